@@ -1,0 +1,38 @@
+// The errors of the project: one family, and each member says what its catcher does with it.
+#pragma once
+
+#include "ert/base/units.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace roof {
+
+/// Something went wrong while measuring: the row becomes `failed`, the exit status 1.
+class Error : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// The user's input was wrong: nothing is measured, the exit status is 2. Says what, where and the legal values.
+class InputError : public Error {
+  public:
+    using Error::Error;
+};
+
+/// This machine, build or device cannot do the thing: the row becomes `unsupported` with this reason.
+class Unsupported : public Error {
+  public:
+    using Error::Error;
+};
+
+/// A subject needs more memory than there is: the row becomes `out_of_memory`, and the sweep goes on.
+class OutOfMemory : public Error {
+  public:
+    OutOfMemory(Bytes wanted_bytes, Bytes available_bytes, const std::string& what_for);
+
+    Bytes wanted;
+    Bytes available;
+};
+
+}  // namespace roof

@@ -1,0 +1,36 @@
+// The number formats a ceiling or a workload is stated in: one table, one row each.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace roof {
+
+enum class Precision { fp64, fp32, tf32, fp16, bf16, fp8, int8 };
+
+struct PrecisionTraits {
+    Precision precision;
+    std::string_view name;         ///< as written in plans, CSV and on the command line
+    int storage_bytes;             ///< of one element in memory
+    std::string_view accumulator;  ///< the format products are summed in
+};
+
+inline constexpr std::array<PrecisionTraits, 7> precision_table{{
+    {Precision::fp64, "fp64", 8, "fp64"},
+    {Precision::fp32, "fp32", 4, "fp32"},
+    {Precision::tf32, "tf32", 4, "fp32"},
+    {Precision::fp16, "fp16", 2, "fp32"},
+    {Precision::bf16, "bf16", 2, "fp32"},
+    {Precision::fp8, "fp8", 1, "fp32"},
+    {Precision::int8, "int8", 1, "int32"},
+}};
+
+constexpr const PrecisionTraits& traits(Precision precision)
+{
+    return precision_table[static_cast<std::size_t>(precision)];
+}
+
+/// Throws InputError naming the legal values when `name` is none of them.
+Precision parse_precision(std::string_view name);
+
+}  // namespace roof

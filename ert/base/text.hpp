@@ -1,0 +1,53 @@
+// Words and numbers for people: SI prefixes, aligned tables, globs, and the nearest legal word to a typing mistake.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roof {
+
+/// 1.234e9, "FLOP/s" -> "1.23 GFLOP/s": three significant digits, decimal (SI) prefixes.
+std::string format_si(double value, std::string_view unit);
+
+/// A capacity with binary prefixes, as caches are named: 32768 -> "32 KiB".
+std::string format_capacity(double bytes);
+
+/// Seconds as a person says them: "12.3 ms", "4.56 s", "3 min 20 s".
+std::string format_duration(double seconds);
+
+/// The shortest decimal text that reads back as the same double; what CSV and JSON cells hold.
+std::string format_exact(double value);
+
+std::string join(std::span<const std::string> words, std::string_view separator);
+std::vector<std::string> split(std::string_view text, char separator);
+std::string_view trim(std::string_view text);
+
+/// Shell-like match: `*` any run of characters, `?` one character, all else literal.
+bool glob_match(std::string_view pattern, std::string_view text);
+
+/// The word of `legal` with the fewest edits to `word`, or empty if none is close (more than a third of it differs).
+std::string nearest(std::string_view word, std::span<const std::string> legal);
+
+/// "unknown model 'resnet81'; did you mean 'resnet18'? legal values: …", the one wording for every wrong word.
+std::string unknown_word(std::string_view kind, std::string_view word, std::span<const std::string> legal);
+
+/// `text` with control characters, which could move a terminal's cursor, replaced by '?'.
+std::string printable(std::string_view text);
+
+/// Columns aligned by their widest cell; numbers (cells that start with a digit, sign or '<') to the right.
+class Table {
+  public:
+    explicit Table(std::vector<std::string> header);
+
+    /// Throws std::logic_error if the number of cells is not that of the header.
+    void add(std::vector<std::string> cells);
+    std::string text() const;
+    std::string markdown() const;
+
+  private:
+    std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace roof

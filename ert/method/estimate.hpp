@@ -1,0 +1,53 @@
+// An estimate: a median with its 95% interval. Nothing downstream takes a bare double for a measured rate.
+#pragma once
+
+#include "ert/base/units.hpp"
+
+#include <span>
+
+namespace roof {
+
+/// Indices (from 0, into sorted data) of the order statistics that enclose the median with at least 95% probability,
+/// whatever the distribution: the largest k with P(Binomial(n, 1/2) < k) <= 2.5%. Below six samples no such pair exists;
+/// then the smallest and the largest are given, and `coverage` says what they cover, 1 - 2^(1-n).
+struct OrderInterval {
+    std::size_t low = 0;
+    std::size_t high = 0;
+    double coverage = 0;
+};
+OrderInterval median_interval(std::size_t n);
+
+/// Median, low and high of unsorted data in one unit.
+struct Spread {
+    double median = 0;
+    double low = 0;
+    double high = 0;
+};
+Spread spread_of(std::span<const double> values);
+
+template <class Unit>
+struct Estimate {
+    Unit median{};
+    Unit low{};
+    Unit high{};
+    int n = 0;          ///< samples used
+    int discarded = 0;  ///< samples seen to be disturbed, and dropped
+
+    static Estimate of(std::span<const double> values, int discarded = 0)
+    {
+        const Spread s = spread_of(values);
+        return {Unit{s.median}, Unit{s.low}, Unit{s.high}, static_cast<int>(values.size()), discarded};
+    }
+
+    /// Half the width of the interval over the median; 0 for an empty estimate.
+    double relative_half_width() const { return median.value > 0 ? 0.5 * (high.value - low.value) / median.value : 0; }
+};
+
+/// The rate at which an exactly known amount was done: the slow end of the time is the low end of the rate.
+template <int F, int B>
+Estimate<Quantity<F, B, -1>> operator/(Quantity<F, B, 0> amount, const Estimate<Seconds>& time)
+{
+    return {amount / time.median, amount / time.high, amount / time.low, time.n, time.discarded};
+}
+
+}  // namespace roof

@@ -1,0 +1,75 @@
+// One row of results: what was measured at one point, or why nothing was. The column tables in measurement.cpp *are* the
+// CSV files: header, writer and reader all walk them. Only measured things are stored; rates, intensities and
+// efficiencies are derived on reading, so that a formula mended today is mended for last year's rows.
+#pragma once
+
+#include "ert/method/bench.hpp"
+#include "ert/method/estimate.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roof {
+
+enum class Status { ok, unsupported, skipped, out_of_memory, failed };
+
+std::string_view name(Status status);
+Status parse_status(std::string_view word);
+
+/// One launch. Phases are those of a training step; a probe has none.
+struct Sample {
+    Seconds seconds;  ///< the launch without its wait for data
+    Seconds data;     ///< the wait for data
+    Seconds forward;
+    Seconds backward;
+    Seconds update;
+    std::optional<double> loss;
+    bool used = true;  ///< false: warm-up, or seen to be disturbed, and left out of the estimates
+};
+
+/// A part over all used launches.
+struct PartMeasurement {
+    Part part;
+    Estimate<Seconds> seconds;
+};
+
+struct Measurement {
+    std::string bench;
+    Role role = Role::step;
+    std::string device;
+    Point point;
+    Status status = Status::ok;
+    std::string reason;  ///< empty if ok
+    Estimate<Seconds> seconds;
+    Estimate<Seconds> data;
+    Estimate<Seconds> forward;
+    Estimate<Seconds> backward;
+    Estimate<Seconds> update;
+    Work work;
+    Bytes memory;         ///< planned; the bytes wanted where status is out_of_memory
+    std::string started;  ///< UTC, ISO 8601
+    std::string sentence;
+    std::vector<Sample> samples;         ///< samples.csv
+    std::vector<PartMeasurement> parts;  ///< layers.csv
+
+    /// "bench device axis=value …": the row's identity.
+    std::string id() const;
+    /// Total images over total time, data wait included; 0 if the point has no batch.
+    double images_per_second() const;
+    /// Batch over the median step, data wait excluded.
+    double images_per_second_of_median_step() const;
+    std::vector<double> losses() const;
+    FlopRate flop_rate() const { return work.flops / seconds.median; }
+};
+
+/// A column of measurements.csv: its name carries the unit.
+struct MeasurementColumn {
+    std::string_view name;
+    std::string (*write)(const Measurement&);
+    void (*read)(Measurement&, const std::string& cell);
+};
+const std::vector<MeasurementColumn>& measurement_columns();
+
+}  // namespace roof

@@ -1,0 +1,56 @@
+// A plan: YAML in, items out. A mistake names file, line, key and the legal values, and nothing is measured.
+#pragma once
+
+#include "ert/method/lab.hpp"
+#include "ert/method/stopping.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace roof {
+
+/// One (bench, point, device) after expansion.
+struct Item {
+    const Bench* bench = nullptr;  ///< null if this binary lacks it; then `missing` says why
+    std::string bench_name;
+    Point point;
+    std::string device;
+    StoppingOptions stopping;
+    std::string missing;
+
+    std::string id() const;
+};
+
+/// One entry of the plan's `run:` list.
+struct PlanEntry {
+    std::string bench;
+    std::string device;
+    std::map<std::string, std::vector<std::string>> axes;
+    StoppingOptions stopping;
+    std::string where;  ///< "file:line"
+};
+
+struct Plan {
+    std::string name;
+    std::string description;
+    std::vector<PlanEntry> entries;
+    std::string source;  ///< the text it was read from, kept in the results folder
+};
+
+/// `axis=a,b` settings given on the command line replace that axis in every entry whose bench has it.
+using Settings = std::map<std::string, std::vector<std::string>>;
+
+/// Throws InputError.
+Plan load_plan(const std::filesystem::path& file);
+Plan parse_plan(const std::string& text, const std::string& name);
+
+/// Every combination of every entry's axes, checked against the lab; in the order written, the last axis fastest.
+/// `only`: a glob on the item's id; empty takes all. Throws InputError; also if nothing is left.
+std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& settings = {}, const std::string& only = {});
+
+/// Checks one value against its axis; throws InputError with `where`, the key and the legal values.
+void check_value(const Axis& axis, const std::string& value, const std::string& where);
+
+}  // namespace roof

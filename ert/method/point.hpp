@@ -1,0 +1,35 @@
+// A point of a sweep: a value for each axis. It prints as `axis=value axis=value`, in the order of the bench's axes, and
+// that text is the row's identity: a sweep that continues looks for it.
+#pragma once
+
+#include "ert/base/precision.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace roof {
+
+class Point {
+  public:
+    /// Replaces the value if the axis has one; else appends.
+    void set(std::string_view axis, std::string value);
+
+    bool has(std::string_view axis) const;
+    /// Throws Error if the axis is missing.
+    const std::string& text(std::string_view axis) const;
+    /// Throws InputError if the value is no whole number.
+    long long integer(std::string_view axis) const;
+    double number(std::string_view axis) const;
+    Precision precision() const { return parse_precision(text("precision")); }
+
+    const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
+    std::string str() const;
+    bool operator==(const Point&) const = default;
+
+  private:
+    std::vector<std::pair<std::string, std::string>> values_;
+};
+
+}  // namespace roof

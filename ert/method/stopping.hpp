@@ -1,0 +1,32 @@
+// When to stop repeating: an object with two verbs, asked after every launch.
+#pragma once
+
+#include "ert/base/units.hpp"
+
+#include <vector>
+
+namespace roof {
+
+/// As written in a plan under `measure:`.
+struct StoppingOptions {
+    int warmup = 1;              ///< launches that are not counted
+    int least = 5;               ///< samples, whatever else holds
+    int most = 1000;             ///< samples
+    double interval = 0.01;      ///< stop when the half-width of the 95% interval is inside this share of the median
+    Seconds budget{1.0};         ///< stop when the launches together have taken this long
+};
+
+class StoppingRule {
+  public:
+    explicit StoppingRule(StoppingOptions options) : options_(options) {}
+
+    void add(Seconds sample);
+    bool finished() const;
+
+  private:
+    StoppingOptions options_;
+    std::vector<double> samples_;
+    Seconds spent_{};
+};
+
+}  // namespace roof

@@ -1,0 +1,51 @@
+// What a subject says about a launch while it runs: which of its parts is at work, how long it waited for data, and the
+// loss it saw. It is given to every launch; a subject without parts ignores it.
+#pragma once
+
+#include "ert/method/clock.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace roof {
+
+class Trace {
+  public:
+    /// `parts`: the number of parts the subject declared. The clock must outlive the trace.
+    Trace(const Clock& clock, std::size_t parts) : clock_(clock), seconds_(parts) {}
+
+    /// Adds the life of the returned object to the part's time.
+    class Span {
+      public:
+        Span(Trace& trace, std::size_t part) : trace_(trace), part_(part), begin_(trace.clock_()) {}
+        ~Span() { trace_.seconds_[part_] += trace_.clock_() - begin_; }
+        Span(const Span&) = delete;
+        Span& operator=(const Span&) = delete;
+
+      private:
+        Trace& trace_;
+        std::size_t part_;
+        Seconds begin_;
+    };
+    [[nodiscard]] Span part(std::size_t index) { return Span(*this, index); }
+
+    /// The launch waited this long for input. It is kept apart from the launch's own time.
+    void waited_for_data(Seconds seconds) { data_ += seconds; }
+    void saw_loss(double loss) { loss_ = loss; }
+
+    /// Forgets the last launch; called by the measuring loop before each one.
+    void reset();
+
+    const std::vector<Seconds>& part_seconds() const { return seconds_; }
+    Seconds data_seconds() const { return data_; }
+    std::optional<double> loss() const { return loss_; }
+
+  private:
+    const Clock& clock_;
+    std::vector<Seconds> seconds_;
+    Seconds data_{};
+    std::optional<double> loss_;
+};
+
+}  // namespace roof

@@ -1,0 +1,34 @@
+# What every target shares: language, warnings, output folders, options.
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# The benchmark's numbers must not depend on the machine it was built on: no -march=native. Hot code is generated or
+# dispatched at run time.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+option(ROOF_TESTS "Build the tests" ON)
+option(ROOF_WERROR "Treat warnings as errors" OFF)
+set(ROOF_CUDA AUTO CACHE STRING "Build the GPU parts: AUTO (if nvcc is found), ON (fail if not), OFF")
+set_property(CACHE ROOF_CUDA PROPERTY STRINGS AUTO ON OFF)
+
+add_library(roof_warnings INTERFACE)
+add_library(roof::warnings ALIAS roof_warnings)
+target_compile_options(roof_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ROOF_WERROR}>>:-Werror>)
+
+# roof_library(<name> SOURCES <file>… [USES <target>…]): a static library `roof_<name>` with the alias roof::<name>.
+function(roof_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
+  add_library(roof_${name} STATIC ${arg_SOURCES})
+  add_library(roof::${name} ALIAS roof_${name})
+  target_include_directories(roof_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(roof_${name} PUBLIC ${arg_USES} PRIVATE roof::warnings)
+endfunction()

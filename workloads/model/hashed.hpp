@@ -1,0 +1,32 @@
+// Parameters, inputs and labels that any program in any language can make bit for bit: what parity tests start from.
+//   mix(x): x^=x>>16; x*=0x7feb352d; x^=x>>15; x*=0x846ca68b; x^=x>>16      (32 bits)
+//   u(seed,i) = (mix(mix(i)+seed*0x9E3779B9) >> 8) / 2^24 - 0.5             (exact, in [-0.5, 0.5))
+#pragma once
+
+#include "workloads/model/graph.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace roof::model {
+
+double hashed_unit(std::uint32_t seed, std::uint32_t index);
+
+/// value[i] = float(u(seed, i) * scale + offset).
+struct HashedFill {
+    std::uint32_t seed = 0;
+    double scale = 0;
+    double offset = 0;
+
+    void fill(std::span<float> values) const;
+};
+
+/// The recipe for the k-th of graph.parameters(): He-uniform weights (damped in networks without batch norm), small last
+/// layer, biases 0.1, batch-norm weight 1 + 0.5u and bias 0.2u. Seed 100 + k.
+HashedFill hashed_parameter(const Graph& graph, int k);
+/// Seed 1, scale 2*sqrt(3): uniform with variance 1, NCHW order.
+HashedFill hashed_input();
+/// (7 + 389 n) mod classes.
+int hashed_label(int n, int classes);
+
+}  // namespace roof::model
