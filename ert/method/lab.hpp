@@ -19,15 +19,15 @@ struct AbsentPart {
 
 class Lab {
   public:
-    /// Throws std::logic_error if a bench of that name is there already.
+    /// Throws std::logic_error if that device kind has a bench of that name already.
     void add(std::unique_ptr<Bench> bench);
     void add(AbsentPart part);
     /// Parts fill in what they know of the machine; the CPU part lays the ground.
     Machine& machine() { return machine_; }
     const Machine& machine() const { return machine_; }
 
-    /// Null if there is none of that name.
-    const Bench* find(std::string_view name) const;
+    /// Null if there is none of that name for that kind of device: one plan runs on every device that has the bench.
+    const Bench* find(std::string_view name, std::string_view device_kind) const;
     const std::vector<std::unique_ptr<Bench>>& benches() const { return benches_; }
     const std::vector<AbsentPart>& absent() const { return absent_; }
 

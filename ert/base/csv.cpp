@@ -1,0 +1,1 @@
+#include "ert/base/csv.hpp"

@@ -1,0 +1,1 @@
+#include "ert/base/text.hpp"

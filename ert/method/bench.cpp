@@ -1,0 +1,1 @@
+#include "ert/method/bench.hpp"
