@@ -16,7 +16,7 @@ struct CsvTable {
     std::vector<std::vector<std::string>> rows;
     std::size_t complete_bytes = 0;  ///< length of the file up to its last complete line
 
-    /// Index of the column; throws Error naming the columns there are.
+    /// Index of the column; throws InputError naming the columns there are.
     std::size_t column(std::string_view name) const;
     bool has(std::string_view name) const;
 };
@@ -24,7 +24,7 @@ struct CsvTable {
 /// One line with its line end; cells are quoted where they need it.
 std::string csv_line(std::span<const std::string> cells);
 
-/// Throws Error with file and line for a row whose number of cells is not that of the header.
+/// Throws InputError with file and line for a row whose number of cells is not that of the header.
 CsvTable parse_csv(std::string_view text, const std::string& name);
 CsvTable read_csv(const std::filesystem::path& file);
 

@@ -1,1 +1,212 @@
 #include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+namespace roof {
+
+std::string format_si(double value, std::string_view unit)
+{
+    struct Prefix {
+        double factor;
+        std::string_view letter;
+    };
+    static constexpr std::array<Prefix, 8> prefixes{{
+        {1e15, "P"},
+        {1e12, "T"},
+        {1e9, "G"},
+        {1e6, "M"},
+        {1e3, "k"},
+        {1, ""},
+        {1e-3, "m"},
+        {1e-6, "u"},
+    }};
+    if (!std::isfinite(value)) return fmt::format("{} {}", value, unit);
+    if (value == 0) return fmt::format("0 {}", unit);
+    // 999.9 must not become "1e+03": compare with what three digits would round up to.
+    const double magnitude = std::fabs(value) * (1 + 5e-4);
+    const auto* prefix = std::ranges::find_if(prefixes, [&](const Prefix& p) { return magnitude >= p.factor; });
+    if (prefix == prefixes.end()) prefix = prefixes.end() - 1;
+    const double scaled = value / prefix->factor;
+    const int decimals = magnitude / prefix->factor >= 100 ? 0 : magnitude / prefix->factor >= 10 ? 1 : 2;
+    return fmt::format("{:.{}f} {}{}", scaled, decimals, prefix->letter, unit);
+}
+
+std::string format_capacity(double bytes)
+{
+    static constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
+    std::size_t unit = 0;
+    while (bytes >= 1024 && unit + 1 < units.size()) {
+        bytes /= 1024;
+        ++unit;
+    }
+    const bool whole = std::fabs(bytes - std::round(bytes)) < 0.05 || bytes >= 100;
+    return fmt::format("{:.{}f} {}", bytes, whole ? 0 : 1, units[unit]);
+}
+
+std::string format_duration(double seconds)
+{
+    if (seconds >= 120) {
+        const auto whole = static_cast<long long>(std::llround(seconds));
+        return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    }
+    return format_si(seconds, "s");
+}
+
+std::string format_exact(double value)
+{
+    return fmt::format("{}", value);
+}
+
+std::string join(std::span<const std::string> words, std::string_view separator)
+{
+    return fmt::format("{}", fmt::join(words.begin(), words.end(), separator));
+}
+
+std::vector<std::string> split(std::string_view text, char separator)
+{
+    std::vector<std::string> words;
+    for (std::size_t begin = 0;;) {
+        const std::size_t end = text.find(separator, begin);
+        words.emplace_back(text.substr(begin, end == std::string_view::npos ? end : end - begin));
+        if (end == std::string_view::npos) return words;
+        begin = end + 1;
+    }
+}
+
+std::string_view trim(std::string_view text)
+{
+    constexpr std::string_view blank = " \t\r\n";
+    const std::size_t begin = text.find_first_not_of(blank);
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
+}
+
+bool glob_match(std::string_view pattern, std::string_view text)
+{
+    if (pattern.empty()) return text.empty();
+    if (pattern.front() == '*') {
+        for (std::size_t skip = 0; skip <= text.size(); ++skip) {
+            if (glob_match(pattern.substr(1), text.substr(skip))) return true;
+        }
+        return false;
+    }
+    if (text.empty() || (pattern.front() != '?' && pattern.front() != text.front())) return false;
+    return glob_match(pattern.substr(1), text.substr(1));
+}
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b)
+{
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+bool is_number_like(std::string_view cell)
+{
+    return !cell.empty() && (std::string_view("0123456789+-<~").find(cell.front()) != std::string_view::npos);
+}
+
+/// Columns taken up on a terminal: UTF-8 continuation bytes take none.
+std::size_t display_width(std::string_view text)
+{
+    return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string> legal)
+{
+    std::string best;
+    std::size_t least = word.size() / 3 + 2;
+    for (const std::string& candidate : legal) {
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance < least) {
+            least = distance;
+            best = candidate;
+        }
+    }
+    return best;
+}
+
+std::string unknown_word(std::string_view kind, std::string_view word, std::span<const std::string> legal)
+{
+    const std::string near = nearest(word, legal);
+    return fmt::format("unknown {} '{}'{}; legal values: {}", kind, printable(word),
+                       near.empty() ? "" : fmt::format("; did you mean '{}'?", near), join(legal, ", "));
+}
+
+std::string printable(std::string_view text)
+{
+    std::string clean(text);
+    std::ranges::replace_if(
+        clean, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+    return clean;
+}
+
+Table::Table(std::vector<std::string> header)
+{
+    rows_.push_back(std::move(header));
+}
+
+void Table::add(std::vector<std::string> cells)
+{
+    if (cells.size() != rows_.front().size())
+        throw std::logic_error("a table's row must have as many cells as its header");
+    rows_.push_back(std::move(cells));
+}
+
+std::string Table::text() const
+{
+    std::vector<std::size_t> widths(rows_.front().size());
+    for (const auto& row : rows_) {
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+    }
+    std::string out;
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+        std::string line;
+        for (std::size_t i = 0; i < rows_[r].size(); ++i) {
+            const std::string& cell = rows_[r][i];
+            const std::string space(widths[i] - display_width(cell), ' ');
+            // A header stands over its column as the column's first cell does.
+            const std::string& guide = r == 0 && rows_.size() > 1 ? rows_[1][i] : cell;
+            line += is_number_like(guide) ? space + cell : cell + space;
+            line += "  ";
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        out += line + '\n';
+    }
+    return out;
+}
+
+std::string Table::markdown() const
+{
+    std::string out;
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+        out += "| " + join(rows_[r], " | ") + " |\n";
+        if (r > 0) continue;
+        for (std::size_t i = 0; i < rows_[0].size(); ++i) {
+            out += rows_.size() > 1 && is_number_like(rows_[1][i]) ? "|--:" : "|---";
+        }
+        out += "|\n";
+    }
+    return out;
+}
+
+}  // namespace roof

@@ -12,8 +12,16 @@ struct Quantity {
     double value = 0;
 
     constexpr auto operator<=>(const Quantity&) const = default;
-    constexpr Quantity& operator+=(Quantity other) { value += other.value; return *this; }
-    constexpr Quantity& operator-=(Quantity other) { value -= other.value; return *this; }
+    constexpr Quantity& operator+=(Quantity other)
+    {
+        value += other.value;
+        return *this;
+    }
+    constexpr Quantity& operator-=(Quantity other)
+    {
+        value -= other.value;
+        return *this;
+    }
 };
 
 using Flops = Quantity<1, 0, 0>;
@@ -25,23 +33,41 @@ using ByteRate = Quantity<0, 1, -1>;
 using Intensity = Quantity<1, -1, 0>;
 
 template <int F, int B, int T>
-constexpr Quantity<F, B, T> operator+(Quantity<F, B, T> a, Quantity<F, B, T> b) { return {a.value + b.value}; }
+constexpr Quantity<F, B, T> operator+(Quantity<F, B, T> a, Quantity<F, B, T> b)
+{
+    return {a.value + b.value};
+}
 template <int F, int B, int T>
-constexpr Quantity<F, B, T> operator-(Quantity<F, B, T> a, Quantity<F, B, T> b) { return {a.value - b.value}; }
+constexpr Quantity<F, B, T> operator-(Quantity<F, B, T> a, Quantity<F, B, T> b)
+{
+    return {a.value - b.value};
+}
 template <int F, int B, int T>
-constexpr Quantity<F, B, T> operator*(Quantity<F, B, T> a, double s) { return {a.value * s}; }
+constexpr Quantity<F, B, T> operator*(Quantity<F, B, T> a, double s)
+{
+    return {a.value * s};
+}
 template <int F, int B, int T>
-constexpr Quantity<F, B, T> operator*(double s, Quantity<F, B, T> a) { return {a.value * s}; }
+constexpr Quantity<F, B, T> operator*(double s, Quantity<F, B, T> a)
+{
+    return {a.value * s};
+}
 template <int F, int B, int T>
-constexpr Quantity<F, B, T> operator/(Quantity<F, B, T> a, double s) { return {a.value / s}; }
+constexpr Quantity<F, B, T> operator/(Quantity<F, B, T> a, double s)
+{
+    return {a.value / s};
+}
 
 /// A ratio of like quantities is a plain number.
 template <int F, int B, int T>
-constexpr double operator/(Quantity<F, B, T> a, Quantity<F, B, T> b) { return a.value / b.value; }
+constexpr double operator/(Quantity<F, B, T> a, Quantity<F, B, T> b)
+{
+    return a.value / b.value;
+}
 
 template <int F, int B, int T, int F2, int B2, int T2>
-    requires(F != F2 || B != B2 || T != T2)
-constexpr Quantity<F - F2, B - B2, T - T2> operator/(Quantity<F, B, T> a, Quantity<F2, B2, T2> b)
+requires(F != F2 || B != B2 || T != T2) constexpr Quantity<F - F2, B - B2, T - T2> operator/(Quantity<F, B, T> a,
+                                                                                             Quantity<F2, B2, T2> b)
 {
     return {a.value / b.value};
 }
@@ -60,6 +86,9 @@ constexpr FlopRate attainable(FlopRate peak, ByteRate bandwidth, Intensity inten
 }
 
 /// The intensity at which the two ceilings meet.
-constexpr Intensity ridge_point(FlopRate peak, ByteRate bandwidth) { return {peak.value / bandwidth.value}; }
+constexpr Intensity ridge_point(FlopRate peak, ByteRate bandwidth)
+{
+    return {peak.value / bandwidth.value};
+}
 
 }  // namespace roof

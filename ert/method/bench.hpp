@@ -43,7 +43,8 @@ class Bench {
     /// The axes on this machine: the usual values may depend on its ISA, cores and caches.
     virtual std::vector<Axis> axes(const Machine& machine) const = 0;
     /// The reason why this point cannot be had on this machine and device, or nothing. Cheap; no subject is made.
-    virtual std::optional<std::string> obstacle(const Point& point, const Machine& machine, const Device& device) const = 0;
+    virtual std::optional<std::string> obstacle(const Point& point, const Machine& machine,
+                                                const Device& device) const = 0;
     /// Throws Unsupported, OutOfMemory, InputError or Error.
     virtual std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const = 0;
 };

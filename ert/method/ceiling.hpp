@@ -18,7 +18,7 @@ struct Ceiling {
     std::string isa;
     int threads = 1;
     Estimate<Quantity<0, 0, -1>> rate;  ///< FLOP/s or byte/s, by kind; `unit()` says which
-    Bytes working_set_low;        ///< the plateau's extent, bandwidth only
+    Bytes working_set_low;              ///< the plateau's extent, bandwidth only
     Bytes working_set_high;
 
     std::string_view unit() const { return kind == Role::bandwidth ? "B/s" : "FLOP/s"; }
@@ -27,9 +27,9 @@ struct Ceiling {
 /// A memory level as the sweep shows it: a plateau of bandwidth over working sets, beside the size reported for it.
 struct MeasuredLevel {
     std::string name;
-    Bytes from;       ///< smallest working set on the plateau
-    Bytes to;         ///< largest working set on the plateau: the capacity as measured, per thread count
-    Bytes reported;   ///< total capacity the machine reports for that many threads; 0 if none
+    Bytes from;                  ///< smallest working set on the plateau
+    Bytes to;                    ///< largest working set on the plateau: the capacity as measured, per thread count
+    Bytes reported;              ///< total capacity the machine reports for that many threads; 0 if none
     bool contradiction = false;  ///< the two differ by more than a factor of two
 };
 

@@ -17,10 +17,10 @@ namespace roof {
 
 /// A cache or memory as the system reports it. Capacity 0 means: not reported.
 struct MemoryLevel {
-    std::string name;    ///< L1, L2, L3, DRAM
-    Bytes capacity;      ///< of one instance
-    int instances = 1;   ///< on the whole machine
-    int shared_by = 1;   ///< hardware threads that share one instance
+    std::string name;   ///< L1, L2, L3, DRAM
+    Bytes capacity;     ///< of one instance
+    int instances = 1;  ///< on the whole machine
+    int shared_by = 1;  ///< hardware threads that share one instance
 };
 
 struct Device {
@@ -28,14 +28,14 @@ struct Device {
     std::string kind;   ///< "cpu", "gpu"
     std::string model;  ///< the vendor's name
     std::vector<MemoryLevel> levels;
-    Bytes memory;       ///< capacity
+    Bytes memory;  ///< capacity
     Bytes memory_available;
     std::map<std::string, std::string> facts;  ///< anything else worth keeping: clocks, capability, driver
 };
 
 /// A capability of the machine or of this build, present or not, and what would bring it.
 struct Capability {
-    std::string name;    ///< "hardware counters", "gpu", "avx512", "huge pages"
+    std::string name;  ///< "hardware counters", "gpu", "avx512", "huge pages"
     bool present = false;
     std::string reason;  ///< why (not)
     std::string remedy;  ///< what to do to get it; empty if nothing can be done or need be
@@ -49,16 +49,16 @@ struct Machine {
     int model = 0;
     int stepping = 0;
     int sockets = 1;
-    int cores = 1;             ///< physical cores this process may use
-    int threads = 1;           ///< hardware threads this process may use
-    int smt = 1;               ///< hardware threads per core
+    int cores = 1;    ///< physical cores this process may use
+    int threads = 1;  ///< hardware threads this process may use
+    int smt = 1;      ///< hardware threads per core
     int numa_nodes = 1;
-    std::vector<std::string> isa;  ///< of scalar, sse, avx2, avx512: those usable, narrowest first
+    std::vector<std::string> isa;       ///< of scalar, sse, avx2, avx512: those usable, narrowest first
     std::vector<std::string> features;  ///< fma, avx512_bf16, avx512_vnni, amx_tile, …
-    std::string hypervisor;    ///< empty on bare metal
+    std::string hypervisor;             ///< empty on bare metal
     std::string governor;
-    std::string huge_pages;    ///< transparent huge page mode
-    Hertz clock_reported;      ///< as the system says; 0 if it does not
+    std::string huge_pages;  ///< transparent huge page mode
+    Hertz clock_reported;    ///< as the system says; 0 if it does not
     std::vector<Device> devices;
     std::vector<Capability> capabilities;
     std::vector<std::string> doubts;  ///< where a report contradicts another or is known to be doubtful in a VM

@@ -1,1 +1,130 @@
 #include "ert/method/measure.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <new>
+
+namespace roof {
+namespace {
+
+std::string utc_now()
+{
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+/// One launch under the clock; the wait for data is taken out of the launch's time.
+Sample time_launch(Subject& subject, const std::vector<Part>& parts, Trace& trace, const Clock& clock)
+{
+    trace.reset();
+    const Seconds begin = clock();
+    subject.launch(trace);
+    Sample sample;
+    sample.seconds = clock() - begin - trace.data_seconds();
+    sample.data = trace.data_seconds();
+    sample.loss = trace.loss();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        Seconds& phase = parts[i].phase == Phase::forward    ? sample.forward
+                         : parts[i].phase == Phase::backward ? sample.backward
+                                                             : sample.update;
+        phase += trace.part_seconds()[i];
+    }
+    return sample;
+}
+
+Estimate<Seconds> estimate_of(const std::vector<Sample>& samples, Seconds Sample::*field)
+{
+    std::vector<double> values;
+    for (const Sample& sample : samples) {
+        if (sample.used) values.push_back((sample.*field).value);
+    }
+    return Estimate<Seconds>::of(values);
+}
+
+void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer)
+{
+    const Device& device = lab.machine().device(item.device);
+    if (const auto obstacle = item.bench->obstacle(item.point, lab.machine(), device)) throw Unsupported(*obstacle);
+    const std::unique_ptr<Subject> subject = item.bench->make(item.point, lab.machine(), device);
+    row.work = subject->work();
+    row.memory = subject->memory();
+    row.samples = collect(*subject, item.stopping, clock, row.parts, observer);
+    row.seconds = estimate_of(row.samples, &Sample::seconds);
+    row.data = estimate_of(row.samples, &Sample::data);
+    row.forward = estimate_of(row.samples, &Sample::forward);
+    row.backward = estimate_of(row.samples, &Sample::backward);
+    row.update = estimate_of(row.samples, &Sample::update);
+}
+
+}  // namespace
+
+std::vector<Sample> collect(Subject& subject, const StoppingOptions& options, const Clock& clock,
+                            std::vector<PartMeasurement>& parts, const SampleObserver& observer)
+{
+    const std::vector<Part> declared = subject.parts();
+    std::vector<std::vector<double>> part_seconds(declared.size());
+    Trace trace(clock, declared.size());
+    std::vector<Sample> samples;
+    const auto launch = [&](bool used) {
+        Sample sample = time_launch(subject, declared, trace, clock);
+        sample.used = used;
+        samples.push_back(sample);
+        if (observer && !observer(sample, static_cast<int>(samples.size()))) throw Interrupted();
+    };
+
+    // First touch, settling clocks, just-in-time compilation: seen, kept, and left out of the estimates.
+    for (int i = 0; i < options.warmup; ++i) launch(false);
+    subject.check();
+    StoppingRule rule(options);
+    do {
+        launch(true);
+        rule.add(samples.back().seconds);
+        for (std::size_t i = 0; i < declared.size(); ++i) part_seconds[i].push_back(trace.part_seconds()[i].value);
+    } while (!rule.finished());
+
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+        parts.push_back({declared[i], Estimate<Seconds>::of(part_seconds[i])});
+    }
+    return samples;
+}
+
+Measurement measure(const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer)
+{
+    Measurement row;
+    row.bench = item.bench_name;
+    row.device = item.device;
+    row.point = item.point;
+    row.started = utc_now();
+    const auto give_up = [&row](Status status, const std::string& reason) {
+        row.status = status;
+        row.reason = reason;
+        row.samples.clear();
+        row.parts.clear();
+    };
+    if (item.bench == nullptr) {
+        give_up(Status::unsupported, item.missing);
+        return row;
+    }
+    row.role = item.bench->role();
+    row.sentence = item.bench->sentence();
+    try {
+        run(row, item, lab, clock, observer);
+    } catch (const Interrupted&) {
+        throw;
+    } catch (const InputError&) {
+        throw;
+    } catch (const Unsupported& error) {
+        give_up(Status::unsupported, error.what());
+    } catch (const OutOfMemory& error) {
+        give_up(Status::out_of_memory, error.what());
+        row.memory = error.wanted;
+    } catch (const std::bad_alloc&) {
+        give_up(Status::out_of_memory, "the allocator had no more memory");
+    } catch (const std::exception& error) {
+        give_up(Status::failed, error.what());
+    }
+    return row;
+}
+
+}  // namespace roof

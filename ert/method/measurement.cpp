@@ -1,1 +1,64 @@
 #include "ert/method/measurement.hpp"
+
+#include "ert/base/text.hpp"
+#include "ert/method/names.hpp"
+
+#include <array>
+
+namespace roof {
+namespace {
+
+constexpr std::array<Named<Status>, 5> statuses{{
+    {Status::ok, "ok"},
+    {Status::unsupported, "unsupported"},
+    {Status::skipped, "skipped"},
+    {Status::out_of_memory, "out_of_memory"},
+    {Status::failed, "failed"},
+}};
+
+}  // namespace
+
+std::string_view name(Status status)
+{
+    return name_in(statuses, status);
+}
+Status parse_status(std::string_view word)
+{
+    return value_in(statuses, "status", word);
+}
+
+std::string Measurement::id() const
+{
+    return bench + " " + device + " " + point.str();
+}
+
+double Measurement::images_per_second() const
+{
+    if (!point.has("batch")) return 0;
+    const auto batch = static_cast<double>(point.integer("batch"));
+    double images = 0;
+    Seconds total;
+    for (const Sample& sample : samples) {
+        if (!sample.used) continue;
+        images += batch;
+        total += sample.seconds + sample.data;
+    }
+    return total.value > 0 ? images / total.value : 0;
+}
+
+double Measurement::images_per_second_of_median_step() const
+{
+    if (!point.has("batch") || seconds.median.value <= 0) return 0;
+    return static_cast<double>(point.integer("batch")) / seconds.median.value;
+}
+
+std::vector<double> Measurement::losses() const
+{
+    std::vector<double> values;
+    for (const Sample& sample : samples) {
+        if (sample.loss) values.push_back(*sample.loss);
+    }
+    return values;
+}
+
+}  // namespace roof

@@ -6,6 +6,7 @@
 #include "ert/method/bench.hpp"
 #include "ert/method/estimate.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,12 +65,20 @@ struct Measurement {
     FlopRate flop_rate() const { return work.flops / seconds.median; }
 };
 
-/// A column of measurements.csv: its name carries the unit.
-struct MeasurementColumn {
-    std::string_view name;
-    std::string (*write)(const Measurement&);
-    void (*read)(Measurement&, const std::string& cell);
+/// A column of a CSV file: its name carries the unit.
+template <class Row>
+struct Column {
+    std::string name;
+    std::function<std::string(const Row&)> write;
+    std::function<void(Row&, const std::string& cell)> read;
 };
-const std::vector<MeasurementColumn>& measurement_columns();
+
+/// measurements.csv. A point's axes have a column each, in the order in which every bench lists its axes.
+std::vector<Column<Measurement>> measurement_columns();
+/// samples.csv and layers.csv; before these stands the column `id`, the row they belong to.
+std::vector<Column<Sample>> sample_columns();
+std::vector<Column<PartMeasurement>> part_columns();
+/// The axes that have a column, in its order; a bench's axes must be a subsequence of these.
+const std::vector<std::string>& axis_names();
 
 }  // namespace roof

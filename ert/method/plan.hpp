@@ -29,7 +29,8 @@ struct PlanEntry {
     std::string device;
     std::map<std::string, std::vector<std::string>> axes;
     StoppingOptions stopping;
-    std::string where;  ///< "file:line"
+    std::string where;                              ///< "file:line"
+    std::map<std::string, std::string> axis_where;  ///< the same for each axis; may lack some
 };
 
 struct Plan {
@@ -47,7 +48,8 @@ Plan load_plan(const std::filesystem::path& file);
 Plan parse_plan(const std::string& text, const std::string& name);
 
 /// Every combination of every entry's axes, checked against the lab; in the order written, the last axis fastest.
-/// `only`: a glob on the item's id; empty takes all. Throws InputError; also if nothing is left.
+/// `only`: a glob looked for anywhere in the item's id; empty takes all. A bench or device this build or machine lacks gives
+/// items that say so; a word that is none of the grammar's throws InputError, as does a plan of which nothing is left.
 std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& settings = {}, const std::string& only = {});
 
 /// Checks one value against its axis; throws InputError with `where`, the key and the legal values.

@@ -4,10 +4,12 @@
 // A run that was killed is mended on opening: what no complete line of measurements.csv vouches for is left out.
 #pragma once
 
+#include "ert/method/files.hpp"
 #include "ert/method/machine.hpp"
 #include "ert/method/measurement.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,13 +18,11 @@ namespace roof {
 
 class RunDirectory {
   public:
-    /// Opens or creates, and locks. Throws InputError if the folder holds another plan, is in use, or cannot be written.
+    /// Opens or creates, locks, and mends. Throws InputError if the folder holds another plan, another machine's rows or
+    /// columns of another version, is in use, or cannot be written.
     RunDirectory(std::filesystem::path folder, const std::string& plan_text, const Machine& machine);
-    ~RunDirectory();
-    RunDirectory(const RunDirectory&) = delete;
-    RunDirectory& operator=(const RunDirectory&) = delete;
 
-    /// Throws InputError (disk full and the like) with nothing half-written.
+    /// Throws InputError (a full disk and the like) with nothing half-written.
     void append(const Measurement& row);
 
     /// Ids of the rows that are there already.
@@ -30,9 +30,11 @@ class RunDirectory {
     const std::filesystem::path& folder() const { return folder_; }
 
   private:
+    void mend();
+
     std::filesystem::path folder_;
+    std::optional<FolderLock> lock_;
     std::set<std::string> done_;
-    int lock_ = -1;
 };
 
 /// A folder as read back. No device needed from here on.
@@ -46,11 +48,13 @@ struct Results {
 /// Throws InputError naming the file (and line) that is missing or damaged; an incomplete last line is no damage.
 Results read_results(const std::filesystem::path& folder);
 
-/// `root/<machine>/<date>-<revision>`, new; or the newest folder there of the same plan text that is not `complete`.
-std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine, const std::string& plan_text,
-                                    const std::vector<std::string>& ids);
+/// `root/<machine>/<date>-<revision>`, new; or the newest folder there of the same plan text and revision that lacks a row
+/// of `ids`: the same command continues where it stopped.
+std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,
+                                    const std::string& plan_text, const std::vector<std::string>& ids);
 
-/// The newest folder beside or under `folder` (same machine) that holds ceilings; empty path if none.
+/// The newest folder that holds measured ceilings of the same machine: `folder` itself, one in it, or one beside it. Empty
+/// path if there is none.
 std::filesystem::path find_calibration(const std::filesystem::path& folder);
 
 }  // namespace roof

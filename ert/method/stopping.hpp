@@ -9,11 +9,11 @@ namespace roof {
 
 /// As written in a plan under `measure:`.
 struct StoppingOptions {
-    int warmup = 1;              ///< launches that are not counted
-    int least = 5;               ///< samples, whatever else holds
-    int most = 1000;             ///< samples
-    double interval = 0.01;      ///< stop when the half-width of the 95% interval is inside this share of the median
-    Seconds budget{1.0};         ///< stop when the launches together have taken this long
+    int warmup = 1;          ///< launches that are not counted
+    int least = 5;           ///< samples, whatever else holds
+    int most = 1000;         ///< samples
+    double interval = 0.01;  ///< stop when the half-width of the 95% interval is inside this share of the median
+    Seconds budget{1.0};     ///< stop when the launches together have taken this long
 };
 
 class StoppingRule {

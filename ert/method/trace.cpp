@@ -1,1 +1,14 @@
 #include "ert/method/trace.hpp"
+
+#include <algorithm>
+
+namespace roof {
+
+void Trace::reset()
+{
+    std::ranges::fill(seconds_, Seconds{});
+    data_ = {};
+    loss_.reset();
+}
+
+}  // namespace roof

@@ -1,1 +1,29 @@
 #include "ert/method/work.hpp"
+
+#include "ert/method/names.hpp"
+
+#include <array>
+
+namespace roof {
+namespace {
+
+constexpr std::array<Named<Known>, 5> words{{
+    {Known::measured, "measured"},
+    {Known::counter, "counter"},
+    {Known::simulated, "simulated"},
+    {Known::analytic, "analytic"},
+    {Known::spec, "spec"},
+}};
+
+}  // namespace
+
+std::string_view name(Known known)
+{
+    return name_in(words, known);
+}
+Known parse_known(std::string_view word)
+{
+    return value_in(words, "origin of a number", word);
+}
+
+}  // namespace roof

@@ -1,0 +1,41 @@
+// Words for enumerators: one table per enum, read in both directions.
+#pragma once
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roof {
+
+template <class Enum>
+struct Named {
+    Enum value;
+    std::string_view word;
+};
+
+/// `table` must hold every enumerator.
+template <class Table, class Enum>
+std::string_view name_in(const Table& table, Enum value)
+{
+    for (const auto& row : table) {
+        if (row.value == value) return row.word;
+    }
+    return "?";
+}
+
+/// Throws InputError naming the legal words.
+template <class Table>
+auto value_in(const Table& table, std::string_view kind, std::string_view word)
+{
+    std::vector<std::string> legal;
+    for (const auto& row : table) {
+        if (row.word == word) return row.value;
+        legal.emplace_back(row.word);
+    }
+    throw InputError(unknown_word(kind, word, legal));
+}
+
+}  // namespace roof

@@ -1,0 +1,186 @@
+// Expansion: a plan's entries, every combination of their axes, checked against the lab.
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/measurement.hpp"
+#include "ert/method/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace roof {
+namespace {
+
+using Axes = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+/// The grammar's benches, whether or not this build has them.
+std::vector<std::string> bench_words(const Lab& lab)
+{
+    std::set<std::string> words{"bandwidth", "flops", "train"};
+    for (const auto& bench : lab.benches()) words.emplace(bench->name());
+    return {words.begin(), words.end()};
+}
+
+/// "cpu" or "gpu:0" -> "cpu", "gpu".
+std::string kind_of(const std::string& device, const std::string& where)
+{
+    const std::string kind = device.substr(0, device.find(':'));
+    if (device != "cpu" && kind != "gpu") {
+        throw InputError(where + ": device: unknown device '" + printable(device) +
+                         "'; legal values: cpu, gpu:0, gpu:1, …");
+    }
+    return kind;
+}
+
+std::string why_missing(const Lab& lab, const std::string& what, const std::string& part)
+{
+    std::string reason = what;
+    for (const AbsentPart& absent : lab.absent()) {
+        if (part.empty() || absent.name == part) reason += "; part " + absent.name + " is absent: " + absent.reason;
+    }
+    for (const Capability& capability : lab.machine().capabilities) {
+        if (capability.name == part && !capability.present) reason += "; " + capability.reason;
+    }
+    return reason;
+}
+
+/// The entry's axes, in the bench's order, with usual values where it names none.
+Axes axes_of(const PlanEntry& entry, const Bench& bench, const Machine& machine, const Settings& settings)
+{
+    const std::vector<Axis> declared = bench.axes(machine);
+    std::vector<std::string> legal;
+    for (const Axis& axis : declared) legal.push_back(axis.name);
+    for (const auto& [key, values] : entry.axes) {
+        if (std::ranges::find(legal, key) != legal.end()) continue;
+        const auto line = entry.axis_where.find(key);
+        throw InputError((line == entry.axis_where.end() ? entry.where : line->second) + ": " +
+                         unknown_word("axis of bench " + entry.bench, key, legal));
+    }
+    Axes axes;
+    for (const Axis& axis : declared) {
+        if (std::ranges::find(axis_names(), axis.name) == axis_names().end()) {
+            throw std::logic_error("axis " + axis.name + " of bench " + entry.bench + " has no column");
+        }
+        std::string where = entry.where;
+        std::vector<std::string> values = axis.usual;
+        if (const auto set = settings.find(axis.name); set != settings.end()) {
+            values = set->second;
+            where = "--set";
+        } else if (const auto given = entry.axes.find(axis.name); given != entry.axes.end()) {
+            values = given->second;
+            if (const auto line = entry.axis_where.find(axis.name); line != entry.axis_where.end())
+                where = line->second;
+        }
+        for (const std::string& value : values) check_value(axis, value, where);
+        axes.emplace_back(axis.name, std::move(values));
+    }
+    return axes;
+}
+
+/// The axes of an entry whose bench this build lacks: unchecked, in the order of the columns.
+Axes axes_as_written(const PlanEntry& entry, const Settings& settings)
+{
+    Axes axes;
+    for (const std::string& name : axis_names()) {
+        const auto given = entry.axes.find(name);
+        if (given == entry.axes.end()) continue;
+        const auto set = settings.find(name);
+        axes.emplace_back(name, set == settings.end() ? given->second : set->second);
+    }
+    return axes;
+}
+
+/// Calls `take` with every combination, the last axis fastest.
+template <class Take>
+void combine(const Axes& axes, std::size_t depth, Point& point, const Take& take)
+{
+    if (depth == axes.size()) {
+        take(point);
+        return;
+    }
+    for (const std::string& value : axes[depth].second) {
+        point.set(axes[depth].first, value);
+        combine(axes, depth + 1, point, take);
+    }
+}
+
+void check_settings(const Plan& plan, const Lab& lab, const Settings& settings)
+{
+    for (const auto& [key, values] : settings) {
+        const bool used = std::ranges::any_of(plan.entries, [&, &name = key](const PlanEntry& entry) {
+            if (entry.axes.contains(name)) return true;
+            const Bench* bench = lab.find(entry.bench, kind_of(entry.device, entry.where));
+            if (bench == nullptr) return false;
+            const std::vector<Axis> axes = bench->axes(lab.machine());
+            return std::ranges::any_of(axes, [&](const Axis& axis) { return axis.name == name; });
+        });
+        if (!used) throw InputError("--set " + key + ": " + unknown_word("axis", key, axis_names()));
+    }
+}
+
+}  // namespace
+
+std::string Item::id() const
+{
+    return bench_name + " " + device + " " + point.str();
+}
+
+void check_value(const Axis& axis, const std::string& value, const std::string& where)
+{
+    if (!axis.legal.empty()) {
+        if (std::ranges::find(axis.legal, value) == axis.legal.end()) {
+            throw InputError(where + ": " + unknown_word(axis.name, value, axis.legal));
+        }
+        return;
+    }
+    if (!axis.numeric) return;
+    long long number = 0;
+    const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error == std::errc{} && rest == value.data() + value.size() && number >= axis.least && number <= axis.most)
+        return;
+    throw InputError(fmt::format("{}: {}: '{}' is not a legal value; legal values: whole numbers from {} to {}", where,
+                                 axis.name, printable(value), axis.least, axis.most));
+}
+
+std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& settings, const std::string& only)
+{
+    check_settings(plan, lab, settings);
+    std::vector<Item> items;
+    std::set<std::string> seen;
+    for (const PlanEntry& entry : plan.entries) {
+        const std::vector<std::string> words = bench_words(lab);
+        if (std::ranges::find(words, entry.bench) == words.end()) {
+            throw InputError(entry.where + ": " + unknown_word("bench", entry.bench, words));
+        }
+        const std::string kind = kind_of(entry.device, entry.where);
+        const Bench* bench = lab.find(entry.bench, kind);
+        const bool has_device =
+            std::ranges::any_of(lab.machine().devices, [&](const Device& d) { return d.name == entry.device; });
+        Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}};
+        if (bench == nullptr) {
+            item.missing = why_missing(lab, "this build cannot run bench '" + entry.bench + "' on a " + kind,
+                                       kind == "gpu" ? "gpu" : "");
+        } else if (!has_device) {
+            item.missing = why_missing(lab, "this machine has no device '" + entry.device + "'", kind);
+            item.bench = nullptr;
+        }
+        const Axes axes =
+            bench == nullptr ? axes_as_written(entry, settings) : axes_of(entry, *bench, lab.machine(), settings);
+        Point point;
+        combine(axes, 0, point, [&](const Point& complete) {
+            item.point = complete;
+            const std::string id = item.id();
+            if (!only.empty() && !glob_match("*" + only + "*", id)) return;
+            if (seen.insert(id).second) items.push_back(item);
+        });
+    }
+    if (items.empty()) {
+        throw InputError(only.empty() ? "the plan has no items"
+                                      : "--only '" + printable(only) + "' matches none of the plan's items");
+    }
+    return items;
+}
+
+}  // namespace roof
