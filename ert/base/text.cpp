@@ -16,7 +16,7 @@ std::string format_si(double value, std::string_view unit)
         double factor;
         std::string_view letter;
     };
-    static constexpr std::array<Prefix, 8> prefixes{{
+    static constexpr std::array<Prefix, 9> prefixes{{
         {1e15, "P"},
         {1e12, "T"},
         {1e9, "G"},
@@ -25,6 +25,7 @@ std::string format_si(double value, std::string_view unit)
         {1, ""},
         {1e-3, "m"},
         {1e-6, "u"},
+        {1e-9, "n"},
     }};
     if (!std::isfinite(value)) return fmt::format("{} {}", value, unit);
     if (value == 0) return fmt::format("0 {}", unit);

@@ -1,0 +1,35 @@
+#include "ert/gpu/buffer.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/check.hpp"
+
+namespace roof::gpu::detail {
+
+Memory allocate(std::size_t bytes, const std::string& what_for)
+{
+    void* memory = nullptr;
+    const cudaError_t status = cudaMalloc(&memory, bytes);
+    if (status == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        std::size_t available = 0;
+        std::size_t total = 0;
+        check(cudaMemGetInfo(&available, &total));
+        throw OutOfMemory(Bytes{static_cast<double>(bytes)}, Bytes{static_cast<double>(available)}, what_for);
+    }
+    check(status);
+    return Memory(memory);
+}
+
+void copy_in(void* device, const void* host, std::size_t bytes)
+{
+    check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+}
+
+void copy_out(void* host, const void* device, std::size_t bytes)
+{
+    check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
+}
+
+void Free::operator()(void* memory) const noexcept { log_failure(cudaFree(memory)); }
+
+}  // namespace roof::gpu::detail

@@ -1,0 +1,121 @@
+#include "ert/gpu/device.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/check.hpp"
+
+#include <charconv>
+
+namespace roof::gpu {
+
+namespace {
+
+constexpr std::string_view prefix = "gpu:";
+
+std::string version_text(int version)
+{
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+MemoryLevel level(std::string name, double bytes, int instances)
+{
+    MemoryLevel result;
+    result.name = std::move(name);
+    result.capacity = Bytes{bytes};
+    result.instances = instances;
+    return result;
+}
+
+Device describe_device(DeviceId id)
+{
+    const CurrentDevice current(id);
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, id.value));
+    std::size_t available = 0;
+    std::size_t total = 0;
+    check(cudaMemGetInfo(&available, &total));
+
+    Device device;
+    device.name = std::string(prefix) + std::to_string(id.value);
+    device.kind = "gpu";
+    device.model = properties.name;
+    device.memory = Bytes{static_cast<double>(total)};
+    device.memory_available = Bytes{static_cast<double>(available)};
+    device.levels = {level("L2", properties.l2CacheSize, 1), level("DRAM", static_cast<double>(total), 1)};
+    // Clocks are asked for as attributes: the fields of cudaDeviceProp are gone since CUDA 13.
+    device.facts = {
+        {"compute capability", std::to_string(properties.major) + "." + std::to_string(properties.minor)},
+        {"multiprocessors", std::to_string(properties.multiProcessorCount)},
+        {"clock_khz", std::to_string(attribute(id, cudaDevAttrClockRate))},
+        {"memory_clock_khz", std::to_string(attribute(id, cudaDevAttrMemoryClockRate))},
+        {"memory_bus_bits", std::to_string(attribute(id, cudaDevAttrGlobalMemoryBusWidth))},
+        {"ecc", properties.ECCEnabled != 0 ? "on" : "off"},
+    };
+    return device;
+}
+
+/// A GPU that is out of order or taken by another process does not hide the others.
+void describe_or_doubt(DeviceId id, Machine& machine)
+{
+    try {
+        machine.devices.push_back(describe_device(id));
+    } catch (const Error& error) {
+        machine.doubts.push_back(std::string(prefix) + std::to_string(id.value) + " cannot be used: " + error.what());
+    }
+}
+
+Capability absence(cudaError_t status)
+{
+    const bool no_driver = status == cudaErrorInsufficientDriver || status == cudaErrorStubLibrary;
+    const std::string what = no_driver ? "no NVIDIA driver, or one older than this CUDA runtime" : "no GPU was found";
+    const std::string remedy = no_driver ? "install an NVIDIA driver for CUDA " + version_text(CUDART_VERSION) + " or newer"
+                                         : "check `nvidia-smi`, CUDA_VISIBLE_DEVICES and the permissions of /dev/nvidia*";
+    return {"gpu", false, what + " (" + describe(status) + ")", remedy};
+}
+
+}  // namespace
+
+DeviceId id_of(const Device& device)
+{
+    const std::string_view name = device.name;
+    DeviceId id;
+    if (name.starts_with(prefix)) {
+        const char* end = name.data() + name.size();
+        const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, id.value);
+        if (error == std::errc{} && rest == end) return id;
+    }
+    throw Error("'" + device.name + "' names no GPU; a GPU is named gpu:0, gpu:1, …");
+}
+
+void describe_devices(Machine& machine)
+{
+    machine.versions["CUDA runtime"] = version_text(CUDART_VERSION);
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess || count == 0) {
+        cudaGetLastError();
+        machine.capabilities.push_back(absence(status == cudaSuccess ? cudaErrorNoDevice : status));
+        return;
+    }
+    int driver = 0;
+    check(cudaDriverGetVersion(&driver));
+    machine.versions["CUDA driver"] = version_text(driver);
+    for (int index = 0; index < count; ++index) describe_or_doubt(DeviceId{index}, machine);
+    machine.capabilities.push_back({"gpu", true, std::to_string(count) + " found by the CUDA runtime", ""});
+}
+
+int attribute(DeviceId id, cudaDeviceAttr which)
+{
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, id.value));
+    return value;
+}
+
+CurrentDevice::CurrentDevice(DeviceId id)
+{
+    check(cudaGetDevice(&former_));
+    check(cudaSetDevice(id.value));
+}
+
+CurrentDevice::~CurrentDevice() { log_failure(cudaSetDevice(former_)); }
+
+}  // namespace roof::gpu

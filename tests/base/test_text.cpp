@@ -1,0 +1,73 @@
+#include "ert/base/text.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+
+TEST_CASE("SI prefixes keep three digits and never print 1000 of a unit")
+{
+    REQUIRE(format_si(1.234e9, "FLOP/s") == "1.23 GFLOP/s");
+    REQUIRE(format_si(999.9e9, "B/s") == "1.00 TB/s");
+    REQUIRE(format_si(12.34e6, "B") == "12.3 MB");
+    REQUIRE(format_si(0.0123, "s") == "12.3 ms");
+    REQUIRE(format_si(0, "s") == "0 s");
+    REQUIRE(format_si(5e-9, "s") == "5.00 ns");
+}
+
+TEST_CASE("capacities have binary prefixes")
+{
+    REQUIRE(format_capacity(32768) == "32 KiB");
+    REQUIRE(format_capacity(1.5 * 1048576) == "1.5 MiB");
+    REQUIRE(format_capacity(512) == "512 B");
+}
+
+TEST_CASE("long durations are said in minutes")
+{
+    REQUIRE(format_duration(200) == "3 min 20 s");
+    REQUIRE(format_duration(1.5) == "1.50 s");
+}
+
+TEST_CASE("an exact number reads back as itself")
+{
+    for (const double value : {0.1, 1.0 / 3, 6.952675781, 1e300, 4144577280.0})
+        REQUIRE(std::stod(format_exact(value)) == value);
+}
+
+TEST_CASE("globs match runs and single characters")
+{
+    REQUIRE(glob_match("*resnet1?*", "train cpu model=resnet18 batch=4"));
+    REQUIRE_FALSE(glob_match("resnet", "resnet18"));
+    REQUIRE(glob_match("", ""));
+    REQUIRE_FALSE(glob_match("a*b", "ac"));
+}
+
+TEST_CASE("a typing mistake is answered with the nearest legal word, nonsense with none")
+{
+    const std::vector<std::string> legal{"resnet18", "vgg16", "alexnet"};
+    REQUIRE(nearest("resnet81", legal) == "resnet18");
+    REQUIRE(nearest("quicksilver", legal).empty());
+    REQUIRE(unknown_word("model", "vgg17", legal) ==
+            "unknown model 'vgg17'; did you mean 'vgg16'?; legal values: resnet18, vgg16, alexnet");
+}
+
+TEST_CASE("control characters do not reach the terminal")
+{
+    REQUIRE(printable("a\x1b[2Jb\n") == "a?[2Jb?");
+}
+
+TEST_CASE("table columns are as wide as their widest cell, numbers to the right")
+{
+    Table table({"name", "rate"});
+    table.add({"L1", "9.5"});
+    table.add({"DRAM", "120"});
+    REQUIRE(table.text() == "name  rate\nL1     9.5\nDRAM   120\n");
+    REQUIRE(table.markdown() == "| name | rate |\n|---|--:|\n| L1 | 9.5 |\n| DRAM | 120 |\n");
+    REQUIRE_THROWS_AS(table.add({"one cell"}), std::logic_error);
+}
+
+TEST_CASE("splitting and joining are inverse")
+{
+    const std::string text = "4,8,,16";
+    REQUIRE(join(split(text, ','), ",") == text);
+    REQUIRE(trim("  a b\r\n") == "a b");
+}

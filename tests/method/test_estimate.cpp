@@ -1,0 +1,103 @@
+#include "ert/method/estimate.hpp"
+#include "ert/method/stopping.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <random>
+#include <vector>
+
+using namespace roof;
+
+TEST_CASE("the interval of the median has the published ranks")
+{
+    // Order statistics of the distribution-free 95% interval, from the table of any nonparametric handbook (1-based).
+    struct Row {
+        std::size_t n, low, high;
+    };
+    for (const Row row :
+         {Row{6, 1, 6}, Row{8, 1, 8}, Row{9, 2, 8}, Row{12, 3, 10}, Row{20, 6, 15}, Row{25, 8, 18}, Row{50, 18, 33}}) {
+        const OrderInterval interval = median_interval(row.n);
+        CAPTURE(row.n);
+        REQUIRE(interval.low + 1 == row.low);
+        REQUIRE(interval.high + 1 == row.high);
+        REQUIRE(interval.coverage >= 0.95);
+    }
+}
+
+TEST_CASE("below six samples the range is given with the coverage it has")
+{
+    REQUIRE(median_interval(5).coverage == Approx(0.9375));
+    REQUIRE(median_interval(1).coverage == 0);
+    const auto estimate = Estimate<Seconds>::of(std::vector<double>{3, 1, 2});
+    REQUIRE(estimate.low.value == 1);
+    REQUIRE(estimate.median.value == 2);
+    REQUIRE(estimate.high.value == 3);
+}
+
+TEST_CASE("ten thousand samples neither overflow nor lose the interval")
+{
+    const OrderInterval interval = median_interval(10000);
+    REQUIRE(interval.low + 1 == Approx(4902).margin(2));
+    REQUIRE(interval.coverage >= 0.95);
+    REQUIRE(interval.coverage < 0.96);
+}
+
+TEST_CASE("the interval covers the true median as often as it says")
+{
+    std::mt19937 random(1);
+    std::exponential_distribution<double> skewed(1.0);
+    int covered = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        std::vector<double> values(15);
+        for (double& value : values) value = skewed(random);
+        const Spread spread = spread_of(values);
+        covered += spread.low <= std::log(2.0) && std::log(2.0) <= spread.high;
+    }
+    REQUIRE(covered >= 0.945 * 2000);
+}
+
+TEST_CASE("the low end of a rate comes from the high end of the time")
+{
+    const Estimate<Seconds> time{Seconds{2}, Seconds{1}, Seconds{4}, 7, 1};
+    const Estimate<FlopRate> rate = Flops{8} / time;
+    REQUIRE(rate.low.value == 2);
+    REQUIRE(rate.median.value == 4);
+    REQUIRE(rate.high.value == 8);
+    REQUIRE(rate.n == 7);
+    REQUIRE(rate.discarded == 1);
+}
+
+TEST_CASE("the stopping rule waits for the least, then stops at the interval, the budget or the most")
+{
+    StoppingOptions options{.warmup = 0, .least = 3, .most = 20, .interval = 0.01, .budget = Seconds{100}};
+    SECTION("a steady subject stops when the interval is narrow, not before six samples")
+    {
+        StoppingRule rule(options);
+        for (int i = 0; i < 5; ++i) {
+            rule.add(Seconds{1});
+            REQUIRE_FALSE(rule.finished());
+        }
+        rule.add(Seconds{1});
+        REQUIRE(rule.finished());
+    }
+    SECTION("an unsteady one goes on to the most")
+    {
+        StoppingRule rule(options);
+        int n = 0;
+        do {
+            rule.add(Seconds{n++ % 2 == 0 ? 1.0 : 2.0});
+        } while (!rule.finished());
+        REQUIRE(n == 20);
+    }
+    SECTION("the budget ends it once the least is there")
+    {
+        options.budget = Seconds{1};
+        StoppingRule rule(options);
+        rule.add(Seconds{5});
+        REQUIRE_FALSE(rule.finished());
+        rule.add(Seconds{5});
+        REQUIRE_FALSE(rule.finished());
+        rule.add(Seconds{6});
+        REQUIRE(rule.finished());
+    }
+}

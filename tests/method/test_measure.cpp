@@ -1,0 +1,120 @@
+#include "ert/method/measure.hpp"
+#include "tests/fakes/fake_lab.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::fakes;
+
+namespace {
+
+Item item_of(const Lab& lab, const std::string& batch, int warmup = 1)
+{
+    Plan plan;
+    PlanEntry entry;
+    entry.bench = "train";
+    entry.device = "cpu";
+    entry.axes["model"] = {"tinynet"};
+    entry.axes["batch"] = {batch};
+    entry.stopping = {.warmup = warmup, .least = 4, .most = 4, .interval = 0, .budget = Seconds{1e9}};
+    plan.entries.push_back(entry);
+    return expand(plan, lab).front();
+}
+
+}  // namespace
+
+TEST_CASE("a step is timed as a whole, by phase and by part")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    const Measurement row = measure(item_of(lab, "8"), lab, time.clock());
+    REQUIRE(row.status == Status::ok);
+    REQUIRE(row.seconds.median.value == Approx(0.08));
+    REQUIRE(row.seconds.n == 4);
+    REQUIRE(row.forward.median.value == Approx(0.048));
+    REQUIRE(row.backward.median.value == Approx(0.024));
+    REQUIRE(row.update.median.value == Approx(0.008));
+    REQUIRE(row.parts.size() == 3);
+    REQUIRE(row.parts[1].part.layer == "fc");
+    REQUIRE(row.parts[1].seconds.median.value == Approx(0.024));
+    REQUIRE(row.memory.value == 8e6);
+    REQUIRE(row.images_per_second() == Approx(100));
+    REQUIRE(row.flop_rate().value == Approx(9e11));
+    REQUIRE(row.sentence == "A made-up rate, for tests.");
+}
+
+TEST_CASE("warm-up launches keep their losses and are left out of the times")
+{
+    const ManualClock time;
+    Lab lab = fake_lab(time);
+    const Measurement row = measure(item_of(lab, "4", 2), lab, time.clock());
+    REQUIRE(row.samples.size() == 6);
+    REQUIRE_FALSE(row.samples[1].used);
+    REQUIRE(row.samples[2].used);
+    REQUIRE(row.losses() == std::vector<double>{7, 6, 5, 4, 3, 2});
+    REQUIRE(row.seconds.n == 4);
+}
+
+TEST_CASE("the wait for data is kept apart from the step")
+{
+    const ManualClock time;
+    FakeSubject::Script script;
+    script.rest_seconds = 0.3;
+    script.data_seconds = 0.1;
+    FakeSubject subject(script, time);
+    std::vector<PartMeasurement> parts;
+    const auto samples = collect(subject, {.warmup = 0, .least = 1, .most = 1}, time.clock(), parts, {});
+    REQUIRE(samples[0].seconds.value == Approx(0.3));
+    REQUIRE(samples[0].data.value == Approx(0.1));
+}
+
+TEST_CASE("the check runs after the warm-up and before anything is timed")
+{
+    const ManualClock time;
+    FakeSubject::Script script;
+    int launches_at_check = -1;
+    script.check = [&](int launches) { launches_at_check = launches; };
+    FakeSubject subject(script, time);
+    std::vector<PartMeasurement> parts;
+    collect(subject, {.warmup = 2, .least = 3, .most = 3}, time.clock(), parts, {});
+    REQUIRE(launches_at_check == 2);
+}
+
+TEST_CASE("a failed check is a failed row with the reason and without samples")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    const Measurement row = measure(item_of(lab, "13"), lab, time.clock());
+    REQUIRE(row.status == Status::failed);
+    REQUIRE(row.reason == "the loss is not finite");
+    REQUIRE(row.samples.empty());
+}
+
+TEST_CASE("out of memory is a row that holds the bytes wanted")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    const Measurement row = measure(item_of(lab, "4096"), lab, time.clock());
+    REQUIRE(row.status == Status::out_of_memory);
+    REQUIRE(row.memory.value == 1e12);
+    REQUIRE_THAT(row.reason, Catch::Contains("1.00 TB"));
+}
+
+TEST_CASE("what a device cannot do is a row with the bench's reason")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    const Plan plan = parse_plan("run:\n  - bench: flops\n    isa: avx512\n    threads: 1\n", "p.yaml");
+    const Measurement row = measure(expand(plan, lab).front(), lab, time.clock());
+    REQUIRE(row.status == Status::unsupported);
+    REQUIRE(row.reason == "the fake CPU has no avx512");
+    REQUIRE(row.role == Role::compute);
+}
+
+TEST_CASE("an observer that says no drops the row under way")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    const auto stop_at_third = [](const Sample&, int launches) { return launches < 3; };
+    REQUIRE_THROWS_AS(measure(item_of(lab, "4"), lab, time.clock(), stop_at_third), Interrupted);
+}

@@ -1,0 +1,135 @@
+#include "ert/method/plan.hpp"
+#include "tests/fakes/fake_lab.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::fakes;
+
+namespace {
+
+const char* plan_text = R"(name: test
+description: a plan for tests
+measure: {warmup: 2, least: 3, most: 12, interval: 0.02, budget_seconds: 6}
+run:
+  - bench: train
+    model: [tinynet, widenet]
+    batch: [4, 8]
+  - bench: flops
+    measure: {least: 7}
+    precision: fp32
+    threads: 1
+)";
+
+std::string message_of(const std::string& text)
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    try {
+        expand(parse_plan(text, "p.yaml"), lab);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a plan expands to every combination, the last axis fastest, usual values where it names none")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    const std::vector<Item> items = expand(parse_plan(plan_text, "p.yaml"), lab);
+    REQUIRE(items.size() == 6);
+    REQUIRE(items[0].id() ==
+            "train cpu model=tinynet batch=4 precision=fp32 data=synthetic parameters=random lr=0.01 threads=2");
+    REQUIRE(items[1].point.text("batch") == "8");
+    REQUIRE(items[2].point.text("model") == "widenet");
+    REQUIRE(items[4].id() == "flops cpu operation=fma isa=scalar precision=fp32 threads=1");
+}
+
+TEST_CASE("an entry's measure stands over the plan's, key by key")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    const std::vector<Item> items = expand(parse_plan(plan_text, "p.yaml"), lab);
+    REQUIRE(items[0].stopping.least == 3);
+    REQUIRE(items[0].stopping.warmup == 2);
+    REQUIRE(items[0].stopping.budget.value == 6);
+    REQUIRE(items[4].stopping.least == 7);
+    REQUIRE(items[4].stopping.warmup == 2);
+}
+
+TEST_CASE("settings replace an axis wherever it stands, and --only keeps what matches")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    const Plan plan = parse_plan(plan_text, "p.yaml");
+    REQUIRE(expand(plan, lab, {{"batch", {"16"}}}).size() == 4);
+    REQUIRE(expand(plan, lab, {}, "widenet*batch=8").size() == 1);
+    REQUIRE_THROWS_AS(expand(plan, lab, {}, "nothing"), InputError);
+    REQUIRE_THROWS_WITH(expand(plan, lab, {{"bach", {"16"}}}), Catch::Contains("did you mean 'batch'?"));
+    REQUIRE_THROWS_WITH(expand(plan, lab, {{"batch", {"0"}}}),
+                        Catch::Contains("--set") && Catch::Contains("from 1 to 65536"));
+}
+
+TEST_CASE("a point written twice is measured once")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    REQUIRE(expand(parse_plan("run:\n  - {bench: train, batch: [4, 4]}\n  - {bench: train, batch: 4}\n", "p"), lab)
+                .size() == 1);
+}
+
+TEST_CASE("a mistake names file, line, key and the legal values")
+{
+    struct Row {
+        std::string text;
+        std::vector<std::string> says;
+    };
+    const std::vector<Row> rows{
+        {"run:\n  - bench: train\n    bach: 4\n", {"p.yaml:3", "bach", "did you mean 'batch'?"}},
+        {"run:\n  - bench: trian\n", {"p.yaml:2", "trian", "train"}},
+        {"run:\n  - bench: train\n    model: resnet\n", {"p.yaml:3", "model", "tinynet, widenet"}},
+        {"run:\n  - bench: train\n    batch: 0\n", {"p.yaml:3", "batch", "'0'", "from 1 to 65536"}},
+        {"run:\n  - bench: train\n    batch: -4\n", {"'-4'"}},
+        {"run:\n  - bench: train\n    batch: 1000000000\n", {"'1000000000'", "65536"}},
+        {"run:\n  - bench: train\n    batch: four\n", {"'four'", "whole numbers"}},
+        {"run:\n  - bench: train\n    batch: {a: 1}\n", {"p.yaml:3", "batch"}},
+        {"run:\n  - bench: train\n    device: tpu\n", {"device", "tpu", "gpu:0"}},
+        {"runs: []\n", {"p.yaml:1", "runs", "did you mean 'run'?"}},
+        {"name: x\n", {"p.yaml", "run"}},
+        {"run: []\n", {"p.yaml:1", "run"}},
+        {"run:\n  - batch: 4\n", {"p.yaml:2", "bench"}},
+        {"measure: {least: many}\nrun:\n  - bench: train\n", {"p.yaml:1", "least", "'many'"}},
+        {"measure: {least: 9, most: 3}\nrun:\n  - bench: train\n", {"p.yaml:1", "most (3)", "least (9)"}},
+        {"measure: {lest: 9}\nrun:\n  - bench: train\n", {"p.yaml:1", "lest", "least"}},
+        {"run: [\n", {"p.yaml:"}},
+        {"- a\n", {"p.yaml", "map"}},
+        {"", {"p.yaml", "map"}},
+    };
+    for (const Row& row : rows) {
+        const std::string message = message_of(row.text);
+        CAPTURE(row.text, message);
+        for (const std::string& words : row.says) REQUIRE_THAT(message, Catch::Contains(words));
+    }
+}
+
+TEST_CASE("a plan for a device that is not here gives the same rows, with the reason")
+{
+    const ManualClock time;
+    Lab lab = fake_lab(time);
+    lab.add(AbsentPart{"gpu", "nvcc was not found when this was built", "install the CUDA toolkit"});
+    const std::vector<Item> items =
+        expand(parse_plan("run:\n  - {bench: train, device: 'gpu:0', model: tinynet, batch: [4, 8]}\n", "p"), lab);
+    REQUIRE(items.size() == 2);
+    REQUIRE(items[0].bench == nullptr);
+    REQUIRE_THAT(items[0].missing, Catch::Contains("nvcc was not found"));
+    REQUIRE(items[1].id() == "train gpu:0 model=tinynet batch=8");
+}
+
+TEST_CASE("a file that is not there is an input error")
+{
+    REQUIRE_THROWS_AS(load_plan("/nowhere/plan.yaml"), InputError);
+    REQUIRE_THROWS_AS(load_plan("/"), InputError);
+}

@@ -1,0 +1,240 @@
+#include "ert/base/csv.hpp"
+#include "ert/base/error.hpp"
+#include "ert/method/measure.hpp"
+#include "ert/method/results.hpp"
+#include "tests/fakes/fake_lab.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+using namespace roof;
+using namespace roof::fakes;
+
+namespace {
+
+const std::string plan_text = "run:\n  - {bench: train, model: tinynet, batch: [4, 8, 13]}\n";
+
+std::vector<Measurement> measured(const std::string& text = plan_text)
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    std::vector<Measurement> rows;
+    for (const Item& item : expand(parse_plan(text, "p"), lab)) rows.push_back(measure(item, lab, time.clock()));
+    return rows;
+}
+
+void append_text(const std::filesystem::path& file, const std::string& text)
+{
+    std::ofstream(file, std::ios::app) << text;
+}
+
+}  // namespace
+
+TEST_CASE("rows come back as they were written, samples and parts with them")
+{
+    const TemporaryFolder folder;
+    const auto rows = measured();
+    {
+        RunDirectory run(folder / "run", plan_text, fake_machine());
+        for (const Measurement& row : rows) run.append(row);
+    }
+    const Results back = read_results(folder / "run");
+    REQUIRE(back.plan == plan_text);
+    REQUIRE(back.machine.name == "fake-2cpu");
+    REQUIRE(back.rows.size() == 3);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        REQUIRE(back.rows[i].id() == rows[i].id());
+        REQUIRE(back.rows[i].status == rows[i].status);
+        REQUIRE(back.rows[i].reason == rows[i].reason);
+        REQUIRE(back.rows[i].seconds.median == rows[i].seconds.median);
+        REQUIRE(back.rows[i].seconds.n == rows[i].seconds.n);
+        REQUIRE(back.rows[i].losses() == rows[i].losses());
+        REQUIRE(back.rows[i].images_per_second() == rows[i].images_per_second());
+        REQUIRE(back.rows[i].parts.size() == rows[i].parts.size());
+        REQUIRE(back.rows[i].memory == rows[i].memory);
+        REQUIRE(back.rows[i].started == rows[i].started);
+    }
+    REQUIRE(back.rows[0].parts[1].part.implementation == "fake:gemm");
+    REQUIRE(back.rows[0].parts[1].part.phase == Phase::backward);
+    REQUIRE(back.rows[0].parts[1].part.work.no_reuse == rows[0].parts[1].part.work.no_reuse);
+}
+
+TEST_CASE("wherever a run is killed, what is complete stays and the rest is mended")
+{
+    const auto rows = measured();
+    const TemporaryFolder folder;
+    {
+        RunDirectory run(folder / "whole", plan_text, fake_machine());
+        run.append(rows[0]);
+        run.append(rows[1]);
+    }
+    const std::string samples = read_file(folder / "whole" / "samples.csv");
+    const std::string layers = read_file(folder / "whole" / "layers.csv");
+    const std::string measurements = read_file(folder / "whole" / "measurements.csv");
+    const std::size_t first_row_end = measurements.find('\n', measurements.find('\n') + 1) + 1;
+    // The second row's line cut at every length, the samples and layers of it already there.
+    for (std::size_t length = first_row_end; length < measurements.size(); length += 17) {
+        const std::filesystem::path torn = folder / ("torn" + std::to_string(length));
+        std::filesystem::copy(folder / "whole", torn);
+        write_file(torn / "measurements.csv", measurements.substr(0, length));
+        REQUIRE(read_results(torn).rows.size() == 1);
+        RunDirectory run(torn, plan_text, fake_machine());
+        REQUIRE(run.done() == std::set<std::string>{rows[0].id()});
+        run.append(rows[1]);
+        REQUIRE(read_file(torn / "measurements.csv") == measurements);
+        REQUIRE(read_file(torn / "samples.csv") == samples);
+        REQUIRE(read_file(torn / "layers.csv") == layers);
+    }
+    // Cut in mid-line of the samples, before the row's own line was begun.
+    const std::filesystem::path torn = folder / "torn-samples";
+    std::filesystem::copy(folder / "whole", torn);
+    write_file(torn / "measurements.csv", measurements.substr(0, first_row_end));
+    write_file(torn / "samples.csv", samples.substr(0, samples.size() - 5));
+    RunDirectory run(torn, plan_text, fake_machine());
+    run.append(rows[1]);
+    REQUIRE(read_file(torn / "samples.csv") == samples);
+}
+
+TEST_CASE("a process killed in mid-sweep loses at most the row under way")
+{
+    const TemporaryFolder folder;
+    const auto rows = measured();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        RunDirectory run(folder / "run", plan_text, fake_machine());
+        run.append(rows[0]);
+        append_text(folder / "run" / "samples.csv", rows[1].id() + ",0.1");
+        ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    REQUIRE(WIFSIGNALED(status));
+    RunDirectory run(folder / "run", plan_text, fake_machine());
+    REQUIRE(run.done().size() == 1);
+    run.append(rows[1]);
+    REQUIRE(read_results(folder / "run").rows[1].samples.size() == rows[1].samples.size());
+}
+
+TEST_CASE("a folder serves one plan, one machine and one run at a time")
+{
+    const TemporaryFolder folder;
+    RunDirectory run(folder / "run", plan_text, fake_machine());
+    SECTION("a second run at once is refused")
+    {
+        REQUIRE_THROWS_WITH(RunDirectory(folder / "run", plan_text, fake_machine()),
+                            Catch::Contains("another run is writing"));
+    }
+    SECTION("another plan is refused, and what is there stays")
+    {
+        run.append(measured()[0]);
+        const std::string before = read_file(folder / "run" / "measurements.csv");
+        std::filesystem::copy(folder / "run", folder / "copy");
+        REQUIRE_THROWS_WITH(RunDirectory(folder / "copy", "run: other\n", fake_machine()),
+                            Catch::Contains("another plan"));
+        REQUIRE(read_file(folder / "copy" / "measurements.csv") == before);
+    }
+    SECTION("another machine is refused")
+    {
+        std::filesystem::copy(folder / "run", folder / "copy");
+        Machine other = fake_machine();
+        other.name = "other";
+        REQUIRE_THROWS_WITH(RunDirectory(folder / "copy", plan_text, other), Catch::Contains("another machine"));
+    }
+    SECTION("columns of another version are refused")
+    {
+        std::filesystem::copy(folder / "run", folder / "copy");
+        write_file(folder / "copy" / "measurements.csv", "id,bench\nx,train\n");
+        REQUIRE_THROWS_WITH(RunDirectory(folder / "copy", plan_text, fake_machine()),
+                            Catch::Contains("another version"));
+    }
+}
+
+TEST_CASE("a folder that cannot be is an input error")
+{
+    const TemporaryFolder folder;
+    std::ofstream(folder / "file") << "x";
+    REQUIRE_THROWS_AS(RunDirectory(folder / "file" / "run", plan_text, fake_machine()), InputError);
+    REQUIRE_THROWS_AS(RunDirectory(folder / "file", plan_text, fake_machine()), InputError);
+    REQUIRE_THROWS_AS(read_results(folder / "none"), InputError);
+}
+
+TEST_CASE("a full disk is one clear error, and what was there stays")
+{
+    if (!std::filesystem::exists("/dev/full")) return;
+    const TemporaryFolder folder;
+    RunDirectory run(folder / "run", plan_text, fake_machine());
+    std::filesystem::create_symlink("/dev/full", folder / "run" / "samples.csv");
+    REQUIRE_THROWS_WITH(run.append(measured()[0]), Catch::Contains("No space left"));
+    REQUIRE_FALSE(std::filesystem::exists(folder / "run" / "measurements.csv"));
+}
+
+TEST_CASE("a damaged file names file and row")
+{
+    const TemporaryFolder folder;
+    {
+        RunDirectory run(folder / "run", plan_text, fake_machine());
+        run.append(measured()[0]);
+    }
+    std::string text = read_file(folder / "run" / "measurements.csv");
+    text.replace(text.find(",ok,"), 4, ",fine,");
+    write_file(folder / "run" / "measurements.csv", text);
+    REQUIRE_THROWS_WITH(read_results(folder / "run"), Catch::Contains("measurements.csv: row 2, column status"));
+}
+
+TEST_CASE("the same command continues an unfinished folder and makes a new one after a finished one")
+{
+    const TemporaryFolder root;
+    const auto rows = measured();
+    std::vector<std::string> ids;
+    for (const Measurement& row : rows) ids.push_back(row.id());
+    const std::filesystem::path first = choose_folder(root.path(), fake_machine(), plan_text, ids);
+    REQUIRE(first.parent_path() == root / "fake-2cpu");
+    REQUIRE(first.filename().string().ends_with("-test"));
+    {
+        RunDirectory run(first, plan_text, fake_machine());
+        run.append(rows[0]);
+    }
+    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text, ids) == first);
+    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text + "# other\n", ids) != first);
+    {
+        RunDirectory run(first, plan_text, fake_machine());
+        run.append(rows[1]);
+        run.append(rows[2]);
+    }
+    const std::filesystem::path second = choose_folder(root.path(), fake_machine(), plan_text, ids);
+    REQUIRE(second != first);
+    REQUIRE_FALSE(std::filesystem::exists(second));
+}
+
+TEST_CASE("the newest calibration of the same machine is found beside a run")
+{
+    const TemporaryFolder root;
+    const std::string probes = "run:\n  - {bench: flops, threads: 1, isa: avx2}\n";
+    const auto make = [&](const std::string& name, const std::string& plan, const Machine& machine) {
+        RunDirectory run(root / "m" / name, plan, machine);
+        for (const Measurement& row : measured(plan)) run.append(row);
+    };
+    make("2026-01-01-a", probes, fake_machine());
+    make("2026-01-02-a", probes, fake_machine());
+    make("2026-01-03-a", plan_text, fake_machine());
+    Machine other = fake_machine();
+    other.name = "other";
+    make("2026-01-04-a", probes, other);
+    REQUIRE(find_calibration(root / "m" / "2026-01-03-a").filename() == "2026-01-02-a");
+    REQUIRE(find_calibration(root / "m" / "2026-01-01-a").filename() == "2026-01-01-a");
+    REQUIRE(find_calibration(root / "nowhere").empty());
+}
+
+TEST_CASE("every column has its own name, and a name with a unit where there is one")
+{
+    std::set<std::string> names;
+    for (const auto& column : measurement_columns()) REQUIRE(names.insert(column.name).second);
+    REQUIRE(names.contains("launch_median_s"));
+    REQUIRE(names.contains("working_set_bytes"));
+}
