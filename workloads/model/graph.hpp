@@ -29,13 +29,13 @@ struct Window {
 };
 
 struct Layer {
-    std::string name;         ///< torchvision's module name ("layer1.0.conv1"); edges without a module: "layer1.0.add", "flatten"
+    std::string name;  ///< torchvision's module name, "layer1.0.conv1"; where it has none: "layer1.0.add", "flatten"
     LayerKind kind = LayerKind::input;
     std::vector<int> inputs;  ///< indices of earlier layers
     Shape output;
-    Window window;            ///< convolution and pooling; for average_pool, size is the whole map or 1 (identity)
-    bool bias = false;        ///< convolution and linear
-    float dropout = 0;        ///< probability of zeroing
+    Window window;      ///< convolution and pooling; for average_pool, size is the whole map or 1 (identity)
+    bool bias = false;  ///< convolution and linear
+    float dropout = 0;  ///< probability of zeroing
 
     /// Number of trained values: weight and bias.
     long long parameters(const Shape& input) const;
@@ -43,10 +43,10 @@ struct Layer {
 
 /// A trained tensor, in the order of PyTorch's named_parameters().
 struct Parameter {
-    std::string name;          ///< "conv1.weight"
-    int layer = 0;             ///< index of its layer
+    std::string name;  ///< "conv1.weight"
+    int layer = 0;     ///< index of its layer
     bool is_bias = false;
-    std::vector<int> shape;    ///< OIHW, [out][in], or [channels]
+    std::vector<int> shape;  ///< OIHW, [out][in], or [channels]
     long long elements() const;
 };
 
@@ -54,7 +54,8 @@ class Graph {
   public:
     Graph(std::string name, Shape input);
 
-    /// Appends; the output shape is worked out from the input's. Each returns the new layer's index.
+    /// Appends; the output shape is worked out from the input's. Each returns the new layer's index; layer 0 is the input.
+    /// Throws std::logic_error for shapes that do not fit together.
     int convolution(std::string name, int input, int channels, Window window, bool bias);
     int batch_norm(std::string name, int input);
     int relu(std::string name, int input);
@@ -69,7 +70,7 @@ class Graph {
     const std::string& name() const { return name_; }
     const std::vector<Layer>& layers() const { return layers_; }
     const Layer& layer(int index) const { return layers_[static_cast<std::size_t>(index)]; }
-    /// Of the layer's first input.
+    /// Of the layer's first input; of the input layer, its own.
     const Shape& input_shape(int index) const;
     std::vector<Parameter> parameters() const;
     long long parameter_count() const;

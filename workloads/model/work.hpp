@@ -1,6 +1,6 @@
 // What a layer does per launch: FLOPs and compulsory bytes of its forward, backward-data and backward-weights passes.
 // Convolution and linear layers count 2 FLOPs per multiply-add over the full kernel window; all the rest is elementwise.
-// docs/method.md derives each formula.
+// Adding a bias is not counted, as in MLPerf's model FLOPs. docs/method.md derives each formula.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -12,19 +12,25 @@ namespace roof::model {
 /// FLOPs and bytes of one pass of a layer over a batch.
 struct PassWork {
     Flops flops;
-    Bytes compulsory;  ///< each operand moved once
+    Bytes compulsory;  ///< each operand moved once; of an input, the places that some window reads
     Bytes no_reuse;    ///< each multiply-add fetches both its operands again; equals compulsory for elementwise work
 };
 
 struct LayerWork {
     PassWork forward;
-    PassWork backward_data;     ///< zero for a layer whose input needs no gradient
-    PassWork backward_weights;  ///< zero for a layer without parameters
-    PassWork update;            ///< SGD with momentum and weight decay: 6 FLOPs, 5 moves (20 bytes in fp32) per parameter
+    PassWork backward_data;     ///< zero for a layer whose input needs no gradient; a batch norm's whole backward pass
+    PassWork backward_weights;  ///< of convolution and linear layers
+    /// SGD with momentum and weight decay: 6 FLOPs and 5 moves (20 bytes in fp32) per parameter. In formats of less than
+    /// 4 bytes, parameter, momentum and gradient are fp32, and one more move writes the small copy (22 bytes in bf16).
+    PassWork update;
     long long multiply_adds = 0;           ///< forward, full window, whole batch
     long long multiply_adds_unpadded = 0;  ///< without the taps that fall on padding
 };
 
+/// Convolution and linear layers: the ones whose FLOPs are multiply-adds of a contraction.
+bool is_contraction(LayerKind kind);
+
+/// Of the layer with this index, over a batch of `batch` images.
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision);
 
 /// Totals of a whole step.

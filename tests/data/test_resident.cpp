@@ -1,0 +1,55 @@
+// The sources without files: what their one batch holds.
+#include "ert/base/error.hpp"
+#include "workloads/data/source.hpp"
+#include "workloads/model/hashed.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+
+using namespace roof;
+using namespace roof::data;
+
+TEST_CASE("synthetic data is one resident batch of normal values and legal labels")
+{
+    const model::Shape image{3, 32, 32};
+    Source source = open_source("synthetic", 8, image, 10, 1, 0);
+    const Batch first = source.next();
+    const Batch second = source.next();
+    CHECK(first.fresh);
+    CHECK_FALSE(second.fresh);
+    CHECK(first.images == second.images);
+    CHECK(first.labels == second.labels);
+
+    const std::vector<float> values(first.images, first.images + 8 * image.elements());
+    const double count = static_cast<double>(values.size());
+    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+    const double square = std::inner_product(values.begin(), values.end(), values.begin(), 0.0) / count;
+    CHECK(std::abs(mean) < 0.05);
+    CHECK(square == Approx(1).margin(0.05));
+    for (int n = 0; n < 8; ++n) CHECK((first.labels[n] >= 0 && first.labels[n] < 10));
+    CHECK(source.facts().images == 0);
+    CHECK(source.facts().classes == 10);
+}
+
+TEST_CASE("synthetic data is the same whatever the seed")
+{
+    Source one = open_source("synthetic", 1, {3, 8, 8}, 10, 1, 1);
+    Source two = open_source("synthetic", 1, {3, 8, 8}, 10, 1, 2);
+    CHECK(one.next().images[17] == two.next().images[17]);
+}
+
+TEST_CASE("hashed data is the parity batch")
+{
+    Source source = open_source("hashed", 2, {3, 224, 224}, 1000, 1, 0);
+    const Batch batch = source.next();
+    CHECK(batch.images[0] == -1.7051516771316528F);
+    CHECK(batch.images[2 * 3 * 224 * 224 - 1] == 1.5058835744857788F);
+    CHECK(batch.labels[0] == 7);
+    CHECK(batch.labels[1] == 396);
+}
+
+TEST_CASE("a batch of no images is an input error")
+{
+    CHECK_THROWS_AS(open_source("synthetic", 0, {3, 8, 8}, 10, 1, 0), InputError);
+}

@@ -1,0 +1,102 @@
+// The bytes of each kind of layer, on shapes small enough to count by hand.
+#include "workloads/model/work.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::model;
+
+TEST_CASE("a convolution's compulsory bytes are input, weights and output, each once")
+{
+    Graph graph("tiny", {2, 4, 4});
+    const int first = graph.convolution("first", 0, 3, {.size = 3, .stride = 1, .padding = 1}, true);
+    const int second = graph.convolution("second", first, 5, {.size = 1, .stride = 1, .padding = 0}, true);
+    const LayerWork one = work_of(graph, first, 2, Precision::fp32);
+    const double x = 2 * 2 * 16, w = 3 * 2 * 9, b = 3, y = 2 * 3 * 16;
+    CHECK(one.forward.compulsory.value == 4 * (x + w + b + y));
+    CHECK(one.backward_weights.compulsory.value == 4 * (x + w + b + y));
+    CHECK(one.forward.no_reuse.value == 4 * (2 * y * 18 + b + y));
+    CHECK(one.backward_data.compulsory.value == 0);
+    CHECK(one.backward_data.no_reuse.value == 0);
+
+    const LayerWork two = work_of(graph, second, 2, Precision::fp32);
+    CHECK(two.backward_data.compulsory.value == 4 * (y + 15 + 2 * 5 * 16));
+    CHECK(two.backward_data.flops.value == 2 * 15 * 32);
+}
+
+TEST_CASE("places of the input that no window reads are not compulsory forward, but their gradient is written")
+{
+    Graph graph("tiny", {1, 4, 4});
+    const int copy = graph.relu("copy", 0);
+    const int sample = graph.convolution("sample", copy, 1, {.size = 1, .stride = 2, .padding = 0}, false);
+    const LayerWork work = work_of(graph, sample, 1, Precision::fp32);
+    CHECK(work.forward.compulsory.value == 4 * (4 + 1 + 4));
+    CHECK(work.backward_weights.compulsory.value == 4 * (4 + 1 + 4));
+    CHECK(work.backward_data.compulsory.value == 4 * (16 + 1 + 4));
+}
+
+TEST_CASE("elementwise layers move their operands once, masks and pool winners as one byte")
+{
+    Graph graph("tiny", {2, 4, 4});
+    const int norm = graph.batch_norm("norm", 0);
+    const int relu = graph.relu("relu", norm);
+    const int sum = graph.add("sum", relu, norm);
+    const int pool = graph.max_pool("pool", sum, {.size = 2, .stride = 2, .padding = 0});
+    const int mean = graph.average_pool("mean", pool, 1);
+    const int flat = graph.flatten("flat", mean);
+    const int drop = graph.dropout("drop", flat, 0.5F);
+    const auto forward = [&](int layer) { return work_of(graph, layer, 3, Precision::fp32).forward.compulsory.value; };
+    const auto backward = [&](int layer) {
+        return work_of(graph, layer, 3, Precision::fp32).backward_data.compulsory.value;
+    };
+    const double map = 3 * 2 * 16, pooled = 3 * 2 * 4, vector = 3 * 2;
+    CHECK(forward(norm) == 4 * (2 * map + 4));
+    CHECK(backward(norm) == 4 * (3 * map + 8));
+    CHECK(forward(relu) == 4 * 2 * map);
+    CHECK(backward(relu) == 4 * 3 * map);
+    CHECK(forward(sum) == 4 * 3 * map);
+    CHECK(backward(sum) == 4 * 3 * map);
+    CHECK(forward(pool) == 4 * (map + pooled) + pooled);
+    CHECK(backward(pool) == 4 * (map + pooled) + pooled);
+    CHECK(forward(mean) == 4 * (pooled + vector));
+    CHECK(forward(flat) == 0);
+    CHECK(forward(drop) == 4 * 2 * vector + vector);
+    CHECK(backward(drop) == 4 * 2 * vector + vector);
+}
+
+TEST_CASE("the update moves 20 bytes per parameter in fp32, 22 in bf16 and 40 in fp64")
+{
+    const Graph graph = build_model("alexnet");
+    const double parameters = 307392;  // features.3
+    CHECK(work_of(graph, 4, 1, Precision::fp32).update.compulsory.value == 20 * parameters);
+    CHECK(work_of(graph, 4, 8, Precision::fp32).update.flops.value == 6 * parameters);
+    CHECK(work_of(graph, 4, 1, Precision::bf16).update.compulsory.value == 22 * parameters);
+    CHECK(work_of(graph, 4, 1, Precision::fp64).update.compulsory.value == 40 * parameters);
+}
+
+TEST_CASE("half the storage halves the activations, but gradients of weights stay fp32")
+{
+    const Graph graph = build_model("vgg11");
+    const int last = static_cast<int>(graph.layers().size()) - 1;
+    const LayerWork work = work_of(graph, last, 1, Precision::bf16);
+    CHECK(work.forward.compulsory.value == 2 * (4096.0 + 4097000 + 1000));
+    CHECK(work.backward_weights.compulsory.value == 2 * (4096.0 + 1000) + 4 * 4097000.0);
+}
+
+TEST_CASE("compulsory traffic is never more than traffic without reuse, and work grows with the batch")
+{
+    for (const std::string model : {"alexnet", "vgg11_bn", "resnet50"}) {
+        const Graph graph = build_model(model);
+        for (int layer = 0; layer < static_cast<int>(graph.layers().size()); ++layer) {
+            INFO(model << " " << graph.layer(layer).name);
+            const LayerWork one = work_of(graph, layer, 1, Precision::fp32);
+            const LayerWork seven = work_of(graph, layer, 7, Precision::fp32);
+            for (const PassWork LayerWork::*pass :
+                 {&LayerWork::forward, &LayerWork::backward_data, &LayerWork::backward_weights}) {
+                CHECK((one.*pass).compulsory <= (one.*pass).no_reuse);
+                CHECK((seven.*pass).flops.value == 7 * (one.*pass).flops.value);
+            }
+            CHECK(seven.multiply_adds_unpadded == 7 * one.multiply_adds_unpadded);
+        }
+    }
+}

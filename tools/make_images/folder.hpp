@@ -1,0 +1,24 @@
+// The folder that roof-make-images writes: class_NN/image_NNN.jpg.
+#pragma once
+
+#include <filesystem>
+
+namespace roof::make_images {
+
+struct FolderOptions {
+    std::filesystem::path folder;
+    int classes = 10;
+    int per_class = 20;
+    unsigned seed = 1;
+};
+
+struct FolderCounts {
+    int written = 0;
+    int kept = 0;  ///< were there already and are left alone, whatever they hold
+};
+
+/// Makes the folder if need be. A file appears under its name only when it is whole. Throws InputError for counts below 1
+/// and Error with the file's name when one cannot be written.
+FolderCounts write_folder(const FolderOptions& options);
+
+}  // namespace roof::make_images

@@ -1,0 +1,20 @@
+// Procedural pictures: one kind of texture and one colour per class, so that a network can learn to tell classes apart;
+// size, scale, angle, place and light differ from image to image.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace roof::make_images {
+
+/// Rows of red, green, blue bytes.
+struct Picture {
+    int width = 0;
+    int height = 0;
+    std::vector<unsigned char> pixels;
+};
+
+/// The same three numbers give the same picture.
+Picture draw(unsigned seed, int class_index, int image_index);
+
+}  // namespace roof::make_images

@@ -1,0 +1,146 @@
+// The pieces put together: which image a place of the stream shows, how it becomes floats, and which files are broken.
+#include "workloads/data/folder.hpp"
+
+#include "ert/base/error.hpp"
+#include "workloads/data/crop.hpp"
+#include "workloads/data/image_list.hpp"
+#include "workloads/data/jpeg.hpp"
+#include "workloads/data/prefetch.hpp"
+#include "workloads/data/resize.hpp"
+#include "workloads/data/shuffle.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace roof::data {
+namespace {
+
+/// Which files are broken, and why. Shared by all workers.
+class Broken {
+  public:
+    void add(const std::filesystem::path& file, const std::string& reason)
+    {
+        const std::lock_guard lock(mutex_);
+        reasons_.emplace(file.string(), reason);
+    }
+
+    std::vector<std::string> lines() const
+    {
+        const std::lock_guard lock(mutex_);
+        std::vector<std::string> lines;
+        for (const auto& [file, reason] : reasons_) lines.push_back(file + ": " + reason);
+        return lines;
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::map<std::string, std::string> reasons_;
+};
+
+class Folder {
+  public:
+    explicit Folder(const FolderOptions& options) : options_(options), list_(list_images(options.folder))
+    {
+        check_counts();
+        find_usable_batch();
+    }
+
+    /// The place's own image or, if that is broken, the next usable one of the same epoch; its crop depends on the place.
+    int make(std::uint64_t sample, std::span<float> planes)
+    {
+        const std::uint64_t count = list_.images.size();
+        const std::uint64_t order = combined(options_.seed, sample / count);
+        for (std::uint64_t step = 0; step < count; ++step) {
+            const ImageFile& file = list_.images[shuffled((sample + step) % count, count, order)];
+            if (draw(file, std::mt19937_64(combined(order, sample)), planes)) return file.label;
+        }
+        throw Error("no image of '" + options_.folder.string() + "' can be read any more");
+    }
+
+    SourceFacts facts() const
+    {
+        std::vector<std::string> skipped = broken_.lines();
+        const std::size_t usable = list_.images.size() - skipped.size();
+        return {.images = usable, .classes = static_cast<int>(list_.classes.size()), .skipped = std::move(skipped)};
+    }
+
+  private:
+    void check_counts() const
+    {
+        const std::string where = "'" + options_.folder.string() + "'";
+        if (options_.workers < 1) throw InputError("reading " + where + " needs at least 1 worker");
+        if (options_.image.channels != 3)
+            throw InputError("images of " + where + " have 3 channels, not " + std::to_string(options_.image.channels));
+        if (static_cast<int>(list_.classes.size()) > options_.classes) {
+            throw InputError(where + " has " + std::to_string(list_.classes.size()) +
+                             " classes, more than the model's " + std::to_string(options_.classes) + " outputs");
+        }
+    }
+
+    /// Decodes small, which meets all damage, until a batch of usable images is found.
+    void find_usable_batch()
+    {
+        int usable = 0;
+        for (const ImageFile& file : list_.images) {
+            if (usable == options_.batch) return;
+            if (attempt(file, [](const Jpeg& jpeg) { jpeg.decode(8); })) ++usable;
+        }
+        if (usable < options_.batch) {
+            throw InputError("'" + options_.folder.string() + "' holds " + std::to_string(usable) +
+                             " usable images, fewer than a batch of " + std::to_string(options_.batch) + " (" +
+                             std::to_string(list_.images.size() - static_cast<std::size_t>(usable)) + " broken)");
+        }
+    }
+
+    bool draw(const ImageFile& file, std::mt19937_64 random, std::span<float> planes)
+    {
+        return attempt(file, [&](const Jpeg& jpeg) {
+            const auto& [channels, height, width] = options_.image;
+            const Crop crop = random_crop(jpeg.width(), jpeg.height(), random);
+            const int reduction = reduction_for(crop, width, height);
+            const RgbImage image = jpeg.decode(reduction);
+            resize_normalised(image, reduced(crop, reduction, image.width, image.height), width, height, planes);
+        });
+    }
+
+    template <typename Use>
+    bool attempt(const ImageFile& file, const Use& use)
+    {
+        try {
+            use(Jpeg(file.path));
+            return true;
+        } catch (const Error& error) {
+            broken_.add(file.path, error.what());
+            return false;
+        }
+    }
+
+    FolderOptions options_;
+    ImageList list_;
+    Broken broken_;
+};
+
+/// Folder before Prefetch: the workers end before what they read.
+struct FolderStream {
+    explicit FolderStream(const FolderOptions& options)
+        : folder(options),
+          prefetch(static_cast<std::size_t>(options.batch), static_cast<std::size_t>(options.image.elements()),
+                   options.workers,
+                   [this](std::uint64_t sample, std::span<float> planes) { return folder.make(sample, planes); })
+    {
+    }
+
+    Folder folder;
+    Prefetch prefetch;
+};
+
+}  // namespace
+
+Source folder_source(const FolderOptions& options)
+{
+    const auto stream = std::make_shared<FolderStream>(options);
+    return Source({[stream] { return stream->prefetch.next(); }, [stream] { return stream->folder.facts(); }});
+}
+
+}  // namespace roof::data

@@ -1,0 +1,22 @@
+// Batches from a folder of JPEG files, one folder per class.
+#pragma once
+
+#include "workloads/data/source.hpp"
+
+#include <filesystem>
+
+namespace roof::data {
+
+struct FolderOptions {
+    std::filesystem::path folder;
+    int batch = 0;
+    model::Shape image;  ///< of the batch; 3 channels
+    int classes = 0;     ///< the most there may be: the model's outputs
+    int workers = 0;
+    unsigned seed = 0;
+};
+
+/// Opens as open_source says. Reads as many files as it takes to find one batch of usable images.
+Source folder_source(const FolderOptions& options);
+
+}  // namespace roof::data

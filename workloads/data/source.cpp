@@ -1,0 +1,20 @@
+// The one place that reads `where`: two reserved words, else a folder.
+#include "workloads/data/source.hpp"
+
+#include "ert/base/error.hpp"
+#include "workloads/data/folder.hpp"
+#include "workloads/data/resident.hpp"
+
+namespace roof::data {
+
+Source open_source(const std::string& where, int batch, const model::Shape& image, int classes, int workers,
+                   unsigned seed)
+{
+    if (batch < 1) throw InputError("a batch holds at least 1 image, not " + std::to_string(batch));
+    if (where == "synthetic") return synthetic_source(batch, image, classes);
+    if (where == "hashed") return hashed_source(batch, image, classes);
+    return folder_source(
+        {.folder = where, .batch = batch, .image = image, .classes = classes, .workers = workers, .seed = seed});
+}
+
+}  // namespace roof::data

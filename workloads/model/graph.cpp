@@ -1,0 +1,165 @@
+// Graph: each append works out the shape of its output, so that a model's file says only what the paper says.
+#include "workloads/model/graph.hpp"
+
+#include <array>
+#include <stdexcept>
+
+namespace roof::model {
+namespace {
+
+int window_outputs(int extent, const Window& window)
+{
+    return (extent + 2 * window.padding - window.size) / window.stride + 1;
+}
+
+Shape slid_over(const Shape& input, int channels, const Window& window)
+{
+    if (input.height + 2 * window.padding < window.size || input.width + 2 * window.padding < window.size) {
+        throw std::logic_error("a window of " + std::to_string(window.size) + " does not fit into a map of " +
+                               std::to_string(input.height) + "x" + std::to_string(input.width));
+    }
+    return {channels, window_outputs(input.height, window), window_outputs(input.width, window)};
+}
+
+}  // namespace
+
+std::string_view name(LayerKind kind)
+{
+    static constexpr std::array<std::string_view, 10> names{"input",    "convolution",  "batch_norm", "relu",
+                                                            "max_pool", "average_pool", "add",        "flatten",
+                                                            "dropout",  "linear"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+long long Layer::parameters(const Shape& input) const
+{
+    const long long biases = bias ? output.channels : 0;
+    switch (kind) {
+        case LayerKind::convolution:
+            return 1LL * output.channels * input.channels * window.size * window.size + biases;
+        case LayerKind::linear:
+            return output.channels * input.elements() + biases;
+        case LayerKind::batch_norm:
+            return 2LL * output.channels;
+        default:
+            return 0;
+    }
+}
+
+long long Parameter::elements() const
+{
+    long long product = 1;
+    for (const int extent : shape) product *= extent;
+    return product;
+}
+
+Graph::Graph(std::string name, Shape input) : name_(std::move(name))
+{
+    append({.name = "input", .kind = LayerKind::input, .inputs = {}, .output = input, .window = {}});
+}
+
+int Graph::append(Layer layer)
+{
+    layers_.push_back(std::move(layer));
+    return static_cast<int>(layers_.size()) - 1;
+}
+
+const Shape& Graph::input_shape(int index) const
+{
+    const Layer& of = layer(index);
+    return of.inputs.empty() ? of.output : layer(of.inputs.front()).output;
+}
+
+int Graph::convolution(std::string name, int input, int channels, Window window, bool bias)
+{
+    const Shape output = slid_over(layer(input).output, channels, window);
+    return append({std::move(name), LayerKind::convolution, {input}, output, window, bias});
+}
+
+int Graph::batch_norm(std::string name, int input)
+{
+    return append({std::move(name), LayerKind::batch_norm, {input}, layer(input).output, {}});
+}
+
+int Graph::relu(std::string name, int input)
+{
+    return append({std::move(name), LayerKind::relu, {input}, layer(input).output, {}});
+}
+
+int Graph::max_pool(std::string name, int input, Window window)
+{
+    const Shape& from = layer(input).output;
+    return append({std::move(name), LayerKind::max_pool, {input}, slid_over(from, from.channels, window), window});
+}
+
+int Graph::average_pool(std::string name, int input, int size)
+{
+    const Shape& from = layer(input).output;
+    const bool identity = from.height == size && from.width == size;
+    if (!identity && (size != 1 || from.height != from.width)) {
+        throw std::logic_error("average_pool reduces a square map to 1x1 or keeps it; other sizes are not modelled");
+    }
+    const int extent = identity ? 1 : from.height;
+    const Window window{.size = extent, .stride = extent, .padding = 0};
+    return append({std::move(name), LayerKind::average_pool, {input}, {from.channels, size, size}, window});
+}
+
+int Graph::add(std::string name, int left, int right)
+{
+    if (layer(left).output != layer(right).output) {
+        throw std::logic_error(name + " joins '" + layer(left).name + "' and '" + layer(right).name +
+                               "', whose shapes differ");
+    }
+    return append({std::move(name), LayerKind::add, {left, right}, layer(left).output, {}});
+}
+
+int Graph::flatten(std::string name, int input)
+{
+    const int features = static_cast<int>(layer(input).output.elements());
+    return append({std::move(name), LayerKind::flatten, {input}, {features, 1, 1}, {}});
+}
+
+int Graph::dropout(std::string name, int input, float probability)
+{
+    return append({std::move(name), LayerKind::dropout, {input}, layer(input).output, {}, false, probability});
+}
+
+int Graph::linear(std::string name, int input, int features)
+{
+    return append({std::move(name), LayerKind::linear, {input}, {features, 1, 1}, {}, true});
+}
+
+std::vector<Parameter> Graph::parameters() const
+{
+    std::vector<Parameter> all;
+    for (int index = 0; index < static_cast<int>(layers_.size()); ++index) {
+        const Layer& of = layer(index);
+        const Shape& input = input_shape(index);
+        const int channels = of.output.channels;
+        const int size = of.window.size;
+        switch (of.kind) {
+            case LayerKind::convolution:
+                all.push_back({of.name + ".weight", index, false, {channels, input.channels, size, size}});
+                break;
+            case LayerKind::linear:
+                all.push_back({of.name + ".weight", index, false, {channels, static_cast<int>(input.elements())}});
+                break;
+            case LayerKind::batch_norm:
+                all.push_back({of.name + ".weight", index, false, {channels}});
+                break;
+            default:
+                continue;
+        }
+        if (of.bias || of.kind == LayerKind::batch_norm) all.push_back({of.name + ".bias", index, true, {channels}});
+    }
+    return all;
+}
+
+long long Graph::parameter_count() const
+{
+    long long sum = 0;
+    for (const Parameter& parameter : parameters()) sum += parameter.elements();
+    return sum;
+}
+
+}  // namespace roof::model

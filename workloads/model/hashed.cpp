@@ -1,0 +1,81 @@
+// The one place that knows the hash and the recipe; the order of its arithmetic is what makes it exact.
+#include "workloads/model/hashed.hpp"
+
+#include <cmath>
+
+namespace roof::model {
+namespace {
+
+constexpr std::uint32_t golden_ratio = 0x9E3779B9U;
+constexpr std::uint32_t first_parameter_seed = 100;
+
+std::uint32_t mix(std::uint32_t x)
+{
+    x ^= x >> 16;
+    x *= 0x7feb352dU;
+    x ^= x >> 15;
+    x *= 0x846ca68bU;
+    x ^= x >> 16;
+    return x;
+}
+
+/// Factors on He's scale. Without batch norm the full scale diverges within five steps at learning rate 0.01.
+struct Damping {
+    double convolution = 1;
+    double linear = 1;
+};
+
+Damping damping(const Graph& graph)
+{
+    for (const Layer& layer : graph.layers()) {
+        if (layer.kind == LayerKind::batch_norm) return {};
+    }
+    if (graph.name() == "alexnet") return {.convolution = 0.75, .linear = 0.25};
+    return {.convolution = 0.85, .linear = 0.25};
+}
+
+/// The order of the products is part of the recipe: another one rounds to another last bit.
+double weight_scale(const Graph& graph, const Parameter& parameter)
+{
+    const Layer& layer = graph.layer(parameter.layer);
+    const double fan_in = static_cast<double>(parameter.elements() / parameter.shape.front());
+    if (&layer == &graph.layers().back()) return 2 * std::sqrt(3 / fan_in) * 0.1;
+    const Damping damp = damping(graph);
+    return 2 * std::sqrt(6 / fan_in) * (layer.kind == LayerKind::convolution ? damp.convolution : damp.linear);
+}
+
+}  // namespace
+
+double hashed_unit(std::uint32_t seed, std::uint32_t index)
+{
+    return (mix(mix(index) + seed * golden_ratio) >> 8) * (1.0 / 16777216.0) - 0.5;
+}
+
+void HashedFill::fill(std::span<float> values) const
+{
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<float>(hashed_unit(seed, static_cast<std::uint32_t>(i)) * scale + offset);
+    }
+}
+
+HashedFill hashed_parameter(const Graph& graph, int k)
+{
+    const Parameter parameter = graph.parameters().at(static_cast<std::size_t>(k));
+    const bool norm = graph.layer(parameter.layer).kind == LayerKind::batch_norm;
+    const std::uint32_t seed = first_parameter_seed + static_cast<std::uint32_t>(k);
+    if (parameter.is_bias) return {.seed = seed, .scale = norm ? 0.2 : 0.1, .offset = 0};
+    if (norm) return {.seed = seed, .scale = 0.5, .offset = 1};
+    return {.seed = seed, .scale = weight_scale(graph, parameter), .offset = 0};
+}
+
+HashedFill hashed_input()
+{
+    return {.seed = 1, .scale = 2 * std::sqrt(3.0), .offset = 0};
+}
+
+int hashed_label(int n, int classes)
+{
+    return static_cast<int>((7 + 389LL * n) % classes);
+}
+
+}  // namespace roof::model

@@ -1,0 +1,159 @@
+// The formulas of a layer's work. Shapes are of one image; every count below is multiplied by the batch once.
+#include "workloads/model/work.hpp"
+
+#include <algorithm>
+
+namespace roof::model {
+namespace {
+
+/// Sizes in bytes of one element. Formats smaller than 4 bytes train on fp32 masters, gradients and momentum.
+struct ElementBytes {
+    double stored;
+    double trained;
+};
+
+ElementBytes element_bytes(Precision precision)
+{
+    const double stored = traits(precision).storage_bytes;
+    return {.stored = stored, .trained = stored < 4 ? 4 : stored};
+}
+
+constexpr double mask_bytes = 1;  ///< per element: a dropout's mask, a max pool's winner
+
+/// Along one axis: how many taps of all windows fall on the map, and how many places of the map any window reads.
+struct AxisCount {
+    long long taps = 0;
+    long long places = 0;
+};
+
+AxisCount count_axis(int extent, int outputs, const Window& window)
+{
+    AxisCount count;
+    int unread = 0;  // the first place no window has read yet
+    for (int output = 0; output < outputs; ++output) {
+        const int begin = std::max(0, output * window.stride - window.padding);
+        const int end = std::min(extent, output * window.stride - window.padding + window.size);
+        count.taps += end - begin;
+        count.places += std::max(0, end - std::max(begin, unread));
+        unread = std::max(unread, end);
+    }
+    return count;
+}
+
+PassWork elementwise(double flops, double bytes)
+{
+    return {Flops{flops}, Bytes{bytes}, Bytes{bytes}};
+}
+
+/// Convolution, and the linear layer as the convolution of a 1x1 map.
+LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes size)
+{
+    const Layer& layer = graph.layer(index);
+    const bool linear = layer.kind == LayerKind::linear;
+    const Shape input =
+        linear ? Shape{static_cast<int>(graph.input_shape(index).elements())} : graph.input_shape(index);
+    const Window window = linear ? Window{} : layer.window;
+    const AxisCount rows = count_axis(input.height, layer.output.height, window);
+    const AxisCount columns = count_axis(input.width, layer.output.width, window);
+
+    const long long channel_pairs = 1LL * batch * input.channels * layer.output.channels;
+    const long long outputs = batch * layer.output.elements();
+    LayerWork work;
+    work.multiply_adds = outputs * input.channels * window.size * window.size;
+    work.multiply_adds_unpadded = channel_pairs * rows.taps * columns.taps;
+
+    const Flops flops{2.0 * static_cast<double>(work.multiply_adds)};
+    const double y = static_cast<double>(outputs) * size.stored;
+    const double x_read =
+        static_cast<double>(1LL * batch * input.channels * rows.places * columns.places) * size.stored;
+    const double x = static_cast<double>(batch * input.elements()) * size.stored;
+    const double trained = static_cast<double>(layer.parameters(input));
+    const double biases = layer.bias ? layer.output.channels : 0;
+    const double refetched = 2.0 * static_cast<double>(work.multiply_adds) * size.stored;
+
+    const double gradient = trained * size.trained;
+    work.forward = {flops, Bytes{x_read + trained * size.stored + y}, Bytes{refetched + biases * size.stored + y}};
+    if (layer.inputs.front() != 0) {
+        work.backward_data = {flops, Bytes{y + (trained - biases) * size.stored + x}, Bytes{refetched + x}};
+    }
+    work.backward_weights = {flops, Bytes{x_read + y + gradient}, Bytes{refetched + gradient}};
+    return work;
+}
+
+/// FLOPs and bytes per element are those that docs/method.md lists layer by layer.
+LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementBytes size)
+{
+    const Layer& layer = graph.layer(index);
+    const double in = static_cast<double>(batch * graph.input_shape(index).elements());
+    const double out = static_cast<double>(batch * layer.output.elements());
+    const double trained = static_cast<double>(layer.parameters(graph.input_shape(index)));
+    const double moved = (in + out) * size.stored;
+    LayerWork work;
+    switch (layer.kind) {
+        case LayerKind::batch_norm:
+            work.forward = elementwise(8 * out, moved + trained * size.trained);
+            work.backward_data = elementwise(11 * out, moved + in * size.stored + 2 * trained * size.trained);
+            break;
+        case LayerKind::relu:
+            work.forward = elementwise(out, moved);
+            work.backward_data = elementwise(out, moved + out * size.stored);
+            break;
+        case LayerKind::max_pool:
+            work.forward = elementwise((layer.window.size * layer.window.size - 1) * out, moved + out * mask_bytes);
+            work.backward_data = elementwise(out, moved + out * mask_bytes);
+            break;
+        case LayerKind::average_pool:
+            if (layer.window.size == 1) break;
+            work.forward = elementwise(in, moved);
+            work.backward_data = elementwise(in, moved);
+            break;
+        case LayerKind::add:
+            work.forward = elementwise(out, moved + in * size.stored);
+            work.backward_data = elementwise(out, moved + in * size.stored);
+            break;
+        case LayerKind::dropout:
+            work.forward = elementwise(2 * out, moved + out * mask_bytes);
+            work.backward_data = elementwise(out, moved + out * mask_bytes);
+            break;
+        default:
+            break;
+    }
+    return work;
+}
+
+}  // namespace
+
+bool is_contraction(LayerKind kind)
+{
+    return kind == LayerKind::convolution || kind == LayerKind::linear;
+}
+
+LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
+{
+    const ElementBytes size = element_bytes(precision);
+    LayerWork work = is_contraction(graph.layer(layer).kind) ? contraction(graph, layer, batch, size)
+                                                             : elementwise_layer(graph, layer, batch, size);
+    const double trained = static_cast<double>(graph.layer(layer).parameters(graph.input_shape(layer)));
+    const double small_copy = size.stored < size.trained ? size.stored : 0;
+    work.update = elementwise(6 * trained, (5 * size.trained + small_copy) * trained);
+    return work;
+}
+
+StepWork work_of(const Graph& graph, int batch, Precision precision)
+{
+    StepWork step;
+    for (int index = 0; index < static_cast<int>(graph.layers().size()); ++index) {
+        const LayerWork work = work_of(graph, index, batch, precision);
+        if (is_contraction(graph.layer(index).kind)) {
+            step.forward += work.forward.flops;
+            step.backward_data += work.backward_data.flops;
+            step.backward_weights += work.backward_weights.flops;
+        } else {
+            step.elementwise += work.forward.flops + work.backward_data.flops;
+        }
+        step.update += work.update.flops;
+    }
+    return step;
+}
+
+}  // namespace roof::model
