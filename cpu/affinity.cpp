@@ -1,0 +1,73 @@
+// libgomp keeps its threads between parallel regions of the same size, so an affinity set in one region holds in the next.
+#include "cpu/affinity.hpp"
+
+#include "ert/base/error.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include <omp.h>
+
+namespace roof::cpu {
+
+PinnedTeam::PinnedTeam(const std::vector<int>& processors) : before_(processors.size())
+{
+    if (processors.empty()) throw Error("a team of threads needs at least one processor");
+    run([&](int thread) { sched_getaffinity(0, sizeof(cpu_set_t), &before_[thread]); });
+    try {
+        run([&](int thread) {
+            cpu_set_t only;
+            CPU_ZERO(&only);
+            CPU_SET(processors[thread], &only);
+            if (sched_setaffinity(0, sizeof only, &only) != 0) {
+                throw Error("cannot run a thread on processor " + std::to_string(processors[thread]) + ": " +
+                            std::strerror(errno));
+            }
+        });
+    } catch (...) {
+        restore();
+        throw;
+    }
+}
+
+PinnedTeam::~PinnedTeam()
+{
+    restore();
+}
+
+void PinnedTeam::run(const std::function<void(int)>& work) const
+{
+    std::exception_ptr error;
+    std::atomic_flag failed = ATOMIC_FLAG_INIT;
+    int given = 0;
+#pragma omp parallel num_threads(size())
+    {
+#pragma omp single
+        given = omp_get_num_threads();
+        if (given == size()) {
+            try {
+                work(omp_get_thread_num());
+            } catch (...) {
+                if (!failed.test_and_set()) error = std::current_exception();
+            }
+        }
+    }
+    if (given != size()) {
+        throw Error("OpenMP gave " + std::to_string(given) + " threads where " + std::to_string(size()) +
+                    " were asked for; see OMP_THREAD_LIMIT and OMP_DYNAMIC");
+    }
+    if (error) std::rethrow_exception(error);
+}
+
+void PinnedTeam::restore() const
+{
+#pragma omp parallel num_threads(size())
+    if (omp_get_thread_num() < size()) {
+        sched_setaffinity(0, sizeof(cpu_set_t), &before_[omp_get_thread_num()]);
+    }
+}
+
+}  // namespace roof::cpu

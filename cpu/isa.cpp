@@ -1,0 +1,74 @@
+// Which instruction sets can run: CPUID says what the processor knows, XGETBV what the operating system keeps for us.
+#include "cpu/isa.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <xbyak/xbyak_util.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace roof::cpu {
+
+namespace {
+
+using XbyakCpu = Xbyak::util::Cpu;
+
+struct Feature {
+    std::string_view name;
+    XbyakCpu::Type type;
+};
+
+const std::array<Feature, 8> feature_table{{
+    {"fma", XbyakCpu::tFMA},
+    {"f16c", XbyakCpu::tF16C},
+    {"avx_vnni", XbyakCpu::tAVX_VNNI},
+    {"avx512_vnni", XbyakCpu::tAVX512_VNNI},
+    {"avx512_bf16", XbyakCpu::tAVX512_BF16},
+    {"avx512_fp16", XbyakCpu::tAVX512_FP16},
+    {"amx_int8", XbyakCpu::tAMX_INT8},
+    {"amx_bf16", XbyakCpu::tAMX_BF16},
+}};
+
+/// Xbyak asks XGETBV for AVX and AVX-512 but not for the tiles, which are bits 17 and 18.
+bool tiles_are_saved(const XbyakCpu& cpu)
+{
+    constexpr std::uint64_t tile_state = 3ULL << 17;
+    return cpu.has(XbyakCpu::tOSXSAVE) && (XbyakCpu::getXfeature() & tile_state) == tile_state;
+}
+
+}  // namespace
+
+const Isa& parse_isa(std::string_view name)
+{
+    const auto found =
+        std::find_if(isa_table.begin(), isa_table.end(), [&](const Isa& isa) { return isa.name == name; });
+    if (found != isa_table.end()) return *found;
+    std::vector<std::string> legal;
+    for (const Isa& isa : isa_table) legal.emplace_back(isa.name);
+    throw InputError(unknown_word("instruction set", name, legal));
+}
+
+std::vector<std::string> usable_isas()
+{
+    const XbyakCpu cpu;
+    std::vector<std::string> usable;
+    if (cpu.has(XbyakCpu::tSSE2)) usable = {"scalar", "sse"};
+    if (cpu.has(XbyakCpu::tAVX2)) usable.emplace_back("avx2");
+    if (cpu.has(XbyakCpu::tAVX512F)) usable.emplace_back("avx512");
+    return usable;
+}
+
+std::vector<std::string> usable_features()
+{
+    const XbyakCpu cpu;
+    std::vector<std::string> usable;
+    for (const Feature& feature : feature_table) {
+        const bool needs_tiles = feature.name.starts_with("amx");
+        if (cpu.has(feature.type) && (!needs_tiles || tiles_are_saved(cpu))) usable.emplace_back(feature.name);
+    }
+    return usable;
+}
+
+}  // namespace roof::cpu

@@ -1,0 +1,106 @@
+// One function per instruction; each chooses the form its row of the ISA table asks for.
+#include "cpu/kernels/emitter.hpp"
+
+#include "ert/base/error.hpp"
+
+namespace roof::cpu {
+
+namespace {
+
+constexpr std::size_t code_bytes = 8192;
+
+}  // namespace
+
+Emitter::Emitter(const Isa& isa, Precision precision)
+    : CodeGenerator(code_bytes, Xbyak::DontSetProtectRWE), isa_(isa), precision_(precision)
+{
+    if (precision != Precision::fp64 && precision != Precision::fp32) {
+        throw Unsupported("CPU kernels know fp64 and fp32, not " + std::string(traits(precision).name));
+    }
+}
+
+std::span<const std::uint8_t> Emitter::loop() const
+{
+    return std::span(getCode(), getSize()).subspan(loop_begin_, loop_end_ - loop_begin_);
+}
+
+Xbyak::Xmm Emitter::vector(int index) const
+{
+    using Xbyak::Operand;
+    switch (isa_.encoding) {
+        case Encoding::vex:
+            return {Operand::YMM, index};
+        case Encoding::evex:
+            return {Operand::ZMM, index};
+        default:
+            return {Operand::XMM, index};
+    }
+}
+
+void Emitter::load(int destination, const Xbyak::Address& source)
+{
+    const Xbyak::Xmm to = vector(destination);
+    if (is_scalar()) return is_double() ? movsd(to, source) : movss(to, source);
+    if (is_legacy()) return movaps(to, source);
+    vmovaps(to, source);
+}
+
+void Emitter::store(const Xbyak::Address& destination, int source)
+{
+    const Xbyak::Xmm from = vector(source);
+    if (is_scalar()) return is_double() ? movsd(destination, from) : movss(destination, from);
+    if (is_legacy()) return movaps(destination, from);
+    vmovaps(destination, from);
+}
+
+void Emitter::clear(int accumulator)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    if (is_legacy()) return pxor(a, a);
+    if (isa_.encoding == Encoding::vex) return vpxor(a, a, a);
+    vpxorq(a, a, a);
+}
+
+void Emitter::add_words(int accumulator, const Xbyak::Address& source, int scratch)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    if (is_scalar()) {
+        load(scratch, source);
+        return paddq(a, vector(scratch));
+    }
+    if (is_legacy()) return paddq(a, source);
+    vpaddq(a, a, source);
+}
+
+void Emitter::accumulate(int accumulator, const Xbyak::Operand& addend)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    if (is_scalar()) return is_double() ? addsd(a, addend) : addss(a, addend);
+    if (is_legacy()) return is_double() ? addpd(a, addend) : addps(a, addend);
+    is_double() ? vaddpd(a, a, addend) : vaddps(a, a, addend);
+}
+
+void Emitter::multiply(int accumulator, const Xbyak::Operand& factor)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    if (is_scalar()) return is_double() ? mulsd(a, factor) : mulss(a, factor);
+    if (is_legacy()) return is_double() ? mulpd(a, factor) : mulps(a, factor);
+    is_double() ? vmulpd(a, a, factor) : vmulps(a, a, factor);
+}
+
+void Emitter::multiply_add(int accumulator, int factor, const Xbyak::Operand& addend)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    const Xbyak::Xmm f = vector(factor);
+    if (is_scalar()) return is_double() ? vfmadd213sd(a, f, addend) : vfmadd213ss(a, f, addend);
+    is_double() ? vfmadd213pd(a, f, addend) : vfmadd213ps(a, f, addend);
+}
+
+void Emitter::finish()
+{
+    if (!is_legacy()) vzeroupper();
+    ret();
+    setProtectModeRE();
+}
+
+}  // namespace roof::cpu

@@ -1,0 +1,58 @@
+// Writes the handful of instructions our kernels are made of, for any row of the ISA table. Kernels are generated at run
+// time so that no compiler stands between the author and the ceiling: what is written here is what runs.
+#pragma once
+
+#include "cpu/isa.hpp"
+#include "ert/base/precision.hpp"
+
+#include <cstdint>
+#include <span>
+
+#include <xbyak/xbyak.h>
+
+namespace roof::cpu {
+
+class Emitter : public Xbyak::CodeGenerator {
+  public:
+    /// `precision`: fp64 or fp32; others throw Unsupported.
+    Emitter(const Isa& isa, Precision precision);
+
+    const Isa& isa() const { return isa_; }
+    /// Bytes one instruction works on.
+    int operand_bytes() const { return isa_.operand_bytes(traits(precision_).storage_bytes); }
+    /// The loop between the two marks, for those who count its instructions.
+    std::span<const std::uint8_t> loop() const;
+
+  protected:
+    Xbyak::Xmm vector(int index) const;
+
+    void load(int destination, const Xbyak::Address& source);
+    void store(const Xbyak::Address& destination, int source);
+    /// accumulator = 0, all bits.
+    void clear(int accumulator);
+    /// accumulator += the 64-bit words at `source`, modulo 2^64. The scalar form goes through `scratch`.
+    void add_words(int accumulator, const Xbyak::Address& source, int scratch);
+    /// accumulator += addend, in the kernel's precision
+    void accumulate(int accumulator, const Xbyak::Operand& addend);
+    /// accumulator *= factor
+    void multiply(int accumulator, const Xbyak::Operand& factor);
+    /// accumulator = accumulator * factor + addend, rounded once
+    void multiply_add(int accumulator, int factor, const Xbyak::Operand& addend);
+
+    void mark_loop_begin() { loop_begin_ = getSize(); }
+    void mark_loop_end() { loop_end_ = getSize(); }
+    /// Returns with the upper halves of the registers clean, and makes the code executable and read-only.
+    void finish();
+
+  private:
+    bool is_double() const { return precision_ == Precision::fp64; }
+    bool is_scalar() const { return isa_.encoding == Encoding::scalar; }
+    bool is_legacy() const { return isa_.encoding == Encoding::scalar || isa_.encoding == Encoding::sse; }
+
+    const Isa isa_;
+    const Precision precision_;
+    std::size_t loop_begin_ = 0;
+    std::size_t loop_end_ = 0;
+};
+
+}  // namespace roof::cpu

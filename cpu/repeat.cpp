@@ -1,0 +1,36 @@
+// Doubling costs about as much as the last call, and the last call is about a quarter of the target.
+#include "cpu/repeat.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roof::cpu {
+
+namespace {
+
+Seconds time(const std::function<void(std::size_t)>& work, std::size_t count, const Clock& clock)
+{
+    const Seconds before = clock();
+    work(count);
+    return clock() - before;
+}
+
+}  // namespace
+
+std::size_t repetitions_for(Seconds target, const std::function<void(std::size_t)>& work, const Clock& clock)
+{
+    constexpr double fair_share = 0.25;
+    constexpr int opinions = 3;
+    constexpr std::size_t most = std::size_t{1} << 40;
+    for (std::size_t count = 1;; count *= 2) {
+        Seconds taken = time(work, count, clock);
+        // A thread that lost its processor for a moment makes any work look long: only several opinions end the search.
+        for (int opinion = 1; opinion < opinions && taken >= target * fair_share; ++opinion) {
+            taken = std::min(taken, time(work, count, clock));
+        }
+        if (taken < target * fair_share && count < most) continue;
+        return static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(count) * (target / taken))));
+    }
+}
+
+}  // namespace roof::cpu

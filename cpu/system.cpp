@@ -1,0 +1,178 @@
+// Small readers of small files. Control groups are read in both versions, as containers use both.
+#include "cpu/system.hpp"
+
+#include "ert/base/text.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace roof::cpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const fs::path& file)
+{
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    return std::string(trim(line));
+}
+
+std::optional<double> first_number(const fs::path& file)
+{
+    std::istringstream in(first_line(file));
+    double value = 0;
+    return in >> value ? std::optional(value) : std::nullopt;
+}
+
+Bytes memory_line(const std::string& key)
+{
+    std::ifstream in("/proc/meminfo");
+    std::string word;
+    double kibibytes = 0;
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream cells(line);
+        if (cells >> word >> kibibytes && word == key) return Bytes{kibibytes * 1024};
+    }
+    return {};
+}
+
+/// The folders of this process's group and of its parents, nearest first; `controller` is empty for version 2.
+std::vector<fs::path> control_groups(const std::string& controller)
+{
+    std::ifstream in("/proc/self/cgroup");
+    for (std::string line; std::getline(in, line);) {
+        const std::vector<std::string> fields = split(line, ':');
+        if (fields.size() < 3) continue;
+        const std::vector<std::string> names = split(fields[1], ',');
+        if (std::find(names.begin(), names.end(), controller) == names.end()) continue;
+        const fs::path root = fs::path("/sys/fs/cgroup") / controller;
+        std::vector<fs::path> folders;
+        for (fs::path group = fs::path(fields[2]).relative_path(); !group.empty(); group = group.parent_path()) {
+            folders.push_back(root / group);
+        }
+        folders.push_back(root);
+        return folders;
+    }
+    return {};
+}
+
+double smaller_limit(double a, double b)
+{
+    return a <= 0 ? b : b <= 0 ? a : std::min(a, b);
+}
+
+/// Room left in the groups that limit memory; 0 if none does.
+double memory_left_in_groups()
+{
+    double left = 0;
+    const auto consider = [&](const fs::path& folder, const char* limit_file, const char* usage_file) {
+        const auto limit = first_number(folder / limit_file);
+        const auto usage = first_number(folder / usage_file);
+        if (limit && usage) left = smaller_limit(left, std::max(1.0, *limit - *usage));
+    };
+    for (const fs::path& folder : control_groups("")) consider(folder, "memory.max", "memory.current");
+    for (const fs::path& folder : control_groups("memory")) {
+        consider(folder, "memory.limit_in_bytes", "memory.usage_in_bytes");
+    }
+    return left;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> first_processor()
+{
+    std::map<std::string, std::string> entries;
+    std::ifstream in("/proc/cpuinfo");
+    for (std::string line; std::getline(in, line) && !line.empty();) {
+        const std::size_t colon = line.find(':');
+        if (colon == std::string::npos) continue;
+        entries[std::string(trim(line.substr(0, colon)))] = trim(line.substr(colon + 1));
+    }
+    return entries;
+}
+
+Bytes total_memory()
+{
+    return memory_line("MemTotal:");
+}
+
+Bytes available_memory()
+{
+    return Bytes{smaller_limit(memory_line("MemAvailable:").value, memory_left_in_groups())};
+}
+
+std::string huge_page_mode()
+{
+    const std::string modes = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+    const std::size_t open = modes.find('[');
+    const std::size_t close = modes.find(']');
+    return open < close && close != std::string::npos ? modes.substr(open + 1, close - open - 1) : "";
+}
+
+std::string frequency_governor()
+{
+    return first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+}
+
+std::string kernel_release()
+{
+    utsname names{};
+    return uname(&names) == 0 ? std::string(names.sysname) + " " + names.release : "";
+}
+
+Hertz reported_clock()
+{
+    for (const char* file : {"base_frequency", "cpuinfo_max_freq"}) {
+        const auto kilohertz = first_number(fs::path("/sys/devices/system/cpu/cpu0/cpufreq") / file);
+        if (kilohertz) return Hertz{*kilohertz * 1e3};
+    }
+    const auto processor = first_processor();
+    const auto megahertz = processor.find("cpu MHz");
+    return megahertz == processor.end() ? Hertz{} : Hertz{std::atof(megahertz->second.c_str()) * 1e6};
+}
+
+double processor_quota()
+{
+    double quota = 0;
+    for (const fs::path& folder : control_groups("")) {
+        std::istringstream in(first_line(folder / "cpu.max"));
+        double time = 0;
+        double period = 0;
+        if (in >> time >> period && period > 0) quota = smaller_limit(quota, time / period);
+    }
+    for (const fs::path& folder : control_groups("cpu")) {
+        const auto time = first_number(folder / "cpu.cfs_quota_us");
+        const auto period = first_number(folder / "cpu.cfs_period_us");
+        if (time && period && *time > 0 && *period > 0) quota = smaller_limit(quota, *time / *period);
+    }
+    return quota;
+}
+
+int try_hardware_counters()
+{
+    perf_event_attr attributes{};
+    attributes.size = sizeof attributes;
+    attributes.type = PERF_TYPE_HARDWARE;
+    attributes.config = PERF_COUNT_HW_INSTRUCTIONS;
+    attributes.exclude_kernel = 1;
+    attributes.exclude_hv = 1;
+    const long counter = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0);
+    if (counter < 0) return errno;
+    close(static_cast<int>(counter));
+    return 0;
+}
+
+}  // namespace roof::cpu

@@ -1,0 +1,161 @@
+// Segmentation by dynamic programming over all splits; with a few dozen points, exactness costs nothing.
+#include "ert/method/plateau.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace roof {
+
+namespace {
+
+/// A plateau may sag (an L3 shared with others does) by about a tenth for each doubling of the working set.
+constexpr double steepest_fall = 0.16;  ///< log2 of rate per octave
+/// Small working sets pay the loop's overhead, so the first plateau may climb.
+constexpr double steepest_climb = 0.16;
+constexpr std::size_t least_points = 3;
+/// Less than this share lost between two plateaus is no new level of memory.
+constexpr double least_drop = 0.18;  ///< log2: 12%
+
+/// Costs, in units of squared noise. A point between plateaus costs more than one on a plateau does (1 on average), and a
+/// plateau must be better than its points left out.
+constexpr double cost_of_plateau = 8;
+constexpr double cost_of_point_between = 4;
+constexpr double most_cost_of_point = 6;
+constexpr double least_noise = 0.02;  ///< log2: 1.4%
+/// However wide its interval, a point's rate still means something.
+constexpr double most_noise = 0.15;  ///< log2: 11%
+
+struct LogPoint {
+    double x = 0;      ///< log2 of the working set
+    double y = 0;      ///< log2 of the rate
+    double noise = 0;  ///< of y
+};
+
+struct Line {
+    double slope = 0;
+    double x = 0;  ///< a point on the line
+    double y = 0;
+
+    double at(double where) const { return y + slope * (where - x); }
+};
+
+double median(std::vector<double> values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// From how far points lie off the line between their neighbours; steps between plateaus are too few to move the median.
+double noise_of(std::span<const LogPoint> points)
+{
+    std::vector<double> bends;
+    for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+        bends.push_back(std::abs(points[i].y - 0.5 * (points[i - 1].y + points[i + 1].y)));
+    }
+    constexpr double median_to_deviation = 1.4826;
+    const double bend_to_noise = std::sqrt(1.0 / 1.5);
+    return std::max(least_noise, median(std::move(bends)) * median_to_deviation * bend_to_noise);
+}
+
+/// A robust straight line: the median of all slopes, held within bounds, through the median of what is left.
+Line fit_line(std::span<const LogPoint> points)
+{
+    std::vector<double> slopes;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        for (std::size_t j = i + 1; j < points.size(); ++j) {
+            slopes.push_back((points[j].y - points[i].y) / (points[j].x - points[i].x));
+        }
+    }
+    Line line;
+    line.slope = std::clamp(median(std::move(slopes)), -steepest_fall, steepest_climb);
+    std::vector<double> heights;
+    for (const LogPoint& point : points) heights.push_back(point.y - line.slope * point.x);
+    line.y = median(std::move(heights));
+    return line;
+}
+
+double misfit(std::span<const LogPoint> points, const Line& line)
+{
+    double sum = 0;
+    for (const LogPoint& point : points) {
+        const double residual = (point.y - line.at(point.x)) / point.noise;
+        sum += std::min(residual * residual, most_cost_of_point);
+    }
+    return sum;
+}
+
+/// The cheapest split: plateaus in order, the points of no plateau between them.
+std::vector<Plateau> best_split(std::span<const LogPoint> points)
+{
+    const std::size_t n = points.size();
+    std::vector<double> cost(n + 1, std::numeric_limits<double>::infinity());
+    std::vector<std::optional<Plateau>> last(n + 1);
+    cost[0] = 0;
+    for (std::size_t end = 1; end <= n; ++end) {
+        cost[end] = cost[end - 1] + cost_of_point_between;
+        for (std::size_t begin = 0; begin + least_points <= end; ++begin) {
+            const auto part = points.subspan(begin, end - begin);
+            const double with = cost[begin] + cost_of_plateau + misfit(part, fit_line(part));
+            if (with < cost[end]) {
+                cost[end] = with;
+                last[end] = Plateau{begin, end - 1};
+            }
+        }
+    }
+    std::vector<Plateau> plateaus;
+    for (std::size_t end = n; end > 0;) {
+        if (last[end]) plateaus.push_back(*last[end]);
+        end = last[end] ? last[end]->first : end - 1;
+    }
+    std::reverse(plateaus.begin(), plateaus.end());
+    return plateaus;
+}
+
+double typical_noise(std::span<const LogPoint> points)
+{
+    std::vector<double> noises;
+    for (const LogPoint& point : points) noises.push_back(point.noise);
+    return median(std::move(noises));
+}
+
+/// A sagging or disturbed level may have been split in two; what does not drop at the seam, beyond its noise, is one level.
+std::vector<Plateau> join_without_drop(const std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
+{
+    std::vector<Plateau> joined;
+    Line line_before;
+    double noise_before = 0;
+    for (const Plateau& plateau : plateaus) {
+        const auto part = points.subspan(plateau.first, plateau.last - plateau.first + 1);
+        const Line line = fit_line(part);
+        const double noise = typical_noise(part);
+        const bool is_first = joined.empty();
+        const double drop = is_first ? 0 : line_before.at(points[joined.back().last].x) - line.at(part.front().x);
+        if (is_first || drop > std::max(least_drop, noise_before + noise)) {
+            joined.push_back(plateau);
+        } else {
+            joined.back().last = plateau.last;
+        }
+        line_before = line;
+        noise_before = noise;
+    }
+    return joined;
+}
+
+}  // namespace
+
+std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep)
+{
+    if (sweep.size() < least_points) return {};
+    std::vector<LogPoint> points;
+    for (const RatePoint& point : sweep) {
+        points.push_back({std::log2(point.working_set), std::log2(point.rate), std::log2(1 + point.uncertainty)});
+    }
+    const double common = noise_of(points);
+    for (LogPoint& point : points) point.noise = std::min(most_noise, std::hypot(point.noise, common));
+    return join_without_drop(best_split(points), points);
+}
+
+}  // namespace roof

@@ -1,0 +1,84 @@
+// The machine document of the machine at hand: only what must hold on any of them.
+#include "cpu/isa.hpp"
+#include "cpu/topology.hpp"
+#include "ert/method/lab.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include <sched.h>
+#include <unistd.h>
+
+namespace roof {
+void add_cpu(Lab& lab);
+}
+
+using namespace roof;
+
+TEST_CASE("the processors are those the affinity mask allows, each once")
+{
+    const cpu::Layout layout = cpu::read_layout();
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    const std::set<int> distinct(layout.processors.begin(), layout.processors.end());
+    CHECK(distinct.size() == layout.processors.size());
+    CHECK(static_cast<int>(distinct.size()) == CPU_COUNT(&allowed));
+    for (const int processor : distinct) CHECK(CPU_ISSET(processor, &allowed));
+    CHECK(layout.cores <= layout.threads);
+    CHECK(layout.threads <= layout.machine_threads);
+}
+
+TEST_CASE("a smaller affinity mask makes a smaller machine, and says so")
+{
+    cpu_set_t before;
+    CPU_ZERO(&before);
+    sched_getaffinity(0, sizeof before, &before);
+    const int last = cpu::read_layout().processors.back();
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(last, &only);
+    sched_setaffinity(0, sizeof only, &only);
+    const cpu::Topology topology = cpu::read_topology();
+    sched_setaffinity(0, sizeof before, &before);
+
+    CHECK(topology.processors == std::vector<int>{last});
+    CHECK(topology.machine.threads == 1);
+    CHECK(topology.machine.cores == 1);
+    if (CPU_COUNT(&before) > 1) {
+        const auto says_so = [](const std::string& doubt) { return doubt.find("affinity") != std::string::npos; };
+        CHECK(std::any_of(topology.machine.doubts.begin(), topology.machine.doubts.end(), says_so));
+    }
+}
+
+TEST_CASE("the part fills in the machine and brings both benches")
+{
+    Lab lab;
+    add_cpu(lab);
+    const Machine& machine = lab.machine();
+    CHECK(lab.find("flops", "cpu") != nullptr);
+    CHECK(lab.find("bandwidth", "cpu") != nullptr);
+    CHECK(machine.isa.front() == "scalar");
+    CHECK(machine.threads >= 1);
+    CHECK_FALSE(machine.vendor.empty());
+    for (const char* name : {"kernel", "compiler", "hwloc"}) CHECK_FALSE(machine.versions.at(name).empty());
+    const Device& device = machine.device("cpu");
+    CHECK(device.levels.back().name == "DRAM");
+    CHECK(device.memory.value > 0);
+    CHECK(device.memory_available <= device.memory);
+    for (const Capability& capability : machine.capabilities) {
+        CAPTURE(capability.name);
+        CHECK_FALSE(capability.reason.empty());
+    }
+}
+
+TEST_CASE("the machine's name is a slug of its model, and not the host's name")
+{
+    const std::string name = cpu::read_topology().machine.name;
+    char host[256] = {};
+    gethostname(host, sizeof host - 1);
+    CHECK(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos);
+    CHECK(name.find("-family") != std::string::npos);
+    CHECK(name != host);
+}

@@ -1,0 +1,285 @@
+// Ceilings from synthetic sweeps, whose levels are known because the test drew them.
+#include "ert/method/ceiling.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+#include <random>
+
+using namespace roof;
+
+namespace {
+
+constexpr double KiB = 1024;
+constexpr double MiB = 1024 * KiB;
+
+using Shape = std::function<double(double working_set)>;  ///< rate in B/s
+
+/// A staircase whose edges are half an octave wide, as caches show them.
+Shape staircase(std::vector<std::pair<double, double>> capacity_and_rate, double memory_rate)
+{
+    return [=](double bytes) {
+        double seconds_per_byte = 1 / memory_rate;
+        for (auto level = capacity_and_rate.rbegin(); level != capacity_and_rate.rend(); ++level) {
+            const double missed = std::clamp(2 * std::log2(bytes / level->first), 0.0, 1.0);
+            seconds_per_byte = missed * seconds_per_byte + (1 - missed) / level->second;
+        }
+        return 1 / seconds_per_byte;
+    };
+}
+
+const std::vector<std::pair<double, double>> three_caches{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {32 * MiB, 100e9}};
+
+Measurement row(const std::string& operation, const std::string& isa, int threads, double bytes, double rate)
+{
+    Measurement made;
+    made.bench = "bandwidth";
+    made.role = Role::bandwidth;
+    made.device = "cpu";
+    made.point.set("operation", operation);
+    made.point.set("isa", isa);
+    made.point.set("threads", std::to_string(threads));
+    made.point.set("working_set", std::to_string(static_cast<long long>(bytes)));
+    made.work.compulsory = made.work.no_reuse = Bytes{1e9};
+    const double seconds = 1e9 / rate;
+    made.seconds = {Seconds{seconds}, Seconds{0.99 * seconds}, Seconds{1.01 * seconds}, 9, 0};
+    return made;
+}
+
+std::vector<Measurement> sweep(const Shape& shape, double noise = 0, unsigned seed = 1,
+                               const std::string& operation = "load", int threads = 1)
+{
+    std::mt19937 random(seed);
+    std::normal_distribution<double> disturbance(1, noise);
+    std::vector<Measurement> rows;
+    for (double bytes = 8 * KiB; bytes <= 512 * MiB; bytes *= 2) {
+        for (const double size : {bytes, 1.5 * bytes}) {
+            const double factor = noise > 0 ? disturbance(random) : 1;
+            rows.push_back(row(operation, "avx512", threads, size, factor * shape(size)));
+        }
+    }
+    return rows;
+}
+
+Machine machine()
+{
+    Machine made;
+    made.devices.resize(1);
+    made.devices.front().name = "cpu";
+    made.devices.front().levels = {{"L1", Bytes{48 * KiB}, 2, 1},
+                                   {"L2", Bytes{1 * MiB}, 2, 1},
+                                   {"L3", Bytes{32 * MiB}, 1, 2},
+                                   {"DRAM", Bytes{24e9}, 1, 2}};
+    return made;
+}
+
+std::vector<std::string> names(const Ceilings& ceilings)
+{
+    std::vector<std::string> found;
+    for (const MeasuredLevel& level : ceilings.levels) found.push_back(level.name);
+    return found;
+}
+
+using Names = std::vector<std::string>;
+const Names four_levels{"L1", "L2", "L3", "DRAM"};
+
+double rate(const Ceilings& ceilings, const std::string& level, int threads = 1)
+{
+    const Ceiling* const found = ceilings.bandwidth("cpu", level, threads);
+    REQUIRE(found != nullptr);
+    return found->rate.median.value;
+}
+
+}  // namespace
+
+TEST_CASE("four clean levels are found, with their rates and extents")
+{
+    const Ceilings ceilings = fit_ceilings(sweep(staircase(three_caches, 30e9)), machine());
+    REQUIRE(names(ceilings) == four_levels);
+    CHECK(rate(ceilings, "L1") == Approx(450e9));
+    CHECK(rate(ceilings, "L2") == Approx(200e9));
+    CHECK(rate(ceilings, "L3") == Approx(100e9));
+    CHECK(rate(ceilings, "DRAM") == Approx(30e9));
+    CHECK(ceilings.levels[0].from.value == 8 * KiB);
+    CHECK(ceilings.levels[0].to.value == 48 * KiB);
+    CHECK(ceilings.levels[1].to.value == 1 * MiB);
+    CHECK(ceilings.levels[2].to.value == 32 * MiB);
+    for (const MeasuredLevel& level : ceilings.levels) CHECK_FALSE(level.contradiction);
+}
+
+TEST_CASE("a ceiling's interval is that of the row it comes from")
+{
+    const Ceilings ceilings = fit_ceilings(sweep(staircase(three_caches, 30e9)), machine());
+    const Ceiling& l1 = *ceilings.bandwidth("cpu", "L1", 1);
+    CHECK(l1.rate.n == 9);
+    CHECK(l1.rate.low.value == Approx(450e9 / 1.01));
+    CHECK(l1.rate.high.value == Approx(450e9 / 0.99));
+    CHECK(l1.isa == "avx512");
+    CHECK(l1.unit() == "B/s");
+}
+
+TEST_CASE("noise of 5% moves no level")
+{
+    const Shape shape = staircase(three_caches, 30e9);
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+        CAPTURE(seed);
+        const Ceilings ceilings = fit_ceilings(sweep(shape, 0.05, seed), machine());
+        REQUIRE(names(ceilings) == four_levels);
+        CHECK(rate(ceilings, "L1") == Approx(450e9).epsilon(0.15));
+        CHECK(rate(ceilings, "DRAM") == Approx(30e9).epsilon(0.15));
+        for (const MeasuredLevel& level : ceilings.levels) CHECK_FALSE(level.contradiction);
+    }
+}
+
+TEST_CASE("a machine with two caches has three levels, and the last is memory")
+{
+    const Ceilings ceilings = fit_ceilings(sweep(staircase({{32 * KiB, 200e9}, {2 * MiB, 90e9}}, 15e9)), machine());
+    CHECK(names(ceilings) == Names{"L1", "L2", "DRAM"});
+    CHECK(rate(ceilings, "DRAM") == Approx(15e9));
+}
+
+TEST_CASE("an L3 that sags is one level, and its best sustained rate is its ceiling")
+{
+    const Shape shape = [](double bytes) {
+        const double sag = bytes > 2 * MiB ? std::pow(bytes / (2 * MiB), -0.13) : 1;
+        return bytes <= 24 * MiB ? sag * staircase({{96 * KiB, 900e9}, {2 * MiB, 400e9}}, 195e9)(bytes) : 45e9;
+    };
+    const Ceilings ceilings = fit_ceilings(sweep(shape), machine());
+    REQUIRE(names(ceilings) == four_levels);
+    CHECK(ceilings.levels[2].to.value == 24 * MiB);
+    CHECK(rate(ceilings, "L3") > 170e9);
+}
+
+TEST_CASE("levels whose rates differ by a fifth are told apart")
+{
+    const Shape shape = staircase({{96 * KiB, 420e9}, {2 * MiB, 230e9}, {32 * MiB, 185e9}}, 40e9);
+    CHECK(names(fit_ceilings(sweep(shape), machine())) == four_levels);
+}
+
+TEST_CASE("one lucky working set does not set a ceiling")
+{
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+    rows[11].seconds = {Seconds{1e9 / 260e9}, Seconds{1e9 / 260e9}, Seconds{1e9 / 260e9}, 9, 0};
+    const Ceilings ceilings = fit_ceilings(rows, machine());
+    REQUIRE(names(ceilings) == four_levels);
+    CHECK(rate(ceilings, "L2") == Approx(200e9));
+}
+
+TEST_CASE("levels are found among rows whose intervals are wide, and with one working set for each octave")
+{
+    std::vector<Measurement> rows;
+    for (Measurement& made : sweep(staircase(three_caches, 30e9))) {
+        made.seconds.high = made.seconds.median * 12;
+        made.seconds.low = made.seconds.median * 0.5;
+        if (std::fmod(std::log2(made.point.number("working_set")), 1) == 0) rows.push_back(made);
+    }
+    CHECK(names(fit_ceilings(rows, machine())) == four_levels);
+}
+
+TEST_CASE("the order of rows does not matter, and rows that failed are passed over")
+{
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+    Measurement failed = row("load", "avx512", 1, 20 * KiB, 9e12);
+    failed.status = Status::failed;
+    rows.push_back(failed);
+    Measurement missing = row("load", "avx512", 1, 700 * KiB, 1);
+    missing.status = Status::unsupported;
+    missing.seconds = {};
+    rows.push_back(missing);
+    rows.erase(rows.begin() + 5);
+    rows.erase(rows.begin() + 15);
+    std::shuffle(rows.begin(), rows.end(), std::mt19937(7));
+    const Ceilings ceilings = fit_ceilings(rows, machine());
+    REQUIRE(names(ceilings) == four_levels);
+    CHECK(rate(ceilings, "L1") == Approx(450e9));
+    CHECK(rate(ceilings, "L3") == Approx(100e9));
+}
+
+TEST_CASE("of several instruction sets, the fastest at each working set counts")
+{
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+    const std::vector<Measurement> slower =
+        sweep(staircase({{48 * KiB, 225e9}, {1 * MiB, 190e9}, {32 * MiB, 110e9}}, 33e9));
+    for (Measurement other : slower) {
+        other.point.set("isa", "avx2");
+        rows.push_back(other);
+    }
+    const Ceilings ceilings = fit_ceilings(rows, machine());
+    CHECK(ceilings.bandwidth("cpu", "L1", 1)->isa == "avx512");
+    CHECK(ceilings.bandwidth("cpu", "DRAM", 1)->isa == "avx2");
+    CHECK(rate(ceilings, "DRAM") == Approx(33e9));
+}
+
+TEST_CASE("other operations use the levels of the load sweep, and the best operation is the roof")
+{
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+    const auto copies = sweep(staircase({{48 * KiB, 500e9}, {1 * MiB, 190e9}, {20 * MiB, 80e9}}, 20e9), 0, 1, "copy");
+    rows.insert(rows.end(), copies.begin(), copies.end());
+    const Ceilings ceilings = fit_ceilings(rows, machine());
+    const auto copy_of_l3 = std::find_if(ceilings.all.begin(), ceilings.all.end(),
+                                         [](const Ceiling& c) { return c.operation == "copy" && c.level == "L3"; });
+    REQUIRE(copy_of_l3 != ceilings.all.end());
+    CHECK(copy_of_l3->working_set_high.value == 32 * MiB);
+    CHECK(copy_of_l3->rate.median.value == Approx(80e9));
+    CHECK(ceilings.bandwidth("cpu", "L1", 1)->operation == "copy");
+    CHECK(ceilings.bandwidth("cpu", "L2", 1)->operation == "load");
+}
+
+TEST_CASE("levels are those of the most threads, beside the capacity that so many threads reach")
+{
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+    const auto both = sweep(staircase({{96 * KiB, 900e9}, {2 * MiB, 400e9}, {32 * MiB, 180e9}}, 50e9), 0, 1, "load", 2);
+    rows.insert(rows.end(), both.begin(), both.end());
+    const Ceilings ceilings = fit_ceilings(rows, machine());
+    REQUIRE(names(ceilings) == four_levels);
+    CHECK(ceilings.levels[0].to.value == 96 * KiB);
+    CHECK(ceilings.levels[0].reported.value == 96 * KiB);
+    CHECK(ceilings.levels[2].reported.value == 32 * MiB);
+    CHECK(rate(ceilings, "L1", 1) == Approx(450e9));
+    CHECK(rate(ceilings, "L1", 2) == Approx(900e9));
+    CHECK(ceilings.most_threads("cpu") == 2);
+    CHECK(ceilings.most_threads("gpu:0") == 0);
+}
+
+TEST_CASE("a reported capacity more than twice off is a contradiction, and changes no level")
+{
+    Machine liar = machine();
+    liar.devices.front().levels[2].capacity = Bytes{384 * MiB};
+    const Ceilings ceilings = fit_ceilings(sweep(staircase(three_caches, 30e9)), liar);
+    REQUIRE(names(ceilings) == four_levels);
+    CHECK(ceilings.levels[2].contradiction);
+    CHECK(ceilings.levels[2].to.value == 32 * MiB);
+    CHECK_FALSE(ceilings.levels[1].contradiction);
+}
+
+TEST_CASE("compute ceilings are the rows, and the best is the roof of its precision")
+{
+    std::vector<Measurement> rows;
+    for (const auto& [operation, flops] : {std::pair{"fma", 100e9}, std::pair{"fma+add", 150e9}}) {
+        Measurement made = row(operation, "avx2", 1, 0, 1);
+        made.bench = "flops";
+        made.role = Role::compute;
+        made.point.set("precision", "fp64");
+        made.work = {Flops{flops}, {}, {}, Known::analytic};
+        made.seconds = {Seconds{1}, Seconds{0.9}, Seconds{1.1}, 9, 0};
+        rows.push_back(made);
+    }
+    const Ceilings ceilings = fit_ceilings(rows, machine());
+    REQUIRE(ceilings.all.size() == 2);
+    const Ceiling* const roof_of_fp64 = ceilings.compute("cpu", "fp64", 1);
+    REQUIRE(roof_of_fp64 != nullptr);
+    CHECK(roof_of_fp64->operation == "fma+add");
+    CHECK(roof_of_fp64->level == "core");
+    CHECK(roof_of_fp64->rate.median.value == Approx(150e9));
+    CHECK(roof_of_fp64->unit() == "FLOP/s");
+    CHECK(ceilings.compute("cpu", "fp32", 1) == nullptr);
+    CHECK(ceilings.levels.empty());
+}
+
+TEST_CASE("no rows and too few rows give no ceilings, and no failure")
+{
+    CHECK(fit_ceilings({}, machine()).all.empty());
+    const std::vector<Measurement> two{row("load", "sse", 1, 8 * KiB, 1e9), row("load", "sse", 1, 16 * KiB, 1e9)};
+    CHECK(fit_ceilings(two, machine()).all.empty());
+}
