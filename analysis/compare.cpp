@@ -1,0 +1,185 @@
+#include "analysis/compare.hpp"
+
+#include "analysis/json.hpp"
+#include "analysis/words.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+namespace roof::analysis {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr double coverage_wanted = 0.9;
+
+template <class Unit>
+Side side(const Estimate<Unit>& e)
+{
+    return {e.median.value, e.low.value, e.high.value, e.n};
+}
+
+std::string ceiling_id(const Ceiling& c)
+{
+    std::string id = c.device + " " + std::string(name(c.kind));
+    for (const std::string& word : {c.level, c.operation, c.precision, c.isa})
+        if (!word.empty()) id += " " + word;
+    return id + fmt::format(" threads={}", c.threads);
+}
+
+/// What is common to both sides becomes changes; the rest is listed.
+struct Sides {
+    std::vector<std::pair<std::string, Side>> a;
+    std::vector<std::pair<std::string, Side>> b;
+
+    std::vector<Change> match(const std::string& unit, std::vector<std::string>* only_a,
+                              std::vector<std::string>* only_b) const
+    {
+        std::map<std::string, const Side*> rest;
+        for (const auto& [id, value] : b) rest[id] = &value;
+        std::vector<Change> changes;
+        for (const auto& [id, value] : a) {
+            const auto found = rest.find(id);
+            if (found == rest.end()) {
+                if (only_a) only_a->push_back(id);
+                continue;
+            }
+            changes.push_back(change_of(id, unit, value, *found->second));
+            rest.erase(found);
+        }
+        for (const auto& [id, value] : b)
+            if (only_b && rest.contains(id)) only_b->push_back(id);
+        return changes;
+    }
+};
+
+std::vector<std::pair<std::string, Side>> steps_of(const Study& study)
+{
+    std::vector<std::pair<std::string, Side>> steps;
+    for (const Measurement& row : study.results.rows)
+        if (row.role == Role::step && row.status == Status::ok) steps.emplace_back(row.id(), side(row.seconds));
+    return steps;
+}
+
+std::vector<std::pair<std::string, Side>> ceilings_of(const Study& study, Role kind)
+{
+    std::vector<std::pair<std::string, Side>> ceilings;
+    for (const Ceiling& ceiling : study.ceilings.all)
+        if (ceiling.kind == kind) ceilings.emplace_back(ceiling_id(ceiling), side(ceiling.rate));
+    return ceilings;
+}
+
+std::string verdict(const Change& change, bool time)
+{
+    if (!change.enough) return fmt::format("too few samples to tell ({} and {})", change.a.n, change.b.n);
+    if (!change.shown()) return "no difference shown";
+    return (change.ratio > 1) == time ? "b is slower" : "b is faster";
+}
+
+std::string table_of(const std::vector<Change>& changes, const std::string& what, bool time)
+{
+    Table table({what, "a [95%]", "b [95%]", "b/a", "interval", "verdict"});
+    for (const Change& c : changes)
+        table.add({printable(c.id), with_interval(c.a.median, c.a.low, c.a.high, c.unit),
+                   with_interval(c.b.median, c.b.low, c.b.high, c.unit), fmt::format("{:.3f}", c.ratio),
+                   fmt::format("[{:.3f}, {:.3f}]", c.low, c.high), verdict(c, time)});
+    return table.text();
+}
+
+std::string list_of(const std::string& head, const std::vector<std::string>& ids)
+{
+    std::string text = ids.empty() ? "" : "\n" + head + "\n";
+    for (const std::string& id : ids) text += "  " + printable(id) + "\n";
+    return text;
+}
+
+json changes_json(const std::vector<Change>& changes, bool time)
+{
+    const auto side_json = [](const Side& s) {
+        return json{
+            {"median", json_number(s.median)}, {"low", json_number(s.low)}, {"high", json_number(s.high)}, {"n", s.n}};
+    };
+    json list = json::array();
+    for (const Change& c : changes)
+        list.push_back(
+            {{"id", json_text(c.id)},
+             {"unit", c.unit},
+             {"a", side_json(c.a)},
+             {"b", side_json(c.b)},
+             {"ratio", {{"median", json_number(c.ratio)}, {"low", json_number(c.low)}, {"high", json_number(c.high)}}},
+             {"difference_shown", c.shown()},
+             {"verdict", verdict(c, time)}});
+    return list;
+}
+
+json texts_json(const std::vector<std::string>& texts)
+{
+    json list = json::array();
+    for (const std::string& text : texts) list.push_back(json_text(text));
+    return list;
+}
+
+}  // namespace
+
+Change change_of(std::string id, std::string unit, const Side& a, const Side& b)
+{
+    Change change{std::move(id), std::move(unit), a, b};
+    change.ratio = b.median / a.median;
+    const double down = std::hypot(std::log(b.median / b.low), std::log(a.high / a.median));
+    const double up = std::hypot(std::log(b.high / b.median), std::log(a.median / a.low));
+    change.low = change.ratio * std::exp(-down);
+    change.high = change.ratio * std::exp(up);
+    const auto covered = [](const Side& s) {
+        return s.n > 0 && median_interval(static_cast<std::size_t>(s.n)).coverage >= coverage_wanted;
+    };
+    change.enough = covered(a) && covered(b) && std::isfinite(change.low) && std::isfinite(change.high);
+    return change;
+}
+
+Comparison compare(const Study& a, const Study& b)
+{
+    Comparison result;
+    result.a = a.results.folder.string();
+    result.b = b.results.folder.string();
+    result.steps = Sides{steps_of(a), steps_of(b)}.match("s", &result.only_a, &result.only_b);
+    for (const Role kind : {Role::bandwidth, Role::compute}) {
+        const Sides sides{ceilings_of(a, kind), ceilings_of(b, kind)};
+        for (Change& change : sides.match(kind == Role::bandwidth ? "B/s" : "FLOP/s", nullptr, nullptr))
+            result.ceilings.push_back(std::move(change));
+    }
+    if (a.results.machine.name != b.results.machine.name)
+        result.notes.push_back("the machines differ: '" + a.results.machine.name + "' and '" + b.results.machine.name +
+                               "'");
+    const bool same_calibration = !a.calibration.folder.empty() && a.calibration.folder == b.calibration.folder;
+    if (same_calibration)
+        result.notes.push_back("both sides stand under the same calibration: its ceilings cannot differ");
+    return result;
+}
+
+std::string to_text(const Comparison& c)
+{
+    std::string text = "a: " + printable(c.a) + "\nb: " + printable(c.b) + "\n";
+    for (const std::string& note : c.notes) text += "note: " + printable(note) + "\n";
+    text += c.steps.empty() ? "\nNo step was measured on both sides.\n" : "\n" + table_of(c.steps, "step time", true);
+    if (!c.ceilings.empty()) text += "\n" + table_of(c.ceilings, "ceiling", false);
+    text += list_of("Measured only in a:", c.only_a) + list_of("Measured only in b:", c.only_b);
+    return text +
+           "\nIntervals of the ratios combine both sides' 95% intervals as independent, on the logarithmic scale.\n";
+}
+
+json to_json(const Comparison& c)
+{
+    return {{"a", json_text(c.a)},
+            {"b", json_text(c.b)},
+            {"notes", texts_json(c.notes)},
+            {"steps", changes_json(c.steps, true)},
+            {"ceilings", changes_json(c.ceilings, false)},
+            {"only_a", texts_json(c.only_a)},
+            {"only_b", texts_json(c.only_b)}};
+}
+
+}  // namespace roof::analysis

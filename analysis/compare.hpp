@@ -1,0 +1,54 @@
+// Two studies side by side: how much longer each step of `b` takes than the same row of `a`, and how far the ceilings of
+// the two differ, each ratio with an interval.
+//   ratio r = b / a of the medians. Its interval, on the logarithmic scale, takes the relative uncertainties of both sides
+//   as independent: ln(r/low) = sqrt( ln(b/b_low)^2 + ln(a_high/a)^2 ), ln(high/r) = sqrt( ln(b_high/b)^2 + ln(a/a_low)^2 ).
+#pragma once
+
+#include "analysis/study.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace roof::analysis {
+
+/// Median and interval, SI, of seconds or of a rate.
+struct Side {
+    double median = 0;
+    double low = 0;
+    double high = 0;
+    int n = 0;
+};
+
+struct Change {
+    std::string id;
+    std::string unit;  ///< of both sides
+    Side a;
+    Side b;
+    double ratio = 1;  ///< b / a
+    double low = 1;
+    double high = 1;
+    bool enough = false;  ///< both sides have the samples for an interval of at least 90%
+
+    /// The interval excludes 1 and there are samples enough to say so.
+    bool shown() const { return enough && (low > 1 || high < 1); }
+};
+
+struct Comparison {
+    std::string a;  ///< the folders
+    std::string b;
+    std::vector<Change> steps;     ///< rows measured on both sides, in a's order
+    std::vector<Change> ceilings;  ///< those both sides have
+    std::vector<std::string> only_a;
+    std::vector<std::string> only_b;
+    std::vector<std::string> notes;
+};
+
+Change change_of(std::string id, std::string unit, const Side& a, const Side& b);
+/// Matches rows by their id; a row that is not ok counts as absent.
+Comparison compare(const Study& a, const Study& b);
+std::string to_text(const Comparison& comparison);
+nlohmann::json to_json(const Comparison& comparison);
+
+}  // namespace roof::analysis

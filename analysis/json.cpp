@@ -1,0 +1,168 @@
+#include "analysis/json.hpp"
+
+#include "analysis/rows.hpp"
+
+#include <cmath>
+
+namespace roof::analysis {
+
+using nlohmann::json;
+
+namespace {
+
+json text_or_null(const std::string& text)
+{
+    return text.empty() ? json(nullptr) : json(json_text(text));
+}
+json positive_or_null(double value)
+{
+    return value > 0 ? json_number(value) : json(nullptr);
+}
+
+json texts(const std::vector<std::string>& words)
+{
+    json list = json::array();
+    for (const std::string& word : words) list.push_back(json_text(word));
+    return list;
+}
+
+json facts(const std::map<std::string, std::string>& map)
+{
+    json object = json::object();
+    for (const auto& [key, value] : map) object[json_text(key)] = json_text(value);
+    return object;
+}
+
+json device_json(const Device& device)
+{
+    json levels = json::array();
+    for (const MemoryLevel& level : device.levels)
+        levels.push_back({{"name", json_text(level.name)},
+                          {"capacity_bytes", positive_or_null(level.capacity.value)},
+                          {"instances", level.instances},
+                          {"shared_by", level.shared_by}});
+    return {{"name", json_text(device.name)},
+            {"kind", json_text(device.kind)},
+            {"model", text_or_null(device.model)},
+            {"memory_bytes", positive_or_null(device.memory.value)},
+            {"memory_available_bytes", positive_or_null(device.memory_available.value)},
+            {"levels", levels},
+            {"facts", facts(device.facts)}};
+}
+
+json ceiling_json(const Ceiling& c)
+{
+    return {{"device", json_text(c.device)},
+            {"kind", c.kind == Role::bandwidth ? "bandwidth" : "compute"},
+            {"level", text_or_null(c.level)},
+            {"operation", text_or_null(c.operation)},
+            {"precision", text_or_null(c.precision)},
+            {"isa", text_or_null(c.isa)},
+            {"threads", c.threads},
+            {"median", json_number(c.rate.median.value)},
+            {"low", json_number(c.rate.low.value)},
+            {"high", json_number(c.rate.high.value)},
+            {"n", c.rate.n},
+            {"unit", c.unit()}};
+}
+
+json row_json(const Measurement& row)
+{
+    const bool ok = row.status == Status::ok;
+    const auto seconds = [](const Estimate<Seconds>& e) { return positive_or_null(e.median.value); };
+    json losses = json::array();
+    for (const double loss : row.losses()) losses.push_back(json_number(loss));
+    json step = nullptr;
+    if (ok)
+        step = {{"median", json_number(row.seconds.median.value)},
+                {"low", json_number(row.seconds.low.value)},
+                {"high", json_number(row.seconds.high.value)},
+                {"n", row.seconds.n}};
+    return {{"model", json_text(model_of(row))},
+            {"batch", batch_of(row) > 0 ? json(batch_of(row)) : json(nullptr)},
+            {"precision", text_or_null(precision_of(row))},
+            {"device", json_text(row.device)},
+            {"data", row.point.has("data") ? text_or_null(row.point.text("data")) : json(nullptr)},
+            {"status", name(row.status)},
+            {"reason", text_or_null(row.reason)},
+            {"step_seconds", step},
+            {"phase_seconds",
+             {{"forward", seconds(row.forward)}, {"backward", seconds(row.backward)}, {"update", seconds(row.update)}}},
+            {"data_seconds", ok ? json_number(row.data.median.value) : json(nullptr)},
+            {"images_per_second", ok ? positive_or_null(row.images_per_second()) : json(nullptr)},
+            {"images_per_second_median_step",
+             ok ? positive_or_null(row.images_per_second_of_median_step()) : json(nullptr)},
+            {"losses", losses},
+            {"flops_per_second", ok ? json_number(row.flop_rate().value) : json(nullptr)},
+            {"peak_memory_bytes", positive_or_null(row.memory.value)}};
+}
+
+}  // namespace
+
+json json_number(double value)
+{
+    return std::isfinite(value) ? json(value) : json(nullptr);
+}
+
+std::string json_text(const std::string& value)
+{
+    const std::string quoted = json(value).dump(-1, ' ', false, json::error_handler_t::replace);
+    return json::parse(quoted).get<std::string>();
+}
+
+json machine_json(const Machine& machine)
+{
+    json devices = json::array();
+    for (const Device& device : machine.devices) devices.push_back(device_json(device));
+    json capabilities = json::array();
+    for (const Capability& capability : machine.capabilities)
+        capabilities.push_back({{"name", json_text(capability.name)},
+                                {"present", capability.present},
+                                {"reason", text_or_null(capability.reason)},
+                                {"remedy", text_or_null(capability.remedy)}});
+    return {{"name", json_text(machine.name)},
+            {"cpu_model", text_or_null(machine.cpu_model)},
+            {"vendor", text_or_null(machine.vendor)},
+            {"family", machine.family},
+            {"model", machine.model},
+            {"stepping", machine.stepping},
+            {"sockets", machine.sockets},
+            {"cores", machine.cores},
+            {"threads", machine.threads},
+            {"threads_per_core", machine.smt},
+            {"numa_nodes", machine.numa_nodes},
+            {"isa", texts(machine.isa)},
+            {"features", texts(machine.features)},
+            {"hypervisor", text_or_null(machine.hypervisor)},
+            {"governor", text_or_null(machine.governor)},
+            {"huge_pages", text_or_null(machine.huge_pages)},
+            {"clock_reported_hertz", positive_or_null(machine.clock_reported.value)},
+            {"devices", devices},
+            {"capabilities", capabilities},
+            {"doubts", texts(machine.doubts)},
+            {"versions", facts(machine.versions)}};
+}
+
+json ceilings_json(const Ceilings& ceilings, const Machine& machine)
+{
+    json all = json::array();
+    for (const Ceiling& ceiling : ceilings.all) all.push_back(ceiling_json(ceiling));
+    json levels = json::array();
+    for (const MeasuredLevel& level : ceilings.levels)
+        levels.push_back({{"name", json_text(level.name)},
+                          {"from_bytes", json_number(level.from.value)},
+                          {"to_bytes", json_number(level.to.value)},
+                          {"reported_bytes", positive_or_null(level.reported.value)},
+                          {"contradiction", level.contradiction}});
+    return {{"machine", machine_json(machine)}, {"ceilings", all}, {"levels", levels}};
+}
+
+json rows_json(std::span<const Measurement> rows)
+{
+    json list = json::array();
+    for (const Measurement& row : rows)
+        if (row.role == Role::step) list.push_back(row_json(row));
+    return {{"rows", list}};
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,134 @@
+// Bandwidth against working set: the sweep behind the memory levels.
+#include "analysis/html.hpp"
+#include "analysis/panels/panels.hpp"
+#include "analysis/rows.hpp"
+#include "analysis/svg.hpp"
+#include "analysis/words.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace roof::analysis {
+
+namespace {
+
+struct Sample {
+    double working_set;
+    Estimate<ByteRate> rate;
+};
+using Series = std::map<std::string, std::vector<Sample>>;
+
+constexpr int colours = 8;
+
+Series series_of(const std::vector<Measurement>& rows, const std::string& device)
+{
+    const auto of_sweep = [&](const Measurement& row) {
+        return row.role == Role::bandwidth && row.status == Status::ok && row.device == device &&
+               row.point.has("working_set") && row.seconds.median.value > 0 && row.work.compulsory.value > 0;
+    };
+    int most = 0;
+    for (const Measurement& row : rows)
+        if (of_sweep(row)) most = std::max(most, threads_of(row));
+    Series series;
+    for (const Measurement& row : rows) {
+        const double working_set = of_sweep(row) && threads_of(row) == most ? row.point.number("working_set") : 0;
+        if (!(working_set > 0)) continue;
+        std::string name = row.point.has("operation") ? row.point.text("operation") : row.bench;
+        if (row.point.has("isa")) name += " " + row.point.text("isa");
+        series[name].push_back({working_set, row.work.compulsory / row.seconds});
+    }
+    for (auto& [name, samples] : series)
+        std::sort(samples.begin(), samples.end(), [](auto& a, auto& b) { return a.working_set < b.working_set; });
+    return series;
+}
+
+LogPlot plot_of(const Series& series)
+{
+    double small = INFINITY, large = 0, slow = INFINITY, fast = 0;
+    for (const auto& [name, samples] : series)
+        for (const Sample& s : samples) {
+            small = std::min(small, s.working_set);
+            large = std::max(large, s.working_set);
+            slow = std::min(slow, s.rate.median.value);
+            fast = std::max(fast, s.rate.median.value);
+        }
+    const double left = std::exp2(std::floor(std::log2(small)));
+    return {{left, std::max(2 * left, std::exp2(std::ceil(std::log2(large)))), 88, 1032},
+            {std::pow(10, std::floor(std::log10(slow))), std::pow(10, std::ceil(std::log10(fast * 1.1))), 330, 46},
+            "working set of all threads (bytes)",
+            "bandwidth (B/s)"};
+}
+
+/// Names of levels end up in one row above the plot; a reported capacity is a dashed mark without a name.
+void draw_levels(Svg& svg, const LogPlot& plot, const Ceilings& ceilings)
+{
+    for (const MeasuredLevel& level : ceilings.levels) {
+        const double from = std::max(level.from.value, plot.x.low);
+        const double to = std::min(level.to.value, plot.x.high);
+        const bool last = &level == &ceilings.levels.back();
+        if (!(to > from)) continue;
+        if (!last) {
+            svg.open("level", fmt::format("{}: holds working sets up to {}, measured", level.name,
+                                          format_capacity(level.to.value)));
+            svg.line({plot.x(to), plot.top()}, {plot.x(to), plot.bottom()}, "level-mark");
+            svg.close();
+        }
+        svg.text({(plot.x(from) + plot.x(to)) / 2, plot.top() + 14}, level.name, "name", Anchor::middle);
+        if (!plot.x.holds(level.reported.value) || last) continue;
+        svg.open("level", fmt::format("{}: {} reported", level.name, format_capacity(level.reported.value)));
+        svg.line({plot.x(level.reported.value), plot.top()}, {plot.x(level.reported.value), plot.bottom()},
+                 "reported-mark");
+        svg.close();
+    }
+}
+
+std::string picture(const Series& series, const Ceilings& ceilings, const std::string& device)
+{
+    const LogPlot plot = plot_of(series);
+    Svg svg(1060, 384, "Bandwidth against working set of " + device);
+    const double factor = plot.x.high / plot.x.low > 65536 ? 16 : 4;
+    draw_axes(
+        svg, plot, ticks(plot.x.low, plot.x.high, factor), [](double v) { return format_capacity(v); },
+        ticks(plot.y.low, plot.y.high, 10), [](double v) { return tick_text(v, "B/s"); });
+    draw_levels(svg, plot, ceilings);
+    std::string legend = "<p class=\"legend\">";
+    int index = 0;
+    for (const auto& [name, samples] : series) {
+        const int colour = index++ % colours;
+        legend += fmt::format("<i class=\"s{}\"></i>{} ", colour, escape(name));
+        svg.open(fmt::format("series s{}", colour));
+        std::vector<Spot> path;
+        for (const Sample& s : samples) path.push_back(plot(s.working_set, s.rate.median.value));
+        svg.polyline(path, "curve");
+        for (const Sample& s : samples) {
+            const Spot at = plot(s.working_set, s.rate.median.value);
+            svg.line(plot(s.working_set, s.rate.low.value), plot(s.working_set, s.rate.high.value), "curve");
+            svg.mark(Shape::circle, at, 2.6, "dot",
+                     fmt::format("{} over {}: {}", name, format_capacity(s.working_set), with_interval(s.rate, "B/s")));
+        }
+        svg.close();
+    }
+    return legend + "</p>\n<figure><figcaption>" + escape(device) + "</figcaption>\n<div class=\"scroll\">" +
+           svg.str() + "</div></figure>\n";
+}
+
+}  // namespace
+
+std::string bandwidth_curve_panel(const Study& study, const std::string&)
+{
+    std::vector<std::string> devices;
+    for (const Measurement& row : study.calibration.rows)
+        if (std::find(devices.begin(), devices.end(), row.device) == devices.end()) devices.push_back(row.device);
+    std::string html;
+    for (const std::string& device : devices) {
+        const Series series = series_of(study.calibration.rows, device);
+        if (!series.empty()) html += picture(series, study.ceilings, device);
+    }
+    return html;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,118 @@
+// The time of a step, as stacked bars by phase and by kind of layer.
+#include "analysis/html.hpp"
+#include "analysis/panels/panels.hpp"
+#include "analysis/rows.hpp"
+#include "analysis/svg.hpp"
+#include "analysis/words.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace roof::analysis {
+
+namespace {
+
+struct Segment {
+    std::string name;
+    std::string css_class;
+    double seconds = 0;
+};
+
+constexpr double bar_left = 190;
+constexpr double bar_width = 740;
+constexpr double strip_height = 15;
+constexpr double row_height = 50;
+
+std::vector<Segment> phases_of(const Measurement& row)
+{
+    return {{"forward", "forward", row.forward.median.value},
+            {"backward", "backward", row.backward.median.value},
+            {"update", "update", row.update.median.value}};
+}
+
+/// Kinds in a fixed order, so a colour means the same in every bar; names the style sheet does not know share one class.
+const std::vector<std::string>& kinds()
+{
+    static const std::vector<std::string> order{"convolution", "linear",       "batch_norm", "relu",
+                                                "max_pool",    "average_pool", "add",        "flatten",
+                                                "dropout",     "loss",         "update"};
+    return order;
+}
+
+std::vector<Segment> kinds_of(const Measurement& row)
+{
+    std::map<std::string, double> seconds;
+    for (const PartMeasurement& part : row.parts) {
+        const bool update = part.part.phase == Phase::update;
+        const bool known = std::find(kinds().begin(), kinds().end(), part.part.kind) != kinds().end();
+        seconds[update ? "update" : known ? part.part.kind : "other"] += part.seconds.median.value;
+    }
+    std::vector<Segment> segments;
+    for (const std::string& kind : kinds())
+        if (seconds.contains(kind)) segments.push_back({kind, "kind-" + kind, seconds[kind]});
+    if (seconds.contains("other")) segments.push_back({"other", "kind-other", seconds["other"]});
+    return segments;
+}
+
+void draw_strip(Svg& svg, std::vector<Segment> segments, double step, double top)
+{
+    double sum = 0;
+    for (const Segment& segment : segments) sum += segment.seconds;
+    if (sum <= 0) return;
+    if (sum < step) segments.push_back({"not accounted for", "rest", step - sum});
+    const double whole = std::max(sum, step);
+    double x = bar_left;
+    for (const Segment& segment : segments) {
+        const double width = bar_width * segment.seconds / whole;
+        svg.rectangle({x, top}, width, strip_height, "segment " + segment.css_class,
+                      fmt::format("{}: {}, {} of the step", segment.name, format_duration(segment.seconds),
+                                  percent(segment.seconds / step)));
+        const std::string share = percent(segment.seconds / step);
+        if (width > 40) svg.text({x + width / 2, top + 11.5}, share, "on-bar", Anchor::middle);
+        x += width;
+    }
+}
+
+std::string key_of(const std::vector<const Measurement*>& rows)
+{
+    std::string html =
+        "<p class=\"legend\"><i class=\"forward\"></i>forward <i class=\"backward\"></i>backward <i "
+        "class=\"update\"></i>update <i class=\"rest\"></i>not accounted for<br>";
+    std::vector<std::string> seen;
+    for (const Measurement* row : rows)
+        for (const Segment& segment : kinds_of(*row))
+            if (std::find(seen.begin(), seen.end(), segment.name) == seen.end()) seen.push_back(segment.name);
+    for (const std::string& kind : kinds())
+        if (std::find(seen.begin(), seen.end(), kind) != seen.end())
+            html += fmt::format("<i class=\"kind-{0}\"></i>{0} ", kind);
+    if (std::find(seen.begin(), seen.end(), "other") != seen.end()) html += "<i class=\"kind-other\"></i>other";
+    return html + "</p>\n";
+}
+
+}  // namespace
+
+std::string breakdown_panel(const Study& study, const std::string&)
+{
+    std::vector<const Measurement*> rows;
+    for (const Measurement* row : step_rows(study.results.rows))
+        if (row->status == Status::ok && (!row->parts.empty() || row->forward.median.value > 0)) rows.push_back(row);
+    if (rows.empty()) return {};
+    Svg svg(1060, row_height * static_cast<double>(rows.size()) + 8,
+            "Shares of the step time by phase and by kind of layer");
+    double top = 6;
+    for (const Measurement* row : rows) {
+        svg.text({bar_left - 12, top + 13}, model_of(*row), "name", Anchor::end);
+        svg.text({bar_left - 12, top + 29},
+                 fmt::format("batch {}, {}, {}", batch_of(*row), precision_of(*row), row->device), "tick", Anchor::end);
+        draw_strip(svg, phases_of(*row), row->seconds.median.value, top);
+        draw_strip(svg, kinds_of(*row), row->seconds.median.value, top + strip_height + 4);
+        svg.text({bar_left + bar_width + 12, top + 21}, format_duration(row->seconds.median.value), "name");
+        top += row_height;
+    }
+    return key_of(rows) + "<div class=\"scroll\">" + svg.str() + "</div>";
+}
+
+}  // namespace roof::analysis

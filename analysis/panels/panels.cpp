@@ -1,0 +1,49 @@
+#include "analysis/panels/panels.hpp"
+
+#include <array>
+
+namespace roof::analysis {
+
+std::span<const Panel> panels()
+{
+    static constexpr std::array<Panel, 8> table{{
+        {"verdict", "Verdict",
+         "Each training step beside the best the machine has shown it can do. Brackets hold 95% intervals; headroom is "
+         "the "
+         "time that reaching the roof would save.",
+         verdict_panel},
+        {"roofline", "Hierarchical roofline",
+         "Roofs are measured, as bands from the low to the high end of their interval. The axes follow from the roofs "
+         "alone, "
+         "so pictures of one machine can be laid over each other. A point stands at the intensity of compulsory "
+         "traffic at the "
+         "farthest level; the line to its left reaches to the intensity without any reuse. Its area is its time. "
+         "Points on "
+         "the frame lie beyond it or do no FLOPs. Hover over a point for its arithmetic.",
+         roofline_panel},
+        {"headroom", "Where the time to be won lies",
+         "The layers that would save the most if they reached the roof over them, for each model's largest batch.",
+         headroom_panel},
+        {"breakdown", "What a step's time is spent on",
+         "Upper strip: phases. Lower strip: kinds of layer. What no layer accounts for is shown, not spread over the "
+         "others.",
+         breakdown_panel},
+        {"trajectory", "Batch trajectories",
+         "How throughput and the share of the compute roof move with the batch. Bars are 95% intervals of the step "
+         "time.",
+         trajectory_panel},
+        {"ceilings", "Ceilings",
+         "Every roof with its interval, and the memory levels as measured beside those the machine reports.",
+         ceilings_panel},
+        {"curve", "Bandwidth against working set",
+         "The sweep the memory levels were found on, at the most threads. Solid marks end a measured level, dashed "
+         "ones are "
+         "the reported capacities.",
+         bandwidth_curve_panel},
+        {"provenance", "Method and provenance", "Where each number comes from, what ran, and what did not.",
+         provenance_panel},
+    }};
+    return table;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,31 @@
+// The panels of the report: each a function from a study to HTML, in one table. A new one is a file and a line.
+#pragma once
+
+#include "analysis/study.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace roof::analysis {
+
+struct Panel {
+    std::string_view id;  ///< anchor in the page
+    std::string_view heading;
+    std::string_view sentence;  ///< what the reader sees here, and how to read it
+    /// `key` is unique to study and panel: ids in the page are made from it. Empty if there is nothing to show.
+    std::string (*render)(const Study& study, const std::string& key);
+};
+
+std::span<const Panel> panels();
+
+std::string verdict_panel(const Study& study, const std::string& key);
+std::string roofline_panel(const Study& study, const std::string& key);
+std::string headroom_panel(const Study& study, const std::string& key);
+std::string breakdown_panel(const Study& study, const std::string& key);
+std::string trajectory_panel(const Study& study, const std::string& key);
+std::string ceilings_panel(const Study& study, const std::string& key);
+std::string bandwidth_curve_panel(const Study& study, const std::string& key);
+std::string provenance_panel(const Study& study, const std::string& key);
+
+}  // namespace roof::analysis

@@ -1,0 +1,12 @@
+// The roofs of a roofline picture: bands with their names, drawn before the points.
+#pragma once
+
+#include "analysis/roofs.hpp"
+#include "analysis/svg.hpp"
+
+namespace roof::analysis {
+
+/// Bandwidth roofs up to the highest precision, precisions from the ridge of the fastest level on. `plot` spans the frame.
+void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs);
+
+}  // namespace roof::analysis

@@ -1,0 +1,139 @@
+// The hierarchical roofline of each model: roofs as bands, its layers and phases at the largest batch, its steps at all.
+#include "analysis/html.hpp"
+#include "analysis/panels/panels.hpp"
+#include "analysis/panels/roof_lines.hpp"
+#include "analysis/rows.hpp"
+#include "analysis/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace roof::analysis {
+
+namespace {
+
+LogPlot plot_of(const Frame& frame)
+{
+    return {{frame.intensity_low, frame.intensity_high, 96, 1032},
+            {frame.rate_low, frame.rate_high, 560, 40},
+            "arithmetic intensity (FLOP/B)",
+            "rate (FLOP/s)"};
+}
+
+Spot spot_of(const LogPlot& plot, const Placement& p)
+{
+    return plot(p.levels.back().intensity_high.value, p.rate.median.value);
+}
+
+Shape shape_of(const Placement& p)
+{
+    if (p.phase == Phase::backward) return Shape::square;
+    return p.phase == Phase::update ? Shape::triangle : Shape::circle;
+}
+
+/// From the intensity without reuse, over all levels, to that of compulsory traffic.
+void draw_interval(Svg& svg, const LogPlot& plot, const Placement& p)
+{
+    double low = p.levels.back().intensity_high.value;
+    for (const LevelPlacement& level : p.levels) low = std::min(low, level.intensity_low.value);
+    const Spot to = spot_of(plot, p);
+    const Spot from{plot.x(low), to.y};
+    if (to.x - from.x >= 1) svg.line(from, to, "interval");
+}
+
+void draw_point(Svg& svg, const LogPlot& plot, const Placement& p, Seconds step)
+{
+    constexpr double radius_of_whole_step = 26;
+    const double share = step.value > 0 ? std::clamp(p.seconds.median / step, 0.0, 1.0) : 0;
+    svg.open(fmt::format("point {}", roof::name(*p.phase)), explain(p));
+    draw_interval(svg, plot, p);
+    const double radius = std::max(2.5, radius_of_whole_step * std::sqrt(share));
+    svg.mark(shape_of(p), spot_of(plot, p), radius, p.scope == Scope::phase ? "phase" : "dot", "");
+    svg.close();
+}
+
+/// The step at each batch, joined in the order of growing batch; the first and the last carry their batch.
+void draw_steps(Svg& svg, const LogPlot& plot, std::vector<const Placement*> steps)
+{
+    std::stable_sort(steps.begin(), steps.end(), [](auto* a, auto* b) { return a->batch < b->batch; });
+    std::vector<Spot> path;
+    for (const Placement* p : steps) path.push_back(spot_of(plot, *p));
+    if (path.size() > 1) svg.polyline(path, "trajectory");
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        svg.mark(Shape::ring, path[i], 6, "step", explain(*steps[i]));
+        if ((i == 0 || i + 1 == steps.size()) && steps[i]->batch > 0)
+            svg.text({path[i].x + 10, path[i].y + (i == 0 ? 16 : -8)}, fmt::format("b{}", steps[i]->batch), "halo");
+    }
+}
+
+/// All but the batch is the same.
+bool same_series(const Placement& p, const Measurement& row)
+{
+    return p.model == model_of(row) && p.device == row.device && p.precision == precision_of(row) &&
+           p.threads == threads_of(row);
+}
+
+std::string picture(const Study& study, const Measurement& row, const Frame& frame, const std::string& key)
+{
+    const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
+    const std::string id = row.id();
+    std::vector<const Placement*> steps;
+    std::vector<const Placement*> inside;
+    const Placement* whole = nullptr;
+    for (const Placement& p : study.placements) {
+        if (p.levels.empty()) continue;
+        if (p.scope == Scope::step && same_series(p, row)) steps.push_back(&p);
+        if (p.row != id) continue;
+        if (p.scope == Scope::step)
+            whole = &p;
+        else
+            inside.push_back(&p);
+    }
+    if (whole == nullptr) return {};
+    std::stable_sort(inside.begin(), inside.end(),
+                     [](auto* a, auto* b) { return a->seconds.median > b->seconds.median; });
+
+    const std::string title = title_of(*whole);
+    const LogPlot plot = plot_of(frame);
+    Svg svg(1060, 616, "Roofline of " + title);
+    draw_axes(
+        svg, plot, ticks(frame.intensity_low, frame.intensity_high, 10),
+        [](double v) { return fmt::format("{:g}", v); }, ticks(frame.rate_low, frame.rate_high, 10),
+        [](double v) { return tick_text(v, "FLOP/s"); });
+    svg.open_clip(key, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
+                  plot.bottom() - plot.top() + 20);
+    draw_roofs(svg, plot, roofs);
+    for (const Placement* p : inside) draw_point(svg, plot, *p, row.seconds.median);
+    draw_steps(svg, plot, steps);
+    svg.close();
+    return fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"scroll\">{}</div></figure>\n", escape(title),
+                       svg.str());
+}
+
+constexpr std::string_view phase_key =
+    "<p class=\"legend\"><svg width=\"14\" height=\"14\"><circle class=\"key forward\" cx=\"7\" cy=\"7\" "
+    "r=\"5\"/></svg>forward "
+    "<svg width=\"14\" height=\"14\"><rect class=\"key backward\" x=\"2.5\" y=\"2.5\" width=\"9\" "
+    "height=\"9\"/></svg>backward "
+    "<svg width=\"14\" height=\"14\"><polygon class=\"key update\" points=\"7,1 13,12 1,12\"/></svg>update: a layer, "
+    "filled; the "
+    "whole phase, outlined "
+    "<svg width=\"14\" height=\"14\"><circle class=\"step\" cx=\"7\" cy=\"7\" r=\"5\"/></svg>whole step, joined over "
+    "batches</p>\n";
+
+}  // namespace
+
+std::string roofline_panel(const Study& study, const std::string& key)
+{
+    const std::optional<Frame> frame = frame_of(study.ceilings);
+    if (!frame) return paragraph("No roofline can be drawn: it takes a bandwidth and a compute ceiling.");
+    std::string html;
+    int count = 0;
+    for (const Measurement* row : largest_batches(study.results.rows))
+        html += picture(study, *row, *frame, fmt::format("{}-{}", key, ++count));
+    return html.empty() ? html : std::string(phase_key) + html;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,72 @@
+// The verdict strip: one line per model and batch.
+#include "analysis/verdict.hpp"
+
+#include "analysis/html.hpp"
+#include "analysis/panels/panels.hpp"
+#include "analysis/rows.hpp"
+#include "analysis/words.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace roof::analysis {
+
+namespace {
+
+/// A bar of the shares of the step's time, with the numbers in its title.
+Cell shares_cell(const TimeShares& shares)
+{
+    if (shares.compute + shares.bandwidth + shares.far_below == 0) return Cell::text("-");
+    const std::string title = fmt::format(
+        "compute-bound {}, bandwidth-bound {}, far below any roof {}, outside the layers {}", percent(shares.compute),
+        percent(shares.bandwidth), percent(shares.far_below), percent(shares.rest));
+    const double sum = std::max(1.0, shares.compute + shares.bandwidth + shares.far_below + shares.rest);
+    std::string html = fmt::format("<span class=\"bar\" role=\"img\" title=\"{0}\" aria-label=\"{0}\">", title);
+    for (const auto& [share, css_class] : {std::pair{shares.compute, "compute"},
+                                           {shares.bandwidth, "bandwidth"},
+                                           {shares.far_below, "far"},
+                                           {shares.rest, "rest"}})
+        html += fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", css_class, 100 * share / sum);
+    return {html + "</span>", false, 1};
+}
+
+std::vector<Cell> cells_of(const Study& study, const Measurement& row)
+{
+    std::vector<Cell> cells{Cell::text(model_of(row)),
+                            Cell::value(batch_of(row) > 0 ? std::to_string(batch_of(row)) : "-"),
+                            Cell::text(precision_of(row)), Cell::text(row.device)};
+    const Placement* step = step_placement(study.placements, row);
+    if (!step) {
+        const std::string why = std::string(name(row.status)) + (row.reason.empty() ? "" : ": " + row.reason);
+        cells.push_back({"<span class=\"warn\">" + escape(why) + "</span>", false, 6});
+        return cells;
+    }
+    const double images = row.images_per_second();
+    cells.push_back(Cell::value(with_interval(step->seconds, "s")));
+    cells.push_back(Cell::value(images > 0 ? plain_number(images) : "-"));
+    cells.push_back(Cell::value(format_si(step->rate.median.value, "FLOP/s")));
+    cells.push_back(Cell::value(step->compute_roof.value > 0 ? percent(step->rate.median / step->compute_roof) : "-"));
+    cells.push_back(shares_cell(time_shares(study.placements, row)));
+    cells.push_back(Cell::value(step->binds.empty() ? "-" : format_duration(step->headroom.value)));
+    return cells;
+}
+
+}  // namespace
+
+std::string verdict_panel(const Study& study, const std::string&)
+{
+    const std::vector<const Measurement*> rows = step_rows(study.results.rows);
+    if (rows.empty()) return paragraph("No training steps in this folder.");
+    std::vector<std::vector<Cell>> cells;
+    for (const Measurement* row : rows) cells.push_back(cells_of(study, *row));
+    return html_table({"model", "batch", "precision", "device", "step time", "images/s", "model rate",
+                       "of compute roof", "time held by", "headroom"},
+                      cells) +
+           "<p class=\"legend\"><i class=\"compute\"></i>compute roof <i class=\"bandwidth\"></i>bandwidth roof "
+           "<i class=\"far\"></i>far below any roof (under half of what it allows) <i class=\"rest\"></i>outside the "
+           "layers</p>\n";
+}
+
+}  // namespace roof::analysis

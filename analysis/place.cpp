@@ -1,0 +1,228 @@
+#include "analysis/place.hpp"
+
+#include "analysis/roofs.hpp"
+#include "analysis/rows.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace roof::analysis {
+
+namespace {
+
+struct ByteInterval {
+    Bytes low;
+    Bytes high;
+};
+
+/// The roofs over one row, with what the caches nearer to the core than each level hold.
+struct Overhead {
+    Roofs roofs;
+    const Ceiling* compute = nullptr;
+    std::vector<Bytes> nearer;  ///< as roofs.levels
+    std::string note;
+};
+
+/// Instances of a cache that so many threads reach when they take one core after the other.
+double instances_reached(const MemoryLevel& level, int smt, int threads)
+{
+    const int cores_each = std::max(1, level.shared_by / std::max(1, smt));
+    return std::clamp((threads + cores_each - 1) / cores_each, 1, std::max(1, level.instances));
+}
+
+/// Capacity of a level for the threads of the row, from the size measured with the most threads.
+Bytes capacity(const std::string& level, const Ceilings& ceilings, const Machine& machine, const std::string& device,
+               int threads)
+{
+    Bytes measured{};
+    for (const MeasuredLevel& found : ceilings.levels)
+        if (found.name == level) measured = found.to;
+    for (const Device& candidate : machine.devices)
+        for (const MemoryLevel& reported : candidate.levels)
+            if (candidate.name == device && reported.name == level)
+                return measured * (instances_reached(reported, machine.smt, threads) /
+                                   instances_reached(reported, machine.smt, ceilings.most_threads(device)));
+    return measured;
+}
+
+void remark(std::string& note, const std::string& more)
+{
+    if (!note.empty()) note += "; ";
+    note += more;
+}
+
+Overhead look_up(const Measurement& row, const Ceilings& ceilings, const Machine& machine)
+{
+    const int threads = threads_of(row);
+    Overhead over{roofs_of(ceilings, row.device, threads), nullptr, {}, {}};
+    if (over.roofs.empty()) return over;
+    over.compute = over.roofs.precision(precision_of(row));
+    if (threads > 0 && over.roofs.threads != threads)
+        remark(over.note, "no ceiling was measured with " + std::to_string(threads) + " threads; those of " +
+                              std::to_string(over.roofs.threads) + " stand in");
+    if (!over.compute) remark(over.note, "no compute roof was measured for " + precision_of(row));
+    Bytes held{};
+    for (const Ceiling* level : over.roofs.levels) {
+        over.nearer.push_back(held);
+        held = std::max(
+            held, capacity(level->level, ceilings, machine, row.device, threads > 0 ? threads : over.roofs.threads));
+    }
+    return over;
+}
+
+ByteInterval traffic(const Work& work, Bytes nearer)
+{
+    const bool fits = work.compulsory <= nearer;
+    return {work.compulsory, fits ? work.compulsory : std::max(work.compulsory, work.no_reuse)};
+}
+
+/// Per level, over all works: layers run one after another, so each one's footprint is judged alone.
+std::vector<ByteInterval> traffic(const std::vector<const Work*>& works, const Overhead& over)
+{
+    std::vector<ByteInterval> sums(over.nearer.size());
+    for (const Work* work : works)
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            const ByteInterval one = traffic(*work, over.nearer[i]);
+            sums[i].low += one.low;
+            sums[i].high += one.high;
+        }
+    return sums;
+}
+
+std::string why_above(bool compute)
+{
+    return compute ? "above the compute roof: taps on padding are counted but need no arithmetic, and some algorithms "
+                     "do with fewer multiplications than are counted"
+                   : "above the bandwidth roof: operands left in a cache by the layer before are counted as traffic";
+}
+
+void bind(Placement& p)
+{
+    const auto offer = [&](Seconds time, const std::string& roof, bool compute) {
+        if (time <= p.attainable) return;
+        p.attainable = time;
+        p.binds = roof;
+        p.binds_compute = compute;
+    };
+    for (const LevelPlacement& level : p.levels)
+        if (level.roof.value > 0) offer(level.low / level.roof, level.level, false);
+    if (p.compute_roof.value > 0) offer(p.flops / p.compute_roof, p.precision, true);
+    if (p.binds.empty() || p.seconds.median.value <= 0) return;
+    p.fraction = p.attainable / p.seconds.median;
+    p.headroom = std::max(Seconds{}, p.seconds.median - p.attainable);
+    p.above = p.fraction > 1;
+    if (p.above) remark(p.note, why_above(p.binds_compute));
+}
+
+Flops sum_of_flops(const std::vector<const Work*>& works)
+{
+    Flops sum{};
+    for (const Work* work : works) sum += work->flops;
+    return sum;
+}
+
+/// `works` is never empty.
+Placement settle(Placement p, Flops flops, const std::vector<const Work*>& works, const Overhead& over)
+{
+    p.flops = flops;
+    p.known = works.front()->known;
+    p.rate = p.flops / p.seconds;
+    p.roof_threads = over.roofs.threads;
+    p.note = over.note;
+    if (over.compute) p.compute_roof = {over.compute->rate.median.value};
+    const std::vector<ByteInterval> bytes = traffic(works, over);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const auto [low, high] = bytes[i];
+        const Ceiling& roof = *over.roofs.levels[i];
+        p.levels.push_back({roof.level,
+                            low,
+                            high,
+                            p.known,
+                            high.value > 0 ? p.flops / high : Intensity{},
+                            low.value > 0 ? p.flops / low : Intensity{},
+                            {roof.rate.median.value}});
+    }
+    bind(p);
+    return p;
+}
+
+Placement place_step(Placement p, const Measurement& row, const Overhead& over)
+{
+    p.name = p.model;
+    p.seconds = row.seconds;
+    std::vector<const Work*> works;
+    for (const PartMeasurement& part : row.parts) works.push_back(&part.part.work);
+    if (works.empty()) works.push_back(&row.work);
+    return settle(std::move(p), row.work.flops, works, over);
+}
+
+void place_phases(std::vector<Placement>& placements, const Placement& blank, const Measurement& row,
+                  const Overhead& over)
+{
+    const std::array<std::pair<Phase, const Estimate<Seconds>*>, 3> phases{
+        {{Phase::forward, &row.forward}, {Phase::backward, &row.backward}, {Phase::update, &row.update}}};
+    for (const auto& [phase, seconds] : phases) {
+        std::vector<const Work*> works;
+        for (const PartMeasurement& part : row.parts)
+            if (part.part.phase == phase) works.push_back(&part.part.work);
+        if (works.empty() || seconds->median.value <= 0) continue;
+        Placement p = blank;
+        p.scope = Scope::phase;
+        p.phase = phase;
+        p.name = roof::name(phase);
+        p.seconds = *seconds;
+        placements.push_back(settle(std::move(p), sum_of_flops(works), works, over));
+    }
+}
+
+Placement place_layer(Placement p, const PartMeasurement& part, const Overhead& over)
+{
+    p.scope = Scope::layer;
+    p.phase = part.part.phase;
+    p.name = part.part.layer;
+    p.kind = part.part.kind;
+    p.implementation = part.part.implementation;
+    p.seconds = part.seconds;
+    return settle(std::move(p), part.part.work.flops, {&part.part.work}, over);
+}
+
+}  // namespace
+
+std::string_view name(Scope scope)
+{
+    constexpr std::array<std::string_view, 3> names{"step", "phase", "layer"};
+    return names[static_cast<std::size_t>(scope)];
+}
+
+std::string_view name(Bound bound)
+{
+    constexpr std::array<std::string_view, 4> names{"unknown", "compute", "bandwidth", "far below any roof"};
+    return names[static_cast<std::size_t>(bound)];
+}
+
+Bound Placement::bound() const
+{
+    if (binds.empty()) return Bound::unknown;
+    if (fraction < far_below_fraction) return Bound::far_below;
+    return binds_compute ? Bound::compute : Bound::bandwidth;
+}
+
+std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, const Machine& machine)
+{
+    if (row.status != Status::ok || row.role != Role::step) return {};
+    const Overhead over = look_up(row, ceilings, machine);
+    Placement blank;
+    blank.row = row.id();
+    blank.model = model_of(row);
+    blank.batch = batch_of(row);
+    blank.device = row.device;
+    blank.precision = precision_of(row);
+    blank.threads = threads_of(row);
+
+    std::vector<Placement> placements{place_step(blank, row, over)};
+    place_phases(placements, blank, row, over);
+    for (const PartMeasurement& part : row.parts) placements.push_back(place_layer(blank, part, over));
+    return placements;
+}
+
+}  // namespace roof::analysis

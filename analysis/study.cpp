@@ -1,0 +1,36 @@
+#include "analysis/study.hpp"
+
+namespace roof::analysis {
+
+Study make_study(Results results, Results calibration)
+{
+    Study study{std::move(results), std::move(calibration), {}, {}};
+    study.ceilings = fit_ceilings(study.calibration.rows, study.calibration.machine);
+    for (const Measurement& row : study.results.rows)
+        for (Placement& placement : place(row, study.ceilings, study.calibration.machine))
+            study.placements.push_back(std::move(placement));
+    return study;
+}
+
+Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration)
+{
+    Results results = read_results(folder);
+    if (!calibration.empty()) return make_study(std::move(results), read_results(calibration));
+    const std::filesystem::path found = find_calibration(folder);
+    if (found.empty()) return make_study(std::move(results), {});
+    if (std::filesystem::equivalent(found, folder)) return make_study(results, results);
+    return make_study(std::move(results), read_results(found));
+}
+
+std::string calibration_warning(const Study& study)
+{
+    if (study.ceilings.all.empty())
+        return "No ceilings: no calibration of this machine was found, so nothing can be placed on a roofline. "
+               "`roof calibrate` measures them.";
+    const std::string& here = study.results.machine.name;
+    const std::string& there = study.calibration.machine.name;
+    if (here == there) return {};
+    return "The ceilings are those of another machine, '" + there + "'; the rows are of '" + here + "'.";
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,38 @@
+// Verdicts in text: how far each training step is from what its machine can do, what keeps it there, where the time to
+// be won lies, and the ceilings that claim rests on.
+#pragma once
+
+#include "analysis/study.hpp"
+#include "ert/method/ceiling.hpp"
+#include "ert/method/machine.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace roof::analysis {
+
+/// Shares of a step's time by what its layers are limited by; `rest` is time that no layer accounts for.
+struct TimeShares {
+    double compute = 0;
+    double bandwidth = 0;
+    double far_below = 0;
+    double rest = 0;
+};
+/// Of the layers of this row; all zero if it has none or they have no roofs.
+TimeShares time_shares(std::span<const Placement> placements, const Measurement& row);
+
+/// The step's placement; null if the row is not ok.
+const Placement* step_placement(std::span<const Placement> placements, const Measurement& row);
+
+/// The row's layers with the most seconds to win first, at most `n`, and none without any.
+std::vector<const Placement*> most_headroom(std::span<const Placement> placements, const Measurement& row, int n);
+
+/// A line per model and batch, then the reasons of the rows that are not ok.
+std::string verdict_table(const Study& study);
+/// The top `n` layers of each model's largest batch.
+std::string top_headroom(const Study& study, int n);
+/// Every ceiling with its interval, and the measured levels beside the reported ones.
+std::string ceilings_table(const Ceilings& ceilings, const Machine& machine);
+
+}  // namespace roof::analysis

@@ -1,0 +1,90 @@
+#include "analysis/compare.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+Measurement scaled(double factor, int samples = 9)
+{
+    Measurement row = made::row();
+    row.seconds = made::about<Seconds>(0.040 * factor);
+    row.seconds.n = samples;
+    return row;
+}
+
+Comparison of(const Measurement& a, const Measurement& b)
+{
+    return compare(made::study({a}), made::study({b}));
+}
+
+}  // namespace
+
+TEST_CASE("the interval of a ratio combines both sides as independent, on the logarithmic scale")
+{
+    const Change change = change_of("x", "s", {2, 1.8, 2.2, 9}, {3, 2.4, 3.9, 9});
+    CHECK(change.ratio == Approx(1.5));
+    CHECK(change.low == Approx(1.5 * std::exp(-std::hypot(std::log(3 / 2.4), std::log(2.2 / 2)))));
+    CHECK(change.high == Approx(1.5 * std::exp(std::hypot(std::log(3.9 / 3), std::log(2 / 1.8)))));
+}
+
+TEST_CASE("a row compared with itself shows no difference")
+{
+    const Comparison same = of(scaled(1), scaled(1));
+    REQUIRE(same.steps.size() == 1);
+    CHECK(same.steps[0].ratio == 1);
+    CHECK_FALSE(same.steps[0].shown());
+    CHECK(to_text(same).find("no difference shown") != std::string::npos);
+}
+
+TEST_CASE("a difference inside the intervals is not shown, one outside is")
+{
+    CHECK_FALSE(of(scaled(1), scaled(1.1)).steps[0].shown());
+    const Comparison slower = of(scaled(1), scaled(1.5));
+    CHECK(slower.steps[0].shown());
+    CHECK(to_text(slower).find("b is slower") != std::string::npos);
+    CHECK(to_text(of(scaled(1.5), scaled(1))).find("b is faster") != std::string::npos);
+}
+
+TEST_CASE("too few samples on a side show nothing, however far apart")
+{
+    const Comparison few = of(scaled(1, 4), scaled(3));
+    CHECK_FALSE(few.steps[0].shown());
+    CHECK(to_text(few).find("too few samples to tell (4 and 9)") != std::string::npos);
+    CHECK(of(scaled(1, 5), scaled(3)).steps[0].shown());
+}
+
+TEST_CASE("rows of one side only, and rows that are not ok, are listed")
+{
+    const Comparison c = compare(made::study({made::row("net"), made::row("old")}),
+                                 made::study({made::row("net"), made::failed("net", "full")}));
+    CHECK(c.steps.size() == 1);
+    CHECK(c.only_a == std::vector<std::string>{made::row("old").id()});
+    CHECK(c.only_b.empty());
+    CHECK(to_text(c).find("Measured only in a:") != std::string::npos);
+}
+
+TEST_CASE("ceilings both sides have are compared, and more of a rate is faster")
+{
+    Ceilings faster = made::ceilings();
+    for (Ceiling& ceiling : faster.all) ceiling.rate = made::about<Hertz>(2 * ceiling.rate.median.value);
+    faster.all.pop_back();
+    const Comparison c = compare(made::study({made::row()}), made::study({made::row()}, faster));
+    CHECK(c.ceilings.size() == 9);
+    CHECK(c.ceilings[0].ratio == Approx(2));
+    CHECK(to_text(c).find("b is faster") != std::string::npos);
+}
+
+TEST_CASE("a comparison as JSON carries ratios, intervals and verdicts")
+{
+    const nlohmann::json json = to_json(of(scaled(1), scaled(1.5)));
+    CHECK(json["steps"][0]["ratio"]["median"].get<double>() == Approx(1.5));
+    CHECK(json["steps"][0]["difference_shown"] == true);
+    CHECK(json["steps"][0]["verdict"] == "b is slower");
+    CHECK(json["only_a"].empty());
+}

@@ -1,0 +1,169 @@
+#include "../fakes/temporary_folder.hpp"
+#include "analysis/html.hpp"
+#include "analysis/panels/panels.hpp"
+#include "analysis/report.hpp"
+#include "ert/base/error.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <sstream>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+std::size_t count(const std::string& text, const std::string& part)
+{
+    std::size_t n = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    return n;
+}
+
+constexpr const char* hostile = "</title></svg><script>alert('x')</script>\"onload=\"x&";
+
+}  // namespace
+
+TEST_CASE("text is escaped for markup and quoted attributes")
+{
+    CHECK(escape("<a b=\"c\" d='e'>&") == "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;");
+    CHECK(escape("a\x1b"
+                 "b") == "a?b");
+}
+
+TEST_CASE("no name from a file becomes markup")
+{
+    Measurement row = made::row(hostile);
+    row.device = "cpu";
+    row.sentence = hostile;
+    for (PartMeasurement& part : row.parts) part.part.layer = part.part.kind = part.part.implementation = hostile;
+    Measurement failed = made::failed(hostile, hostile);
+    Study study = made::study({row, failed});
+    study.results.plan = study.results.machine.cpu_model = study.results.machine.name = hostile;
+    study.results.folder = std::string("results/") + "<script>folder";
+    study.results.machine.doubts = {hostile};
+    study.results.machine.versions = {{hostile, hostile}};
+    study.ceilings.all[0].operation = study.ceilings.all[0].isa = hostile;
+    const std::string html = report_html({study});
+    CHECK_FALSE(holds(html, "<script"));
+    CHECK_FALSE(holds(html, "\"onload"));
+    CHECK(holds(html, "&lt;script&gt;"));
+}
+
+TEST_CASE("the report asks for nothing from the network")
+{
+    const std::string html = report_html({made::study({made::row()})});
+    CHECK_FALSE(holds(html, "http:"));
+    CHECK_FALSE(holds(html, "https:"));
+    CHECK_FALSE(holds(html, "src="));
+    CHECK_FALSE(holds(html, "@import"));
+    CHECK(holds(html, "prefers-color-scheme:dark"));
+    CHECK(holds(html, "@media print"));
+}
+
+TEST_CASE("the same study gives the same bytes")
+{
+    CHECK(report_html({made::study({made::row()})}) == report_html({made::study({made::row()})}));
+}
+
+TEST_CASE("every panel shows a full study, under its heading and a link to it")
+{
+    Study study = made::study({made::row("net", 4), made::row("net", 8)});
+    Measurement probe;
+    probe.role = Role::bandwidth;
+    probe.device = "cpu";
+    probe.point.set("working_set", "4096");
+    probe.work.compulsory = {4096};
+    probe.seconds = made::about<Seconds>(1e-7);
+    study.calibration.rows = {probe};
+    const std::string html = report_html({study});
+    for (const Panel& panel : panels()) {
+        INFO(panel.id);
+        CHECK(holds(html, "<section id=\"" + std::string(panel.id) + "\">"));
+        CHECK(holds(html, "<a href=\"#" + std::string(panel.id) + "\">"));
+    }
+}
+
+TEST_CASE("the roofline joins each point's intensities and explains it")
+{
+    const std::string html = roofline_panel(made::study({made::row()}), "key");
+    CHECK(count(html, "class=\"point ") == 3 + 4);
+    CHECK(count(html, "class=\"interval\"") == 2 + 2);  // both convolutions and the two phases they are in
+    CHECK(holds(html, "<title>conv1 forward: 1.00 GFLOP in 12.5 ms"));
+    CHECK(count(html, "class=\"band\"") == 5);
+    CHECK(holds(html, "arithmetic intensity (FLOP/B)"));
+}
+
+TEST_CASE("the breakdown shows what no layer accounts for")
+{
+    const std::string html = breakdown_panel(made::study({made::row()}), "key");
+    CHECK(holds(html, "<title>not accounted for: 2.50 ms, 6.2% of the step</title>"));
+    CHECK(holds(html, "<title>convolution: 32.5 ms, 81% of the step</title>"));
+    CHECK(holds(html, "<title>update: 4.00 ms, 10% of the step</title>"));
+}
+
+TEST_CASE("a study without a calibration is reported with a warning and without roofs")
+{
+    Study study = made::study({made::row()}, {});
+    study.calibration = {};
+    const std::string html = report_html({study});
+    CHECK(holds(html, "No ceilings: no calibration of this machine was found"));
+    CHECK(holds(html, "40.0 ms [36.0, 44.0]"));
+    CHECK_FALSE(holds(html, "class=\"roof\""));
+}
+
+TEST_CASE("a study without any row that is ok lists the reasons")
+{
+    const std::string html = report_html({made::study({made::failed("net", "wants 14 GB")})});
+    CHECK(holds(html, "wants 14 GB"));
+    CHECK_FALSE(holds(html, ">nan"));
+}
+
+TEST_CASE("several studies stand under their names in each panel")
+{
+    Study other = made::study({made::row("other")});
+    other.results.folder = "results/made/second";
+    const std::string html = report_html({made::study({made::row()}), other});
+    CHECK(count(html, "<h3>made / run</h3>") == count(html, "<h3>made / second</h3>"));
+    CHECK(holds(html, "<h3>made / second</h3>"));
+    CHECK(count(html, "id=\"roofline-0-1\"") == 1);
+    CHECK(count(html, "id=\"roofline-1-1\"") == 1);
+}
+
+TEST_CASE("a report of 5,000 points stays under 2.5 MB")
+{
+    Measurement row = made::row();
+    while (row.parts.size() < 5000) {
+        PartMeasurement part = row.parts[row.parts.size() % 4];
+        part.part.layer = "layer" + std::to_string(row.parts.size()) + ".conv1";
+        row.parts.push_back(part);
+    }
+    CHECK(report_html({made::study({row})}).size() < 2'500'000);
+}
+
+TEST_CASE("a report is written whole, and nothing else is left beside it")
+{
+    const fakes::TemporaryFolder folder;
+    const std::vector<Study> studies{made::study({made::row()})};
+    write_report(studies, folder / "report.html");
+    std::ostringstream read;
+    read << std::ifstream(folder / "report.html").rdbuf();
+    CHECK(read.str() == report_html(studies));
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("a path that cannot be written is an input error, and a folder there stays")
+{
+    const fakes::TemporaryFolder folder;
+    CHECK_THROWS_AS(write_report({}, folder / "none/report.html"), InputError);
+    std::filesystem::create_directories(folder / "taken/full");
+    CHECK_THROWS_AS(write_report({}, folder / "taken"), InputError);
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
