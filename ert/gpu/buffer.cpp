@@ -23,6 +23,8 @@ Memory allocate(std::size_t bytes, const std::string& what_for)
 void copy_in(void* device, const void* host, std::size_t bytes)
 {
     check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+    // Out of pageable memory the call may return while the last bytes are under way, and streams of ours would not wait.
+    check(cudaStreamSynchronize(nullptr));
 }
 
 void copy_out(void* host, const void* device, std::size_t bytes)
@@ -30,6 +32,9 @@ void copy_out(void* host, const void* device, std::size_t bytes)
     check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
 }
 
-void Free::operator()(void* memory) const noexcept { log_failure(cudaFree(memory)); }
+void Free::operator()(void* memory) const noexcept
+{
+    log_failure(cudaFree(memory));
+}
 
 }  // namespace roof::gpu::detail

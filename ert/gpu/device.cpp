@@ -67,8 +67,9 @@ Capability absence(cudaError_t status)
 {
     const bool no_driver = status == cudaErrorInsufficientDriver || status == cudaErrorStubLibrary;
     const std::string what = no_driver ? "no NVIDIA driver, or one older than this CUDA runtime" : "no GPU was found";
-    const std::string remedy = no_driver ? "install an NVIDIA driver for CUDA " + version_text(CUDART_VERSION) + " or newer"
-                                         : "check `nvidia-smi`, CUDA_VISIBLE_DEVICES and the permissions of /dev/nvidia*";
+    const std::string remedy = no_driver
+                                   ? "install an NVIDIA driver for CUDA " + version_text(CUDART_VERSION) + " or newer"
+                                   : "check `nvidia-smi`, CUDA_VISIBLE_DEVICES and the permissions of /dev/nvidia*";
     return {"gpu", false, what + " (" + describe(status) + ")", remedy};
 }
 
@@ -116,6 +117,9 @@ CurrentDevice::CurrentDevice(DeviceId id)
     check(cudaSetDevice(id.value));
 }
 
-CurrentDevice::~CurrentDevice() { log_failure(cudaSetDevice(former_)); }
+CurrentDevice::~CurrentDevice()
+{
+    log_failure(cudaSetDevice(former_));
+}
 
 }  // namespace roof::gpu

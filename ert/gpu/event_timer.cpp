@@ -24,6 +24,9 @@ EventTimer::Event EventTimer::create()
     return Event(event);
 }
 
-void EventTimer::Destroy::operator()(cudaEvent_t event) const noexcept { log_failure(cudaEventDestroy(event)); }
+void EventTimer::Destroy::operator()(cudaEvent_t event) const noexcept
+{
+    log_failure(cudaEventDestroy(event));
+}
 
 }  // namespace roof::gpu

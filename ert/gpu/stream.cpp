@@ -11,8 +11,14 @@ Stream::Stream()
     handle_.reset(stream);
 }
 
-void Stream::synchronize() const { check(cudaStreamSynchronize(handle_.get())); }
+void Stream::synchronize() const
+{
+    check(cudaStreamSynchronize(handle_.get()));
+}
 
-void Stream::Destroy::operator()(cudaStream_t stream) const noexcept { log_failure(cudaStreamDestroy(stream)); }
+void Stream::Destroy::operator()(cudaStream_t stream) const noexcept
+{
+    log_failure(cudaStreamDestroy(stream));
+}
 
 }  // namespace roof::gpu

@@ -61,7 +61,8 @@ class FmaSubject final : public Subject {
         for (const int thread : {0, 37, fma_threads_per_block - 1}) {
             const Real expected = reference(thread);
             for (int block = 0; block < blocks_; ++block) {
-                const auto at = static_cast<std::size_t>(block) * fma_threads_per_block + static_cast<std::size_t>(thread);
+                const auto at =
+                    static_cast<std::size_t>(block) * fma_threads_per_block + static_cast<std::size_t>(thread);
                 const Real found = sums_.read(at, 1).front();
                 if (found == expected) continue;
                 throw Error("FMA chains of thread " + std::to_string(thread) + ", block " + std::to_string(block) +
@@ -75,6 +76,7 @@ class FmaSubject final : public Subject {
   private:
     void enqueue(int steps)
     {
+        enqueued_steps_ = steps;
         enqueue_fma<Real>({.starts = device_starts_.data(),
                            .sums = sums_.data(),
                            .factor = Real(1) + growth<Real>,
@@ -90,7 +92,7 @@ class FmaSubject final : public Subject {
         Real sum = 0;
         for (int chain = 0; chain < fma_chains; ++chain) {
             Real x = starts_[static_cast<std::size_t>(chain * fma_threads_per_block + thread)];
-            for (int step = 0; step < steps_; ++step) x = std::fma(x, Real(1) + growth<Real>, growth<Real>);
+            for (int step = 0; step < enqueued_steps_; ++step) x = std::fma(x, Real(1) + growth<Real>, growth<Real>);
             sum += x;
         }
         return sum;
@@ -103,6 +105,7 @@ class FmaSubject final : public Subject {
     Buffer<Real> sums_;
     Stream stream_;
     int steps_ = pilot_steps;
+    int enqueued_steps_ = 0;  ///< of the last launch or pilot: what the sums hold
 };
 
 class FmaBench final : public Bench {
@@ -111,7 +114,8 @@ class FmaBench final : public Bench {
     Role role() const override { return Role::compute; }
     std::string_view sentence() const override
     {
-        return "fused multiply-adds (2 FLOPs each) of independent chains held in registers, on all multiprocessors";
+        return "Fused multiply-adds, counted as two operations, of independent chains held in registers, on all "
+               "multiprocessors.";
     }
     std::string_view device_kind() const override { return "gpu"; }
 
@@ -137,6 +141,9 @@ class FmaBench final : public Bench {
 
 }  // namespace
 
-std::unique_ptr<Bench> fma_bench() { return std::make_unique<FmaBench>(); }
+std::unique_ptr<Bench> fma_bench()
+{
+    return std::make_unique<FmaBench>();
+}
 
 }  // namespace roof::gpu

@@ -72,7 +72,7 @@ class StreamBench final : public Bench {
     Role role() const override { return Role::bandwidth; }
     std::string_view sentence() const override
     {
-        return "bytes read and written by the kernel's instructions, over arrays far larger than the L2";
+        return "Bytes that the kernel's instructions read and write, over arrays far larger than the L2.";
     }
     std::string_view device_kind() const override { return "gpu"; }
 
@@ -123,6 +123,9 @@ class StreamBench final : public Bench {
 
 }  // namespace
 
-std::unique_ptr<Bench> stream_bench() { return std::make_unique<StreamBench>(); }
+std::unique_ptr<Bench> stream_bench()
+{
+    return std::make_unique<StreamBench>();
+}
 
 }  // namespace roof::gpu

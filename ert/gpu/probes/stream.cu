@@ -40,10 +40,14 @@ using Kernel = void (*)(StreamLaunch);
 Kernel kernel_of(StreamOperation operation)
 {
     switch (operation) {
-        case StreamOperation::load: return stream_kernel<StreamOperation::load>;
-        case StreamOperation::store: return stream_kernel<StreamOperation::store>;
-        case StreamOperation::copy: return stream_kernel<StreamOperation::copy>;
-        case StreamOperation::triad: return stream_kernel<StreamOperation::triad>;
+        case StreamOperation::load:
+            return stream_kernel<StreamOperation::load>;
+        case StreamOperation::store:
+            return stream_kernel<StreamOperation::store>;
+        case StreamOperation::copy:
+            return stream_kernel<StreamOperation::copy>;
+        case StreamOperation::triad:
+            return stream_kernel<StreamOperation::triad>;
     }
     return nullptr;
 }

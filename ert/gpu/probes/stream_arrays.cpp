@@ -15,9 +15,12 @@ int arrays_of(StreamOperation operation)
 {
     switch (operation) {
         case StreamOperation::load:
-        case StreamOperation::store: return 1;
-        case StreamOperation::copy: return 2;
-        case StreamOperation::triad: return 3;
+        case StreamOperation::store:
+            return 1;
+        case StreamOperation::copy:
+            return 2;
+        case StreamOperation::triad:
+            return 3;
     }
     return 1;
 }
@@ -47,7 +50,10 @@ std::optional<Buffer<double>> cleared(std::size_t elements)
     return buffer;
 }
 
-double* pointer(const std::optional<Buffer<double>>& buffer) { return buffer ? buffer->data() : nullptr; }
+double* pointer(const std::optional<Buffer<double>>& buffer)
+{
+    return buffer ? buffer->data() : nullptr;
+}
 
 }  // namespace
 
@@ -68,7 +74,7 @@ StreamArrays::StreamArrays(StreamOperation operation, std::size_t working_set, i
         std::ranges::rotate(shifted, shifted.begin() + 1);
         b_ = filled(elements_, shifted);
     }
-    roof::gpu::check(cudaDeviceSynchronize());
+    roof::gpu::check(cudaDeviceSynchronize());  // clearing is asynchronous, and our streams would not wait for it
 }
 
 void StreamArrays::enqueue_pass(const Stream& stream) const
@@ -106,8 +112,8 @@ void StreamArrays::check_sum() const
 {
     const std::vector<double> sums = sums_->read(0, sums_->size());
     const double found = std::accumulate(sums.begin(), sums.end(), 0.0);
-    const double due = std::accumulate(numbers_.begin(), numbers_.end(), 0.0) *
-                       static_cast<double>(elements_ / block_elements);
+    const double due =
+        std::accumulate(numbers_.begin(), numbers_.end(), 0.0) * static_cast<double>(elements_ / block_elements);
     if (found != due) throw Error("loads sum to " + std::to_string(found) + ", not " + std::to_string(due));
 }
 
@@ -129,9 +135,12 @@ double StreamArrays::expected(std::size_t index) const
     const double a = numbers_[index % block_elements];
     const double b = numbers_[(index + 1) % block_elements];
     switch (operation_) {
-        case StreamOperation::store: return stream_value;
-        case StreamOperation::triad: return a + stream_scale * b;
-        default: return a;
+        case StreamOperation::store:
+            return stream_value;
+        case StreamOperation::triad:
+            return a + stream_scale * b;
+        default:
+            return a;
     }
 }
 

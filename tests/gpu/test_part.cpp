@@ -1,0 +1,146 @@
+// The GPU part opened as a shared object. What needs a GPU is tested on machines that have one; on others, that the part
+// says why it has none.
+#include "ert/base/error.hpp"
+#include "ert/method/lab.hpp"
+#include "ert/method/measurement.hpp"
+
+#include <dlfcn.h>
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace roof;
+
+namespace {
+
+/// Never closed: the lab's benches live in the shared object.
+void add_gpu_part(Lab& lab)
+{
+    void* part = dlopen(ROOF_GPU_PART, RTLD_NOW | RTLD_LOCAL);
+    INFO((part == nullptr ? dlerror() : ""));
+    REQUIRE(part != nullptr);
+    const auto add = reinterpret_cast<void (*)(Lab&)>(dlsym(part, "roof_add_part"));
+    REQUIRE(add != nullptr);
+    add(lab);
+}
+
+Device gpu_with_l2(double bytes)
+{
+    Device device;
+    device.name = "gpu:0";
+    device.kind = "gpu";
+    device.levels.resize(1);
+    device.levels[0].name = "L2";
+    device.levels[0].capacity = Bytes{bytes};
+    return device;
+}
+
+/// The first usual value of every axis, with the smallest working set.
+Point first_point(const Bench& bench, const Machine& machine)
+{
+    Point point;
+    for (const Axis& axis : bench.axes(machine)) point.set(axis.name, axis.usual.front());
+    return point;
+}
+
+}  // namespace
+
+TEST_CASE("the GPU part names the GPUs of the machine, or says why there is none and what would help")
+{
+    Lab lab;
+    add_gpu_part(lab);
+    const auto& capabilities = lab.machine().capabilities;
+    REQUIRE(capabilities.size() == 1);
+    CHECK(capabilities[0].name == "gpu");
+    CHECK(lab.machine().versions.contains("CUDA runtime"));
+    if (capabilities[0].present) {
+        REQUIRE_FALSE(lab.machine().devices.empty());
+        CHECK(lab.machine().devices[0].name == "gpu:0");
+        CHECK(lab.machine().devices[0].memory > Bytes{});
+    } else {
+        CHECK(lab.machine().devices.empty());
+        CHECK_THAT(capabilities[0].reason, Catch::Contains("cudaError"));
+        CHECK_FALSE(capabilities[0].remedy.empty());
+    }
+}
+
+TEST_CASE("the GPU part offers flops and bandwidth over axes that results have columns for")
+{
+    Lab lab;
+    add_gpu_part(lab);
+    for (const char* name : {"flops", "bandwidth"}) {
+        const Bench* bench = lab.find(name, "gpu");
+        REQUIRE(bench != nullptr);
+        CHECK_FALSE(bench->sentence().empty());
+        for (const Axis& axis : bench->axes(lab.machine())) {
+            INFO(name << " " << axis.name);
+            CHECK(std::ranges::find(axis_names(), axis.name) != axis_names().end());
+            CHECK_FALSE(axis.usual.empty());
+        }
+    }
+}
+
+TEST_CASE("a working set that could live in the L2 is no measure of the GPU's memory")
+{
+    Lab lab;
+    add_gpu_part(lab);
+    const Bench* bench = lab.find("bandwidth", "gpu");
+    REQUIRE(bench != nullptr);
+    Point point;
+    point.set("working_set", "399999999");
+    CHECK(bench->obstacle(point, lab.machine(), gpu_with_l2(50e6)).has_value());
+    point.set("working_set", "400000000");
+    CHECK_FALSE(bench->obstacle(point, lab.machine(), gpu_with_l2(50e6)).has_value());
+}
+
+TEST_CASE("the usual working sets grow with the L2 of the machine's GPUs")
+{
+    Lab lab;
+    add_gpu_part(lab);
+    const Bench* bench = lab.find("bandwidth", "gpu");
+    REQUIRE(bench != nullptr);
+    Machine machine;
+    machine.devices = {gpu_with_l2(50e6)};
+    const std::vector<Axis> axes = bench->axes(machine);
+    const auto axis = std::ranges::find(axes, "working_set", &Axis::name);
+    REQUIRE(axis != axes.end());
+    CHECK(axis->usual == std::vector<std::string>{"1073741824", "2147483648", "4294967296"});
+}
+
+TEST_CASE("a device that is no GPU is refused by name")
+{
+    Lab lab;
+    add_gpu_part(lab);
+    Device device = gpu_with_l2(1);
+    for (const char* name : {"cpu", "gpu:", "gpu:x", "gpu:0 "}) {
+        device.name = name;
+        for (const auto& bench : lab.benches()) {
+            CHECK_THROWS_WITH(bench->make(first_point(*bench, lab.machine()), lab.machine(), device),
+                              Catch::Contains("names no GPU"));
+        }
+    }
+}
+
+TEST_CASE("every GPU probe computes what its reference does, on every GPU there is")
+{
+    Lab lab;
+    add_gpu_part(lab);
+    if (lab.machine().devices.empty()) WARN("no GPU here: the probes were not run");
+    const Clock clock = steady_clock();
+    for (const Device& device : lab.machine().devices) {
+        for (const auto& bench : lab.benches()) {
+            const std::vector<Axis> axes = bench->axes(lab.machine());
+            for (const Axis& axis : axes) {
+                for (const std::string& value : axis.usual) {
+                    Point point = first_point(*bench, lab.machine());
+                    point.set(axis.name, value);
+                    INFO(device.name << " " << bench->name() << " " << point.str());
+                    const std::unique_ptr<Subject> subject = bench->make(point, lab.machine(), device);
+                    Trace trace(clock, 0);
+                    subject->launch(trace);
+                    CHECK_NOTHROW(subject->check());
+                }
+            }
+        }
+    }
+}
