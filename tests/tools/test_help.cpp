@@ -1,0 +1,45 @@
+// The help is complete: every command has a page, and every option it takes is on it.
+#include "tests/tools/workbench.hpp"
+#include "tools/roof/commands.hpp"
+#include "tools/roof/help.hpp"
+#include "tools/roof/version.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using tests::Workbench;
+
+TEST_CASE("the help of every command mentions every option and has an example")
+{
+    for (const Command& command : commands) {
+        Grammar grammar{std::string(command.name)};
+        const Action declared = command.declare(grammar);
+        const std::string page(help_of(command.name));
+        for (const std::string& option : grammar.options()) {
+            INFO(command.name << " " << option);
+            CHECK_THAT(page, Catch::Contains("    " + option));
+        }
+        CHECK_THAT(page, Catch::StartsWith("# roof " + std::string(command.name) + "\n"));
+        CHECK_THAT(page, Catch::Contains("## Examples\n\n    roof " + std::string(command.name)));
+        CHECK_THAT(overview(), Catch::Contains(std::string(command.summary)));
+    }
+}
+
+TEST_CASE("help is printed by the word and by the option, whatever else is missing")
+{
+    const Workbench bench;
+    const std::string page(help_of("run"));
+    CHECK(bench.roof({"help", "run"}).out == page);
+    CHECK(bench.roof({"run", "--help"}).out == page);
+    CHECK(bench.roof({"run", "tinynet", "-h"}).out == page);
+    CHECK(bench.roof({"run", "--help"}).status == 0);
+    CHECK(bench.roof({}).out == overview());
+    CHECK(bench.roof({"--help"}).out == overview());
+}
+
+TEST_CASE("the version names the revision")
+{
+    const auto said = Workbench{}.roof({"--version"});
+    CHECK(said.status == 0);
+    CHECK(said.out == "roof " + std::string(version()) + " (" + std::string(revision()) + ")\n");
+}

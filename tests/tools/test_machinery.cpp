@@ -1,0 +1,32 @@
+// What touches the operating system: signals, and parts in shared objects.
+#include "tests/fakes/fake_lab.hpp"
+#include "tools/roof/assemble.hpp"
+#include "tools/roof/interrupt.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+
+TEST_CASE("the first interrupt is noted, the second would act as before")
+{
+    {
+        const InterruptGuard guard;
+        CHECK_FALSE(guard.raised());
+        std::raise(SIGTERM);
+        CHECK(guard.raised());
+        struct sigaction now {};
+        sigaction(SIGTERM, nullptr, &now);
+        CHECK(now.sa_handler == SIG_DFL);
+    }
+    CHECK_FALSE(InterruptGuard{}.raised());
+}
+
+TEST_CASE("a shared part that cannot be opened is absent with the loader's reason and a remedy")
+{
+    Lab lab;
+    add_shared_part(lab, "gpu", "roof_no_such_part.so");
+    REQUIRE(lab.absent().size() == 1);
+    CHECK(lab.absent().front().name == "gpu");
+    CHECK_THAT(lab.absent().front().reason, Catch::Contains("roof_no_such_part.so"));
+    CHECK_FALSE(lab.absent().front().remedy.empty());
+}

@@ -1,0 +1,174 @@
+// What goes where: results on standard output, progress on standard error, and each in the form that was asked for.
+#include "tests/tools/workbench.hpp"
+#include "tools/roof/training_log.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+using namespace roof;
+using tests::Said;
+using tests::Workbench;
+
+namespace {
+
+std::string small_plan(const Workbench& bench)
+{
+    std::ofstream(bench.folder / "plan.yaml")
+        << "run:\n  - bench: train\n    model: tinynet\n    batch: [4, 13]\n  - bench: flops\n    isa: scalar\n";
+    return bench.path("plan.yaml");
+}
+
+std::ptrdiff_t lines(const std::string& text)
+{
+    return std::count(text.begin(), text.end(), '\n');
+}
+
+}  // namespace
+
+TEST_CASE("--json puts one document on standard output and nothing else")
+{
+    auto words = GENERATE(values<std::vector<std::string>>({
+        {"doctor"},
+        {"list"},
+        {"list", "benches"},
+        {"estimate", "alexnet", "--batch", "2"},
+        {"run", "tinynet", "--batch", "4,8"},
+        {"sweep", "PLAN"},
+        {"sweep", "PLAN", "--dry-run"},
+        {"compare", "RUN", "RUN"},
+    }));
+    const Workbench bench;
+    std::ranges::replace(words, "PLAN", small_plan(bench));
+    std::ranges::replace(words, "RUN", bench.path("run"));
+    REQUIRE(bench.roof({"run", "tinynet", "--batch", "4", "--out", bench.path("run")}).status == 0);
+    words.push_back("--json");
+    const Said said = bench.roof(words);
+    INFO(said.err);
+    CHECK(nlohmann::json::accept(said.out));
+}
+
+TEST_CASE("a run's document holds every row with its losses in SI units")
+{
+    const Said said = Workbench{}.roof({"run", "tinynet", "--batch", "4", "--steps", "3", "--json"});
+    const auto row = nlohmann::json::parse(said.out).at("rows").at(0);
+    CHECK(row.at("losses") == nlohmann::json({7.0, 6.0, 5.0}));
+    CHECK(row.at("step_seconds").at("median").get<double>() == Approx(0.04));
+    CHECK(row.at("step_seconds").at("n") == 2);
+}
+
+TEST_CASE("a run prints its steps to standard error as PyTorch's example does, and its numbers with their names")
+{
+    const Said said = Workbench{}.roof({"run", "tinynet", "--batch", "4", "--steps", "10"});
+    CHECK_THAT(said.err, Catch::Contains("Epoch: [0][ 3/10]  Time 0.040 ( 0.040)  Data 0.000 ( 0.000)  "
+                                         "Loss 5.0000e+00 (6.0000e+00)\n"));
+    CHECK(lines(said.err) == 11);
+    CHECK_THAT(said.out, Catch::Contains("tinynet, batch 4, fp32 on cpu, 2 threads"));
+    CHECK_THAT(said.out,
+               Catch::Contains("100 total images over total time") && Catch::Contains("100 of the median step"));
+    CHECK_THAT(said.out, Catch::Contains("forward 24.0 ms, backward 12.0 ms, update 4.00 ms"));
+    CHECK_THAT(said.out, Catch::Contains("9.00 GFLOP per training step"));
+    CHECK_THAT(said.out, Catch::Contains("7 6 5 4 3 2 1 0 -1 -2"));
+    CHECK_THAT(said.out, Catch::Contains("no measured roof"));
+}
+
+TEST_CASE("a run finds the calibration of its machine and shows its share of the roof")
+{
+    const Workbench bench;
+    std::ofstream(bench.folder / "roofs.yaml") << "run:\n  - bench: flops\n  - bench: bandwidth\n";
+    REQUIRE(bench.roof({"sweep", bench.path("roofs.yaml")}).status == 0);
+    const std::vector<std::string> words{"run", "tinynet", "--batch", "4"};
+    const std::vector<std::string> elsewhere{"run", "tinynet", "--batch", "4", "--out", bench.path("elsewhere/run")};
+    // 9 GFLOP per image at 10 ms per image, under two threads of 50 GFLOP/s: the fake step is faster than its roof.
+    const std::string share = "900% of the measured fp32 roof 100 GFLOP/s (2 threads)";
+    CHECK_THAT(bench.roof(words).out, Catch::Contains(share));
+    CHECK_THAT(bench.roof(elsewhere).out, Catch::Contains(share));
+}
+
+TEST_CASE("a logged step's time includes its wait for data")
+{
+    std::ostringstream err;
+    const Listener log = training_log(err, 2);
+    Sample sample;
+    sample.seconds = Seconds{0.1};
+    sample.data = Seconds{0.05};
+    sample.loss = 6.5;
+    log.sample(sample, 1);
+    CHECK(err.str() == "Epoch: [0][1/2]  Time 0.150 ( 0.150)  Data 0.050 ( 0.050)  Loss 6.5000e+00 (6.5000e+00)\n");
+}
+
+TEST_CASE("progress without a terminal is one plain line per finished row")
+{
+    const Workbench bench;
+    const Said said = bench.roof({"sweep", small_plan(bench)});
+    CHECK(lines(said.err) == 4);
+    CHECK(said.err.find('\r') == std::string::npos);
+    CHECK(said.err.find('\033') == std::string::npos);
+    CHECK_THAT(said.err, Catch::StartsWith("[1/4] ok train cpu model=tinynet batch=4"));
+    CHECK_THAT(said.err, Catch::Contains("[2/4] failed train cpu") && Catch::Contains("the loss is not finite"));
+}
+
+TEST_CASE("progress on a terminal is a line that fits, is drawn again, and is gone at the end")
+{
+    Workbench bench;
+    bench.terminal = {.live = true, .columns = 60, .plain = true};
+    const std::string erase = "\r\033[K";
+    const Said said = bench.roof({"sweep", small_plan(bench)});
+    CHECK_THAT(said.err, Catch::StartsWith(erase + "[1/4] 0 samples") && Catch::EndsWith(erase));
+    CHECK_THAT(said.err, Catch::Contains("ETA"));
+    CHECK(lines(said.err) == 1);
+    for (std::size_t at = 0; (at = said.err.find(erase, at)) != std::string::npos;) {
+        at += erase.size();
+        const std::size_t end = std::min(said.err.find(erase, at), said.err.size());
+        if (said.err.substr(at, end - at).find('\n') == std::string::npos) CHECK(end - at < 60);
+    }
+}
+
+TEST_CASE("a dry run measures nothing and names the command of every item")
+{
+    const Workbench bench;
+    const std::string plan = small_plan(bench);
+    const Said said = bench.roof({"sweep", plan, "--dry-run", "--set", "threads=1"});
+    CHECK(said.status == 0);
+    CHECK(said.err.empty());
+    CHECK(lines(said.out) == 4);
+    CHECK_THAT(said.out, Catch::Contains("roof sweep " + plan +
+                                         " --set threads=1 --only 'train cpu model=tinynet batch=13 precision=fp32 "
+                                         "data=synthetic parameters=random lr=0.01 threads=1'\n"));
+    CHECK_THAT(said.out, Catch::Contains("3 items, roughly"));
+    CHECK_FALSE(std::filesystem::exists(bench.folder / "results"));
+}
+
+TEST_CASE("the command of an item measures that item alone, even where its name begins another's")
+{
+    const Workbench bench;
+    std::ofstream(bench.folder / "plan.yaml") << "run:\n  - bench: bandwidth\n    working_set: [8192, 81920]\n";
+    const std::string id = "bandwidth cpu operation=load isa=avx2 threads=2 working_set=8192";
+    const Said said = bench.roof({"sweep", bench.path("plan.yaml"), "--only", id, "--dry-run", "--json"});
+    const auto items = nlohmann::json::parse(said.out).at("items");
+    REQUIRE(items.size() == 1);
+    CHECK(items.at(0).at("id") == id);
+    CHECK_THAT(items.at(0).at("command").get<std::string>(), Catch::EndsWith(" --only '" + id + "'"));
+}
+
+TEST_CASE("the doctor tells what can be measured, what cannot, and the remedy")
+{
+    const Workbench bench;
+    std::ostringstream out;
+    std::ostringstream err;
+    const auto lab = [&] {
+        Lab made = fakes::fake_lab(bench.clock);
+        made.add(AbsentPart{"gpu", "no nvcc was found", "install CUDA"});
+        made.machine().capabilities = {{"fma", true, "", ""}, {"hardware counters", false, "no PMU", "ask the host"}};
+        made.machine().doubts = {"cache sizes may be the host's"};
+        return made;
+    };
+    run_command_line({"doctor"}, {out, err, lab, bench.clock.clock(), Terminal{}, [] { return false; }, "results"});
+    CHECK_THAT(out.str(), Catch::Contains("+ fma"));
+    CHECK_THAT(out.str(), Catch::Contains("- part gpu: no nvcc was found\n      remedy: install CUDA"));
+    CHECK_THAT(out.str(), Catch::Contains("- hardware counters: no PMU\n      remedy: ask the host"));
+    CHECK_THAT(out.str(), Catch::Contains("! cache sizes may be the host's"));
+    CHECK_THAT(out.str(), Catch::Contains("2 x 32 KiB"));
+}

@@ -1,0 +1,128 @@
+// The loop that calibrate, run and sweep share: exit statuses, interrupting, continuing.
+#include "ert/method/results.hpp"
+#include "tests/tools/workbench.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+using namespace roof;
+using tests::Said;
+using tests::Workbench;
+
+namespace {
+
+std::string three_batches(const Workbench& bench)
+{
+    std::ofstream(bench.folder / "plan.yaml") << "measure: {warmup: 1, least: 5, most: 5}\n"
+                                                 "run:\n  - bench: train\n    model: tinynet\n    batch: [2, 4, 8]\n";
+    return bench.path("plan.yaml");
+}
+
+}  // namespace
+
+TEST_CASE("a row that failed makes the status 1, and the rows after it are still measured")
+{
+    const Workbench bench;
+    const Said said = bench.roof({"run", "tinynet", "--batch", "13,4", "--out", bench.path("run")});
+    CHECK(said.status == 1);
+    CHECK_THAT(said.out, Catch::Contains("failed: the loss is not finite"));
+    CHECK(read_results(bench.folder / "run").rows.size() == 2);
+}
+
+TEST_CASE("a row without room or without the instruction set is an answer, and the status 0")
+{
+    const Workbench bench;
+    const Said said = bench.roof({"run", "tinynet", "--batch", "4096"});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out, Catch::Contains("out_of_memory"));
+
+    std::ofstream(bench.folder / "wide.yaml") << "run:\n  - bench: flops\n    isa: avx512\n";
+    CHECK(bench.roof({"sweep", bench.path("wide.yaml")}).status == 0);
+}
+
+TEST_CASE("an interrupted sweep keeps its complete rows and says how to continue")
+{
+    Workbench bench;
+    const std::string plan = three_batches(bench);
+    // Asked once before each item and once after each of its six launches: in the middle of the second.
+    bench.interrupted = tests::interrupt_at(10);
+    const std::vector<std::string> words{"sweep", plan, "--out", bench.path("run")};
+    const Said said = bench.roof(words);
+    CHECK(said.status == 130);
+    CHECK(said.out.empty());
+    CHECK_THAT(said.err, Catch::Contains("1 of 3 rows are complete in " + bench.path("run")));
+    CHECK_THAT(said.err, Catch::Contains("to continue: roof sweep " + plan + " --out " + bench.path("run")));
+    REQUIRE(read_results(bench.folder / "run").rows.size() == 1);
+    const std::string first_started = read_results(bench.folder / "run").rows.front().id();
+
+    bench.interrupted = [] { return false; };
+    const Said again = bench.roof(words);
+    CHECK(again.status == 0);
+    CHECK(std::count(again.err.begin(), again.err.end(), '\n') == 2);
+    const Results results = read_results(bench.folder / "run");
+    REQUIRE(results.rows.size() == 3);
+    CHECK(results.rows.front().id() == first_started);
+}
+
+TEST_CASE("an interrupt before the first row leaves a folder that can be continued")
+{
+    Workbench bench;
+    bench.interrupted = [] { return true; };
+    const std::vector<std::string> words{"run", "tinynet", "--batch", "4", "--out", bench.path("run")};
+    const Said said = bench.roof(words);
+    CHECK(said.status == 130);
+    CHECK_THAT(said.err, Catch::StartsWith("interrupted: 0 of 1 rows"));
+    bench.interrupted = [] { return false; };
+    CHECK(bench.roof(words).status == 0);
+}
+
+TEST_CASE("without --out an interrupted sweep finds its folder again")
+{
+    Workbench bench;
+    const std::string plan = three_batches(bench);
+    bench.interrupted = tests::interrupt_at(10);
+    CHECK(bench.roof({"sweep", plan}).status == 130);
+    bench.interrupted = [] { return false; };
+    CHECK(bench.roof({"sweep", plan}).status == 0);
+    const auto home = std::filesystem::directory_iterator(bench.folder / "results" / "fake-2cpu");
+    CHECK(std::distance(begin(home), end(home)) == 1);
+}
+
+TEST_CASE("a sweep whose rows are all there measures nothing and shows them again")
+{
+    const Workbench bench;
+    const std::vector<std::string> words{"sweep", three_batches(bench), "--out", bench.path("run")};
+    const Said first = bench.roof(words);
+    const Said second = bench.roof(words);
+    CHECK(second.status == 0);
+    CHECK(second.err.empty());
+    CHECK(second.out == first.out);
+}
+
+TEST_CASE("--steps runs exactly so many steps and reports every loss")
+{
+    const Workbench bench;
+    const auto losses_of = [&](const std::string& steps) {
+        const Said said = bench.roof({"run", "tinynet", "--batch", "4", "--steps", steps, "--out", bench.path(steps)});
+        REQUIRE(said.status == 0);
+        return read_results(bench.folder / steps).rows.front();
+    };
+    CHECK(losses_of("10").losses() == std::vector<double>{7, 6, 5, 4, 3, 2, 1, 0, -1, -2});
+    CHECK(losses_of("10").seconds.n == 9);
+    CHECK(losses_of("1").losses() == std::vector<double>{7});
+    CHECK(losses_of("1").seconds.n == 1);
+}
+
+TEST_CASE("settings of the command line make a plan of their own")
+{
+    const Workbench bench;
+    const std::string plan = three_batches(bench);
+    REQUIRE(bench.roof({"sweep", plan, "--set", "batch=16", "--out", bench.path("run")}).status == 0);
+    const Results results = read_results(bench.folder / "run");
+    REQUIRE(results.rows.size() == 1);
+    CHECK(results.rows.front().point.text("batch") == "16");
+    CHECK_THAT(results.plan, Catch::Contains("--set batch=16"));
+    CHECK(bench.roof({"sweep", plan, "--out", bench.path("run")}).status == 2);
+}

@@ -1,0 +1,77 @@
+// From words to values: options to plans, settings, shell quoting, built-in plans.
+#include "ert/base/error.hpp"
+#include "tools/roof/arguments.hpp"
+#include "tools/roof/plans.hpp"
+#include "tools/roof/shell.hpp"
+#include "tools/roof/train_plan.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+
+TEST_CASE("the options of a run become a plan whose text reads back as the same plan")
+{
+    TrainOptions options;
+    options.model = "alexnet";
+    options.batch = "8,16";
+    options.data = "my: \"photos\" # here";
+    options.lr = "0.1";
+    options.steps = "10";
+    const Plan plan = train_plan(options);
+    const Plan again = parse_plan(plan.source, "plan.yaml");
+    REQUIRE(plan.entries.size() == 1);
+    REQUIRE(again.entries.size() == 1);
+    const PlanEntry& entry = plan.entries.front();
+    CHECK(entry.axes.at("batch") == std::vector<std::string>{"8", "16"});
+    CHECK(entry.axes.at("lr") == std::vector<std::string>{"0.1"});
+    CHECK(entry.axes.at("data") == std::vector<std::string>{"my: \"photos\" # here"});
+    CHECK_FALSE(entry.axes.contains("threads"));
+    CHECK(again.entries.front().axes == entry.axes);
+    CHECK(again.entries.front().bench == "train");
+    CHECK(again.entries.front().device == "cpu");
+    const StoppingOptions& stopping = again.entries.front().stopping;
+    CHECK(stopping.warmup == 1);
+    CHECK(stopping.least == 9);
+    CHECK(stopping.most == 9);
+    CHECK(stopping.budget == entry.stopping.budget);
+}
+
+TEST_CASE("a whole number is read to its last character and inside its limits")
+{
+    CHECK(whole_number("--steps", "12", 1, 12) == 12);
+    for (const char* wrong : {"", "0", "13", "1.5", "12x", " 1", "99999999999999999999"}) {
+        INFO(wrong);
+        CHECK_THROWS_AS(whole_number("--steps", wrong, 1, 12), InputError);
+    }
+}
+
+TEST_CASE("settings name an axis and its values, each axis once")
+{
+    const Settings settings = parse_settings({"batch=8,16", "data=a=b"});
+    CHECK(settings.at("batch") == std::vector<std::string>{"8", "16"});
+    CHECK(settings.at("data") == std::vector<std::string>{"a=b"});
+    for (const char* wrong : {"batch", "=8", "batch=", "batch=8,"}) {
+        INFO(wrong);
+        CHECK_THROWS_AS(parse_settings({wrong}), InputError);
+    }
+    CHECK_THROWS_AS(parse_settings({"batch=8", "batch=16"}), InputError);
+}
+
+TEST_CASE("a printed command can be pasted into a shell")
+{
+    const std::vector<std::string> words{"roof", "run", "a b", "it's", "", "--set=x,1", "$HOME"};
+    CHECK(shell_line(words) == R"(roof run 'a b' 'it'\''s' '' --set=x,1 '$HOME')");
+}
+
+TEST_CASE("the plans in the binary can all be read")
+{
+    const auto names = built_in_plans();
+    CHECK(std::find(names.begin(), names.end(), "calibrate/cpu") != names.end());
+    CHECK(std::find(names.begin(), names.end(), "calibrate/cpu-quick") != names.end());
+    for (const std::string& name : names) {
+        INFO(name);
+        const Plan plan = find_plan(name);
+        CHECK_FALSE(plan.entries.empty());
+        CHECK_FALSE(plan.description.empty());
+    }
+}

@@ -1,0 +1,50 @@
+// The command line as a person meets it: words in; status, standard output and standard error out. On the fake lab and a
+// clock turned by hand, with results in a folder that goes away.
+#pragma once
+
+#include "tests/fakes/fake_lab.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+#include "tools/roof/command_line.hpp"
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace roof::tests {
+
+struct Said {
+    int status = 0;
+    std::string out;
+    std::string err;
+};
+
+struct Workbench {
+    fakes::TemporaryFolder folder;
+    fakes::ManualClock clock;
+    Terminal terminal;
+    std::function<bool()> interrupted = [] { return false; };
+
+    std::string path(const std::string& name) const { return folder / name; }
+
+    Said roof(const std::vector<std::string>& words) const
+    {
+        std::ostringstream out;
+        std::ostringstream err;
+        const int status = run_command_line(words, {.out = out,
+                                                    .err = err,
+                                                    .assemble = [this] { return fakes::fake_lab(clock); },
+                                                    .clock = clock.clock(),
+                                                    .terminal = terminal,
+                                                    .interrupted = interrupted,
+                                                    .results = folder / "results"});
+        return {status, out.str(), err.str()};
+    }
+};
+
+/// Interrupts when it is asked for the n-th time.
+inline std::function<bool()> interrupt_at(int n)
+{
+    return [n, asked = 0]() mutable { return ++asked >= n; };
+}
+
+}  // namespace roof::tests

@@ -1,0 +1,16 @@
+#include "tools/roof/calibration.hpp"
+
+#include "ert/method/results.hpp"
+
+namespace roof {
+
+analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
+                                      const Context& context)
+{
+    analysis::Study study = analysis::open_study(folder, calibration);
+    if (!calibration.empty() || !study.ceilings.all.empty()) return study;
+    const auto here = find_calibration(context.results / study.results.machine.name);
+    return here.empty() ? study : analysis::open_study(folder, here);
+}
+
+}  // namespace roof

@@ -1,0 +1,44 @@
+// The table of contents: every subcommand, one line each. A subcommand is a file of its name beside this one, and its
+// help is help/<name>.md.
+#pragma once
+
+#include "tools/roof/context.hpp"
+#include "tools/roof/grammar.hpp"
+
+#include <array>
+#include <functional>
+#include <string_view>
+
+namespace roof {
+
+/// Does the command with the options parsed, and returns the exit status. Throws InputError and Error.
+using Action = std::function<int(Context&)>;
+
+/// Each declares its options and returns what is to be done once they are parsed.
+Action doctor(Grammar& grammar);
+Action calibrate(Grammar& grammar);
+Action run(Grammar& grammar);
+Action sweep(Grammar& grammar);
+Action estimate(Grammar& grammar);
+Action report(Grammar& grammar);
+Action compare(Grammar& grammar);
+Action list(Grammar& grammar);
+
+struct Command {
+    std::string_view name;
+    Action (*declare)(Grammar& grammar);
+    std::string_view summary;
+};
+
+inline constexpr std::array commands{
+    Command{"doctor", doctor, "what this machine is, and what can be measured here"},
+    Command{"calibrate", calibrate, "measure this machine's ceilings"},
+    Command{"run", run, "train one model for a few steps under the ceilings"},
+    Command{"sweep", sweep, "measure every item of a plan"},
+    Command{"estimate", estimate, "FLOPs and bytes of a model's training step, without running it"},
+    Command{"report", report, "make a report of result folders"},
+    Command{"compare", compare, "tell whether two result folders differ"},
+    Command{"list", list, "models, benches, plans and devices"},
+};
+
+}  // namespace roof

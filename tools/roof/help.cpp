@@ -1,0 +1,29 @@
+#include "tools/roof/help.hpp"
+
+#include "tools/roof/commands.hpp"
+#include "tools/roof/embedded.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace roof {
+
+std::string overview()
+{
+    std::string text(help_of("roof"));
+    text += "\n## Commands\n\n";
+    for (const Command& command : commands) text += fmt::format("    {:10} {}\n", command.name, command.summary);
+    return text + "\n`roof help COMMAND` teaches each with examples; `roof --version` says what this binary is.\n";
+}
+
+std::string_view help_of(std::string_view command)
+{
+    const std::string path = "tools/roof/help/" + std::string(command) + ".md";
+    for (const EmbeddedText& file : embedded_texts()) {
+        if (file.path == path) return file.text;
+    }
+    throw std::logic_error("no help for " + std::string(command));
+}
+
+}  // namespace roof

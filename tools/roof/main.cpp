@@ -1,0 +1,18 @@
+// roof: how close a real training step comes to what the machine can really do. The subcommands are in commands.hpp.
+#include "tools/roof/assemble.hpp"
+#include "tools/roof/command_line.hpp"
+#include "tools/roof/interrupt.hpp"
+
+#include <iostream>
+
+int main(int count, char** words)
+{
+    const roof::InterruptGuard interrupt;
+    return roof::run_command_line({words + 1, words + count}, {.out = std::cout,
+                                                               .err = std::cerr,
+                                                               .assemble = roof::assemble,
+                                                               .clock = roof::steady_clock(),
+                                                               .terminal = roof::detect_terminal(),
+                                                               .interrupted = [&] { return interrupt.raised(); },
+                                                               .results = "results"});
+}

@@ -1,0 +1,59 @@
+// `roof run`: a model trained for a few steps, printed as it trains, then each row's numbers under the ceilings.
+#include "analysis/json.hpp"
+#include "tools/roof/calibration.hpp"
+#include "tools/roof/commands.hpp"
+#include "tools/roof/output.hpp"
+#include "tools/roof/run_summary.hpp"
+#include "tools/roof/session.hpp"
+#include "tools/roof/train_plan.hpp"
+#include "tools/roof/training_log.hpp"
+
+#include <memory>
+
+namespace roof {
+namespace {
+
+struct Options {
+    TrainOptions train;
+    std::string out;
+    bool json = false;
+};
+
+int train(const Options& options, Context& context)
+{
+    const Plan plan = train_plan(options.train);
+    const std::vector<Item> items = expand(plan, context.lab);
+    const Listener log = training_log(context.err, steps_of(options.train));
+    const Session session = measure_all({plan.source, items, options.out}, context, log);
+    if (session.interrupted) return session.status();
+    if (options.json) {
+        print_json(context.out, analysis::rows_json(session.rows));
+        return session.status();
+    }
+    const analysis::Study study = open_with_calibration(session.folder, {}, context);
+    for (const Measurement& row : session.rows) context.out << run_summary(row, study.ceilings) << '\n';
+    context.out << session.folder.string() << '\n';
+    return session.status();
+}
+
+}  // namespace
+
+Action run(Grammar& grammar)
+{
+    const auto options = std::make_shared<Options>();
+    TrainOptions& train_options = options->train;
+    grammar.word("MODEL", train_options.model);
+    grammar.required("--batch", train_options.batch);
+    grammar.value("--device", train_options.device);
+    grammar.value("--precision", train_options.precision);
+    grammar.value("--data", train_options.data);
+    grammar.value("--parameters", train_options.parameters);
+    grammar.value("--steps", train_options.steps);
+    grammar.value("--lr", train_options.lr);
+    grammar.value("--threads", train_options.threads);
+    grammar.value("--out", options->out);
+    grammar.flag("--json", options->json);
+    return [options](Context& context) { return train(*options, context); };
+}
+
+}  // namespace roof

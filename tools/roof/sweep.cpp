@@ -1,0 +1,99 @@
+// `roof sweep`: every item of a plan, measured into a results folder that may be continued.
+#include "analysis/json.hpp"
+#include "analysis/terminal.hpp"
+#include "analysis/verdict.hpp"
+#include "tools/roof/arguments.hpp"
+#include "tools/roof/calibration.hpp"
+#include "tools/roof/commands.hpp"
+#include "tools/roof/dry_run.hpp"
+#include "tools/roof/output.hpp"
+#include "tools/roof/plans.hpp"
+#include "tools/roof/progress.hpp"
+#include "tools/roof/session.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace roof {
+namespace {
+
+constexpr int top_layers = 5;
+
+struct Options {
+    std::string plan;
+    std::string only;
+    std::string out;
+    std::vector<std::string> settings;
+    bool dry_run = false;
+    bool json = false;
+};
+
+std::vector<std::string> sweep_words(const Options& options)
+{
+    std::vector<std::string> words{"sweep", options.plan};
+    for (const std::string& setting : options.settings) words.insert(words.end(), {"--set", setting});
+    return words;
+}
+
+// A folder holds one plan, and a plan that was changed on the command line is another one.
+std::string text_of(const Plan& plan, const Options& options)
+{
+    std::string text = plan.source;
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    for (const std::string& setting : options.settings) text += "# swept with --set " + setting + '\n';
+    if (!options.only.empty()) text += "# swept with --only " + options.only + '\n';
+    return text;
+}
+
+// An item's whole name means that item alone, even where it is the beginning of another's.
+std::vector<Item> items_of(const Plan& plan, const Options& options, const Lab& lab)
+{
+    std::vector<Item> items = expand(plan, lab, parse_settings(options.settings), options.only);
+    const auto exact = std::ranges::find_if(items, [&](const Item& item) { return item.id() == options.only; });
+    return exact == items.end() ? items : std::vector<Item>{*exact};
+}
+
+void show(const Session& session, const Options& options, Context& context)
+{
+    if (options.json) {
+        print_json(context.out, analysis::rows_json(session.rows));
+        return;
+    }
+    const analysis::Study study = open_with_calibration(session.folder, {}, context);
+    context.out << analysis::verdict_table(study) << '\n'
+                << analysis::top_headroom(study, top_layers) << '\n'
+                << analysis::terminal_roofline(study, context.terminal.columns, context.terminal.plain) << '\n'
+                << session.folder.string() << '\n';
+}
+
+int sweep_plan(const Options& options, Context& context)
+{
+    const Plan plan = find_plan(options.plan);
+    const std::vector<Item> items = items_of(plan, options, context.lab);
+    if (options.dry_run) {
+        if (options.json)
+            print_json(context.out, dry_run_json(items, sweep_words(options)));
+        else
+            context.out << dry_run_text(items, sweep_words(options));
+        return 0;
+    }
+    const Session session = measure_all({text_of(plan, options), items, options.out}, context, progress(context));
+    if (!session.interrupted) show(session, options, context);
+    return session.status();
+}
+
+}  // namespace
+
+Action sweep(Grammar& grammar)
+{
+    const auto options = std::make_shared<Options>();
+    grammar.word("PLAN", options->plan);
+    grammar.flag("--dry-run", options->dry_run);
+    grammar.value("--only", options->only);
+    grammar.repeated("--set", options->settings);
+    grammar.value("--out", options->out);
+    grammar.flag("--json", options->json);
+    return [options](Context& context) { return sweep_plan(*options, context); };
+}
+
+}  // namespace roof
