@@ -1,0 +1,69 @@
+"""Holds every #include against the table "Who may include whom" of docs/architecture.md, which is the only copy of it."""
+
+import re
+from dataclasses import dataclass
+
+import tree
+
+SYSTEM = (
+    "cpuid.h", "dlfcn.h", "fcntl.h", "linux/", "pthread.h", "sched.h", "signal.h", "sys/", "termios.h", "unistd.h",
+    "x86intrin.h", "immintrin.h",
+)
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Room:
+    rooms: frozenset
+    libraries: tuple
+
+
+def read_table(markdown):
+    """Room name -> Room, from the table under the heading."""
+    section = markdown.split("## Who may include whom", 1)[1].split("\n## ", 1)[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `")]
+    table = {}
+    for row in rows:
+        name, rooms, libraries = (re.findall(r"`([^`]+)`", cell) for cell in row.strip("|").split("|"))
+        expanded = [word for library in libraries for word in (SYSTEM if library == "system" else (library,))]
+        table[name[0]] = Room(frozenset(rooms), tuple(expanded))
+    return table
+
+
+def room_of(path, table):
+    """The room with the longest name that holds the path; None if none does."""
+    holders = [room for room in table if str(path).startswith(room + "/")]
+    return max(holders, key=len, default=None)
+
+
+def violations(path, source, table):
+    """One sentence per #include of the file that the table does not allow."""
+    room = room_of(path, table)
+    for kind, target in INCLUDE.findall(source):
+        if kind == '"':
+            yield from quoted(path, room, target, table)
+        elif not is_standard(target) and not target.startswith(table[room].libraries):
+            yield f"{path}: {room} may not use <{target}>"
+
+
+def quoted(path, room, target, table):
+    other = room_of(target, table)
+    if other is None:
+        yield f'{path}: "{target}" is not written from the root of the tree'
+    elif other != room and other not in table[room].rooms:
+        yield f"{path}: {room} may not include {other} ({target})"
+
+
+def is_standard(header):
+    return re.fullmatch(r"[a-z_]+", header) is not None
+
+
+def violations_of_tree():
+    table = read_table(tree.text("docs/architecture.md"))
+    for path in tree.files(tree.SOURCES):
+        if path.parts[0] == "tests":
+            continue
+        if room_of(path, table) is None:
+            yield f"{path}: this folder is not in the table"
+        else:
+            yield from violations(path, tree.text(path), table)

@@ -1,0 +1,63 @@
+"""Who may include whom: the tree keeps to the table, and a planted violation of each sort is found."""
+
+import unittest
+
+import layering
+import tree
+
+TABLE = layering.read_table(
+    """
+## Who may include whom
+| room | may include | libraries |
+|---|---|---|
+| `base` | | `csv.h` |
+| `cpu` | `base` | `omp.h` `xbyak/` `system` |
+| `cpu/deep` | `cpu` | |
+
+## Another heading
+| `gpu` | `cpu` | |
+"""
+)
+
+
+def found(path, source):
+    return list(layering.violations(path, source, TABLE))
+
+
+class Tree(unittest.TestCase):
+    def test_keeps_to_the_table(self):
+        self.assertEqual([], list(layering.violations_of_tree()))
+
+    def test_is_held_against_all_its_rooms(self):
+        table = layering.read_table(tree.text("docs/architecture.md"))
+        self.assertEqual({"ert/base"}, set(table["ert/method"].rooms))
+        self.assertEqual(10, len(table))
+
+
+class Planted(unittest.TestCase):
+    def test_what_the_table_allows_passes(self):
+        source = '#include <vector>\n#include <omp.h>\n#include <xbyak/xbyak.h>\n#include "base/units.hpp"\n'
+        self.assertEqual([], found("cpu/isa.cpp", source + "#include <sys/mman.h>\n"))
+
+    def test_an_arrow_that_points_up_is_found(self):
+        self.assertEqual(["base/a.cpp: base may not include cpu (cpu/isa.hpp)"], found("base/a.cpp", '#include "cpu/isa.hpp"'))
+
+    def test_a_foreign_library_is_found(self):
+        self.assertEqual(["base/a.cpp: base may not use <omp.h>"], found("base/a.cpp", "  # include <omp.h>\n"))
+
+    def test_a_system_header_is_found_where_the_table_has_no_system(self):
+        self.assertEqual(1, len(found("base/a.cpp", "#include <unistd.h>\n")))
+
+    def test_a_path_that_does_not_start_at_the_root_is_found(self):
+        self.assertEqual(1, len(found("cpu/a.cpp", '#include "isa.hpp"')))
+
+    def test_a_room_inside_a_room_has_its_own_row(self):
+        self.assertEqual([], found("cpu/deep/a.cpp", '#include "cpu/isa.hpp"'))
+        self.assertEqual(1, len(found("cpu/deep/a.cpp", '#include "base/units.hpp"')))
+
+    def test_tables_under_other_headings_are_not_read(self):
+        self.assertNotIn("gpu", TABLE)
+
+
+if __name__ == "__main__":
+    unittest.main()

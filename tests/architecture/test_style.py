@@ -1,0 +1,81 @@
+"""What CONTRIBUTING.md asks of files, where a machine can tell."""
+
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import tree
+
+MOST_LINES = 400
+CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b", re.MULTILINE)
+MACRO = re.compile(r"^\s*#\s*define\s+(?!CATCH_CONFIG_MAIN\b)", re.MULTILINE)
+
+
+def offenders(pattern):
+    return [str(path) for path in tree.files(tree.SOURCES) if pattern.search(tree.text(path))]
+
+
+class Files(unittest.TestCase):
+    def test_none_has_more_than_400_lines(self):
+        lengths = {str(path): tree.text(path).count("\n") for path in tree.files()}
+        self.assertEqual({}, {path: lines for path, lines in lengths.items() if lines > MOST_LINES})
+
+    def test_none_is_compiled_conditionally(self):
+        self.assertEqual([], offenders(CONDITIONAL))
+
+    def test_none_defines_a_macro(self):
+        self.assertEqual([], offenders(MACRO))
+
+    def test_every_header_says_what_it_is_and_is_included_once(self):
+        for path in tree.files((".hpp",)):
+            with self.subTest(str(path)):
+                self.assertRegex(tree.text(path), r"\A// \S(.*\n)+?#pragma once\n")
+
+
+class Documentation(unittest.TestCase):
+    def test_names_every_folder_of_sources(self):
+        page = tree.text("docs/architecture.md")
+        folders = {"/".join(path.parts[:2]) if path.parts[0] in ("ert", "workloads", "tools") else path.parts[0]
+                   for path in tree.files(tree.SOURCES)}
+        self.assertEqual([], sorted(folder for folder in folders if f"`{folder}`" not in page))
+
+    def test_names_no_folder_that_is_not_there(self):
+        rooms = tree.text("docs/architecture.md").split("## Rooms", 1)[1].split("\n## ", 1)[0]
+        named = re.findall(r"^\| `([^`]+)` \|", rooms, re.MULTILINE)
+        self.assertGreater(len(named), 10)
+        self.assertEqual([], [name for name in named if not (tree.ROOT / name).is_dir()])
+
+
+class Scripts(unittest.TestCase):
+    def test_are_found(self):
+        names = {path.name for path in tree.scripts()}
+        self.assertLessEqual({"quickstart", "test", "install_dependencies", "stages.bash", "run"}, names)
+
+    def test_are_executable_unless_sourced(self):
+        for path in tree.scripts():
+            self.assertEqual(path.suffix != ".bash", os.access(path, os.X_OK), path)
+
+    def test_are_sound_bash(self):
+        for path in tree.scripts():
+            subprocess.run(["bash", "-n", path], check=True)
+
+    @unittest.skipUnless(shutil.which("shellcheck"), "shellcheck is not installed")
+    def test_please_shellcheck(self):
+        subprocess.run(["shellcheck", "--external-sources", *tree.scripts()], check=True, cwd=tree.ROOT)
+
+    def test_tell_their_usage(self):
+        for path in tree.scripts():
+            if path.parent.name == "tools" and path.suffix != ".bash":
+                shown = subprocess.run([path, "--help"], check=True, capture_output=True, text=True, cwd="/")
+                self.assertIn(f"usage: tools/{path.name}", shown.stdout)
+
+    def test_refuse_what_they_do_not_know(self):
+        for path in tree.scripts():
+            if path.parent.name == "tools" and path.suffix != ".bash":
+                self.assertEqual(2, subprocess.run([path, "--no-such-option"], capture_output=True).returncode)
+
+
+if __name__ == "__main__":
+    unittest.main()
