@@ -1,0 +1,66 @@
+// The backward pass against the forward pass alone: a step along a parameter's gradient g changes the loss by |g| per unit.
+#include "tests/onednn/hashed_training.hpp"
+#include "workloads/model/hashed.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::onednn;
+
+namespace {
+
+constexpr int batch = 4;
+
+/// Every kind of layer, and the joints the known models lack: a ReLU that cannot be fused because its input is read twice,
+/// and a residual sum without a ReLU behind it.
+model::Graph small_network()
+{
+    model::Graph net("small", {3, 12, 12});
+    const int stem = net.relu("r1", net.convolution("c1", 0, 16, {.size = 3, .stride = 1, .padding = 1}, true));
+    const int branch =
+        net.batch_norm("n1", net.convolution("c2", stem, 16, {.size = 3, .stride = 1, .padding = 1}, false));
+    const int sum = net.add("a1", branch, stem);
+    const int lone = net.relu("r2", sum);
+    const int pooled = net.max_pool("p1", net.add("a2", lone, sum), {.size = 3, .stride = 2, .padding = 1});
+    const int norm = net.relu("r3", net.batch_norm("n2", pooled));
+    const int average = net.average_pool("p2", norm, 1);
+    const int hidden = net.relu("r4", net.linear("l1", net.flatten("f", average), 24));
+    net.linear("l2", net.dropout("d", hidden, 0.5F), 10);
+    return net;
+}
+
+}  // namespace
+
+TEST_CASE("Every parameter's gradient is the slope of the loss")
+{
+    const model::Graph graph = small_network();
+    Network network(graph, {.batch = batch, .threads = 2, .parameters = Parameters::hashed});
+    const Clock stopped = [] { return Seconds{}; };
+    Trace trace(stopped, network.parts().size());
+    std::vector<float> images(static_cast<std::size_t>(batch * graph.layer(0).output.elements()));
+    model::hashed_input().fill(images);
+    const std::vector<int> labels{1, 3, 5, 9};
+
+    network.forward(images.data(), labels.data(), trace);
+    network.backward(trace);
+    std::vector<std::vector<float>> gradients;
+    for (std::size_t k = 0; k < network.parameters().size(); ++k) gradients.push_back(network.gradient(k));
+
+    for (std::size_t k = 0; k < gradients.size(); ++k) {
+        const std::vector<float> start = network.value(k);
+        const double slope = norm(gradients[k]);
+        const auto loss_at = [&](double distance) {
+            network.set(k, [&](std::span<float> values) {
+                for (std::size_t i = 0; i < values.size(); ++i) {
+                    values[i] = static_cast<float>(start[i] + distance * gradients[k][i] / slope);
+                }
+            });
+            return network.forward(images.data(), labels.data(), trace);
+        };
+        constexpr double reach = 4e-3;
+        const double measured = (loss_at(reach) - loss_at(-reach)) / (2 * reach);
+        loss_at(0);
+        INFO(network.parameters()[k].name << ": slope " << slope);
+        CHECK(measured == Approx(slope).epsilon(0.03).margin(2e-4));
+    }
+}

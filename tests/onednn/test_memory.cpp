@@ -1,0 +1,63 @@
+#include "tests/onednn/allocations.hpp"
+#include "tests/onednn/hashed_training.hpp"
+#include "workloads/onednn/arena.hpp"
+#include "workloads/onednn/available_memory.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <vector>
+
+using namespace roof;
+using namespace roof::onednn;
+
+TEST_CASE("An arena begins at a huge page and is zero")
+{
+    const Arena arena(3 << 20, "a test");
+    CHECK(reinterpret_cast<std::uintptr_t>(arena.at(0)) % (2 << 20) == 0);
+    CHECK(*arena.at((3 << 20) - 1) == std::byte{0});
+}
+
+TEST_CASE("More memory than there is, is refused with both figures")
+{
+    const std::size_t petabyte = std::size_t{1} << 50;
+    try {
+        const Arena arena(petabyte, "a test");
+        FAIL("no exception");
+    } catch (const OutOfMemory& error) {
+        CHECK(error.wanted.value == static_cast<double>(petabyte));
+        CHECK(error.available.value > 0);
+        CHECK(error.available <= available_memory() * 2);
+    }
+}
+
+TEST_CASE("A batch that cannot fit is out of memory, and says how much it wanted")
+{
+    const model::Graph graph = model::build_model("resnet18");
+    for (const int batch : {8192, 65536}) {
+        INFO(batch);
+        try {
+            const Network network(graph, {.batch = batch, .threads = 2});
+            FAIL("no exception");
+        } catch (const OutOfMemory& error) {
+            const double kept =
+                16.5e6 * batch;  // bytes: inputs of convolutions and batch norms, which the way back reads
+            CHECK(error.wanted.value > kept);
+            CHECK(error.wanted.value < 1.5 * kept);
+        }
+    }
+}
+
+TEST_CASE("A step in its stride allocates no tensor")
+{
+    const long at_first = large_allocations();
+    const std::vector<char> seen(large_allocation);
+    REQUIRE(large_allocations() > at_first);
+
+    HashedTraining training("resnet18");
+    training.differentiate();
+    training.update();
+    const long before = large_allocations();
+    training.differentiate();
+    training.update();
+    CHECK(large_allocations() == before);
+}

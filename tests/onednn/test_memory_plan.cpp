@@ -1,0 +1,70 @@
+#include "workloads/onednn/memory_plan.hpp"
+
+#include <catch2/catch.hpp>
+
+using roof::onednn::MemoryPlan;
+
+TEST_CASE("Blocks that are never needed together share their bytes")
+{
+    MemoryPlan plan;
+    const int early = plan.add(4096);
+    const int late = plan.add(4096);
+    for (const int moment : {0, 1}) plan.use(early, moment);
+    for (const int moment : {2, 3}) plan.use(late, moment);
+    CHECK(plan.lay_out() == 4096);
+    CHECK(plan.offset(early) == plan.offset(late));
+}
+
+TEST_CASE("Blocks of one operation lie apart")
+{
+    MemoryPlan plan;
+    const int source = plan.add(4096);
+    const int result = plan.add(1024);
+    plan.use(source, 0);
+    plan.use(source, 1);
+    plan.use(result, 1);
+    CHECK(plan.lay_out() == 4096 + 1024);
+}
+
+TEST_CASE("A block keeps its bytes between its first and its last use")
+{
+    MemoryPlan plan;
+    const int kept = plan.add(1024);
+    const int between = plan.add(1024);
+    plan.use(kept, 0);
+    plan.use(between, 5);
+    plan.use(kept, 9);
+    CHECK(plan.lay_out() == 2048);
+    CHECK(plan.offset(kept) != plan.offset(between));
+}
+
+TEST_CASE("A kept block shares with nobody")
+{
+    MemoryPlan plan;
+    const int weights = plan.add(1024);
+    const int scratch = plan.add(1024);
+    plan.keep(weights);
+    plan.use(scratch, 7);
+    CHECK(plan.lay_out() == 2048);
+}
+
+TEST_CASE("A gap between others is filled if it is large enough")
+{
+    MemoryPlan plan;
+    const int large = plan.add(4096);
+    const int middle = plan.add(2048);
+    const int small = plan.add(1024);
+    plan.use(large, 0);
+    plan.use(middle, 0);
+    plan.use(middle, 1);
+    plan.use(small, 1);
+    CHECK(plan.lay_out() == 4096 + 2048);
+    CHECK(plan.offset(small) + 1024 <= plan.offset(middle));
+}
+
+TEST_CASE("A block nobody uses takes no room")
+{
+    MemoryPlan plan;
+    plan.add(1 << 20);
+    CHECK(plan.lay_out() == 0);
+}

@@ -1,0 +1,166 @@
+#include "ert/method/lab.hpp"
+#include "workloads/model/work.hpp"
+#include "workloads/onednn/step.hpp"
+#include "workloads/onednn/train_bench.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+
+namespace roof {
+void add_onednn(Lab& lab);
+}
+
+using namespace roof;
+using namespace roof::onednn;
+
+namespace {
+
+const Device cpu{
+    .name = "cpu", .kind = "cpu", .model = {}, .levels = {}, .memory = {}, .memory_available = {}, .facts = {}};
+
+Machine two_threads()
+{
+    Machine machine;
+    machine.threads = 2;
+    return machine;
+}
+
+Point point(const std::string& model, const std::string& batch)
+{
+    Point point;
+    for (const auto& [axis, value] : std::vector<std::pair<std::string, std::string>>{{"model", model},
+                                                                                      {"batch", batch},
+                                                                                      {"precision", "fp32"},
+                                                                                      {"data", "synthetic"},
+                                                                                      {"parameters", "random"},
+                                                                                      {"lr", "0.001"},
+                                                                                      {"threads", "2"}}) {
+        point.set(axis, value);
+    }
+    return point;
+}
+
+bool moves_nothing(const model::Layer& layer)
+{
+    using model::LayerKind;
+    return layer.kind == LayerKind::input || layer.kind == LayerKind::flatten ||
+           (layer.kind == LayerKind::average_pool && layer.window.size == 1);
+}
+
+/// The layers that a part's name joins.
+std::set<std::string> names_in(const std::vector<Part>& parts, Phase phase)
+{
+    std::set<std::string> names;
+    for (const Part& part : parts) {
+        if (part.phase != phase) continue;
+        for (std::size_t begin = 0; begin <= part.layer.size();) {
+            const std::size_t end = std::min(part.layer.find('+', begin), part.layer.size());
+            names.insert(part.layer.substr(begin, end - begin));
+            begin = end + 1;
+        }
+    }
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("A step of every family has parts for all its layers, both ways, and their FLOPs add up to the model's")
+{
+    for (const std::string model : {"alexnet", "vgg11_bn", "resnet50"}) {
+        INFO(model);
+        const model::Graph graph = model::build_model(model);
+        const Step step(graph, {.batch = 1, .threads = 2}, "synthetic", 1);
+        const std::vector<Part> parts = step.parts();
+        const std::set<std::string> forward = names_in(parts, Phase::forward);
+        const std::set<std::string> backward = names_in(parts, Phase::backward);
+        for (const model::Layer& layer : graph.layers()) {
+            if (moves_nothing(layer)) continue;
+            INFO(layer.name);
+            CHECK(forward.count(layer.name) == 1);
+            CHECK(backward.count(layer.name) == 1);
+        }
+
+        const model::StepWork work = model::work_of(graph, 1, Precision::fp32);
+        double all = 0;
+        for (const Part& part : parts) {
+            all += part.work.flops.value;
+            CHECK(part.work.compulsory <= part.work.no_reuse);
+            CHECK_FALSE(part.implementation.empty());
+        }
+        CHECK(step.work().flops == work.step());
+        CHECK(all > (work.step() + work.elementwise).value);
+        CHECK(all < (work.step() + work.elementwise + work.update).value * 1.001 + 10 * graph.classes());
+        CHECK(parts.back().work.flops == work.update);
+    }
+}
+
+TEST_CASE("No layer falls back on oneDNN's reference kernels")
+{
+    for (const std::string model : {"alexnet", "resnet18", "resnet50"}) {
+        const Network network(model::build_model(model), {.batch = 2, .threads = 2});
+        for (const Part& part : network.parts()) {
+            INFO(model << " " << part.layer << " " << name(part.phase) << ": " << part.implementation);
+            CHECK(part.implementation.find("ref") == std::string::npos);
+            if (part.kind != "max_pool") CHECK(part.implementation.find("simple") == std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("A launch of ResNet-50 reports its loss, its wait for data and a time for every part")
+{
+    const std::unique_ptr<Subject> step = TrainBench().make(point("resnet50", "1"), two_threads(), cpu);
+    double now = 0;
+    const Clock counting = [&now] { return Seconds{now += 1}; };
+    Trace trace(counting, step->parts().size());
+    step->launch(trace);
+    step->check();
+    REQUIRE(trace.loss());
+    CHECK(std::isfinite(*trace.loss()));
+    CHECK(trace.data_seconds().value >= 0);
+    for (const Seconds seconds : trace.part_seconds()) CHECK(seconds.value == 1);
+    CHECK(step->memory().value > 25'557'032 * 12.0);
+}
+
+TEST_CASE("A step whose loss is not finite fails its check")
+{
+    const Settings settings{.batch = 1, .threads = 2, .learning_rate = 1e30F};
+    Step step(model::build_model("alexnet"), settings, "synthetic", 1);
+    const Clock clock = steady_clock();
+    Trace trace(clock, step.parts().size());
+    for (int launch = 0; launch < 3; ++launch) step.launch(trace);
+    CHECK_THROWS_AS(step.check(), Error);
+}
+
+TEST_CASE("A label that is no class is an error, not a write beyond the logits")
+{
+    const model::Graph graph = model::build_model("alexnet", 10);
+    Network network(graph, {.batch = 1, .threads = 2});
+    const Clock clock = steady_clock();
+    Trace trace(clock, network.parts().size());
+    const std::vector<float> image(static_cast<std::size_t>(graph.layer(0).output.elements()));
+    for (const int label : {-1, 10}) CHECK_THROWS_AS(network.forward(image.data(), &label, trace), Error);
+}
+
+TEST_CASE("The part brings the bench and the library's version to the lab")
+{
+    Lab lab;
+    add_onednn(lab);
+    CHECK(lab.machine().versions.at("oneDNN").find('.') != std::string::npos);
+    const Bench* bench = lab.find("train", "cpu");
+    REQUIRE(bench != nullptr);
+    std::vector<std::string> names;
+    for (const Axis& axis : bench->axes(lab.machine())) {
+        names.push_back(axis.name);
+        CHECK_FALSE(axis.usual.empty());
+    }
+    CHECK(names == std::vector<std::string>{"model", "batch", "precision", "data", "parameters", "lr", "threads"});
+}
+
+TEST_CASE("A learning rate that is none is the user's mistake")
+{
+    Point wrong = point("alexnet", "1");
+    wrong.set("lr", "-1");
+    CHECK_THROWS_AS(TrainBench().make(wrong, two_threads(), cpu), InputError);
+}

@@ -1,0 +1,76 @@
+// The residual sum, with the ReLU behind it:  y = max(a + b, 0). Both inputs' gradient is that of the sum: nothing moves.
+// The converse, a tensor that went to two layers, sums two gradients; that happens in the stage of the layer that made it.
+#include "workloads/onednn/layers.hpp"
+#include "workloads/onednn/parallel.hpp"
+
+namespace roof::onednn {
+namespace {
+
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void sum(float* y, const float* a, const float* b,
+                                                                     std::size_t begin, std::size_t end)
+{
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) y[i] = a[i] + b[i];
+}
+
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void sum_clip(float* y, const float* a, const float* b,
+                                                                          std::size_t begin, std::size_t end)
+{
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) {
+        const float s = a[i] + b[i];
+        y[i] = s > 0 ? s : 0;
+    }
+}
+
+void append_sum(Program& program, const Tensor& y, const Tensor& left, const Tensor& right, bool clipped)
+{
+    const auto loop = clipped ? sum_clip : sum;
+    program.append(
+        [=] {
+            for_ranges(y.stored(), [=, out = y.data(), a = left.data(), b = right.data()](auto begin, auto end) {
+                loop(out, a, b, begin, end);
+            });
+        },
+        {y, left, right}, clipped ? "roof:sum+relu" : "roof:sum");
+}
+
+/// A batch norm's output, read by the sum alone: its own way back does without it, so the sum may overwrite it.
+bool is_spare(const model::Graph& graph, int layer)
+{
+    return graph.layer(layer).kind == model::LayerKind::batch_norm && readers(graph, layer).size() == 1;
+}
+
+}  // namespace
+
+void add(Builder& build, const Unit& unit)
+{
+    build.begin(unit, Phase::forward);
+    build.add_work(build.work(unit.layer).forward);
+    if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
+
+    const std::vector<int>& inputs = build.layer(unit).inputs;
+    const Tensor left = build.outputs[static_cast<std::size_t>(inputs[0])];
+    const Tensor right = build.program.in_layout(build.outputs[static_cast<std::size_t>(inputs[1])], left.desc());
+    const Tensor y = is_spare(build.graph, inputs[0]) ? left : build.program.tensor(left.desc());
+    append_sum(build.program, y, left, right, unit.fused());
+    build.put(unit, y);
+
+    build.tape.emplace_back([&build, unit, inputs] {
+        build.begin(unit, Phase::backward);
+        const Tensor given = gradient_before_relu(build, unit).tensor;
+        for (const int input : inputs) build.give(input, {given, true});
+    });
+}
+
+Gradient sum_gradients(Builder& build, const Gradient& left, const Gradient& right)
+{
+    const Tensor y = right.shared ? build.program.tensor(right.tensor.desc()) : right.tensor;
+    const auto count = static_cast<double>(y.stored());
+    const Bytes moved{3 * count * sizeof(float)};
+    build.program.add_work({.flops = {count}, .compulsory = moved, .no_reuse = moved});
+    append_sum(build.program, y, left.tensor, right.tensor, false);
+    return {y};
+}
+
+}  // namespace roof::onednn

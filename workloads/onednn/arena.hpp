@@ -1,0 +1,29 @@
+// The one piece of memory a network lives in: aligned to huge pages and advised to use them, zero at first.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace roof::onednn {
+
+class Arena {
+  public:
+    Arena() = default;
+    /// Throws OutOfMemory, before it touches anything, if `bytes` are more than are available; `what_for` is named then.
+    Arena(std::size_t bytes, const std::string& what_for);
+
+    std::byte* at(std::size_t offset) const { return begin_ + offset; }
+    std::size_t size() const { return size_; }
+
+  private:
+    struct Unmap {
+        std::size_t bytes;
+        void operator()(void* mapping) const;
+    };
+    std::unique_ptr<void, Unmap> mapping_;
+    std::byte* begin_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+}  // namespace roof::onednn

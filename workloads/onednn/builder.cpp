@@ -1,0 +1,94 @@
+#include "workloads/onednn/builder.hpp"
+
+#include "workloads/onednn/layers.hpp"
+
+#include <algorithm>
+
+namespace roof::onednn {
+
+Builder::Builder(const model::Graph& network, const Settings& chosen, Program& into)
+    : graph(network),
+      settings(chosen),
+      program(into),
+      outputs(network.layers().size()),
+      trained(network.parameters().size()),
+      shares_(network.layers().size())
+{
+}
+
+model::LayerWork Builder::work(int index) const
+{
+    return model::work_of(graph, index, settings.batch, Precision::fp32);
+}
+
+Dims Builder::map(int index) const
+{
+    const model::Shape& shape = graph.layer(index).output;
+    return {settings.batch, shape.channels, shape.height, shape.width};
+}
+
+void Builder::put(const Unit& unit, const Tensor& output)
+{
+    outputs[static_cast<std::size_t>(unit.layer)] = output;
+    outputs[static_cast<std::size_t>(unit.last())] = output;
+}
+
+void Builder::begin(const Unit& unit, Phase phase)
+{
+    const std::string name = layer(unit).name + (unit.fused() ? "+" + graph.layer(unit.relu).name : "");
+    program.begin(name, std::string(model::name(layer(unit).kind)), phase);
+}
+
+void Builder::add_work(const model::PassWork& work)
+{
+    program.add_work(to_work(work));
+}
+
+void Builder::add_flops(Flops flops)
+{
+    program.add_work({flops, {}, {}});
+}
+
+const Trained& Builder::train(int layer, bool is_bias, const Desc& layout, Dims dims)
+{
+    const std::vector<model::Parameter> parameters = graph.parameters();
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+        if (parameters[k].layer != layer || parameters[k].is_bias != is_bias) continue;
+        trained[k] = {program.resident(layout), program.resident(layout), program.resident(layout), std::move(dims)};
+        return trained[k];
+    }
+    throw Error(graph.layer(layer).name + " has no such parameter");
+}
+
+std::vector<Gradient> Builder::shares(int layer, std::size_t most)
+{
+    const Desc layout = outputs[static_cast<std::size_t>(layer)].desc();
+    std::vector<Gradient> given;
+    for (const Gradient& share : shares_[static_cast<std::size_t>(layer)]) {
+        const Tensor tensor = program.in_layout(share.tensor, layout);
+        given.push_back({tensor, share.shared && tensor.block == share.tensor.block});
+    }
+    while (given.size() > most) {
+        const Gradient right = given.back();
+        given.pop_back();
+        given.back() = sum_gradients(*this, given.back(), right);
+    }
+    return given;
+}
+
+Work to_work(const model::PassWork& work)
+{
+    return {.flops = work.flops, .compulsory = work.compulsory, .no_reuse = work.no_reuse};
+}
+
+std::vector<int> readers(const model::Graph& graph, int layer)
+{
+    std::vector<int> found;
+    for (int reader = layer + 1; reader < static_cast<int>(graph.layers().size()); ++reader) {
+        const std::vector<int>& inputs = graph.layer(reader).inputs;
+        if (std::find(inputs.begin(), inputs.end(), layer) != inputs.end()) found.push_back(reader);
+    }
+    return found;
+}
+
+}  // namespace roof::onednn

@@ -1,0 +1,70 @@
+// Dropout:  y = x / (1 - p) with probability 1 - p, else 0;  dx likewise of dy, with the same decisions.
+// A decision is a hash of seed, step, layer and place: it is made again on the way back instead of being kept.
+#include "workloads/onednn/layers.hpp"
+#include "workloads/onednn/parallel.hpp"
+
+namespace roof::onednn {
+namespace {
+
+constexpr std::uint32_t seed = 0x5eed;
+
+/// The finaliser of a hash: every bit of the input changes half of the output's.
+constexpr std::uint32_t mix(std::uint32_t x)
+{
+    x ^= x >> 16;
+    x *= 0x7feb352dU;
+    x ^= x >> 15;
+    x *= 0x846ca68bU;
+    x ^= x >> 16;
+    return x;
+}
+
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void drop(float* to, const float* from,
+                                                                      std::uint32_t stream, std::uint32_t threshold,
+                                                                      float scale, std::size_t begin, std::size_t end)
+{
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) {
+        const bool kept = mix(mix(static_cast<std::uint32_t>(i)) + stream) >= threshold;
+        to[i] = kept ? from[i] * scale : 0;
+    }
+}
+
+void append_drop(Builder& build, const Unit& unit, const StepState& state, const Tensor& from, const Tensor& to)
+{
+    const double probability = build.layer(unit).dropout;
+    const auto threshold = static_cast<std::uint32_t>(probability * 4294967296.0);
+    const auto scale = static_cast<float>(1 / (1 - probability));
+    build.program.append(
+        [=, &state, layer = static_cast<std::uint32_t>(unit.layer)] {
+            const std::uint32_t stream = mix(mix(seed + state.step) + layer);
+            for_ranges(to.stored(), [=, out = to.data(), in = from.data()](auto begin, auto end) {
+                drop(out, in, stream, threshold, scale, begin, end);
+            });
+        },
+        {from, to}, "roof:dropout");
+}
+
+}  // namespace
+
+void dropout(Builder& build, const Unit& unit, const StepState& state)
+{
+    if (build.settings.parameters == Parameters::hashed) return pass_through(build, unit);
+    const Tensor x = build.outputs[static_cast<std::size_t>(build.source(unit))];
+    const Tensor y = build.program.tensor(x.desc());
+    build.begin(unit, Phase::forward);
+    build.add_work(build.work(unit.layer).forward);
+    append_drop(build, unit, state, x, y);
+    build.put(unit, y);
+
+    build.tape.emplace_back([=, &build, &state] {
+        build.begin(unit, Phase::backward);
+        build.add_work(build.work(unit.layer).backward_data);
+        const Gradient given = build.gradient(unit.layer);
+        const Tensor dx = given.shared ? build.program.tensor(y.desc()) : given.tensor;
+        append_drop(build, unit, state, given.tensor, dx);
+        build.give(build.source(unit), {dx});
+    });
+}
+
+}  // namespace roof::onednn

@@ -1,0 +1,160 @@
+#include "workloads/onednn/network.hpp"
+
+#include "workloads/onednn/initial.hpp"
+#include "workloads/onednn/layers.hpp"
+#include "workloads/onednn/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace roof::onednn {
+namespace {
+
+using model::LayerKind;
+
+/// The index of the ReLU that alone reads this layer's output and can be computed with it; -1 if there is none.
+int relu_behind(const model::Graph& graph, int index)
+{
+    constexpr std::array hosts{LayerKind::convolution, LayerKind::linear, LayerKind::batch_norm, LayerKind::add};
+    if (std::find(hosts.begin(), hosts.end(), graph.layer(index).kind) == hosts.end()) return -1;
+    const std::vector<int> reading = readers(graph, index);
+    const bool alone = reading.size() == 1 && graph.layer(reading.front()).kind == LayerKind::relu;
+    return alone ? reading.front() : -1;
+}
+
+void write(Builder& build, const Unit& unit, const StepState& state)
+{
+    switch (build.layer(unit).kind) {
+        case LayerKind::input:
+            return;
+        case LayerKind::convolution:
+            return convolution(build, unit);
+        case LayerKind::batch_norm:
+            return batch_norm(build, unit);
+        case LayerKind::relu:
+            return relu(build, unit);
+        case LayerKind::max_pool:
+            return max_pool(build, unit);
+        case LayerKind::average_pool:
+            return average_pool(build, unit);
+        case LayerKind::add:
+            return add(build, unit);
+        case LayerKind::flatten:
+            return pass_through(build, unit);
+        case LayerKind::dropout:
+            return dropout(build, unit, state);
+        case LayerKind::linear:
+            return linear(build, unit);
+    }
+}
+
+void write_step(Builder& build, StepState& state)
+{
+    std::vector<bool> written(build.graph.layers().size());
+    for (int index = 0; index < static_cast<int>(build.graph.layers().size()); ++index) {
+        if (written[static_cast<std::size_t>(index)]) continue;
+        const Unit unit{.layer = index, .relu = relu_behind(build.graph, index)};
+        write(build, unit, state);
+        written[static_cast<std::size_t>(unit.last())] = true;
+    }
+    softmax_cross_entropy(build, state);
+    std::for_each(build.tape.rbegin(), build.tape.rend(), [](const auto& backward) { backward(); });
+    sgd(build);
+}
+
+/// From one layout to another.
+void copy(const dnnl::stream& stream, dnnl::memory from, dnnl::memory to)
+{
+    dnnl::reorder(from, to).execute(stream, from, to);
+}
+
+}  // namespace
+
+Network::Network(const model::Graph& graph, const Settings& settings)
+    : settings_(settings),
+      classes_(graph.classes()),
+      parameters_(graph.parameters()),
+      program_(dnnl::engine(dnnl::engine::kind::cpu, 0))
+{
+    const ThreadCount threads(settings_.threads);
+    Builder build(graph, settings_, program_);
+    images_ = program_.outside(plain(build.map(0)));
+    build.outputs.front() = images_;
+    write_step(build, state_);
+    trained_ = std::move(build.trained);
+    running_ = std::move(build.running);
+    program_.place("training " + graph.name() + " at batch " + std::to_string(settings_.batch));
+
+    for (const Running& statistics : running_) {
+        std::fill_n(statistics.variance.data(), statistics.variance.stored(), 1.0F);
+    }
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+        set(k,
+            [&](std::span<float> values) { fill_initial(graph, static_cast<int>(k), settings_.parameters, values); });
+    }
+}
+
+double Network::forward(const float* images, const int* labels, Trace& trace)
+{
+    for (int n = 0; n < settings_.batch; ++n) {
+        if (labels[n] >= 0 && labels[n] < classes_) continue;
+        throw Error("image " + std::to_string(n) + " has label " + std::to_string(labels[n]) + "; the network has " +
+                    std::to_string(classes_) + " classes");
+    }
+    const ThreadCount threads(settings_.threads);
+    images_.memory.set_data_handle(const_cast<float*>(images));  // only read; oneDNN's handles know no const
+    state_.labels = labels;
+    converting_errors("the forward pass", [&] { program_.run(Phase::forward, trace); });
+    return state_.loss;
+}
+
+void Network::backward(Trace& trace)
+{
+    const ThreadCount threads(settings_.threads);
+    converting_errors("the backward pass", [&] { program_.run(Phase::backward, trace); });
+}
+
+void Network::update(Trace& trace)
+{
+    const ThreadCount threads(settings_.threads);
+    program_.run(Phase::update, trace);
+    ++state_.step;
+}
+
+std::vector<float> Network::value(std::size_t parameter) const
+{
+    return read(trained_[parameter].value, pytorch_layout(parameter));
+}
+
+std::vector<float> Network::gradient(std::size_t parameter) const
+{
+    return read(trained_[parameter].gradient, pytorch_layout(parameter));
+}
+
+/// The gradient's memory, which the next backward pass writes anew, holds the values until they are reordered.
+void Network::set(std::size_t parameter, const std::function<void(std::span<float>)>& fill)
+{
+    const Trained& trained = trained_[parameter];
+    const dnnl::memory staging(pytorch_layout(parameter), program_.engine(), trained.gradient.data());
+    fill({trained.gradient.data(), static_cast<std::size_t>(parameters_[parameter].elements())});
+    copy(program_.stream(), staging, trained.value.memory);
+}
+
+std::vector<Network::RunningStatistics> Network::running() const
+{
+    std::vector<RunningStatistics> all;
+    for (const Running& one : running_) {
+        all.push_back({one.layer, read(one.mean, one.mean.desc()), read(one.variance, one.variance.desc())});
+    }
+    return all;
+}
+
+std::vector<float> Network::read(const Tensor& tensor, const Desc& layout) const
+{
+    std::vector<float> values(layout.get_size() / sizeof(float));
+    const dnnl::memory to(layout, program_.engine(), values.data());
+    copy(program_.stream(), tensor.memory, to);
+    return values;
+}
+
+}  // namespace roof::onednn

@@ -1,0 +1,61 @@
+// A network that trains: a model's graph, written into a program and placed in memory. Everything is allocated when it is
+// made; a step allocates no tensors.
+#pragma once
+
+#include "workloads/model/graph.hpp"
+#include "workloads/onednn/builder.hpp"
+#include "workloads/onednn/program.hpp"
+#include "workloads/onednn/settings.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace roof::onednn {
+
+class Network {
+  public:
+    /// Throws OutOfMemory before it takes any memory, Error when oneDNN refuses a layer.
+    Network(const model::Graph& graph, const Settings& settings);
+
+    /// `images`: [batch][channels][height][width]; `labels`: [batch], each of them a class. Returns the mean loss.
+    double forward(const float* images, const int* labels, Trace& trace);
+    void backward(Trace& trace);
+    void update(Trace& trace);
+
+    std::vector<Part> parts() const { return program_.parts(); }
+    /// The arena that everything but the images lives in.
+    Bytes memory() const { return {static_cast<double>(program_.arena_bytes())}; }
+
+    /// In the order of PyTorch's named_parameters(), values in the order of PyTorch's shapes: OIHW, [out][in], [channels].
+    const std::vector<model::Parameter>& parameters() const { return parameters_; }
+    std::vector<float> value(std::size_t parameter) const;
+    /// Of the last backward pass, weight decay not included.
+    std::vector<float> gradient(std::size_t parameter) const;
+    /// Writes the values; `fill` gets them in the same order.
+    void set(std::size_t parameter, const std::function<void(std::span<float>)>& fill);
+
+    /// A batch norm's running statistics.
+    struct RunningStatistics {
+        std::string layer;
+        std::vector<float> mean;
+        std::vector<float> variance;
+    };
+    std::vector<RunningStatistics> running() const;
+
+  private:
+    Desc pytorch_layout(std::size_t parameter) const { return plain(trained_[parameter].dims); }
+    std::vector<float> read(const Tensor& tensor, const Desc& layout) const;
+
+    Settings settings_;
+    int classes_;
+    std::vector<model::Parameter> parameters_;
+    StepState state_;
+    Program program_;
+    Tensor images_;
+    std::vector<Trained> trained_;
+    std::vector<Running> running_;
+};
+
+}  // namespace roof::onednn

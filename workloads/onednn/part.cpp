@@ -1,0 +1,14 @@
+// What oneDNN brings to the lab.
+#include "ert/method/lab.hpp"
+#include "workloads/onednn/dnnl.hpp"
+#include "workloads/onednn/train_bench.hpp"
+
+namespace roof {
+
+void add_onednn(Lab& lab)
+{
+    lab.machine().versions["oneDNN"] = onednn::library_version();
+    lab.add(std::make_unique<onednn::TrainBench>());
+}
+
+}  // namespace roof

@@ -1,0 +1,109 @@
+#include "workloads/onednn/program.hpp"
+
+#include <unordered_map>
+
+namespace roof::onednn {
+
+Tensor Program::tensor(const Desc& desc)
+{
+    tensors_.push_back({dnnl::memory(desc, engine_, DNNL_MEMORY_NONE), plan_.add(desc.get_size())});
+    return tensors_.back();
+}
+
+Tensor Program::resident(const Desc& desc)
+{
+    const Tensor kept = tensor(desc);
+    plan_.keep(kept.block);
+    return kept;
+}
+
+Tensor Program::outside(const Desc& desc) const
+{
+    return {dnnl::memory(desc, engine_, DNNL_MEMORY_NONE)};
+}
+
+void Program::begin(const std::string& layer, const std::string& kind, Phase phase)
+{
+    stages_.push_back({{layer, kind, phase, {}, {}}, {}});
+}
+
+void Program::add_work(const Work& work)
+{
+    Work& sum = stages_.back().part.work;
+    sum.flops += work.flops;
+    sum.compulsory += work.compulsory;
+    sum.no_reuse += work.no_reuse;
+}
+
+void Program::append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation)
+{
+    for (const Tensor& tensor : used) use(tensor);
+    ++moment_;
+    stages_.back().operations.push_back(std::move(run));
+    credit(implementation);
+}
+
+void Program::append(dnnl::primitive primitive, const Desc& scratchpad, const Arguments& arguments)
+{
+    std::unordered_map<int, dnnl::memory> memories;
+    for (const auto& [argument, tensor] : arguments) {
+        memories.emplace(argument, tensor.memory);
+        use(tensor);
+    }
+    if (scratchpad.get_size() > 0) {
+        const Tensor pad = tensor(scratchpad);
+        memories.emplace(DNNL_ARG_SCRATCHPAD, pad.memory);
+        use(pad);
+    }
+    ++moment_;
+    stages_.back().operations.emplace_back([this, primitive = std::move(primitive), memories = std::move(memories)] {
+        primitive.execute(stream_, memories);
+    });
+}
+
+Tensor Program::in_layout(const Tensor& from, const Desc& desc)
+{
+    if (from.desc() == desc) return from;
+    const Tensor to = tensor(desc);
+    append<dnnl::reorder>({engine_, from.desc(), engine_, desc, attributes()},
+                          {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+    return to;
+}
+
+void Program::place(const std::string& what_for)
+{
+    arena_ = Arena(plan_.lay_out(), what_for);
+    for (const Tensor& tensor : tensors_) tensor.memory.set_data_handle(arena_.at(plan_.offset(tensor.block)));
+    tensors_.clear();
+}
+
+std::vector<Part> Program::parts() const
+{
+    std::vector<Part> parts;
+    for (const Stage& stage : stages_) parts.push_back(stage.part);
+    return parts;
+}
+
+void Program::run(Phase phase, Trace& trace)
+{
+    for (std::size_t index = 0; index < stages_.size(); ++index) {
+        if (stages_[index].part.phase != phase) continue;
+        const Trace::Span span = trace.part(index);
+        for (const std::function<void()>& operation : stages_[index].operations) operation();
+    }
+}
+
+void Program::use(const Tensor& tensor)
+{
+    if (tensor.block >= 0) plan_.use(tensor.block, moment_);
+}
+
+/// A stage names each implementation once, in the order they run.
+void Program::credit(const std::string& implementation)
+{
+    std::string& names = stages_.back().part.implementation;
+    if ((" + " + names + " + ").find(" + " + implementation + " + ") != std::string::npos) return;
+    names += (names.empty() ? "" : " + ") + implementation;
+}
+
+}  // namespace roof::onednn

@@ -1,0 +1,90 @@
+// A training step as a program: stages, each a layer in one phase, of operations on tensors. It is written once, layer by
+// layer; then its memory is planned from who uses what when; after that it only runs.
+#pragma once
+
+#include "ert/method/subject.hpp"
+#include "workloads/onednn/arena.hpp"
+#include "workloads/onednn/dnnl.hpp"
+#include "workloads/onednn/memory_plan.hpp"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace roof::onednn {
+
+/// A tensor's layout and, once the program is placed, its address. Copies are the same tensor.
+struct Tensor {
+    dnnl::memory memory;
+    int block = -1;  ///< in the memory plan; -1: its memory is not the program's
+
+    Desc desc() const { return memory.get_desc(); }
+    float* data() const { return static_cast<float*>(memory.get_data_handle()); }
+    /// Floats in memory, those that pad a layout included.
+    std::size_t stored() const { return desc().get_size() / sizeof(float); }
+};
+
+using Arguments = std::vector<std::pair<int, Tensor>>;
+
+class Program {
+  public:
+    explicit Program(dnnl::engine engine) : engine_(std::move(engine)), stream_(engine_) {}
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    const dnnl::engine& engine() const { return engine_; }
+    const dnnl::stream& stream() const { return stream_; }
+
+    /// Holds its values from the first operation that uses it to the last.
+    Tensor tensor(const Desc& desc);
+    /// Holds its values at all times.
+    Tensor resident(const Desc& desc);
+    /// Lives in memory that others give it before each run.
+    Tensor outside(const Desc& desc) const;
+
+    /// Opens a stage; what is appended from here on belongs to it.
+    void begin(const std::string& layer, const std::string& kind, Phase phase);
+    void add_work(const Work& work);
+
+    /// Appends a primitive; its scratchpad is planned with it.
+    template <class Primitive>
+    void append(const typename Primitive::primitive_desc& description, const Arguments& arguments)
+    {
+        append(Primitive(description), description.scratchpad_desc(), arguments);
+        credit(description.impl_info_str());
+    }
+    /// Appends a function of this project that reads and writes these tensors.
+    void append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation);
+    /// The tensor in that layout: itself, or a new one that a reorder fills.
+    Tensor in_layout(const Tensor& tensor, const Desc& desc);
+
+    /// Plans and takes the memory. Throws OutOfMemory; `what_for` is named then. Nothing may be appended afterwards.
+    void place(const std::string& what_for);
+    std::size_t arena_bytes() const { return arena_.size(); }
+    /// In the order they run, which is forward, backward, update.
+    std::vector<Part> parts() const;
+
+    /// Runs the phase's stages, each in a span of its own.
+    void run(Phase phase, Trace& trace);
+
+  private:
+    struct Stage {
+        Part part;
+        std::vector<std::function<void()>> operations;
+    };
+
+    void append(dnnl::primitive primitive, const Desc& scratchpad, const Arguments& arguments);
+    void use(const Tensor& tensor);
+    void credit(const std::string& implementation);
+
+    dnnl::engine engine_;
+    dnnl::stream stream_;
+    std::vector<Tensor> tensors_;
+    std::vector<Stage> stages_;
+    int moment_ = 0;  ///< operations appended so far
+    MemoryPlan plan_;
+    Arena arena_;
+};
+
+}  // namespace roof::onednn

@@ -1,0 +1,81 @@
+// ReLU:  y = max(x, 0);  dx = dy where y > 0, else 0: it needs its output alone, so it works in place.
+// Most ReLUs are computed by the layer before them; what is left for this file is their way back, and the rare lone one.
+// Where two layers gave a gradient, as at the end of a residual block, both are summed on the way: dx = (da + db) where y > 0.
+#include "workloads/onednn/layers.hpp"
+#include "workloads/onednn/parallel.hpp"
+
+namespace roof::onednn {
+namespace {
+
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void clip(float* y, const float* x, std::size_t begin,
+                                                                      std::size_t end)
+{
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) y[i] = x[i] > 0 ? x[i] : 0;
+}
+
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void mask(float* dx, const float* dy, const float* y,
+                                                                      std::size_t begin, std::size_t end)
+{
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) dx[i] = y[i] > 0 ? dy[i] : 0;
+}
+
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void mask_sum(float* dx, const float* da, const float* db,
+                                                                          const float* y, std::size_t begin,
+                                                                          std::size_t end)
+{
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) dx[i] = y[i] > 0 ? da[i] + db[i] : 0;
+}
+
+}  // namespace
+
+void relu(Builder& build, const Unit& unit)
+{
+    const Tensor x = build.outputs[static_cast<std::size_t>(build.source(unit))];
+    build.begin(unit, Phase::forward);
+    build.add_work(build.work(unit.layer).forward);
+    const Tensor y = build.program.tensor(x.desc());
+    build.program.append(
+        [=] { for_ranges(y.stored(), [=, to = y.data(), from = x.data()](auto b, auto e) { clip(to, from, b, e); }); },
+        {x, y}, "roof:relu");
+    build.put(unit, y);
+    build.tape.emplace_back([=, &build] {
+        build.begin(unit, Phase::backward);
+        build.give(build.source(unit), gradient_before_relu(build, {.layer = unit.layer, .relu = unit.layer}));
+    });
+}
+
+Gradient gradient_before_relu(Builder& build, const Unit& unit)
+{
+    if (!unit.fused()) return build.gradient(unit.layer);
+    build.add_work(build.work(unit.relu).backward_data);
+
+    const Tensor y = build.outputs[static_cast<std::size_t>(unit.relu)];
+    const std::vector<Gradient> given = build.shares(unit.relu, 2);
+    const Gradient own = given.back();
+    const Tensor dx = own.shared ? build.program.tensor(y.desc()) : own.tensor;
+    if (given.size() == 1) {
+        build.program.append(
+            [=] {
+                for_ranges(dx.stored(), [to = dx.data(), from = own.tensor.data(), out = y.data()](auto b, auto e) {
+                    mask(to, from, out, b, e);
+                });
+            },
+            {dx, own.tensor, y}, "roof:relu");
+    } else {
+        const auto count = static_cast<double>(dx.stored());
+        const Bytes read{count * sizeof(float)};
+        build.program.add_work({.flops = {count}, .compulsory = read, .no_reuse = read});
+        build.program.append(
+            [=, other = given.front().tensor] {
+                for_ranges(dx.stored(), [to = dx.data(), a = own.tensor.data(), c = other.data(), out = y.data()](
+                                            auto b, auto e) { mask_sum(to, a, c, out, b, e); });
+            },
+            {dx, own.tensor, given.front().tensor, y}, "roof:sum+relu");
+    }
+    return {dx};
+}
+
+}  // namespace roof::onednn

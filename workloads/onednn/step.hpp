@@ -1,0 +1,41 @@
+// One training step on the CPU as a subject: wait for a batch, forward, backward, update.
+#pragma once
+
+#include "ert/method/subject.hpp"
+#include "workloads/data/source.hpp"
+#include "workloads/model/graph.hpp"
+#include "workloads/onednn/network.hpp"
+
+#include <optional>
+#include <string>
+
+namespace roof::onednn {
+
+class Step : public Subject {
+  public:
+    /// `data`: as data::open_source takes it, decoded in `workers` threads. Throws what Network and open_source throw.
+    Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers);
+
+    /// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the
+    /// elementwise rest is left out. Bytes: the sum over all parts.
+    Work work() const override { return work_; }
+    void launch(Trace& trace) override;
+    /// The loss is finite, and the first one of random parameters near that of guessing, ln(classes).
+    void check() override;
+    std::vector<Part> parts() const override { return network_.parts(); }
+    Bytes memory() const override { return network_.memory(); }
+
+    const Network& network() const { return network_; }
+
+  private:
+    Settings settings_;
+    int classes_;
+    Network network_;
+    data::Source source_;
+    Clock clock_ = steady_clock();
+    Work work_;
+    std::optional<double> first_loss_;
+    double last_loss_ = 0;
+};
+
+}  // namespace roof::onednn

@@ -1,0 +1,78 @@
+#include "workloads/onednn/train_bench.hpp"
+
+#include "ert/base/error.hpp"
+#include "workloads/onednn/step.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roof::onednn {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// An axis of these words; of any text, if `legal` is empty.
+Axis words(std::string name, std::string meaning, Words usual, Words legal)
+{
+    Axis axis;
+    axis.name = std::move(name);
+    axis.meaning = std::move(meaning);
+    axis.usual = std::move(usual);
+    axis.legal = std::move(legal);
+    return axis;
+}
+
+/// An axis of whole numbers from 1 to `most`.
+Axis numbers(std::string name, std::string meaning, Words usual, long long most)
+{
+    Axis axis = words(std::move(name), std::move(meaning), std::move(usual), {});
+    axis.numeric = true;
+    axis.most = most;
+    return axis;
+}
+
+}  // namespace
+
+std::string_view TrainBench::sentence() const
+{
+    return "One training step on the CPU: forward, softmax cross-entropy, backward and SGD with momentum. FLOPs are "
+           "those "
+           "of convolutions and linear layers over the full window, forward and both gradients; the rest is not "
+           "counted.";
+}
+
+std::vector<Axis> TrainBench::axes(const Machine& machine) const
+{
+    const std::vector<std::string> models = model::model_names();
+    const int threads = std::max(1, machine.threads);
+    return {words("model", "network", models, models),
+            numbers("batch", "images", {"4", "8", "16"}, 65536),
+            words("precision", "number format", {"fp32"}, {"fp32"}),
+            words("data", "synthetic, hashed, or a folder of class/image.jpg", {"synthetic"}, {}),
+            words("parameters", "start of training; hashed: reproducible in any language, without dropout", {"random"},
+                  {"random", "hashed"}),
+            words("lr", "learning rate", {"0.01"}, {}),
+            numbers("threads", "threads", {std::to_string(threads)}, threads)};
+}
+
+std::optional<std::string> TrainBench::obstacle(const Point&, const Machine&, const Device&) const
+{
+    return std::nullopt;
+}
+
+std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device&) const
+{
+    const double rate = point.number("lr");
+    if (!std::isfinite(rate) || rate < 0)
+        throw InputError("lr: a learning rate is no less than 0, not " + point.text("lr"));
+    const Settings settings{
+        .batch = static_cast<int>(point.integer("batch")),
+        .threads = static_cast<int>(point.integer("threads")),
+        .parameters = point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random,
+        .learning_rate = static_cast<float>(rate),
+    };
+    return std::make_unique<Step>(model::build_model(point.text("model")), settings, point.text("data"),
+                                  machine.threads);
+}
+
+}  // namespace roof::onednn
