@@ -37,11 +37,13 @@ std::string compute_table(const Ceilings& ceilings)
 std::string levels_table(const Ceilings& ceilings)
 {
     if (ceilings.levels.empty()) return {};
-    Table table({"level", "measured: holds working sets", "reported", "verdict"});
+    Table table({"device", "level", "measured: holds working sets", "reported", "verdict"});
     for (const MeasuredLevel& level : ceilings.levels)
-        table.add({printable(level.name), format_capacity(level.from.value) + " to " + format_capacity(level.to.value),
+        table.add({printable(level.device), printable(level.name),
+                   format_capacity(level.from.value) + " to " + format_capacity(level.to.value),
                    level.reported.value > 0 ? format_capacity(level.reported.value) : "not reported",
                    level.contradiction        ? "contradiction: more than a factor of two apart"
+                   : level.name == "DRAM"     ? "-"
                    : level.reported.value > 0 ? "agree"
                                               : "-"});
     return "Memory levels, with the most threads (measured beside reported)\n" + table.text() + "\n";

@@ -3,6 +3,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/work.hpp"
 
 #include <fmt/format.h>
 #include <array>
@@ -182,6 +183,7 @@ nlohmann::json to_json(const ModelEstimate& estimate)
     return {{"model", estimate.model},
             {"batch", estimate.batch},
             {"precision", traits(estimate.precision).name},
+            {"known", roof::name(Known::analytic)},
             {"parameters", estimate.parameters},
             {"multiply_adds", estimate.multiply_adds},
             {"flops",

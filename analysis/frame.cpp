@@ -45,6 +45,7 @@ std::optional<Frame> frame_of(const Ceilings& ceilings)
         const Roofs roofs = roofs_of(ceilings, device);
         for (const Ceiling* roof : roofs.levels) bandwidth.add(roof->rate.median.value);
         for (const Ceiling* roof : roofs.compute) compute.add(roof->rate.median.value);
+        for (const Ceiling* roof : roofs.mixes) compute.add(roof->rate.median.value);
     }
     if (bandwidth.high == 0 || compute.high == 0) return std::nullopt;
     Frame frame;

@@ -149,7 +149,8 @@ json ceilings_json(const Ceilings& ceilings, const Machine& machine)
     for (const Ceiling& ceiling : ceilings.all) all.push_back(ceiling_json(ceiling));
     json levels = json::array();
     for (const MeasuredLevel& level : ceilings.levels)
-        levels.push_back({{"name", json_text(level.name)},
+        levels.push_back({{"device", json_text(level.device)},
+                          {"name", json_text(level.name)},
                           {"from_bytes", json_number(level.from.value)},
                           {"to_bytes", json_number(level.to.value)},
                           {"reported_bytes", positive_or_null(level.reported.value)},

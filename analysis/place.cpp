@@ -36,7 +36,7 @@ Bytes capacity(const std::string& level, const Ceilings& ceilings, const Machine
 {
     Bytes measured{};
     for (const MeasuredLevel& found : ceilings.levels)
-        if (found.name == level) measured = found.to;
+        if (found.device == device && found.name == level) measured = found.to;
     for (const Device& candidate : machine.devices)
         for (const MemoryLevel& reported : candidate.levels)
             if (candidate.name == device && reported.name == level)

@@ -17,7 +17,8 @@ void add_once(Names& names, const std::string& name)
 Names level_names(const Ceilings& ceilings, const std::string& device)
 {
     Names names;
-    for (const MeasuredLevel& level : ceilings.levels) add_once(names, level.name);
+    for (const MeasuredLevel& level : ceilings.levels)
+        if (level.device == device) add_once(names, level.name);
     for (const Ceiling& ceiling : ceilings.all)
         if (ceiling.device == device && ceiling.kind == Role::bandwidth) add_once(names, ceiling.level);
     return names;
@@ -40,14 +41,18 @@ const Ceiling* Roofs::precision(const std::string& name) const
 
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads)
 {
-    Roofs roofs{device, measured_with(ceilings, device, threads) ? threads : ceilings.most_threads(device), {}, {}};
+    Roofs roofs{device, measured_with(ceilings, device, threads) ? threads : ceilings.most_threads(device), {}, {}, {}};
     for (const std::string& level : level_names(ceilings, device))
         if (const Ceiling* roof = ceilings.bandwidth(device, level, roofs.threads)) roofs.levels.push_back(roof);
     Names precisions;
     for (const Ceiling& ceiling : ceilings.all)
         if (ceiling.device == device && ceiling.kind == Role::compute) add_once(precisions, ceiling.precision);
-    for (const std::string& precision : precisions)
-        if (const Ceiling* roof = ceilings.compute(device, precision, roofs.threads)) roofs.compute.push_back(roof);
+    for (const std::string& precision : precisions) {
+        const Ceiling* const roof = ceilings.multiply_add(device, precision, roofs.threads);
+        const Ceiling* const mix = ceilings.compute(device, precision, roofs.threads);
+        if (roof) roofs.compute.push_back(roof);
+        if (mix && mix != roof) roofs.mixes.push_back(mix);
+    }
     std::stable_sort(roofs.compute.begin(), roofs.compute.end(),
                      [](const Ceiling* a, const Ceiling* b) { return a->rate.median > b->rate.median; });
     return roofs;

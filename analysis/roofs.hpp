@@ -14,7 +14,8 @@ struct Roofs {
     std::string device;
     int threads = 0;                      ///< of the ceilings below; 0 if there are none
     std::vector<const Ceiling*> levels;   ///< one per memory level, nearest to the core first
-    std::vector<const Ceiling*> compute;  ///< one per precision, highest first
+    std::vector<const Ceiling*> compute;  ///< of multiply-adds, one per precision, highest first
+    std::vector<const Ceiling*> mixes;    ///< the best mix of a precision, where it lies above its multiply-adds
 
     /// Null if that precision was not measured at this thread count.
     const Ceiling* precision(const std::string& name) const;

@@ -51,7 +51,7 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,
 .tick{fill:var(--soft);font-size:11.5px}.label{fill:var(--soft)}.middle{text-anchor:middle}.end{text-anchor:end}
 .name{font-weight:600}.halo,.roof~.name{paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;stroke-linejoin:round}
 .halo{font-weight:600}.on-bar{fill:#fff;font-size:11px;paint-order:stroke;stroke:#0008;stroke-width:2.2px}
-.band{fill:var(--band);opacity:.16}.edge{stroke:var(--roof);stroke-width:1.5}.roof:hover .edge{stroke-width:3}
+.band{fill:var(--band);opacity:.16}.edge{stroke:var(--roof);stroke-width:1.5}.roof:hover .edge{stroke-width:3}.mix .edge{stroke-dasharray:6 4}
 .point{fill:var(--p);stroke:var(--p)}.point.forward{--p:var(--forward)}.point.backward{--p:var(--backward)}.point.update{--p:var(--update)}
 .point .dot{fill-opacity:.55;stroke:var(--paper);stroke-width:.7}.point .phase{fill:none;stroke-width:2}
 .interval{stroke-width:1;opacity:.16}.point:hover .interval{opacity:1;stroke-width:2}.point:hover .dot{fill-opacity:1}

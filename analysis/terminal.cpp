@@ -145,7 +145,8 @@ std::string roofs_legend(const Roofs& roofs)
     for (const Ceiling* roof : roofs.levels)
         text += fmt::format("  {} {}", printable(roof->level), format_si(roof->rate.median.value, roof->unit()));
     for (const Ceiling* roof : roofs.compute)
-        text += fmt::format("  {} {}", printable(roof->precision), format_si(roof->rate.median.value, roof->unit()));
+        text += fmt::format("  {} {} {}", printable(roof->precision), printable(roof->operation),
+                            format_si(roof->rate.median.value, roof->unit()));
     return text + "\n";
 }
 

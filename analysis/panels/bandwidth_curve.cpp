@@ -64,12 +64,13 @@ LogPlot plot_of(const Series& series)
 }
 
 /// Names of levels end up in one row above the plot; a reported capacity is a dashed mark without a name.
-void draw_levels(Svg& svg, const LogPlot& plot, const Ceilings& ceilings)
+void draw_levels(Svg& svg, const LogPlot& plot, const Ceilings& ceilings, const std::string& device)
 {
     for (const MeasuredLevel& level : ceilings.levels) {
+        if (level.device != device) continue;
         const double from = std::max(level.from.value, plot.x.low);
         const double to = std::min(level.to.value, plot.x.high);
-        const bool last = &level == &ceilings.levels.back();
+        const bool last = level.name == "DRAM";
         if (!(to > from)) continue;
         if (!last) {
             svg.open("level", fmt::format("{}: holds working sets up to {}, measured", level.name,
@@ -94,7 +95,7 @@ std::string picture(const Series& series, const Ceilings& ceilings, const std::s
     draw_axes(
         svg, plot, ticks(plot.x.low, plot.x.high, factor), [](double v) { return format_capacity(v); },
         ticks(plot.y.low, plot.y.high, 10), [](double v) { return tick_text(v, "B/s"); });
-    draw_levels(svg, plot, ceilings);
+    draw_levels(svg, plot, ceilings, device);
     std::string legend = "<p class=\"legend\">";
     int index = 0;
     for (const auto& [name, samples] : series) {

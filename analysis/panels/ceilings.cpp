@@ -44,14 +44,14 @@ std::string levels(const Ceilings& ceilings)
         const Cell verdict =
             level.contradiction
                 ? Cell{"<span class=\"warn\">contradiction: more than a factor of two apart</span>", false, 1}
-                : Cell::text(reported ? "agree" : "-");
-        rows.push_back({Cell::text(level.name),
+                : Cell::text(reported && level.name != "DRAM" ? "agree" : "-");
+        rows.push_back({Cell::text(level.device), Cell::text(level.name),
                         Cell::value(format_capacity(level.from.value) + " to " + format_capacity(level.to.value)),
                         Cell::value(reported ? format_capacity(level.reported.value) : "not reported"), verdict});
     }
     if (rows.empty()) return {};
     return "<h4>Memory levels, with the most threads</h4>\n" +
-           html_table({"level", "measured: holds working sets of", "reported capacity", "verdict"}, rows);
+           html_table({"device", "level", "measured: holds working sets of", "reported capacity", "verdict"}, rows);
 }
 
 }  // namespace

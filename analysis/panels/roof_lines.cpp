@@ -52,11 +52,11 @@ void draw_bandwidth(Svg& svg, const LogPlot& plot, const Ceiling& roof, double p
     svg.close();
 }
 
-void draw_compute(Svg& svg, const LogPlot& plot, const Ceiling& roof, double fastest)
+void draw_compute(Svg& svg, const LogPlot& plot, const Ceiling& roof, double fastest, std::string_view css)
 {
     const double rate = roof.rate.median.value;
     const double from = fastest > 0 ? std::max(plot.x.low, rate / fastest) : plot.x.low;
-    svg.open("roof", sentence(roof, roof.precision));
+    svg.open(css, sentence(roof, roof.precision));
     svg.polygon({plot(from, roof.rate.low.value), plot(plot.x.high, roof.rate.low.value),
                  plot(plot.x.high, roof.rate.high.value), plot(from, roof.rate.high.value)},
                 "band");
@@ -138,11 +138,13 @@ void label_levels(Svg& svg, const LogPlot& plot, const Roofs& roofs, double peak
 
 void label_precisions(Svg& svg, const LogPlot& plot, const Roofs& roofs)
 {
+    std::vector<const Ceiling*> all = roofs.compute;
+    all.insert(all.end(), roofs.mixes.begin(), roofs.mixes.end());
     std::vector<double> lines;
-    for (const Ceiling* roof : roofs.compute) lines.push_back(plot.y(roof->rate.median.value));
+    for (const Ceiling* roof : all) lines.push_back(plot.y(roof->rate.median.value));
     Labels labels(lines);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        const std::string label = label_of(*roofs.compute[i], roofs.compute[i]->precision);
+        const std::string label = label_of(*all[i], all[i]->precision + " " + all[i]->operation);
         const auto [along, baseline] = labels.place(lines[i], length_of(label));
         svg.text({plot.right() - 4 - along, lines[i] + baseline}, label, "name", Anchor::end);
     }
@@ -156,7 +158,8 @@ void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
     double fastest = 0;
     for (const Ceiling* roof : roofs.levels) fastest = std::max(fastest, roof->rate.median.value);
     for (const Ceiling* roof : roofs.levels) draw_bandwidth(svg, plot, *roof, peak);
-    for (const Ceiling* roof : roofs.compute) draw_compute(svg, plot, *roof, fastest);
+    for (const Ceiling* roof : roofs.compute) draw_compute(svg, plot, *roof, fastest, "roof");
+    for (const Ceiling* roof : roofs.mixes) draw_compute(svg, plot, *roof, fastest, "roof mix");
     label_levels(svg, plot, roofs, peak);
     label_precisions(svg, plot, roofs);
 }

@@ -26,6 +26,7 @@ struct Ceiling {
 
 /// A memory level as the sweep shows it: a plateau of bandwidth over working sets, beside the size reported for it.
 struct MeasuredLevel {
+    std::string device;
     std::string name;
     Bytes from;                  ///< smallest working set on the plateau
     Bytes to;                    ///< largest working set on the plateau: the capacity as measured, per thread count
@@ -35,13 +36,16 @@ struct MeasuredLevel {
 
 struct Ceilings {
     std::vector<Ceiling> all;
-    /// Levels as found on the load sweep with the most threads, fastest first.
+    /// Of each device, as found on its load sweep with the most threads, fastest first.
     std::vector<MeasuredLevel> levels;
 
     /// The roof of a memory level for a device and thread count: its best operation. Null if there is none.
     const Ceiling* bandwidth(const std::string& device, const std::string& level, int threads) const;
-    /// The roof of a precision: its best operation and ISA. Null if there is none.
+    /// The highest compute ceiling of a precision, whatever mix of instructions reached it. Null if there is none.
     const Ceiling* compute(const std::string& device, const std::string& precision, int threads) const;
+    /// The roof over multiply-adds, which convolutions and matrix products are made of: the best ISA of `fma`, else of
+    /// `mul+add`, else compute(). A mix that needs further independent additions (`fma+add`) is no roof for them.
+    const Ceiling* multiply_add(const std::string& device, const std::string& precision, int threads) const;
     /// The most threads any ceiling of the device was measured with; 0 if none.
     int most_threads(const std::string& device) const;
 };

@@ -120,10 +120,10 @@ Bytes reported_capacity(const Machine& machine, const std::string& device_name, 
     return {};
 }
 
-MeasuredLevel beside_report(const Level& level, Bytes reported)
+MeasuredLevel beside_report(const std::string& device, const Level& level, Bytes reported)
 {
     constexpr double tolerance = 2;
-    MeasuredLevel measured{level.name, Bytes{level.from}, Bytes{level.to}, reported, false};
+    MeasuredLevel measured{device, level.name, Bytes{level.from}, Bytes{level.to}, reported, false};
     // A sweep ends long before memory does, so memory's capacity says nothing here.
     if (level.name == "DRAM" || reported.value <= 0) return measured;
     const double ratio = level.to / reported.value;
@@ -133,17 +133,18 @@ MeasuredLevel beside_report(const Level& level, Bytes reported)
 
 void fit_bandwidth(const Sweeps& sweeps, const Machine& machine, Ceilings& ceilings)
 {
-    int threads_of_levels = 0;
+    std::map<std::string, int> threads_of_levels;
     for (const auto& [key, sweep] : sweeps) {
         const auto& [device, threads, operation] = key;
         const auto load = sweeps.find({device, threads, "load"});
         const std::vector<Level> levels = levels_of(load == sweeps.end() ? sweep : load->second);
-        if (threads > threads_of_levels && !levels.empty()) {
-            threads_of_levels = threads;
-            ceilings.levels.clear();
+        if (threads > threads_of_levels[device] && !levels.empty()) {
+            threads_of_levels[device] = threads;
+            std::erase_if(ceilings.levels,
+                          [&name = device](const MeasuredLevel& level) { return level.device == name; });
             for (const Level& level : levels) {
                 ceilings.levels.push_back(
-                    beside_report(level, reported_capacity(machine, device, level.name, threads)));
+                    beside_report(device, level, reported_capacity(machine, device, level.name, threads)));
             }
         }
         for (const Level& level : levels) {
@@ -179,6 +180,18 @@ const Ceiling* Ceilings::compute(const std::string& device, const std::string& p
     return best_of(all, [&](const Ceiling& c) {
         return c.kind == Role::compute && c.device == device && c.precision == precision && c.threads == threads;
     });
+}
+
+const Ceiling* Ceilings::multiply_add(const std::string& device, const std::string& precision, int threads) const
+{
+    for (const std::string_view operation : {"fma", "mul+add"}) {
+        const Ceiling* const best = best_of(all, [&](const Ceiling& c) {
+            return c.kind == Role::compute && c.device == device && c.precision == precision && c.threads == threads &&
+                   c.operation == operation;
+        });
+        if (best != nullptr) return best;
+    }
+    return compute(device, precision, threads);
 }
 
 int Ceilings::most_threads(const std::string& device) const

@@ -42,6 +42,15 @@ Estimate<Seconds> estimate_of(const std::vector<Sample>& samples, Seconds Sample
     return Estimate<Seconds>::of(values);
 }
 
+/// What the bench would have been: that of its name on another device tells.
+Role role_of_missing(const Item& item, const Lab& lab)
+{
+    for (const auto& bench : lab.benches()) {
+        if (bench->name() == item.bench_name) return bench->role();
+    }
+    return item.bench_name == "bandwidth" ? Role::bandwidth : item.bench_name == "flops" ? Role::compute : Role::step;
+}
+
 void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer)
 {
     const Device& device = lab.machine().device(item.device);
@@ -103,6 +112,7 @@ Measurement measure(const Item& item, const Lab& lab, const Clock& clock, const 
         row.parts.clear();
     };
     if (item.bench == nullptr) {
+        row.role = role_of_missing(item, lab);
         give_up(Status::unsupported, item.missing);
         return row;
     }

@@ -48,7 +48,7 @@ Plan load_plan(const std::filesystem::path& file);
 Plan parse_plan(const std::string& text, const std::string& name);
 
 /// Every combination of every entry's axes, checked against the lab; in the order written, the last axis fastest.
-/// `only`: a glob looked for anywhere in the item's id; empty takes all. A bench or device this build or machine lacks gives
+/// `only`: a whole id, or a glob looked for anywhere in the ids; empty takes all. A bench or device this build or machine lacks gives
 /// items that say so; a word that is none of the grammar's throws InputError, as does a plan of which nothing is left.
 std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& settings = {}, const std::string& only = {});
 

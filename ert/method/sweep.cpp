@@ -176,6 +176,9 @@ std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& setti
             if (seen.insert(id).second) items.push_back(item);
         });
     }
+    // An id given whole means that item, and not also those whose ids it begins.
+    const auto exact = std::ranges::find_if(items, [&](const Item& item) { return item.id() == only; });
+    if (exact != items.end()) return {*exact};
     if (items.empty()) {
         throw InputError(only.empty() ? "the plan has no items"
                                       : "--only '" + printable(only) + "' matches none of the plan's items");

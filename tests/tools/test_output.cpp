@@ -28,7 +28,7 @@ std::ptrdiff_t lines(const std::string& text)
 
 }  // namespace
 
-TEST_CASE("--json puts one document on standard output and nothing else")
+TEST_CASE("with --json a command puts one document on standard output and nothing else")
 {
     auto words = GENERATE(values<std::vector<std::string>>({
         {"doctor"},

@@ -101,7 +101,7 @@ TEST_CASE("a sweep whose rows are all there measures nothing and shows them agai
     CHECK(second.out == first.out);
 }
 
-TEST_CASE("--steps runs exactly so many steps and reports every loss")
+TEST_CASE("a run of --steps N makes exactly N steps and reports every loss")
 {
     const Workbench bench;
     const auto losses_of = [&](const std::string& steps) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace roof {
 namespace {
 
@@ -53,7 +55,10 @@ std::string with_remedy(const std::string& name, const std::string& reason, cons
 std::string possible_text(const Lab& lab)
 {
     std::string text;
+    const std::vector<Device>& devices = lab.machine().devices;
     for (const auto& bench : lab.benches()) {
+        const auto fits = [&](const Device& device) { return device.kind == bench->device_kind(); };
+        if (std::ranges::none_of(devices, fits)) continue;
         text += fmt::format("  + {} on {}: {}\n", bench->name(), bench->device_kind(), bench->sentence());
     }
     for (const Capability& c : lab.machine().capabilities) {

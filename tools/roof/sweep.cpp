@@ -11,7 +11,6 @@
 #include "tools/roof/progress.hpp"
 #include "tools/roof/session.hpp"
 
-#include <algorithm>
 #include <memory>
 
 namespace roof {
@@ -45,14 +44,6 @@ std::string text_of(const Plan& plan, const Options& options)
     return text;
 }
 
-// An item's whole name means that item alone, even where it is the beginning of another's.
-std::vector<Item> items_of(const Plan& plan, const Options& options, const Lab& lab)
-{
-    std::vector<Item> items = expand(plan, lab, parse_settings(options.settings), options.only);
-    const auto exact = std::ranges::find_if(items, [&](const Item& item) { return item.id() == options.only; });
-    return exact == items.end() ? items : std::vector<Item>{*exact};
-}
-
 void show(const Session& session, const Options& options, Context& context)
 {
     if (options.json) {
@@ -69,7 +60,7 @@ void show(const Session& session, const Options& options, Context& context)
 int sweep_plan(const Options& options, Context& context)
 {
     const Plan plan = find_plan(options.plan);
-    const std::vector<Item> items = items_of(plan, options, context.lab);
+    const std::vector<Item> items = expand(plan, context.lab, parse_settings(options.settings), options.only);
     if (options.dry_run) {
         if (options.json)
             print_json(context.out, dry_run_json(items, sweep_words(options)));
