@@ -5,6 +5,7 @@
 #include "analysis/svg.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/rounds.hpp"
 
 #include <fmt/format.h>
 
@@ -126,7 +127,7 @@ std::string bandwidth_curve_panel(const Study& study, const std::string&)
         if (std::find(devices.begin(), devices.end(), row.device) == devices.end()) devices.push_back(row.device);
     std::string html;
     for (const std::string& device : devices) {
-        const Series series = series_of(study.calibration.rows, device);
+        const Series series = series_of(best_of_rounds(study.calibration.rows), device);
         if (!series.empty()) html += picture(series, study.ceilings, device);
     }
     return html;

@@ -141,7 +141,8 @@ std::unique_ptr<Subject> BandwidthBench::make(const Point& point, const Machine&
 std::vector<std::string> usual_working_sets(const Machine& machine)
 {
     constexpr long long smallest = 8 << 10;
-    constexpr double least_largest = 512 << 20;
+    constexpr double least_largest = 256 << 20;
+    constexpr long long fine_until = 32 << 20;  ///< beyond, a visit is dear and levels are wide
     double caches = 0;
     for (const MemoryLevel& level : machine.device("cpu").levels) {
         if (level.name != "DRAM") caches = std::max(caches, level.capacity.value * level.instances);
@@ -150,7 +151,8 @@ std::vector<std::string> usual_working_sets(const Machine& machine)
     std::vector<std::string> sets;
     for (long long bytes = smallest; static_cast<double>(bytes) <= largest; bytes *= 2) {
         sets.push_back(std::to_string(bytes));
-        if (static_cast<double>(bytes) * 1.5 <= largest) sets.push_back(std::to_string(bytes + bytes / 2));
+        if (bytes < fine_until && static_cast<double>(bytes) * 1.5 <= largest)
+            sets.push_back(std::to_string(bytes + bytes / 2));
     }
     return sets;
 }

@@ -81,8 +81,8 @@ Column<Measurement> axis(const std::string& axis_name)
 
 const std::vector<std::string>& axis_names()
 {
-    static const std::vector<std::string> names{"model", "batch",      "operation", "isa",     "precision",
-                                                "data",  "parameters", "lr",        "threads", "working_set"};
+    static const std::vector<std::string> names{"model",      "batch", "operation", "isa",         "precision", "data",
+                                                "parameters", "lr",    "threads",   "working_set", "round"};
     return names;
 }
 

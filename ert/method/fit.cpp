@@ -1,4 +1,4 @@
-// From rows to ceilings. A compute ceiling is a row. A bandwidth ceiling is a plateau of a working-set sweep: the plateaus
+// From rows to ceilings. Of the visits to a point the fastest counts (rounds.hpp). A compute ceiling is a row. A bandwidth ceiling is a plateau of a working-set sweep: the plateaus
 // are found on the load sweep of each thread count (plateau.hpp), and serve the other operations of that thread count.
 //
 // Estimator of a plateau's rate: of all pairs of neighbouring working sets on the plateau, the pair whose slower member is
@@ -6,6 +6,7 @@
 // pull it down.
 #include "ert/method/ceiling.hpp"
 #include "ert/method/plateau.hpp"
+#include "ert/method/rounds.hpp"
 
 #include <algorithm>
 #include <map>
@@ -207,7 +208,7 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
 {
     Ceilings ceilings;
     Sweeps sweeps;
-    for (const Measurement& row : rows) {
+    for (const Measurement& row : best_of_rounds(rows)) {
         if (row.status != Status::ok || row.seconds.median.value <= 0) continue;
         if (row.role == Role::compute) ceilings.all.push_back(compute_ceiling(row));
         if (row.role == Role::bandwidth && row.point.has("working_set")) add_to_sweeps(row, sweeps);

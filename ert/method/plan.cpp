@@ -27,6 +27,7 @@ class Parser {
         plan.source = text;
         if (root["name"]) plan.name = word(root["name"], "name");
         if (root["description"]) plan.description = word(root["description"], "description");
+        number(root, "rounds", 1, plan.rounds);
         const StoppingOptions stopping = root["measure"] ? measure(root["measure"], {}) : StoppingOptions{};
         const std::vector<std::string> devices =
             root["device"] ? words(root["device"], "device") : std::vector<std::string>{"cpu"};
@@ -141,7 +142,7 @@ class Parser {
     }
 
     std::string name_;
-    std::vector<std::string> plan_keys_{"name", "description", "device", "measure", "run"};
+    std::vector<std::string> plan_keys_{"name", "description", "device", "measure", "rounds", "run"};
     std::vector<std::string> measure_keys_{"warmup", "least", "most", "interval", "budget_seconds"};
 };
 

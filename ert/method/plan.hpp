@@ -37,6 +37,7 @@ struct Plan {
     std::string name;
     std::string description;
     std::vector<PlanEntry> entries;
+    int rounds = 1;      ///< visits to each item, the whole list once in each round (ert/method/rounds.hpp)
     std::string source;  ///< the text it was read from, kept in the results folder
 };
 

@@ -12,6 +12,8 @@ namespace {
 
 /// A plateau may sag (an L3 shared with others does) by about a tenth for each doubling of the working set.
 constexpr double steepest_fall = 0.16;  ///< log2 of rate per octave
+/// And by no more than a third from one end to the other: what falls farther has gone down a step.
+constexpr double most_fall = 0.6;  ///< log2
 /// Small working sets pay the loop's overhead, so the first plateau may climb.
 constexpr double steepest_climb = 0.16;
 constexpr std::size_t least_points = 3;
@@ -70,7 +72,8 @@ Line fit_line(std::span<const LogPoint> points)
         }
     }
     Line line;
-    line.slope = std::clamp(median(std::move(slopes)), -steepest_fall, steepest_climb);
+    const double fall = std::min(steepest_fall, most_fall / (points.back().x - points.front().x));
+    line.slope = std::clamp(median(std::move(slopes)), -fall, steepest_climb);
     std::vector<double> heights;
     for (const LogPoint& point : points) heights.push_back(point.y - line.slope * point.x);
     line.y = median(std::move(heights));
@@ -144,6 +147,17 @@ std::vector<Plateau> join_without_drop(const std::vector<Plateau>& plateaus, std
     return joined;
 }
 
+/// The largest working sets are memory's by the sweep's design, even where its few points at that end are no plateau.
+void end_in_memory(std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
+{
+    constexpr std::size_t points_of_memory = 2;
+    const std::size_t last = points.size() - 1;
+    if (plateaus.empty() || plateaus.back().last + points_of_memory > last) return;
+    const auto part = points.subspan(plateaus.back().first, plateaus.back().last - plateaus.back().first + 1);
+    const double lowest_cache = fit_line(part).at(part.back().x);
+    if (lowest_cache - points[last].y > least_drop) plateaus.push_back({last + 1 - points_of_memory, last});
+}
+
 }  // namespace
 
 std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep)
@@ -155,7 +169,9 @@ std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep)
     }
     const double common = noise_of(points);
     for (LogPoint& point : points) point.noise = std::min(most_noise, std::hypot(point.noise, common));
-    return join_without_drop(best_split(points), points);
+    std::vector<Plateau> plateaus = join_without_drop(best_split(points), points);
+    end_in_memory(plateaus, points);
+    return plateaus;
 }
 
 }  // namespace roof

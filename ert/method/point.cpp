@@ -33,6 +33,13 @@ void Point::set(std::string_view axis, std::string value)
     }
 }
 
+Point Point::without(std::string_view axis) const
+{
+    Point rest = *this;
+    std::erase_if(rest.values_, [&](const auto& pair) { return pair.first == axis; });
+    return rest;
+}
+
 bool Point::has(std::string_view axis) const
 {
     return std::ranges::any_of(values_, [&](const auto& pair) { return pair.first == axis; });

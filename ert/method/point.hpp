@@ -16,6 +16,8 @@ class Point {
     /// Replaces the value if the axis has one; else appends.
     void set(std::string_view axis, std::string value);
 
+    /// The same point without that axis.
+    Point without(std::string_view axis) const;
     bool has(std::string_view axis) const;
     /// Throws Error if the axis is missing.
     const std::string& text(std::string_view axis) const;

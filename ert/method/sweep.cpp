@@ -120,6 +120,20 @@ void check_settings(const Plan& plan, const Lab& lab, const Settings& settings)
     }
 }
 
+/// The list as often as the plan has rounds; with more than one, each visit is a row of its own.
+std::vector<Item> in_rounds(const std::vector<Item>& items, int rounds)
+{
+    if (rounds == 1) return items;
+    std::vector<Item> visits;
+    for (int round = 1; round <= rounds; ++round) {
+        for (Item visit : items) {
+            visit.point.set("round", std::to_string(round));
+            visits.push_back(std::move(visit));
+        }
+    }
+    return visits;
+}
+
 }  // namespace
 
 std::string Item::id() const
@@ -171,14 +185,14 @@ std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& setti
         Point point;
         combine(axes, 0, point, [&](const Point& complete) {
             item.point = complete;
-            const std::string id = item.id();
-            if (!only.empty() && !glob_match("*" + only + "*", id)) return;
-            if (seen.insert(id).second) items.push_back(item);
+            if (seen.insert(item.id()).second) items.push_back(item);
         });
     }
+    items = in_rounds(items, plan.rounds);
     // An id given whole means that item, and not also those whose ids it begins.
     const auto exact = std::ranges::find_if(items, [&](const Item& item) { return item.id() == only; });
     if (exact != items.end()) return {*exact};
+    if (!only.empty()) std::erase_if(items, [&](const Item& item) { return !glob_match("*" + only + "*", item.id()); });
     if (items.empty()) {
         throw InputError(only.empty() ? "the plan has no items"
                                       : "--only '" + printable(only) + "' matches none of the plan's items");
