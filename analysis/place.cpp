@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace roof::analysis {
 
@@ -92,21 +93,48 @@ std::vector<ByteInterval> traffic(const std::vector<const Work*>& works, const O
 std::string why_above(bool compute)
 {
     return compute ? "above the compute roof: taps on padding are counted but need no arithmetic, and some algorithms "
-                     "do with fewer multiplications than are counted"
+                     "do with fewer multiplications than are counted; if neither holds, the calibration was disturbed: "
+                     "calibrate "
+                     "again"
                    : "above the bandwidth roof: operands left in a cache by the layer before are counted as traffic";
 }
 
-void bind(Placement& p)
+/// The roof that allows a piece of work the least, and the time it allows.
+struct Limit {
+    Seconds time;
+    std::string roof;
+    bool compute = false;
+};
+
+Limit limit_of(const Work& work, const Overhead& over)
 {
+    Limit limit;
     const auto offer = [&](Seconds time, const std::string& roof, bool compute) {
-        if (time <= p.attainable) return;
-        p.attainable = time;
-        p.binds = roof;
-        p.binds_compute = compute;
+        if (time > limit.time) limit = {time, roof, compute};
     };
-    for (const LevelPlacement& level : p.levels)
-        if (level.roof.value > 0) offer(level.low / level.roof, level.level, false);
-    if (p.compute_roof.value > 0) offer(p.flops / p.compute_roof, p.precision, true);
+    for (const Ceiling* level : over.roofs.levels)
+        if (level->rate.median.value > 0)
+            offer(work.compulsory / ByteRate{level->rate.median.value}, level->level, false);
+    if (over.compute) offer(work.flops / FlopRate{over.compute->rate.median.value}, over.compute->precision, true);
+    return limit;
+}
+
+/// Works run one after another, so the times their roofs allow add up; what binds is the roof that most of that time is
+/// spent under.
+void bind(Placement& p, const std::vector<const Work*>& works, const Overhead& over)
+{
+    std::map<std::string, Limit> under;
+    for (const Work* work : works) {
+        const Limit limit = limit_of(*work, over);
+        p.attainable += limit.time;
+        Limit& sum = under[limit.roof];
+        sum = {sum.time + limit.time, limit.roof, limit.compute};
+    }
+    const auto longest = std::max_element(under.begin(), under.end(),
+                                          [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+    if (longest == under.end()) return;
+    p.binds = longest->second.roof;
+    p.binds_compute = longest->second.compute;
     if (p.binds.empty() || p.seconds.median.value <= 0) return;
     p.fraction = p.attainable / p.seconds.median;
     p.headroom = std::max(Seconds{}, p.seconds.median - p.attainable);
@@ -142,7 +170,7 @@ Placement settle(Placement p, Flops flops, const std::vector<const Work*>& works
                             low.value > 0 ? p.flops / low : Intensity{},
                             {roof.rate.median.value}});
     }
-    bind(p);
+    bind(p, works, over);
     return p;
 }
 

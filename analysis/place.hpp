@@ -2,7 +2,8 @@
 //   bytes at a level   low = compulsory; high = compulsory if that footprint fits into the caches nearer to the core than
 //                      the level, else no_reuse
 //   intensity          FLOPs / bytes, so an interval too
-//   attainable time    max(FLOPs / compute roof, compulsory bytes / bandwidth roof of each level)
+//   attainable time    max(FLOPs / compute roof, compulsory bytes / bandwidth roof of each level); of a step or a phase,
+//                      the sum over its parts, which run one after another
 //   fraction           attainable / measured time;  headroom = measured - attainable, never below 0
 #pragma once
 
@@ -58,7 +59,7 @@ struct Placement {
 
     FlopRate compute_roof;  ///< of the row's precision; 0 if it was not measured
     int roof_threads = 0;   ///< the thread count of the roofs
-    std::string binds;      ///< the level or the precision that gives the attainable time; empty without ceilings
+    std::string binds;  ///< the level or precision under which most of the attainable time lies; empty without ceilings
     bool binds_compute = false;
     Seconds attainable;   ///< 0 without ceilings
     double fraction = 0;  ///< may exceed 1; then `above`, and `note` says why that can be

@@ -1,6 +1,7 @@
 #include "analysis/rows.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <tuple>
 
 namespace roof::analysis {
@@ -18,6 +19,13 @@ long long batch_of(const Measurement& row)
 int threads_of(const Measurement& row)
 {
     return row.point.has("threads") ? static_cast<int>(row.point.integer("threads")) : 0;
+}
+
+std::string data_of(const Measurement& row)
+{
+    if (!row.point.has("data")) return "-";
+    const std::filesystem::path where = row.point.text("data");
+    return (where.has_filename() ? where : where.parent_path()).filename().string();
 }
 
 std::string precision_of(const Measurement& row)

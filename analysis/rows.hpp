@@ -15,6 +15,8 @@ std::string model_of(const Measurement& row);
 long long batch_of(const Measurement& row);
 /// Threads the row ran with; 0 if the point does not say. Throws InputError if it is no whole number.
 int threads_of(const Measurement& row);
+/// Where the images come from: "synthetic", "hashed", or the last name of a folder's path; "-" if the point does not say.
+std::string data_of(const Measurement& row);
 /// Empty if the point does not say.
 std::string precision_of(const Measurement& row);
 

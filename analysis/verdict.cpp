@@ -20,11 +20,13 @@ std::string shares_text(const TimeShares& shares)
 
 std::vector<std::string> verdict_cells(const Study& study, const Measurement& row)
 {
-    std::vector<std::string> cells{printable(model_of(row)), batch_of(row) > 0 ? std::to_string(batch_of(row)) : "-",
-                                   printable(precision_of(row)), printable(row.device), std::string(name(row.status))};
+    std::vector<std::string> cells{
+        printable(model_of(row)),     batch_of(row) > 0 ? std::to_string(batch_of(row)) : "-",
+        printable(precision_of(row)), printable(row.device),
+        printable(data_of(row)),      std::string(name(row.status))};
     const Placement* step = step_placement(study.placements, row);
     if (!step) {
-        cells.insert(cells.end(), 6, "-");
+        cells.insert(cells.end(), 7, "-");
         return cells;
     }
     const bool placed = !step->binds.empty();
@@ -33,6 +35,7 @@ std::vector<std::string> verdict_cells(const Study& study, const Measurement& ro
     cells.push_back(images > 0 ? plain_number(images) : "-");
     cells.push_back(format_si(step->rate.median.value, "FLOP/s"));
     cells.push_back(step->compute_roof.value > 0 ? percent(step->rate.median / step->compute_roof) : "-");
+    cells.push_back(placed ? printable(step->binds) : "-");
     cells.push_back(shares_text(time_shares(study.placements, row)));
     cells.push_back(placed ? format_duration(step->headroom.value) : "-");
     return cells;
@@ -94,8 +97,8 @@ std::string verdict_table(const Study& study)
     std::string text = calibration_warning(study);
     if (!text.empty()) text += "\n\n";
     if (rows.empty()) return text + "No training steps in this folder.\n";
-    Table table({"model", "batch", "precision", "device", "status", "step time [95%]", "images/s", "model rate",
-                 "of compute roof", "compute / bandwidth / far", "headroom"});
+    Table table({"model", "batch", "precision", "device", "data", "status", "step time [95%]", "images/s", "model rate",
+                 "of compute roof", "bound by", "compute / bandwidth / far", "headroom"});
     for (const Measurement* row : rows) table.add(verdict_cells(study, *row));
     return text + table.text() + reasons(rows) +
            "\nTimes and ceilings are measured; FLOPs and bytes are analytic. Compute / bandwidth / far: shares of "

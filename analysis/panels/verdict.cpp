@@ -36,11 +36,11 @@ std::vector<Cell> cells_of(const Study& study, const Measurement& row)
 {
     std::vector<Cell> cells{Cell::text(model_of(row)),
                             Cell::value(batch_of(row) > 0 ? std::to_string(batch_of(row)) : "-"),
-                            Cell::text(precision_of(row)), Cell::text(row.device)};
+                            Cell::text(precision_of(row)), Cell::text(row.device), Cell::text(data_of(row))};
     const Placement* step = step_placement(study.placements, row);
     if (!step) {
         const std::string why = std::string(name(row.status)) + (row.reason.empty() ? "" : ": " + row.reason);
-        cells.push_back({"<span class=\"warn\">" + escape(why) + "</span>", false, 6});
+        cells.push_back({"<span class=\"warn\">" + escape(why) + "</span>", false, 7});
         return cells;
     }
     const double images = row.images_per_second();
@@ -48,6 +48,7 @@ std::vector<Cell> cells_of(const Study& study, const Measurement& row)
     cells.push_back(Cell::value(images > 0 ? plain_number(images) : "-"));
     cells.push_back(Cell::value(format_si(step->rate.median.value, "FLOP/s")));
     cells.push_back(Cell::value(step->compute_roof.value > 0 ? percent(step->rate.median / step->compute_roof) : "-"));
+    cells.push_back(Cell::text(step->binds.empty() ? "-" : step->binds));
     cells.push_back(shares_cell(time_shares(study.placements, row)));
     cells.push_back(Cell::value(step->binds.empty() ? "-" : format_duration(step->headroom.value)));
     return cells;
@@ -61,8 +62,8 @@ std::string verdict_panel(const Study& study, const std::string&)
     if (rows.empty()) return paragraph("No training steps in this folder.");
     std::vector<std::vector<Cell>> cells;
     for (const Measurement* row : rows) cells.push_back(cells_of(study, *row));
-    return html_table({"model", "batch", "precision", "device", "step time", "images/s", "model rate",
-                       "of compute roof", "time held by", "headroom"},
+    return html_table({"model", "batch", "precision", "device", "data", "step time", "images/s", "model rate",
+                       "of compute roof", "bound by", "time held by", "headroom"},
                       cells) +
            "<p class=\"legend\"><i class=\"compute\"></i>compute roof <i class=\"bandwidth\"></i>bandwidth roof "
            "<i class=\"far\"></i>far below any roof (under half of what it allows) <i class=\"rest\"></i>outside the "

@@ -25,6 +25,17 @@ PartMeasurement of_bytes(double compulsory)
 
 }  // namespace
 
+TEST_CASE("a step's attainable time is the sum of its parts', and the roof of most of that time binds")
+{
+    const Placement step = place(made::row(), made::ceilings(), made::machine())[0];
+    REQUIRE(step.scope == Scope::step);
+    // 1e9 / 100e9 under fp32, 8e6 / 10e9 under DRAM, 5e8 / 100e9 under fp32, 10e6 / 10e9 under DRAM.
+    CHECK(step.attainable.value == Approx(0.010 + 0.0008 + 0.005 + 0.001));
+    CHECK(step.binds == "fp32");
+    CHECK(step.binds_compute);
+    CHECK(step.headroom.value == Approx(0.040 - 0.0168));
+}
+
 TEST_CASE("a row gives one placement for the step, one per phase and one per part")
 {
     const auto placements = place(made::row(), made::ceilings(), made::machine());
