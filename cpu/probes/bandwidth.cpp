@@ -142,7 +142,7 @@ std::vector<std::string> usual_working_sets(const Machine& machine)
 {
     constexpr long long smallest = 8 << 10;
     constexpr double least_largest = 256 << 20;
-    constexpr long long fine_until = 32 << 20;  ///< beyond, a visit is dear and levels are wide
+    constexpr double coarse_share = 8;  // beyond an eighth of the largest a visit is dear, and memory's level is wide
     double caches = 0;
     for (const MemoryLevel& level : machine.device("cpu").levels) {
         if (level.name != "DRAM") caches = std::max(caches, level.capacity.value * level.instances);
@@ -151,8 +151,7 @@ std::vector<std::string> usual_working_sets(const Machine& machine)
     std::vector<std::string> sets;
     for (long long bytes = smallest; static_cast<double>(bytes) <= largest; bytes *= 2) {
         sets.push_back(std::to_string(bytes));
-        if (bytes < fine_until && static_cast<double>(bytes) * 1.5 <= largest)
-            sets.push_back(std::to_string(bytes + bytes / 2));
+        if (static_cast<double>(bytes) < largest / coarse_share) sets.push_back(std::to_string(bytes + bytes / 2));
     }
     return sets;
 }

@@ -92,7 +92,7 @@ TEST_CASE("more threads than may be used, and a working set below one iteration,
 TEST_CASE("working sets ascend from 8 KiB to four times the largest caches together")
 {
     Machine machine = small_machine();
-    CHECK(usual_working_sets(machine).back() == std::to_string(512 << 20));
+    CHECK(usual_working_sets(machine).back() == std::to_string(256 << 20));
     machine.devices.front().levels.push_back({"L3", Bytes{256 << 20}, 4, 16});
     const std::vector<std::string> sets = usual_working_sets(machine);
     CHECK(sets.front() == "8192");
