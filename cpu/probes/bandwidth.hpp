@@ -38,7 +38,7 @@ class BandwidthBench : public Bench {
     std::shared_ptr<Workspace> workspace_;
 };
 
-/// Two for each octave, from 8 KiB to 512 MiB or four times the largest level of cache reported, all its instances
+/// Two for each octave, from 8 KiB to 256 MiB or four times the largest level of cache reported, all its instances
 /// together: what is reported only ever makes the sweep longer.
 std::vector<std::string> usual_working_sets(const Machine& machine);
 
