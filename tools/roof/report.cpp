@@ -18,6 +18,7 @@ struct Options {
     std::vector<std::string> folders;
     std::string out;
     std::string calibration;
+    bool brief = false;
 };
 
 int make_report(const Options& options, Context& context)
@@ -31,8 +32,9 @@ int make_report(const Options& options, Context& context)
     analysis::write_report(studies, page);
     for (const analysis::Study& study : studies) {
         analysis::write_csv(study, study.results.folder);
-        context.out << analysis::verdict_table(study) << '\n'
-                    << analysis::top_headroom(study, top_layers) << '\n'
+        context.out << analysis::verdict_table(study) << '\n';
+        if (options.brief) continue;
+        context.out << analysis::top_headroom(study, top_layers) << '\n'
                     << analysis::terminal_roofline(study, context.terminal.columns, context.terminal.plain) << '\n';
     }
     context.out << page.string() << '\n';
@@ -47,6 +49,7 @@ Action report(Grammar& grammar)
     grammar.words("DIR", options->folders);
     grammar.value("--out", options->out);
     grammar.value("--calibration", options->calibration);
+    grammar.flag("--brief", options->brief);
     return [options](Context& context) { return make_report(*options, context); };
 }
 
