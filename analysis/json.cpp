@@ -85,6 +85,7 @@ json row_json(const Measurement& row)
             {"data", row.point.has("data") ? text_or_null(row.point.text("data")) : json(nullptr)},
             {"status", name(row.status)},
             {"reason", text_or_null(row.reason)},
+            {"remarks", text_or_null(row.remarks)},
             {"step_seconds", step},
             {"phase_seconds",
              {{"forward", seconds(row.forward)}, {"backward", seconds(row.backward)}, {"update", seconds(row.update)}}},

@@ -50,6 +50,14 @@ std::string reasons(const std::vector<const Measurement*>& rows)
     return text.empty() ? text : "\nNot measured:\n" + text;
 }
 
+std::string remarks(const std::vector<const Measurement*>& rows)
+{
+    std::string text;
+    for (const Measurement* row : rows)
+        if (!row->remarks.empty()) text += fmt::format("  {}: {}\n", printable(row->id()), printable(row->remarks));
+    return text.empty() ? text : "\nRemarks:\n" + text;
+}
+
 }  // namespace
 
 const Placement* step_placement(std::span<const Placement> placements, const Measurement& row)
@@ -100,7 +108,7 @@ std::string verdict_table(const Study& study)
     Table table({"model", "batch", "precision", "device", "data", "status", "step time [95%]", "images/s", "model rate",
                  "of compute roof", "bound by", "compute / bandwidth / far", "headroom"});
     for (const Measurement* row : rows) table.add(verdict_cells(study, *row));
-    return text + table.text() + reasons(rows) +
+    return text + table.text() + reasons(rows) + remarks(rows) +
            "\nTimes and ceilings are measured; FLOPs and bytes are analytic. Compute / bandwidth / far: shares of "
            "the step\ntime of layers held by the compute roof, by a bandwidth roof, and by neither (below half of what "
            "their roof allows).\n";

@@ -42,7 +42,8 @@ class Bench {
     virtual std::string_view device_kind() const = 0;
     /// The axes on this machine: the usual values may depend on its ISA, cores and caches.
     virtual std::vector<Axis> axes(const Machine& machine) const = 0;
-    /// The reason why this point cannot be had on this machine and device, or nothing. Cheap; no subject is made.
+    /// The reason why this point cannot be had on this machine and device, or nothing. Cheap; no subject is made. Asked for
+    /// every item of a plan before the first is measured: throws InputError for a value that can never be right.
     virtual std::optional<std::string> obstacle(const Point& point, const Machine& machine,
                                                 const Device& device) const = 0;
     /// Throws Unsupported, OutOfMemory, InputError or Error.

@@ -111,6 +111,7 @@ std::vector<Column<Measurement>> measurement_columns()
         "memory_bytes", [](auto& row) -> auto& { return row.memory.value; }));
     columns.push_back(text("started_utc", &Row::started));
     columns.push_back(text("sentence", &Row::sentence));
+    columns.push_back(text("remarks", &Row::remarks));
     return columns;
 }
 

@@ -1,5 +1,7 @@
 #include "ert/method/measure.hpp"
 
+#include "ert/base/text.hpp"
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -59,6 +61,7 @@ void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock,
     row.work = subject->work();
     row.memory = subject->memory();
     row.samples = collect(*subject, item.stopping, clock, row.parts, observer);
+    row.remarks = join(subject->remarks(), "; ");
     row.seconds = estimate_of(row.samples, &Sample::seconds);
     row.data = estimate_of(row.samples, &Sample::data);
     row.forward = estimate_of(row.samples, &Sample::forward);

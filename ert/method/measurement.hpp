@@ -52,6 +52,7 @@ struct Measurement {
     Bytes memory;         ///< planned; the bytes wanted where status is out_of_memory
     std::string started;  ///< UTC, ISO 8601
     std::string sentence;
+    std::string remarks;                 ///< of the subject, joined by "; "
     std::vector<Sample> samples;         ///< samples.csv
     std::vector<PartMeasurement> parts;  ///< layers.csv
 

@@ -40,6 +40,9 @@ class Subject {
     /// In the order of their indices in Trace.
     virtual std::vector<Part> parts() const { return {}; }
 
+    /// What a reader of the row should know of the launches so far, each a sentence: broken files that were skipped, …
+    virtual std::vector<std::string> remarks() const { return {}; }
+
     /// Memory held for the launches, as planned.
     virtual Bytes memory() const { return {}; }
 };

@@ -120,6 +120,17 @@ void check_settings(const Plan& plan, const Lab& lab, const Settings& settings)
     }
 }
 
+/// A wrong value ends the run before anything is measured, not when its row comes up.
+void ask_bench(const Item& item, const Lab& lab, const std::string& where)
+{
+    if (item.bench == nullptr) return;
+    try {
+        item.bench->obstacle(item.point, lab.machine(), lab.machine().device(item.device));
+    } catch (const InputError& error) {
+        throw InputError(where + ": " + error.what());
+    }
+}
+
 /// The list as often as the plan has rounds; with more than one, each visit is a row of its own.
 std::vector<Item> in_rounds(const std::vector<Item>& items, int rounds)
 {
@@ -185,6 +196,7 @@ std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& setti
         Point point;
         combine(axes, 0, point, [&](const Point& complete) {
             item.point = complete;
+            ask_bench(item, lab, entry.where);
             if (seen.insert(item.id()).second) items.push_back(item);
         });
     }

@@ -36,6 +36,7 @@ class FakeSubject : public Subject {
         std::function<double(int launch)> slower = [](int) { return 1.0; };
         std::function<void(int launches)> check = [](int) {};
         Bytes memory;
+        std::vector<std::string> remarks;
     };
     FakeSubject(Script script, ManualClock clock) : script_(std::move(script)), clock_(std::move(clock)) {}
 
@@ -57,6 +58,7 @@ class FakeSubject : public Subject {
     }
     void check() override { script_.check(launches_); }
     std::vector<Part> parts() const override { return script_.parts; }
+    std::vector<std::string> remarks() const override { return script_.remarks; }
     Bytes memory() const override { return script_.memory; }
 
   private:
@@ -136,6 +138,7 @@ inline FakeSubject::Script fake_step(const Point& point)
     script.work = {Flops{9e9 * batch}, Bytes{1e7 * batch + 2.2e8}, Bytes{2e10 * batch}};
     script.loss = [](int launch) { return 7.0 - launch; };
     script.memory = Bytes{1e6 * batch};
+    if (batch == 7) script.remarks = {"one file was broken", "two were slow"};
     if (batch == 13) {
         script.check = [](int) { throw Error("the loss is not finite"); };
     }

@@ -90,6 +90,14 @@ TEST_CASE("a failed check is a failed row with the reason and without samples")
     REQUIRE(row.samples.empty());
 }
 
+TEST_CASE("what a subject remarks stands in its row")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    REQUIRE(measure(item_of(lab, "7"), lab, time.clock()).remarks == "one file was broken; two were slow");
+    REQUIRE(measure(item_of(lab, "8"), lab, time.clock()).remarks.empty());
+}
+
 TEST_CASE("out of memory is a row that holds the bytes wanted")
 {
     const ManualClock time;

@@ -1,4 +1,5 @@
 #include "ert/method/lab.hpp"
+#include "tests/data/jpeg_files.hpp"
 #include "workloads/model/work.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/onednn/train_bench.hpp"
@@ -158,9 +159,27 @@ TEST_CASE("The part brings the bench and the library's version to the lab")
     CHECK(names == std::vector<std::string>{"model", "batch", "precision", "data", "parameters", "lr", "threads"});
 }
 
-TEST_CASE("A learning rate that is none is the user's mistake")
+TEST_CASE("A learning rate or a folder that is none is the user's mistake, known before anything is made")
 {
     Point wrong = point("alexnet", "1");
     wrong.set("lr", "-1");
     CHECK_THROWS_AS(TrainBench().make(wrong, two_threads(), cpu), InputError);
+    CHECK_THROWS_AS(TrainBench().obstacle(wrong, two_threads(), cpu), InputError);
+    wrong.set("lr", "0.1");
+    wrong.set("data", "/nowhere");
+    CHECK_THROWS_WITH(TrainBench().obstacle(wrong, two_threads(), cpu), Catch::Contains("/nowhere"));
+}
+
+TEST_CASE("A broken image is named and counted in the remarks, and the step goes on")
+{
+    const test::TemporaryFolder folder;
+    test::write_folder_of(folder.path(), 2, 2);
+    test::write_text(folder.path() / "a" / "broken.jpg", "no JPEG");
+    Step step(model::build_model("alexnet"), {.batch = 4, .threads = 2}, folder.path().string(), 1);
+    CHECK(step.remarks().size() <= 1);
+    const Clock clock = steady_clock();
+    Trace trace(clock, step.parts().size());
+    for (int launch = 0; launch < 2; ++launch) step.launch(trace);
+    REQUIRE(step.remarks().size() == 1);
+    CHECK_THAT(step.remarks()[0], Catch::Contains("1 broken image file(s) skipped") && Catch::Contains("broken.jpg"));
 }

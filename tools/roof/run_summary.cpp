@@ -74,6 +74,11 @@ std::string rate_text(const Measurement& row, const Ceilings& ceilings)
                        format_si(ceiling->rate.median.value, "FLOP/s"), ceiling->threads);
 }
 
+std::string remarks_line(const Measurement& row)
+{
+    return row.remarks.empty() ? "" : line("remarks", printable(row.remarks));
+}
+
 std::string losses_text(const Measurement& row)
 {
     std::string text;
@@ -90,7 +95,7 @@ std::string run_summary(const Measurement& row, const Ceilings& ceilings)
     }
     return title(row) + line("step", step_text(row)) + line("images/s", images_text(row)) +
            line("phases", phases_text(row)) + line("per image", per_image_text(row)) +
-           line("rate", rate_text(row, ceilings)) + line("losses", losses_text(row));
+           line("rate", rate_text(row, ceilings)) + line("losses", losses_text(row)) + remarks_line(row);
 }
 
 }  // namespace roof

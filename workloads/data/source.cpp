@@ -3,9 +3,15 @@
 
 #include "ert/base/error.hpp"
 #include "workloads/data/folder.hpp"
+#include "workloads/data/image_list.hpp"
 #include "workloads/data/resident.hpp"
 
 namespace roof::data {
+
+void require_source(const std::string& where)
+{
+    if (where != "synthetic" && where != "hashed") list_images(where);
+}
 
 Source open_source(const std::string& where, int batch, const model::Shape& image, int classes, int workers,
                    unsigned seed)

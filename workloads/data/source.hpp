@@ -39,6 +39,9 @@ class Source {
     Hands hands_;
 };
 
+/// Throws InputError if `where` is neither a word of open_source nor a folder with images. Lists it, opens no file.
+void require_source(const std::string& where);
+
 /// `where` is one of
 /// - "synthetic": one resident batch of random normal values and random labels, always of seed 1;
 /// - "hashed": the parity batch of workloads/model/hashed.hpp, resident;

@@ -1,5 +1,7 @@
 #include "workloads/onednn/step.hpp"
 
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
 #include "workloads/model/work.hpp"
 
 #include <cmath>
@@ -56,6 +58,19 @@ void Step::check()
         throw Error("the first loss is " + std::to_string(*first_loss_) + ", far above that of guessing, " +
                     std::to_string(guessing));
     }
+}
+
+std::vector<std::string> Step::remarks() const
+{
+    constexpr std::size_t most_named = 5;
+    std::vector<std::string> broken = source_.facts().skipped;
+    if (broken.empty()) return {};
+    const std::string remark = std::to_string(broken.size()) + " broken image file(s) skipped: ";
+    if (broken.size() > most_named) {
+        broken.resize(most_named);
+        broken.emplace_back("…");
+    }
+    return {remark + join(broken, ", ")};
 }
 
 }  // namespace roof::onednn

@@ -23,6 +23,8 @@ class Step : public Subject {
     /// The loss is finite, and the first one of random parameters near that of guessing, ln(classes).
     void check() override;
     std::vector<Part> parts() const override { return network_.parts(); }
+    /// Names the broken images that were skipped.
+    std::vector<std::string> remarks() const override;
     Bytes memory() const override { return network_.memory(); }
 
     const Network& network() const { return network_; }

@@ -1,6 +1,7 @@
 #include "workloads/onednn/train_bench.hpp"
 
 #include "ert/base/error.hpp"
+#include "workloads/data/source.hpp"
 #include "workloads/onednn/step.hpp"
 
 #include <algorithm>
@@ -31,6 +32,14 @@ Axis numbers(std::string name, std::string meaning, Words usual, long long most)
     return axis;
 }
 
+float learning_rate(const Point& point)
+{
+    const double rate = point.number("lr");
+    if (!std::isfinite(rate) || rate < 0)
+        throw InputError("lr: a learning rate is no less than 0, not " + point.text("lr"));
+    return static_cast<float>(rate);
+}
+
 }  // namespace
 
 std::string_view TrainBench::sentence() const
@@ -55,21 +64,20 @@ std::vector<Axis> TrainBench::axes(const Machine& machine) const
             numbers("threads", "threads", {std::to_string(threads)}, threads)};
 }
 
-std::optional<std::string> TrainBench::obstacle(const Point&, const Machine&, const Device&) const
+std::optional<std::string> TrainBench::obstacle(const Point& point, const Machine&, const Device&) const
 {
+    learning_rate(point);
+    data::require_source(point.text("data"));
     return std::nullopt;
 }
 
 std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device&) const
 {
-    const double rate = point.number("lr");
-    if (!std::isfinite(rate) || rate < 0)
-        throw InputError("lr: a learning rate is no less than 0, not " + point.text("lr"));
     const Settings settings{
         .batch = static_cast<int>(point.integer("batch")),
         .threads = static_cast<int>(point.integer("threads")),
         .parameters = point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random,
-        .learning_rate = static_cast<float>(rate),
+        .learning_rate = learning_rate(point),
     };
     return std::make_unique<Step>(model::build_model(point.text("model")), settings, point.text("data"),
                                   machine.threads);
