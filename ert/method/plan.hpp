@@ -19,6 +19,7 @@ struct Item {
     std::string device;
     StoppingOptions stopping;
     std::string missing;
+    std::string where;  ///< the entry it comes from, "file:line"
 
     std::string id() const;
 };
@@ -52,6 +53,10 @@ Plan parse_plan(const std::string& text, const std::string& name);
 /// `only`: a whole id, or a glob looked for anywhere in the ids; empty takes all. A bench or device this build or machine lacks gives
 /// items that say so; a word that is none of the grammar's throws InputError, as does a plan of which nothing is left.
 std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& settings = {}, const std::string& only = {});
+
+/// Asks each item's bench about its values, so that one that can never be right (a folder that is not there) ends the run before
+/// anything is measured, not when its row comes up. Throws InputError with the entry's place.
+void check_items(const std::vector<Item>& items, const Lab& lab);
 
 /// Checks one value against its axis; throws InputError with `where`, the key and the legal values.
 void check_value(const Axis& axis, const std::string& value, const std::string& where);

@@ -120,17 +120,6 @@ void check_settings(const Plan& plan, const Lab& lab, const Settings& settings)
     }
 }
 
-/// A wrong value ends the run before anything is measured, not when its row comes up.
-void ask_bench(const Item& item, const Lab& lab, const std::string& where)
-{
-    if (item.bench == nullptr) return;
-    try {
-        item.bench->obstacle(item.point, lab.machine(), lab.machine().device(item.device));
-    } catch (const InputError& error) {
-        throw InputError(where + ": " + error.what());
-    }
-}
-
 /// The list as often as the plan has rounds; with more than one, each visit is a row of its own.
 std::vector<Item> in_rounds(const std::vector<Item>& items, int rounds)
 {
@@ -183,7 +172,7 @@ std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& setti
         const Bench* bench = lab.find(entry.bench, kind);
         const bool has_device =
             std::ranges::any_of(lab.machine().devices, [&](const Device& d) { return d.name == entry.device; });
-        Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}};
+        Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}, entry.where};
         if (bench == nullptr) {
             item.missing = why_missing(lab, "this build cannot run bench '" + entry.bench + "' on a " + kind,
                                        kind == "gpu" ? "gpu" : "");
@@ -196,7 +185,6 @@ std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& setti
         Point point;
         combine(axes, 0, point, [&](const Point& complete) {
             item.point = complete;
-            ask_bench(item, lab, entry.where);
             if (seen.insert(item.id()).second) items.push_back(item);
         });
     }
@@ -210,6 +198,18 @@ std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& setti
                                       : "--only '" + printable(only) + "' matches none of the plan's items");
     }
     return items;
+}
+
+void check_items(const std::vector<Item>& items, const Lab& lab)
+{
+    for (const Item& item : items) {
+        if (item.bench == nullptr) continue;
+        try {
+            item.bench->obstacle(item.point, lab.machine(), lab.machine().device(item.device));
+        } catch (const InputError& error) {
+            throw InputError(item.where + ": " + error.what());
+        }
+    }
 }
 
 }  // namespace roof

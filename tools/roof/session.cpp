@@ -59,6 +59,7 @@ int Session::status() const
 Session measure_all(const Job& job, Context& context, const Listener& listener)
 {
     const Machine& machine = context.lab.machine();
+    check_items(job.items, context.lab);
     const std::vector<std::string> ids = ids_of(job.items);
     Session session;
     std::size_t complete = 0;
