@@ -245,6 +245,7 @@ std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, c
     blank.batch = batch_of(row);
     blank.device = row.device;
     blank.precision = precision_of(row);
+    blank.data = data_of(row);
     blank.threads = threads_of(row);
 
     std::vector<Placement> placements{place_step(blank, row, over)};

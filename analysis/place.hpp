@@ -44,7 +44,8 @@ struct Placement {
     long long batch = 0;
     std::string device;
     std::string precision;
-    int threads = 0;  ///< of the row; 0 if it does not say
+    std::string data;  ///< as data_of() names it
+    int threads = 0;   ///< of the row; 0 if it does not say
     Scope scope = Scope::step;
     std::string name;  ///< the layer's, the phase's or the model's
     std::string kind;  ///< the layer's kind; empty for steps and phases

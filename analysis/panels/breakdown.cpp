@@ -92,6 +92,14 @@ std::string key_of(const std::vector<const Measurement*>& rows)
     return html + "</p>\n";
 }
 
+/// Says of a folder only that it is one: its name may be longer than there is room for.
+std::string label_of(const Measurement& row)
+{
+    const std::string data = data_of(row);
+    const bool resident = data == "-" || data == "synthetic" || data == "hashed";
+    return fmt::format("batch {}, {}, {}{}", batch_of(row), precision_of(row), row.device, resident ? "" : ", folder");
+}
+
 }  // namespace
 
 std::string breakdown_panel(const Study& study, const std::string&)
@@ -105,8 +113,7 @@ std::string breakdown_panel(const Study& study, const std::string&)
     double top = 6;
     for (const Measurement* row : rows) {
         svg.text({bar_left - 12, top + 13}, model_of(*row), "name", Anchor::end);
-        svg.text({bar_left - 12, top + 29},
-                 fmt::format("batch {}, {}, {}", batch_of(*row), precision_of(*row), row->device), "tick", Anchor::end);
+        svg.text({bar_left - 12, top + 29}, label_of(*row), "tick", Anchor::end);
         draw_strip(svg, phases_of(*row), row->seconds.median.value, top);
         draw_strip(svg, kinds_of(*row), row->seconds.median.value, top + strip_height + 4);
         svg.text({bar_left + bar_width + 12, top + 21}, format_duration(row->seconds.median.value), "name");

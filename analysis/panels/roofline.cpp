@@ -72,7 +72,7 @@ void draw_steps(Svg& svg, const LogPlot& plot, std::vector<const Placement*> ste
 bool same_series(const Placement& p, const Measurement& row)
 {
     return p.model == model_of(row) && p.device == row.device && p.precision == precision_of(row) &&
-           p.threads == threads_of(row);
+           p.threads == threads_of(row) && p.data == data_of(row);
 }
 
 std::string picture(const Study& study, const Measurement& row, const Frame& frame, const std::string& key)

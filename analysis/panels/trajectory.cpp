@@ -1,4 +1,4 @@
-// Throughput and the share of the compute roof over the batch: a line for each model, device and precision.
+// Throughput and the share of the compute roof over the batch: a line for each model, device, precision and source of images.
 #include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/rows.hpp"
@@ -38,7 +38,8 @@ Series series_of(const Study& study, bool share_of_roof)
         const std::string value =
             share_of_roof ? percent(work / t.median.value) + " of the " + p.precision + " roof"
                           : with_interval(work / t.median.value, work / t.high.value, work / t.low.value, "images/s");
-        series[fmt::format("{} {} {} x{}", p.model, p.precision, p.device, p.threads)].push_back(
+        const std::string fed = p.data == "-" || p.data == "synthetic" ? "" : ", " + p.data;
+        series[fmt::format("{} {} {} x{}{}", p.model, p.precision, p.device, p.threads, fed)].push_back(
             {static_cast<double>(p.batch), work / t.median.value, work / t.high.value, work / t.low.value,
              fmt::format("{}, batch {}: {}", p.model, p.batch, value)});
     }
