@@ -34,14 +34,18 @@ bool lacks_a_row(const fs::path& folder, const std::vector<std::string>& ids)
     });
 }
 
+/// A calibration that was stopped early has roofs of one kind only; nothing can be placed under those.
 bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
 {
     if (!fs::exists(folder / "measurements.csv") || !fs::exists(folder / "machine.yaml")) return false;
     try {
         const Results results = read_results(folder);
         if (!machine_name.empty() && results.machine.name != machine_name) return false;
-        return std::ranges::any_of(
-            results.rows, [](const Measurement& row) { return row.role != Role::step && row.status == Status::ok; });
+        const auto measured = [&](Role role) {
+            return std::ranges::any_of(
+                results.rows, [&](const Measurement& row) { return row.role == role && row.status == Status::ok; });
+        };
+        return measured(Role::bandwidth) && measured(Role::compute);
     } catch (const Error&) {
         return false;  // a damaged neighbour is nobody's calibration
     }

@@ -53,7 +53,7 @@ Results read_results(const std::filesystem::path& folder);
 std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,
                                     const std::string& plan_text, const std::vector<std::string>& ids);
 
-/// The newest folder that holds measured ceilings of the same machine: `folder` itself, one in it, or one beside it. Empty
+/// The newest folder that holds measured ceilings, of bandwidth and of compute, of the same machine: `folder` itself, one in it, or one beside it. Empty
 /// path if there is none.
 std::filesystem::path find_calibration(const std::filesystem::path& folder);
 

@@ -36,19 +36,6 @@ void compress(const fs::path& file, const std::vector<unsigned char>& pixels, in
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder()
-{
-    std::string name = (fs::temp_directory_path() / "roof_data_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
-    path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder()
-{
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-}
-
 void write_plain(const fs::path& file, int width, int height, Rgb colour, Ink ink)
 {
     std::vector<unsigned char> pixels;

@@ -1,5 +1,7 @@
-// JPEG files for the tests, good and bad, in a folder that is removed with its owner.
+// JPEG files for the tests, good and bad.
 #pragma once
+
+#include "tests/fakes/temporary_folder.hpp"
 
 #include <array>
 #include <filesystem>
@@ -7,18 +9,7 @@
 
 namespace roof::test {
 
-class TemporaryFolder {
-  public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
+using fakes::TemporaryFolder;
 
 using Rgb = std::array<unsigned char, 3>;
 

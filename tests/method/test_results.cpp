@@ -215,7 +215,8 @@ TEST_CASE("the same command continues an unfinished folder and makes a new one a
 TEST_CASE("the newest calibration of the same machine is found beside a run")
 {
     const TemporaryFolder root;
-    const std::string probes = "run:\n  - {bench: flops, threads: 1, isa: avx2}\n";
+    const std::string stopped_early = "run:\n  - {bench: flops, threads: 1, isa: avx2}\n";
+    const std::string probes = stopped_early + "  - {bench: bandwidth, operation: load}\n";
     const auto make = [&](const std::string& name, const std::string& plan, const Machine& machine) {
         RunDirectory run(root / "m" / name, plan, machine);
         for (const Measurement& row : measured(plan)) run.append(row);
@@ -226,6 +227,7 @@ TEST_CASE("the newest calibration of the same machine is found beside a run")
     Machine other = fake_machine();
     other.name = "other";
     make("2026-01-04-a", probes, other);
+    make("2026-01-05-a", stopped_early, fake_machine());
     REQUIRE(find_calibration(root / "m" / "2026-01-03-a").filename() == "2026-01-02-a");
     REQUIRE(find_calibration(root / "m" / "2026-01-01-a").filename() == "2026-01-01-a");
     REQUIRE(find_calibration(root / "nowhere").empty());
