@@ -68,3 +68,11 @@ TEST_CASE("rows without rounds pass as they are, in their order")
     REQUIRE(best.size() == 2);
     REQUIRE(best[0].point.text("operation") == "add");
 }
+
+TEST_CASE("what cannot be had here is answered once, not in every round")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    const std::string plan = "rounds: 3\nrun:\n  - {bench: flops, device: 'gpu:0', precision: fp32}\n";
+    REQUIRE(expand(parse_plan(plan, "p"), lab).size() == 1);
+}

@@ -57,7 +57,7 @@ TEST_CASE("wrong input gives one clear line with the key and the legal values, a
         {{"run", "tinynet", "--batch", "4", "--out", "/proc/nowhere/run"}, {"/proc/nowhere"}},
         {{"sweep"}, {"PLAN"}},
         {{"sweep", "missing.yaml"}, {"missing.yaml", "built-in"}},
-        {{"calibrate", "--device", "gpu:7"}, {"gpu:7", "cpu"}},
+        {{"calibrate", "--device", "tpu"}, {"tpu", "cpu"}},
         {{"calibrate", "--threads", "0"}, {"threads", "'0'"}},
         {{"estimate", "alexnet", "--batch", "none"}, {"--batch", "from 1 to"}},
         {{"estimate", "alexnte", "--batch", "1"}, {"did you mean 'alexnet'"}},

@@ -78,6 +78,16 @@ TEST_CASE("an interrupt before the first row leaves a folder that can be continu
     CHECK(bench.roof(words).status == 0);
 }
 
+TEST_CASE("calibrating a GPU that is not here is answered by rows that say why")
+{
+    const Workbench bench;
+    const Said said = bench.roof({"calibrate", "--device", "gpu:0", "--out", bench.path("gpu")});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.err, Catch::Contains("nothing could be measured on gpu:0: this build cannot run bench"));
+    for (const Measurement& row : read_results(bench.folder / "gpu").rows) CHECK(row.status == Status::unsupported);
+    CHECK(bench.roof({"calibrate", "--device", "tpu"}).status == 2);
+}
+
 TEST_CASE("without --out an interrupted sweep finds its folder again")
 {
     Workbench bench;

@@ -1,6 +1,7 @@
 // `roof calibrate`: the ceilings of this machine, by the plan for its kind of device that is compiled into the binary.
 #include "analysis/json.hpp"
 #include "analysis/verdict.hpp"
+#include "ert/base/text.hpp"
 #include "ert/method/ceiling.hpp"
 #include "tools/roof/arguments.hpp"
 #include "tools/roof/commands.hpp"
@@ -9,6 +10,7 @@
 #include "tools/roof/progress.hpp"
 #include "tools/roof/session.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace roof {
@@ -24,17 +26,28 @@ struct Options {
     bool json = false;
 };
 
-Plan plan_for(const Device& device, const Options& options)
+/// A GPU that is not here has a plan all the same: its rows say why they are not measured.
+Plan plan_for(const std::string& device, const Machine& machine, const Options& options)
 {
-    Plan plan = find_plan("calibrate/" + device.kind + (options.quick ? "-quick" : ""));
-    for (PlanEntry& entry : plan.entries) entry.device = device.name;
+    const bool is_gpu = device.starts_with("gpu:");
+    const std::string kind = is_gpu ? "gpu" : machine.device(device).kind;
+    Plan plan = find_plan("calibrate/" + kind + (options.quick ? "-quick" : ""));
+    for (PlanEntry& entry : plan.entries) entry.device = device;
     return plan;
+}
+
+void say_if_nothing_was_measured(const Session& session, const std::string& device, Context& context)
+{
+    const auto measured = [](const Measurement& row) { return row.status == Status::ok; };
+    if (session.rows.empty() || std::ranges::any_of(session.rows, measured)) return;
+    context.err << "nothing could be measured on " << printable(device) << ": "
+                << printable(session.rows.front().reason) << '\n';
 }
 
 int measure_ceilings(const Options& options, Context& context)
 {
     const Machine& machine = context.lab.machine();
-    const Plan plan = plan_for(machine.device(options.device), options);
+    const Plan plan = plan_for(options.device, machine, options);
     Settings settings;
     std::string text = plan.source + "# on device " + options.device + '\n';
     if (!options.threads.empty()) {
@@ -44,6 +57,7 @@ int measure_ceilings(const Options& options, Context& context)
     const std::vector<Item> items = expand(plan, context.lab, settings);
     const Session session = measure_all({text, items, options.out}, context, progress(context));
     if (session.interrupted) return session.status();
+    say_if_nothing_was_measured(session, options.device, context);
     const Ceilings ceilings = fit_ceilings(session.rows, machine);
     if (options.json)
         print_json(context.out, analysis::ceilings_json(ceilings, machine));
