@@ -1,8 +1,8 @@
 // The mapping is made too large by one huge page, and what lies outside the aligned part is given back at once.
 #include "cpu/buffer.hpp"
 
-#include "cpu/system.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/available_memory.hpp"
 
 #include <sys/mman.h>
 
@@ -20,7 +20,7 @@ std::size_t round_up(std::size_t bytes)
 void refuse_if_too_large(double bytes, const std::string& what_for)
 {
     const Bytes available = available_memory();
-    if (available.value > 0 && bytes > available.value) throw OutOfMemory(Bytes{bytes}, available, what_for);
+    if (bytes > available.value) throw OutOfMemory(Bytes{bytes}, available, what_for);
 }
 
 }  // namespace

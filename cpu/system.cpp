@@ -74,22 +74,6 @@ double smaller_limit(double a, double b)
     return a <= 0 ? b : b <= 0 ? a : std::min(a, b);
 }
 
-/// Room left in the groups that limit memory; 0 if none does.
-double memory_left_in_groups()
-{
-    double left = 0;
-    const auto consider = [&](const fs::path& folder, const char* limit_file, const char* usage_file) {
-        const auto limit = first_number(folder / limit_file);
-        const auto usage = first_number(folder / usage_file);
-        if (limit && usage) left = smaller_limit(left, std::max(1.0, *limit - *usage));
-    };
-    for (const fs::path& folder : control_groups("")) consider(folder, "memory.max", "memory.current");
-    for (const fs::path& folder : control_groups("memory")) {
-        consider(folder, "memory.limit_in_bytes", "memory.usage_in_bytes");
-    }
-    return left;
-}
-
 }  // namespace
 
 std::map<std::string, std::string> first_processor()
@@ -107,11 +91,6 @@ std::map<std::string, std::string> first_processor()
 Bytes total_memory()
 {
     return memory_line("MemTotal:");
-}
-
-Bytes available_memory()
-{
-    return Bytes{smaller_limit(memory_line("MemAvailable:").value, memory_left_in_groups())};
 }
 
 std::string huge_page_mode()

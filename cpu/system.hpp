@@ -12,8 +12,6 @@ namespace roof::cpu {
 std::map<std::string, std::string> first_processor();
 
 Bytes total_memory();
-/// What can be had without swapping, within the limit of this process's memory control group.
-Bytes available_memory();
 
 /// The word in brackets of the transparent huge page setting: always, madvise or never.
 std::string huge_page_mode();

@@ -5,6 +5,7 @@
 #include "cpu/doubts.hpp"
 #include "cpu/isa.hpp"
 #include "cpu/system.hpp"
+#include "ert/method/available_memory.hpp"
 
 #include <algorithm>
 #include <cctype>

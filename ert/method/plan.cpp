@@ -2,13 +2,12 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/files.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 namespace roof {
 namespace {
@@ -155,9 +154,7 @@ Plan parse_plan(const std::string& text, const std::string& name)
 
 Plan load_plan(const std::filesystem::path& file)
 {
-    std::ifstream in(file, std::ios::binary);
-    if (!in || std::filesystem::is_directory(file)) throw InputError("cannot read the plan " + file.string());
-    return parse_plan({std::istreambuf_iterator<char>(in), {}}, file.string());
+    return parse_plan(read_file(file), file.string());
 }
 
 }  // namespace roof

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <utility>
 
 namespace roof {
 namespace {
@@ -40,28 +42,35 @@ void read_rows(const std::filesystem::path& file, const std::vector<Column<Row>>
     const CsvTable table = parse_csv(read_file(file), file.string());
     if (table.header.empty()) return;
     const std::size_t id = table.column("id");
+    std::vector<std::pair<const Column<Row>*, std::size_t>> places;
+    for (const auto& column : columns) {
+        if (table.has(column.name)) places.emplace_back(&column, table.column(column.name));
+    }
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
         Row row;
-        for (const auto& column : columns) {
-            if (!table.has(column.name)) continue;
+        for (const auto& [column, place] : places) {
             try {
-                column.read(row, table.rows[r][table.column(column.name)]);
+                column->read(row, table.rows[r][place]);
             } catch (const Error& error) {
                 throw InputError(
-                    fmt::format("{}: row {}, column {}: {}", file.string(), r + 2, column.name, error.what()));
+                    fmt::format("{}: row {}, column {}: {}", file.string(), r + 2, column->name, error.what()));
             }
         }
         take(table.rows[r][id], std::move(row));
     }
 }
 
-/// Appends lines; a file that is not there or empty gets its header in the same write.
+/// Appends a line for each row, all in one write; a file that is not there or empty gets its header in the same.
 template <class Row>
-void append_rows(const std::filesystem::path& file, const std::vector<Column<Row>>& columns, const std::string& lines)
+void append_rows(const std::filesystem::path& file, const std::vector<Column<Row>>& columns, const std::string& id,
+                 std::span<const Row> rows)
 {
+    if (rows.empty()) return;
     std::error_code none;
     const bool fresh = !std::filesystem::exists(file) || std::filesystem::file_size(file, none) == 0;
-    append_file(file, fresh ? header_line(columns) + lines : lines);
+    std::string lines = fresh ? header_line(columns) : "";
+    for (const Row& row : rows) lines += row_line(id, row, columns);
+    append_file(file, lines);
 }
 
 /// Leaves out an incomplete last line and the lines whose row does not count; checks the header.
@@ -132,13 +141,9 @@ void RunDirectory::mend()
 void RunDirectory::append(const Measurement& row)
 {
     const std::string id = row.id();
-    std::string samples;
-    for (const Sample& sample : row.samples) samples += row_line(id, sample, sample_columns());
-    std::string parts;
-    for (const PartMeasurement& part : row.parts) parts += row_line(id, part, part_columns());
-    if (!samples.empty()) append_rows(folder_ / samples_file, sample_columns(), samples);
-    if (!parts.empty()) append_rows(folder_ / layers_file, part_columns(), parts);
-    append_rows(folder_ / measurements_file, measurement_columns(), row_line(id, row, measurement_columns()));
+    append_rows<Sample>(folder_ / samples_file, sample_columns(), id, row.samples);
+    append_rows<PartMeasurement>(folder_ / layers_file, part_columns(), id, row.parts);
+    append_rows<Measurement>(folder_ / measurements_file, measurement_columns(), id, {&row, 1});
     done_.insert(id);
 }
 

@@ -30,7 +30,16 @@ class Trace {
     };
     [[nodiscard]] Span part(std::size_t index) { return Span(*this, index); }
 
-    /// The launch waited this long for input. It is kept apart from the launch's own time.
+    /// Runs `wait` on the trace's clock and keeps its time apart from the launch's own; returns what it returns.
+    template <class Wait>
+    auto waiting_for_data(const Wait& wait)
+    {
+        const Seconds begin = clock_();
+        auto data = wait();
+        data_ += clock_() - begin;
+        return data;
+    }
+    /// The launch waited this long for input.
     void waited_for_data(Seconds seconds) { data_ += seconds; }
     void saw_loss(double loss) { loss_ = loss; }
 

@@ -1,8 +1,8 @@
 // Memory for the probes: aligned, filled, and refused with the numbers when there is not enough.
 #include "cpu/buffer.hpp"
-#include "cpu/system.hpp"
 #include "cpu/topology.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/available_memory.hpp"
 
 #include <bit>
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
+#include "ert/method/available_memory.hpp"
 #include "tests/onednn/allocations.hpp"
 #include "tests/onednn/hashed_training.hpp"
 #include "workloads/onednn/arena.hpp"
-#include "workloads/onednn/available_memory.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -9,16 +9,6 @@ namespace {
 constexpr std::uint32_t golden_ratio = 0x9E3779B9U;
 constexpr std::uint32_t first_parameter_seed = 100;
 
-std::uint32_t mix(std::uint32_t x)
-{
-    x ^= x >> 16;
-    x *= 0x7feb352dU;
-    x ^= x >> 15;
-    x *= 0x846ca68bU;
-    x ^= x >> 16;
-    return x;
-}
-
 /// Factors on He's scale. Without batch norm the full scale diverges within five steps at learning rate 0.01.
 struct Damping {
     double convolution = 1;

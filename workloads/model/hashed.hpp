@@ -10,6 +10,17 @@
 
 namespace roof::model {
 
+/// The finaliser of a hash: every bit of the input changes half of the output's.
+constexpr std::uint32_t mix(std::uint32_t x)
+{
+    x ^= x >> 16;
+    x *= 0x7feb352dU;
+    x ^= x >> 15;
+    x *= 0x846ca68bU;
+    x ^= x >> 16;
+    return x;
+}
+
 double hashed_unit(std::uint32_t seed, std::uint32_t index);
 
 /// value[i] = float(u(seed, i) * scale + offset).

@@ -1,5 +1,6 @@
 // Dropout:  y = x / (1 - p) with probability 1 - p, else 0;  dx likewise of dy, with the same decisions.
 // A decision is a hash of seed, step, layer and place: it is made again on the way back instead of being kept.
+#include "workloads/model/hashed.hpp"
 #include "workloads/onednn/layers.hpp"
 #include "workloads/onednn/parallel.hpp"
 
@@ -8,16 +9,7 @@ namespace {
 
 constexpr std::uint32_t seed = 0x5eed;
 
-/// The finaliser of a hash: every bit of the input changes half of the output's.
-constexpr std::uint32_t mix(std::uint32_t x)
-{
-    x ^= x >> 16;
-    x *= 0x7feb352dU;
-    x ^= x >> 15;
-    x *= 0x846ca68bU;
-    x ^= x >> 16;
-    return x;
-}
+using model::mix;
 
 [[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void drop(float* to, const float* from,
                                                                       std::uint32_t stream, std::uint32_t threshold,

@@ -38,9 +38,7 @@ Step::Step(const model::Graph& graph, const Settings& settings, const std::strin
 
 void Step::launch(Trace& trace)
 {
-    const Seconds asked = clock_();
-    const data::Batch batch = source_.next();
-    trace.waited_for_data(clock_() - asked);
+    const data::Batch batch = trace.waiting_for_data([this] { return source_.next(); });
 
     last_loss_ = network_.forward(batch.images, batch.labels, trace);
     if (!first_loss_) first_loss_ = last_loss_;

@@ -34,7 +34,6 @@ class Step : public Subject {
     int classes_;
     Network network_;
     data::Source source_;
-    Clock clock_ = steady_clock();
     Work work_;
     std::optional<double> first_loss_;
     double last_loss_ = 0;

@@ -1,4 +1,4 @@
-#include "workloads/onednn/available_memory.hpp"
+#include "ert/method/available_memory.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace roof::onednn {
+namespace roof {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -45,7 +45,8 @@ double left_of(const std::filesystem::path& group, const GroupFiles& files)
     return std::max(0.0, *limit - number_in(group / files.usage).value_or(0) + idle);
 }
 
-/// In a container the process's own path may not be visible, and the root of the mount is its group: both are looked at.
+/// Limits of the groups above hold as well; in a container, where the own path may not be visible, the root of the mount is
+/// this process's group. So all are looked at, from the own path up to the root.
 double left_of_group()
 {
     const GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
@@ -57,9 +58,12 @@ double left_of_group()
         const std::size_t path = line.find(':', controllers) + 1;
         if (controllers == 0 || path == 0) continue;
         const std::string names = line.substr(controllers, path - 1 - controllers);
-        for (const std::string& own : {line.substr(path), std::string("/")}) {
-            if (names == "memory") left = std::min(left, left_of("/sys/fs/cgroup/memory" + own, version_1));
-            if (names.empty()) left = std::min(left, left_of("/sys/fs/cgroup" + own, version_2));
+        if (names != "memory" && !names.empty()) continue;
+        const std::filesystem::path root = std::filesystem::path("/sys/fs/cgroup") / names;
+        for (std::filesystem::path own = std::filesystem::path(line.substr(path)).relative_path();;
+             own = own.parent_path()) {
+            left = std::min(left, left_of(root / own, names.empty() ? version_2 : version_1));
+            if (own.empty()) break;
         }
     }
     return left;
@@ -73,4 +77,4 @@ Bytes available_memory()
     return {std::min(kibibytes ? *kibibytes * 1024 : unlimited, left_of_group())};
 }
 
-}  // namespace roof::onednn
+}  // namespace roof
