@@ -2,6 +2,7 @@
 #include "cpu/probes/bandwidth.hpp"
 #include "cpu/probes/flops.hpp"
 #include "cpu/topology.hpp"
+#include "cpu/watch.hpp"
 #include "ert/method/lab.hpp"
 
 namespace roof {
@@ -10,8 +11,9 @@ void add_cpu(Lab& lab)
 {
     cpu::Topology topology = cpu::read_topology();
     lab.machine() = std::move(topology.machine);
-    lab.add(std::make_unique<cpu::FlopsBench>(topology.processors));
-    lab.add(std::make_unique<cpu::BandwidthBench>(topology.processors));
+    const auto history = std::make_shared<cpu::CoreHistory>();
+    lab.add(std::make_unique<cpu::FlopsBench>(topology.processors, history));
+    lab.add(std::make_unique<cpu::BandwidthBench>(topology.processors, history));
 }
 
 }  // namespace roof

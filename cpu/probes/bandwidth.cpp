@@ -1,7 +1,6 @@
 // See bandwidth.hpp for what is launched and counted.
 #include "cpu/probes/bandwidth.hpp"
 
-#include "cpu/affinity.hpp"
 #include "cpu/kernels/registers.hpp"
 #include "cpu/kernels/stream_kernel.hpp"
 #include "cpu/probes/choices.hpp"
@@ -32,18 +31,19 @@ bool fuses(const Isa& isa, const Machine& machine)
 class BandwidthSubject : public Subject {
   public:
     BandwidthSubject(const Isa& isa, const Stream& stream, bool fused, std::size_t bytes,
-                     const std::vector<int>& processors, std::shared_ptr<Workspace> workspace)
+                     const std::vector<int>& processors, std::shared_ptr<Workspace> workspace,
+                     std::shared_ptr<CoreHistory> history)
         : kernel_(isa, stream, fused),
           stream_(stream),
           bytes_(bytes),
           workspace_(std::move(workspace)),
           constant_(1, isa.register_bytes, Precision::fp64),
           sums_(processors.size(), RegisterFile(kernel_.accumulators(), isa.register_bytes, Precision::fp64)),
-          team_(processors)
+          team_(processors, std::move(history))
     {
         constant_.broadcast(0, stream_constant);
         workspace_->reserve(team_.size(), bytes_ * stream_.arrays());
-        workspace_->fill(team_, bytes_ * stream_.arrays());
+        workspace_->fill(team_.pinned(), bytes_ * stream_.arrays());
         for (int thread = 0; thread < team_.size(); ++thread) {
             const StreamArrays a = arrays(thread);
             arguments_.push_back({a.destination(), a.source(0), a.source(1), constant_.data(), sums_[thread].data()});
@@ -59,7 +59,10 @@ class BandwidthSubject : public Subject {
         return {Flops{elements * stream_.flops}, moved, moved, Known::analytic};
     }
 
-    void launch(Trace&) override { run(passes_); }
+    void launch(Trace& trace) override
+    {
+        team_.launch(trace, [&](int thread) { kernel_.run(passes_, bytes_, arguments_[thread]); });
+    }
 
     void check() override
     {
@@ -86,14 +89,14 @@ class BandwidthSubject : public Subject {
     RegisterFile constant_;
     std::vector<RegisterFile> sums_;
     std::vector<StreamKernel::Arguments> arguments_;
-    PinnedTeam team_;
+    WatchedTeam team_;
     std::size_t passes_ = 1;
 };
 
 }  // namespace
 
-BandwidthBench::BandwidthBench(std::vector<int> processors)
-    : processors_(std::move(processors)), workspace_(std::make_shared<Workspace>())
+BandwidthBench::BandwidthBench(std::vector<int> processors, std::shared_ptr<CoreHistory> history)
+    : processors_(std::move(processors)), history_(std::move(history)), workspace_(std::make_shared<Workspace>())
 {
 }
 
@@ -135,7 +138,7 @@ std::unique_ptr<Subject> BandwidthBench::make(const Point& point, const Machine&
     const Isa& isa = parse_isa(point.text("isa"));
     const Stream& stream = parse_stream(point.text("operation"));
     return std::make_unique<BandwidthSubject>(isa, stream, fuses(isa, machine), array_bytes(isa, stream, point),
-                                              processors_for(point, processors_), workspace_);
+                                              processors_for(point, processors_), workspace_, history_);
 }
 
 std::vector<std::string> usual_working_sets(const Machine& machine)

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "cpu/buffer.hpp"
+#include "cpu/watch.hpp"
 #include "ert/method/bench.hpp"
 
 #include <vector>
@@ -21,7 +22,7 @@ namespace roof::cpu {
 class BandwidthBench : public Bench {
   public:
     /// `processors`: in the order in which threads take them.
-    explicit BandwidthBench(std::vector<int> processors);
+    BandwidthBench(std::vector<int> processors, std::shared_ptr<CoreHistory> history);
 
     std::string_view name() const override { return "bandwidth"; }
     Role role() const override { return Role::bandwidth; }
@@ -35,6 +36,7 @@ class BandwidthBench : public Bench {
 
   private:
     std::vector<int> processors_;
+    std::shared_ptr<CoreHistory> history_;
     std::shared_ptr<Workspace> workspace_;
 };
 

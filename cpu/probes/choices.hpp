@@ -9,8 +9,8 @@
 
 namespace roof::cpu {
 
-/// How long one launch of a probe should take: long beside the start of the threads, short beside a disturbance.
-inline constexpr Seconds launch_target{1e-3};
+/// How long one launch of a probe should take: long beside the reading of a clock, short beside a disturbance.
+inline constexpr Seconds launch_target{0.3e-3};
 
 Axis isa_axis(std::vector<std::string> usual);
 /// Usual values: one, and all this process may use.

@@ -1,7 +1,6 @@
 // See flops.hpp for what is launched and counted.
 #include "cpu/probes/flops.hpp"
 
-#include "cpu/affinity.hpp"
 #include "cpu/buffer.hpp"
 #include "cpu/kernels/compute_kernel.hpp"
 #include "cpu/kernels/reference.hpp"
@@ -20,14 +19,15 @@ namespace {
 
 class FlopsSubject : public Subject {
   public:
-    FlopsSubject(const Isa& isa, Precision precision, const Mix& mix, const std::vector<int>& processors)
+    FlopsSubject(const Isa& isa, Precision precision, const Mix& mix, const std::vector<int>& processors,
+                 std::shared_ptr<CoreHistory> history)
         : kernel_(isa, precision, mix),
           precision_(precision),
           start_(kernel_.chains(), isa.register_bytes, precision),
           steady_(constants(steady_constants)),
           telling_(constants(telling_constants)),
           results_(processors.size(), start_),
-          team_(processors)
+          team_(processors, std::move(history))
     {
         for (int chain = 0; chain < kernel_.chains(); ++chain) {
             for (int lane = 0; lane < kernel_.register_elements(); ++lane) {
@@ -44,7 +44,12 @@ class FlopsSubject : public Subject {
         return {Flops{per_thread * team_.size()}, Bytes{}, Bytes{}, Known::analytic};
     }
 
-    void launch(Trace&) override { run(iterations_, steady_); }
+    void launch(Trace& trace) override
+    {
+        team_.launch(trace, [&](int thread) {
+            kernel_.run(iterations_, start_.data(), steady_.data(), results_[thread].data());
+        });
+    }
 
     void check() override
     {
@@ -103,7 +108,7 @@ class FlopsSubject : public Subject {
     RegisterFile steady_;
     RegisterFile telling_;
     std::vector<RegisterFile> results_;
-    PinnedTeam team_;
+    WatchedTeam team_;
     std::size_t iterations_ = 1;
 };
 
@@ -136,7 +141,8 @@ std::optional<std::string> FlopsBench::obstacle(const Point& point, const Machin
 std::unique_ptr<Subject> FlopsBench::make(const Point& point, const Machine&, const Device&) const
 {
     return std::make_unique<FlopsSubject>(parse_isa(point.text("isa")), point.precision(),
-                                          parse_mix(point.text("operation")), processors_for(point, processors_));
+                                          parse_mix(point.text("operation")), processors_for(point, processors_),
+                                          history_);
 }
 
 }  // namespace roof::cpu

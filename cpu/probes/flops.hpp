@@ -10,6 +10,7 @@
 //   counted; a rate above clock x pipes x lanes; or any other mix, of any width, that runs faster and is named the same.
 #pragma once
 
+#include "cpu/watch.hpp"
 #include "ert/method/bench.hpp"
 
 #include <vector>
@@ -19,7 +20,10 @@ namespace roof::cpu {
 class FlopsBench : public Bench {
   public:
     /// `processors`: in the order in which threads take them.
-    explicit FlopsBench(std::vector<int> processors) : processors_(std::move(processors)) {}
+    FlopsBench(std::vector<int> processors, std::shared_ptr<CoreHistory> history)
+        : processors_(std::move(processors)), history_(std::move(history))
+    {
+    }
 
     std::string_view name() const override { return "flops"; }
     Role role() const override { return Role::compute; }
@@ -32,6 +36,7 @@ class FlopsBench : public Bench {
 
   private:
     std::vector<int> processors_;
+    std::shared_ptr<CoreHistory> history_;
 };
 
 }  // namespace roof::cpu

@@ -7,9 +7,10 @@
 namespace roof {
 namespace {
 
-constexpr std::array<Named<Role>, 3> roles{{
+constexpr std::array<Named<Role>, 4> roles{{
     {Role::bandwidth, "bandwidth"},
     {Role::compute, "compute"},
+    {Role::latency, "latency"},
     {Role::step, "step"},
 }};
 

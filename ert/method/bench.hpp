@@ -13,7 +13,7 @@
 
 namespace roof {
 
-enum class Role { bandwidth, compute, step };
+enum class Role { bandwidth, compute, latency, step };
 
 std::string_view name(Role role);
 Role parse_role(std::string_view word);

@@ -35,16 +35,17 @@ Column<Row> number(std::string name, At at)
             [at](Row& row, const std::string& cell) { at(row) = to_number(cell); }};
 }
 
-/// Median and interval of an estimate of seconds.
-template <class Row>
-void add_estimate(std::vector<Column<Row>>& columns, const std::string& name, Estimate<Seconds> Row::*field)
+/// Median and interval of an estimate; `unit` ends the columns' names.
+template <class Row, class Unit>
+void add_estimate(std::vector<Column<Row>>& columns, const std::string& name, Estimate<Unit> Row::*field,
+                  const std::string& unit = "_s")
 {
     columns.push_back(number<Row>(
-        name + "_median_s", [field](auto& row) -> auto& { return (row.*field).median.value; }));
+        name + "_median" + unit, [field](auto& row) -> auto& { return (row.*field).median.value; }));
     columns.push_back(number<Row>(
-        name + "_low_s", [field](auto& row) -> auto& { return (row.*field).low.value; }));
+        name + "_low" + unit, [field](auto& row) -> auto& { return (row.*field).low.value; }));
     columns.push_back(number<Row>(
-        name + "_high_s", [field](auto& row) -> auto& { return (row.*field).high.value; }));
+        name + "_high" + unit, [field](auto& row) -> auto& { return (row.*field).high.value; }));
 }
 
 template <class Row>
@@ -81,8 +82,9 @@ Column<Measurement> axis(const std::string& axis_name)
 
 const std::vector<std::string>& axis_names()
 {
-    static const std::vector<std::string> names{"model",      "batch", "operation", "isa",         "precision", "data",
-                                                "parameters", "lr",    "threads",   "working_set", "round"};
+    static const std::vector<std::string> names{
+        "model", "batch",   "operation", "intensity", "isa",      "precision",   "data",        "parameters",
+        "lr",    "threads", "placement", "pages",     "cpu_node", "memory_node", "working_set", "round"};
     return names;
 }
 
@@ -105,6 +107,8 @@ std::vector<Column<Measurement>> measurement_columns()
     add_estimate(columns, "forward", &Row::forward);
     add_estimate(columns, "backward", &Row::backward);
     add_estimate(columns, "update", &Row::update);
+    add_estimate(columns, "clock", &Row::clock, "_hz");
+    columns.push_back(text("variant", &Row::variant));
     add_work<Row>(
         columns, [](auto& row) -> auto& { return row.work; });
     columns.push_back(number<Row>(
@@ -133,6 +137,9 @@ std::vector<Column<Sample>> sample_columns()
          [](Row& row, const std::string& cell) {
              if (!cell.empty()) row.loss = to_number(cell);
          }},
+        number<Row>(
+            "clock_hz", [](auto& row) -> auto& { return row.clock.value; }),
+        text("disturbance", &Row::disturbance),
         {"used", [](const Row& row) { return std::string(row.used ? "1" : "0"); },
          [](Row& row, const std::string& cell) { row.used = cell == "1"; }},
     };

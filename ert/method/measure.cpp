@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <map>
 #include <new>
 
 namespace roof {
@@ -23,7 +24,10 @@ Sample time_launch(Subject& subject, const std::vector<Part>& parts, Trace& trac
     const Seconds begin = clock();
     subject.launch(trace);
     Sample sample;
-    sample.seconds = clock() - begin - trace.data_seconds();
+    const Seconds outside = clock() - begin - trace.data_seconds();
+    sample.seconds = trace.time_taken().value_or(outside);
+    sample.clock = trace.clock_rate();
+    sample.disturbance = trace.disturbance();
     sample.data = trace.data_seconds();
     sample.loss = trace.loss();
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -35,13 +39,35 @@ Sample time_launch(Subject& subject, const std::vector<Part>& parts, Trace& trac
     return sample;
 }
 
-Estimate<Seconds> estimate_of(const std::vector<Sample>& samples, Seconds Sample::*field)
+template <class Unit>
+Estimate<Unit> estimate_of(const std::vector<Sample>& samples, Unit Sample::*field)
 {
     std::vector<double> values;
+    int discarded = 0;
     for (const Sample& sample : samples) {
         if (sample.used) values.push_back((sample.*field).value);
+        if (!sample.used && !sample.disturbance.empty()) ++discarded;
     }
-    return Estimate<Seconds>::of(values);
+    return Estimate<Unit>::of(values, discarded);
+}
+
+/// "lost its processor: 3 of 12 launches", or that every launch was disturbed; nothing if none was.
+std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
+{
+    std::map<std::string, int> dropped;
+    std::size_t kept_though_disturbed = 0;
+    for (const Sample& sample : samples) {
+        if (sample.disturbance.empty()) continue;
+        if (sample.used)
+            ++kept_though_disturbed;
+        else
+            ++dropped[sample.disturbance];
+    }
+    std::vector<std::string> remarks;
+    for (const auto& [why, count] : dropped)
+        remarks.push_back(fmt::format("{}: {} of {} launches left out", why, count, samples.size()));
+    if (kept_though_disturbed > 0) remarks.emplace_back("no launch was undisturbed: all are counted");
+    return remarks;
 }
 
 /// What the bench would have been: that of its name on another device tells.
@@ -61,12 +87,16 @@ void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock,
     row.work = subject->work();
     row.memory = subject->memory();
     row.samples = collect(*subject, item.stopping, clock, row.parts, observer);
-    row.remarks = join(subject->remarks(), "; ");
+    std::vector<std::string> remarks = subject->remarks();
+    for (std::string& remark : remarks_on(row.samples)) remarks.push_back(std::move(remark));
+    row.remarks = join(remarks, "; ");
+    row.variant = subject->variant();
     row.seconds = estimate_of(row.samples, &Sample::seconds);
     row.data = estimate_of(row.samples, &Sample::data);
     row.forward = estimate_of(row.samples, &Sample::forward);
     row.backward = estimate_of(row.samples, &Sample::backward);
     row.update = estimate_of(row.samples, &Sample::update);
+    row.clock = estimate_of(row.samples, &Sample::clock);
 }
 
 }  // namespace
@@ -89,11 +119,21 @@ std::vector<Sample> collect(Subject& subject, const StoppingOptions& options, co
     for (int i = 0; i < options.warmup; ++i) launch(false);
     subject.check();
     StoppingRule rule(options);
+    const std::size_t first = samples.size();
     do {
         launch(true);
-        rule.add(samples.back().seconds);
+        Sample& sample = samples.back();
+        sample.used = sample.disturbance.empty();
+        if (!sample.used) {
+            rule.discard(sample.seconds);
+            continue;
+        }
+        rule.add(sample.seconds);
         for (std::size_t i = 0; i < declared.size(); ++i) part_seconds[i].push_back(trace.part_seconds()[i].value);
     } while (!rule.finished());
+    if (rule.kept() == 0) {
+        for (std::size_t i = first; i < samples.size(); ++i) samples[i].used = true;
+    }
 
     for (std::size_t i = 0; i < declared.size(); ++i) {
         parts.push_back({declared[i], Estimate<Seconds>::of(part_seconds[i])});

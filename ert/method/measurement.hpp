@@ -27,7 +27,9 @@ struct Sample {
     Seconds backward;
     Seconds update;
     std::optional<double> loss;
-    bool used = true;  ///< false: warm-up, or seen to be disturbed, and left out of the estimates
+    Hertz clock;              ///< of the cores beside the launch; 0 if not known
+    std::string disturbance;  ///< what was seen to disturb it; empty if nothing
+    bool used = true;         ///< false: warm-up, or disturbed, and left out of the estimates
 };
 
 /// A part over all used launches.
@@ -48,6 +50,8 @@ struct Measurement {
     Estimate<Seconds> forward;
     Estimate<Seconds> backward;
     Estimate<Seconds> update;
+    Estimate<Hertz> clock;  ///< of the cores beside the launches; empty if not known
+    std::string variant;    ///< what the subject's own search settled on
     Work work;
     Bytes memory;         ///< planned; the bytes wanted where status is out_of_memory
     std::string started;  ///< UTC, ISO 8601

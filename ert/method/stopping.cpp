@@ -10,9 +10,17 @@ void StoppingRule::add(Seconds sample)
     spent_ += sample;
 }
 
+void StoppingRule::discard(Seconds sample)
+{
+    lost_ += sample;
+    ++discarded_;
+}
+
 bool StoppingRule::finished() const
 {
-    const int n = static_cast<int>(samples_.size());
+    constexpr double patience = 4;  // budgets
+    if (discarded_ > options_.most || (discarded_ > 0 && lost_ >= options_.budget * patience)) return true;
+    const int n = kept();
     if (n < options_.least) return false;
     if (n >= options_.most || spent_ >= options_.budget) return true;
     // Below six samples the range covers the median with less than 95%: too early to be content.

@@ -21,12 +21,18 @@ class StoppingRule {
     explicit StoppingRule(StoppingOptions options) : options_(options) {}
 
     void add(Seconds sample);
+    /// A disturbed launch: it costs its time and counts for nothing else.
+    void discard(Seconds sample);
+    /// Also when disturbed launches have eaten several budgets, or outnumber `most`: a busy machine ends with few samples.
     bool finished() const;
+    int kept() const { return static_cast<int>(samples_.size()); }
 
   private:
     StoppingOptions options_;
     std::vector<double> samples_;
     Seconds spent_{};
+    Seconds lost_{};
+    int discarded_ = 0;
 };
 
 }  // namespace roof

@@ -40,6 +40,9 @@ class Subject {
     /// In the order of their indices in Trace.
     virtual std::vector<Part> parts() const { return {}; }
 
+    /// Of the ways to do the work that the subject tried when it was made, the one it settled on: "avx2, 8 per iteration".
+    virtual std::string variant() const { return {}; }
+
     /// What a reader of the row should know of the launches so far, each a sentence: broken files that were skipped, …
     virtual std::vector<std::string> remarks() const { return {}; }
 

@@ -9,6 +9,9 @@ void Trace::reset()
     std::ranges::fill(seconds_, Seconds{});
     data_ = {};
     loss_.reset();
+    took_.reset();
+    clock_rate_ = {};
+    disturbance_.clear();
 }
 
 }  // namespace roof

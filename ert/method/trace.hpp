@@ -1,11 +1,14 @@
-// What a subject says about a launch while it runs: which of its parts is at work, how long it waited for data, and the
-// loss it saw. It is given to every launch; a subject without parts ignores it.
+// What a subject says about a launch while it runs: which of its parts is at work, how long it waited for data, the loss it
+// saw; and, where it knows better than a clock outside, how long the launch took, at what clock, and what disturbed it. It
+// is given to every launch; a subject with nothing to say ignores it.
 #pragma once
 
 #include "ert/method/clock.hpp"
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof {
@@ -43,18 +46,35 @@ class Trace {
     void waited_for_data(Seconds seconds) { data_ += seconds; }
     void saw_loss(double loss) { loss_ = loss; }
 
+    /// The launch proper, timed from within: without the start of threads, or by the device's own events.
+    void took(Seconds seconds) { took_ = seconds; }
+    /// The clock of the cores beside the launch.
+    void ran_at(Hertz clock) { clock_rate_ = clock; }
+    /// Something other than the subject was seen at work: the launch is kept, counted, and left out of the estimates. `why`
+    /// is one of few words ("lost its processor"), which are counted. The first one said counts.
+    void disturbed(std::string_view why)
+    {
+        if (disturbance_.empty()) disturbance_ = why;
+    }
+
     /// Forgets the last launch; called by the measuring loop before each one.
     void reset();
 
     const std::vector<Seconds>& part_seconds() const { return seconds_; }
     Seconds data_seconds() const { return data_; }
     std::optional<double> loss() const { return loss_; }
+    std::optional<Seconds> time_taken() const { return took_; }
+    Hertz clock_rate() const { return clock_rate_; }  ///< 0 if not said
+    const std::string& disturbance() const { return disturbance_; }
 
   private:
     const Clock& clock_;
     std::vector<Seconds> seconds_;
     Seconds data_{};
     std::optional<double> loss_;
+    std::optional<Seconds> took_;
+    Hertz clock_rate_{};
+    std::string disturbance_;
 };
 
 }  // namespace roof

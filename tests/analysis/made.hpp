@@ -95,7 +95,7 @@ inline Measurement row(const std::string& model = "net", int batch = 8, int thre
     r.backward = about<Seconds>(0.020);
     r.update = about<Seconds>(0.004);
     r.seconds = about<Seconds>(0.040);
-    r.samples = {{{0.040}, {0.010}, {0.0135}, {0.020}, {0.004}, 6.9, true}};
+    r.samples = {{{0.040}, {0.010}, {0.0135}, {0.020}, {0.004}, 6.9, {}, {}, true}};
     r.memory = {1e9};
     return r;
 }

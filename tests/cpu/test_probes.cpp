@@ -21,6 +21,11 @@ Point point(std::initializer_list<std::pair<std::string, std::string>> values)
     return made;
 }
 
+std::shared_ptr<CoreHistory> history()
+{
+    return std::make_shared<CoreHistory>();
+}
+
 Machine small_machine()
 {
     Machine machine;
@@ -51,8 +56,8 @@ void launch_and_check(Subject& subject)
 TEST_CASE("an instruction set that the machine lacks is an obstacle with a reason")
 {
     const Machine machine = small_machine();
-    const FlopsBench flops({0, 1});
-    const BandwidthBench bandwidth({0, 1});
+    const FlopsBench flops({0, 1}, history());
+    const BandwidthBench bandwidth({0, 1}, history());
     const auto wide = point({{"operation", "add"}, {"isa", "avx512"}, {"precision", "fp64"}, {"threads", "1"}});
     const auto reason = flops.obstacle(wide, machine, machine.devices.front());
     REQUIRE(reason);
@@ -65,7 +70,7 @@ TEST_CASE("an instruction set that the machine lacks is an obstacle with a reaso
 TEST_CASE("a machine without fma has the mixes without it")
 {
     const Machine machine = small_machine();
-    const FlopsBench bench({0, 1});
+    const FlopsBench bench({0, 1}, history());
     const auto at = [&](const char* operation) {
         return bench.obstacle(
             point({{"operation", operation}, {"isa", "sse"}, {"precision", "fp32"}, {"threads", "2"}}), machine,
@@ -78,7 +83,7 @@ TEST_CASE("a machine without fma has the mixes without it")
 TEST_CASE("more threads than may be used, and a working set below one iteration, are obstacles")
 {
     const Machine machine = small_machine();
-    const BandwidthBench bench({0, 1});
+    const BandwidthBench bench({0, 1}, history());
     const auto at = [&](const char* threads, const char* bytes) {
         return bench.obstacle(
             point({{"operation", "triad"}, {"isa", "sse"}, {"threads", threads}, {"working_set", bytes}}), machine,
@@ -104,17 +109,18 @@ TEST_CASE("usual values follow the machine")
 {
     Machine machine = small_machine();
     machine.isa = {"scalar", "sse", "avx2", "avx512"};
-    CHECK(axis(FlopsBench({0, 1}).axes(machine), "isa").usual == machine.isa);
-    CHECK(axis(BandwidthBench({0, 1}).axes(machine), "isa").usual == std::vector<std::string>{"avx2", "avx512"});
-    CHECK(axis(FlopsBench({0, 1}).axes(machine), "threads").usual == std::vector<std::string>{"1", "2"});
+    CHECK(axis(FlopsBench({0, 1}, history()).axes(machine), "isa").usual == machine.isa);
+    CHECK(axis(BandwidthBench({0, 1}, history()).axes(machine), "isa").usual ==
+          std::vector<std::string>{"avx2", "avx512"});
+    CHECK(axis(FlopsBench({0, 1}, history()).axes(machine), "threads").usual == std::vector<std::string>{"1", "2"});
     machine.threads = 1;
-    CHECK(axis(FlopsBench({0}).axes(machine), "threads").usual == std::vector<std::string>{"1"});
+    CHECK(axis(FlopsBench({0}, history()).axes(machine), "threads").usual == std::vector<std::string>{"1"});
 }
 
 TEST_CASE("a flops subject launches, passes its check and declares FLOPs alone")
 {
     const Topology topology = read_topology();
-    const FlopsBench bench(topology.processors);
+    const FlopsBench bench(topology.processors, history());
     const auto threads = std::to_string(topology.machine.threads);
     const auto at = point({{"operation", "mul+add"}, {"isa", "sse"}, {"precision", "fp32"}, {"threads", threads}});
     const auto subject = bench.make(at, topology.machine, topology.machine.devices.front());
@@ -128,7 +134,7 @@ TEST_CASE("a flops subject launches, passes its check and declares FLOPs alone")
 TEST_CASE("a bandwidth subject launches, passes its check and declares whole passes over its memory")
 {
     const Topology topology = read_topology();
-    const BandwidthBench bench(topology.processors);
+    const BandwidthBench bench(topology.processors, history());
     const auto threads = std::to_string(topology.machine.threads);
     for (const char* operation : {"load", "store", "copy", "triad"}) {
         CAPTURE(operation);
@@ -151,7 +157,7 @@ TEST_CASE("a bandwidth subject launches, passes its check and declares whole pas
 TEST_CASE("a working set larger than memory is out of memory, and the bench goes on")
 {
     const Topology topology = read_topology();
-    const BandwidthBench bench(topology.processors);
+    const BandwidthBench bench(topology.processors, history());
     const auto at = [&](const std::string& bytes) {
         return bench.make(point({{"operation", "load"}, {"isa", "sse"}, {"threads", "1"}, {"working_set", bytes}}),
                           topology.machine, topology.machine.devices.front());

@@ -1,0 +1,135 @@
+// The look at a core takes some 35 microseconds: short beside a launch, long beside the reading of a clock.
+#include "cpu/watch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include <sys/resource.h>
+
+namespace roof::cpu {
+
+namespace {
+
+constexpr std::size_t chain_iterations = 800;         // 96,000 clocks
+constexpr std::size_t independent_iterations = 1600;  // at 4 to 6 a clock
+/// Clocks before and after that differ by more are no steady clock in between.
+constexpr double most_change_of_clock = 0.02;
+constexpr double least_share_of_core = 0.985;
+
+struct Look {
+    Hertz clock;
+    double additions_per_clock = 0;
+};
+
+Look look(const CoreProbe& chain, const CoreProbe& independent, const Clock& clock)
+{
+    const Seconds begin = clock();
+    chain.run(chain_iterations);
+    const Seconds middle = clock();
+    independent.run(independent_iterations);
+    const Seconds end = clock();
+    const Hertz rate{CoreProbe::additions * static_cast<double>(chain_iterations) / (middle - begin).value};
+    const double additions = CoreProbe::additions * static_cast<double>(independent_iterations);
+    return {rate, additions / ((end - middle).value * rate.value)};
+}
+
+/// Counted by the system for the calling thread.
+struct Accidents {
+    long switches = 0;  ///< from the processor, not of the thread's own will
+    long faults = 0;    ///< pages that were not there
+};
+
+Accidents accidents_so_far()
+{
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return {usage.ru_nivcsw, usage.ru_minflt + usage.ru_majflt};
+}
+
+struct alignas(64) Witness {
+    Look before;
+    Look after;
+    Seconds begin;
+    Seconds end;
+    Accidents accidents;  ///< during the work
+};
+
+/// All threads leave together. Spins: a thread that sleeps takes longer to wake than a launch lasts.
+void meet(std::atomic<int>& waiting)
+{
+    waiting.fetch_sub(1, std::memory_order_acq_rel);
+    while (waiting.load(std::memory_order_acquire) > 0) __builtin_ia32_pause();
+}
+
+void tell(Trace& trace, const Witness& witness, int processor, CoreHistory& history)
+{
+    const bool before = history.undivided(processor, witness.before.additions_per_clock);
+    const bool after = history.undivided(processor, witness.after.additions_per_clock);
+    const double change = witness.after.clock / witness.before.clock - 1;
+    if (witness.accidents.switches > 0)
+        trace.disturbed("a thread lost its processor");
+    else if (witness.accidents.faults > 0)
+        trace.disturbed("a page was not there");
+    else if (!before || !after)
+        trace.disturbed("a core was shared");
+    else if (std::abs(change) > most_change_of_clock)
+        trace.disturbed("the clock changed");
+}
+
+}  // namespace
+
+bool CoreHistory::undivided(int processor, double additions_per_clock)
+{
+    constexpr std::size_t kept = 64;
+    constexpr std::size_t enough = 16;
+    Core& core = cores_[processor];
+    if (core.recent.size() == kept) core.recent.erase(core.recent.begin());
+    core.recent.push_back(additions_per_clock);
+    if (core.recent.size() >= enough) {
+        std::vector<double> sorted = core.recent;
+        const auto upper = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() * 3 / 4);
+        std::nth_element(sorted.begin(), upper, sorted.end());
+        core.best = std::max(core.best, *upper);
+    }
+    return additions_per_clock >= least_share_of_core * core.best;
+}
+
+WatchedTeam::WatchedTeam(const std::vector<int>& processors, std::shared_ptr<CoreHistory> history)
+    : processors_(processors), history_(std::move(history)), team_(processors)
+{
+}
+
+void WatchedTeam::launch(Trace& trace, const std::function<void(int)>& work)
+{
+    const Clock clock = steady_clock();
+    std::vector<Witness> witnesses(processors_.size());
+    std::atomic<int> looking = size();
+    team_.run([&](int thread) {
+        Witness& witness = witnesses[thread];
+        witness.before = look(chain_, independent_, clock);
+        meet(looking);
+        const Accidents accidents = accidents_so_far();
+        witness.begin = clock();
+        work(thread);
+        witness.end = clock();
+        const Accidents later = accidents_so_far();
+        witness.after = look(chain_, independent_, clock);
+        witness.accidents = {later.switches - accidents.switches, later.faults - accidents.faults};
+    });
+
+    Seconds begin = witnesses.front().begin;
+    Seconds end = witnesses.front().end;
+    double clocks = 0;
+    for (std::size_t thread = 0; thread < witnesses.size(); ++thread) {
+        const Witness& witness = witnesses[thread];
+        begin = std::min(begin, witness.begin);
+        end = std::max(end, witness.end);
+        clocks += 0.5 * (witness.before.clock.value + witness.after.clock.value);
+        tell(trace, witness, processors_[thread], *history_);
+    }
+    trace.took(end - begin);
+    trace.ran_at(Hertz{clocks / static_cast<double>(witnesses.size())});
+}
+
+}  // namespace roof::cpu

@@ -1,0 +1,53 @@
+// A pinned team that times its own work and watches the weather: at what clock its cores run, whether a stranger shares
+// them, whether a thread lost its processor or stumbled over a page. What it sees goes to the trace of the launch.
+#pragma once
+
+#include "cpu/affinity.hpp"
+#include "cpu/kernels/core_probe.hpp"
+#include "ert/method/trace.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace roof::cpu {
+
+/// What has been seen of each processor so far; shared by all teams of a run.
+class CoreHistory {
+  public:
+    /// Notes how many independent additions the processor did per clock. Returns whether that is what it does when nobody
+    /// shares its core, as far as was seen: within 1.5% of the rate that a quarter of some recent readings reached.
+    bool undivided(int processor, double additions_per_clock);
+
+  private:
+    struct Core {
+        std::vector<double> recent;
+        double best = 0;
+    };
+    std::map<int, Core> cores_;
+};
+
+class WatchedTeam {
+  public:
+    WatchedTeam(const std::vector<int>& processors, std::shared_ptr<CoreHistory> history);
+
+    int size() const { return team_.size(); }
+    const PinnedTeam& pinned() const { return team_; }
+
+    /// As PinnedTeam::run: neither timed nor watched.
+    void run(const std::function<void(int thread)>& work) const { team_.run(work); }
+
+    /// Runs work(0) … work(size() - 1), all beginning at once, between two looks at each core. Tells the trace the time from
+    /// the first beginning to the last end, the mean clock, and what disturbed them.
+    void launch(Trace& trace, const std::function<void(int thread)>& work);
+
+  private:
+    std::vector<int> processors_;
+    std::shared_ptr<CoreHistory> history_;
+    CoreProbe chain_{CoreProbe::Kind::chain};
+    CoreProbe independent_{CoreProbe::Kind::independent};
+    PinnedTeam team_;
+};
+
+}  // namespace roof::cpu
