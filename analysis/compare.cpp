@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -26,9 +27,10 @@ Side side(const Estimate<Unit>& e)
 std::string ceiling_id(const Ceiling& c)
 {
     std::string id = c.device + " " + std::string(name(c.kind));
-    for (const std::string& word : {c.level, c.operation, c.precision, c.isa})
+    // Of a level, the instruction set is found by each calibration anew, and no part of what it is.
+    for (const std::string& word : {c.level, c.operation, c.precision, c.kind == Role::compute ? c.isa : ""})
         if (!word.empty()) id += " " + word;
-    return id + fmt::format(" threads={}", c.threads);
+    return id + fmt::format(" threads={}{}", c.threads, c.condition.empty() ? "" : ", " + c.condition);
 }
 
 /// What is common to both sides becomes changes; the rest is listed.
@@ -97,6 +99,13 @@ std::string list_of(const std::string& head, const std::vector<std::string>& ids
     return text;
 }
 
+std::string how_many_moved(const Comparison& c)
+{
+    const std::size_t changed = moved(c).size();
+    if (changed == 0) return fmt::format("none of {} ceilings moved beyond its interval", c.ceilings.size());
+    return fmt::format("{} of {} ceilings moved beyond their intervals", changed, c.ceilings.size());
+}
+
 json changes_json(const std::vector<Change>& changes, bool time)
 {
     const auto side_json = [](const Side& s) {
@@ -146,10 +155,11 @@ Comparison compare(const Study& a, const Study& b)
     result.a = a.results.folder.string();
     result.b = b.results.folder.string();
     result.steps = Sides{steps_of(a), steps_of(b)}.match("s", &result.only_a, &result.only_b);
-    for (const Role kind : {Role::bandwidth, Role::compute}) {
+    constexpr std::array<std::pair<Role, const char*>, 3> kinds{
+        {{Role::bandwidth, "B/s"}, {Role::compute, "FLOP/s"}, {Role::latency, "lines/s"}}};
+    for (const auto& [kind, unit] : kinds) {
         const Sides sides{ceilings_of(a, kind), ceilings_of(b, kind)};
-        for (Change& change : sides.match(kind == Role::bandwidth ? "B/s" : "FLOP/s", nullptr, nullptr))
-            result.ceilings.push_back(std::move(change));
+        for (Change& change : sides.match(unit, nullptr, nullptr)) result.ceilings.push_back(std::move(change));
     }
     if (a.results.machine.name != b.results.machine.name)
         result.notes.push_back("the machines differ: '" + a.results.machine.name + "' and '" + b.results.machine.name +
@@ -165,7 +175,7 @@ std::string to_text(const Comparison& c)
     std::string text = "a: " + printable(c.a) + "\nb: " + printable(c.b) + "\n";
     for (const std::string& note : c.notes) text += "note: " + printable(note) + "\n";
     text += c.steps.empty() ? "\nNo step was measured on both sides.\n" : "\n" + table_of(c.steps, "step time", true);
-    if (!c.ceilings.empty()) text += "\n" + table_of(c.ceilings, "ceiling", false);
+    if (!c.ceilings.empty()) text += "\n" + table_of(c.ceilings, "ceiling", false) + how_many_moved(c) + "\n";
     text += list_of("Measured only in a:", c.only_a) + list_of("Measured only in b:", c.only_b);
     return text +
            "\nIntervals of the ratios combine both sides' 95% intervals as independent, on the logarithmic scale.\n";
@@ -178,8 +188,31 @@ json to_json(const Comparison& c)
             {"notes", texts_json(c.notes)},
             {"steps", changes_json(c.steps, true)},
             {"ceilings", changes_json(c.ceilings, false)},
+            {"ceilings_moved", moved(c).size()},
             {"only_a", texts_json(c.only_a)},
             {"only_b", texts_json(c.only_b)}};
+}
+
+std::vector<Change> moved(const Comparison& comparison)
+{
+    std::vector<Change> changes;
+    for (const Change& change : comparison.ceilings)
+        if (change.shown()) changes.push_back(change);
+    return changes;
+}
+
+std::string drift_text(const Comparison& comparison)
+{
+    const std::vector<Change> changes = moved(comparison);
+    const std::string head = "drift since " + printable(comparison.a) + ": " + how_many_moved(comparison) + "\n";
+    return changes.empty() ? head : head + table_of(changes, "ceiling", false);
+}
+
+json drift_json(const Comparison& comparison)
+{
+    return {{"since", json_text(comparison.a)},
+            {"compared", comparison.ceilings.size()},
+            {"moved", changes_json(moved(comparison), false)}};
 }
 
 }  // namespace roof::analysis

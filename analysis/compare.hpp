@@ -51,4 +51,11 @@ Comparison compare(const Study& a, const Study& b);
 std::string to_text(const Comparison& comparison);
 nlohmann::json to_json(const Comparison& comparison);
 
+/// Of the ceilings both sides have, those that moved beyond their intervals.
+std::vector<Change> moved(const Comparison& comparison);
+/// "drift since <a>: 3 of 120 ceilings moved beyond their intervals", and a table of those.
+std::string drift_text(const Comparison& comparison);
+/// {"since": folder, "compared": n, "moved": [as "ceilings" in to_json]}
+nlohmann::json drift_json(const Comparison& comparison);
+
 }  // namespace roof::analysis

@@ -148,6 +148,31 @@ std::string step_table(const ModelEstimate& estimate)
     return table.text();
 }
 
+/// What is allocated, each kind of it, by what is run.
+std::string memory_table(const ModelEstimate& estimate)
+{
+    Table table({"memory for", "parameters", "with gradients, momentum", "activations", "working", "all", "known"});
+    const auto text = [](Bytes bytes) { return format_si(bytes.value, "B"); };
+    const auto add = [&](const std::string& what, const Footprint& f) {
+        table.add({what, text(f.parameters), text(f.parameters + f.gradients + f.momentum), text(f.kept()),
+                   text(f.working), text(f.total()), std::string(known)});
+    };
+    add("training step", estimate.step_memory);
+    add("forward, for training", estimate.forward_memory);
+    table.add({"inference", text(estimate.forward_memory.parameters), "-", "-", "-", text(estimate.inference_memory),
+               std::string(known)});
+    return table.text();
+}
+
+nlohmann::json memory_json(const ModelEstimate& estimate)
+{
+    return {{"step", integer(estimate.step_memory.total().value)},
+            {"forward", integer(estimate.forward_memory.total().value)},
+            {"inference", integer(estimate.inference_memory.value)},
+            {"activations", integer(estimate.step_memory.kept().value)},
+            {"activations_pytorch", integer(estimate.step_memory.kept_by_pytorch().value)}};
+}
+
 }  // namespace
 
 ModelEstimate estimate_model(std::string_view model, int batch, Precision precision)
@@ -159,7 +184,10 @@ ModelEstimate estimate_model(std::string_view model, int batch, Precision precis
                            .precision = precision,
                            .parameters = graph.parameter_count(),
                            .flops = work_of(graph, batch, precision),
-                           .layers = layer_estimates(graph, batch, precision)};
+                           .layers = layer_estimates(graph, batch, precision),
+                           .step_memory = footprint_of(graph, batch, precision, Passes::step),
+                           .forward_memory = footprint_of(graph, batch, precision, Passes::forward),
+                           .inference_memory = inference_bytes(graph, batch, precision)};
     for (const LayerEstimate& layer : estimate.layers) {
         estimate.multiply_adds += layer.work.multiply_adds;
         estimate.multiply_adds_unpadded += layer.work.multiply_adds_unpadded;
@@ -200,6 +228,7 @@ nlohmann::json to_json(const ModelEstimate& estimate)
               {"no_reuse_forward", integer(no_reuse(&LayerWork::forward))},
               {"no_reuse_backward_data", integer(no_reuse(&LayerWork::backward_data))},
               {"no_reuse_backward_weights", integer(no_reuse(&LayerWork::backward_weights))}}},
+            {"memory", memory_json(estimate)},
             {"layers", layers}};
 }
 
@@ -210,9 +239,9 @@ std::string to_text(const ModelEstimate& estimate)
     return fmt::format(
         "{} at batch {} in {}: {} parameters; every number is analytic\n"
         "1 MAC (multiply-add) = 2 FLOPs over the full window; {:.1f}% of the forward MACs fall on padding;\n"
-        "bytes are compulsory: each operand moved once by each layer; no-reuse: by each multiply-add\n\n{}\n{}",
+        "bytes are compulsory: each operand moved once by each layer; no-reuse: by each multiply-add\n\n{}\n{}\n{}",
         estimate.model, estimate.batch, traits(estimate.precision).name, estimate.parameters, padding,
-        layer_table(estimate), step_table(estimate));
+        layer_table(estimate), step_table(estimate), memory_table(estimate));
 }
 
 }  // namespace roof::analysis

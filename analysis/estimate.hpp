@@ -1,6 +1,8 @@
-// What one training step of a model has to do, before anything is run: multiply-adds, FLOPs and bytes, all analytic.
+// What one training step of a model has to do and to keep, before anything is run: multiply-adds, FLOPs, bytes that move and
+// bytes that are allocated, all analytic.
 #pragma once
 
+#include "analysis/footprint.hpp"
 #include "ert/base/precision.hpp"
 #include "workloads/model/work.hpp"
 
@@ -29,12 +31,15 @@ struct ModelEstimate {
     long long multiply_adds_unpadded = 0;  ///< forward, without the taps that fall on padding
     model::StepWork flops;
     std::vector<LayerEstimate> layers;  ///< in the order they run, without the input
+    Footprint step_memory;
+    Footprint forward_memory;
+    Bytes inference_memory;
 };
 
 /// Throws InputError for an unknown model or a batch below 1.
 ModelEstimate estimate_model(std::string_view model, int batch, Precision precision);
 
-/// Keys model, batch, precision, parameters, multiply_adds, flops, bytes, layers; every count is a JSON integer.
+/// Keys model, batch, precision, parameters, multiply_adds, flops, bytes, memory, layers; every count is a JSON integer.
 nlohmann::json to_json(const ModelEstimate& estimate);
 
 /// A table for people, less than 100 columns wide: convolution and linear layers one by one, the others summed by kind.

@@ -90,6 +90,12 @@ const std::vector<Column<Ceiling>>& ceiling_columns()
         {"samples", [](const Ceiling& c) { return std::to_string(c.rate.n); }},
         {"working_set_low_bytes", [](const Ceiling& c) { return number(c.working_set_low.value); }},
         {"working_set_high_bytes", [](const Ceiling& c) { return number(c.working_set_high.value); }},
+        {"condition", [](const Ceiling& c) { return c.condition; }},
+        {"working_set_bytes", [](const Ceiling& c) { return number(c.working_set.value); }},
+        {"variant", [](const Ceiling& c) { return c.variant; }},
+        {"clock_median_hz", [](const Ceiling& c) { return number(c.clock.median.value); }},
+        {"steadiness", [](const Ceiling& c) { return std::string(name(c.steadiness)); }},
+        {"visits", [](const Ceiling& c) { return std::to_string(c.visits); }},
         {"known", [](const Ceiling&) { return std::string(name(Known::measured)); }},
     };
     return columns;

@@ -1,8 +1,11 @@
 #include "analysis/json.hpp"
 
+#include "analysis/promises.hpp"
 #include "analysis/rows.hpp"
+#include "analysis/verdict.hpp"
 
 #include <cmath>
+#include <optional>
 
 namespace roof::analysis {
 
@@ -33,6 +36,20 @@ json facts(const std::map<std::string, std::string>& map)
     return object;
 }
 
+json promised_json(const std::vector<Promise>& promises)
+{
+    json list = json::array();
+    for (const Promise& promise : promises)
+        list.push_back({{"kind", json_text(promise.kind)},
+                        {"level", json_text(promise.level)},
+                        {"operation", json_text(promise.operation)},
+                        {"isa", text_or_null(promise.isa)},
+                        {"precision", text_or_null(promise.precision)},
+                        {"per_clock", json_number(promise.per_clock)},
+                        {"source", json_text(promise.source)}});
+    return list;
+}
+
 json device_json(const Device& device)
 {
     json levels = json::array();
@@ -47,23 +64,70 @@ json device_json(const Device& device)
             {"memory_bytes", positive_or_null(device.memory.value)},
             {"memory_available_bytes", positive_or_null(device.memory_available.value)},
             {"levels", levels},
+            {"promised", promised_json(device.promised)},
             {"facts", facts(device.facts)}};
 }
 
-json ceiling_json(const Ceiling& c)
+json clock_json(const Estimate<Hertz>& clock)
 {
+    if (clock.median.value <= 0) return nullptr;
+    return {{"median", json_number(clock.median.value)},
+            {"low", json_number(clock.low.value)},
+            {"high", json_number(clock.high.value)}};
+}
+
+json modes_json(const std::vector<Mode>& modes)
+{
+    json list = json::array();
+    for (const Mode& mode : modes)
+        list.push_back({{"rate", json_number(mode.rate)}, {"share", json_number(mode.share)}});
+    return list;
+}
+
+json ceiling_json(const Ceiling& c, const Machine& machine)
+{
+    const Promise* const promise = promise_of(c, machine);
+    const std::optional<double> share = share_of_promise(c, machine);
     return {{"device", json_text(c.device)},
-            {"kind", c.kind == Role::bandwidth ? "bandwidth" : "compute"},
+            {"kind", name(c.kind)},
             {"level", text_or_null(c.level)},
             {"operation", text_or_null(c.operation)},
             {"precision", text_or_null(c.precision)},
             {"isa", text_or_null(c.isa)},
+            {"condition", text_or_null(c.condition)},
             {"threads", c.threads},
             {"median", json_number(c.rate.median.value)},
             {"low", json_number(c.rate.low.value)},
             {"high", json_number(c.rate.high.value)},
             {"n", c.rate.n},
-            {"unit", c.unit()}};
+            {"unit", c.unit()},
+            {"working_set_bytes", positive_or_null(c.working_set.value)},
+            {"variant", text_or_null(c.variant)},
+            {"clock_hertz", clock_json(c.clock)},
+            {"per_clock_and_core", positive_or_null(per_clock_and_core(c, machine))},
+            {"promised_per_clock_and_core", promise ? json_number(promise->per_clock) : json(nullptr)},
+            {"share_of_promise", share ? json_number(*share) : json(nullptr)},
+            {"steadiness", name(c.steadiness)},
+            {"modes", modes_json(c.modes)},
+            {"visits", c.visits},
+            {"seconds_per_access", c.kind == Role::latency ? json_number(c.per_access().value) : json(nullptr)},
+            {"point", text_or_null(c.point)}};
+}
+
+json levels_json(const std::vector<MeasuredLevel>& levels)
+{
+    json list = json::array();
+    for (const MeasuredLevel& level : levels)
+        list.push_back({{"device", json_text(level.device)},
+                        {"name", json_text(level.name)},
+                        {"threads", level.threads},
+                        {"from_bytes", json_number(level.from.value)},
+                        {"to_bytes", json_number(level.to.value)},
+                        {"beyond_bytes", positive_or_null(level.beyond.value)},
+                        {"reported_bytes", positive_or_null(level.reported.value)},
+                        {"sharing", name(level.sharing)},
+                        {"contradiction", level.contradiction}});
+    return list;
 }
 
 json row_json(const Measurement& row)
@@ -147,16 +211,12 @@ json machine_json(const Machine& machine)
 json ceilings_json(const Ceilings& ceilings, const Machine& machine)
 {
     json all = json::array();
-    for (const Ceiling& ceiling : ceilings.all) all.push_back(ceiling_json(ceiling));
-    json levels = json::array();
-    for (const MeasuredLevel& level : ceilings.levels)
-        levels.push_back({{"device", json_text(level.device)},
-                          {"name", json_text(level.name)},
-                          {"from_bytes", json_number(level.from.value)},
-                          {"to_bytes", json_number(level.to.value)},
-                          {"reported_bytes", positive_or_null(level.reported.value)},
-                          {"contradiction", level.contradiction}});
-    return {{"machine", machine_json(machine)}, {"ceilings", all}, {"levels", levels}};
+    for (const Ceiling& ceiling : ceilings.all) all.push_back(ceiling_json(ceiling, machine));
+    return {{"machine", machine_json(machine)},
+            {"ceilings", all},
+            {"levels", levels_json(ceilings.levels)},
+            {"levels_by_threads", levels_json(ceilings.levels_by_threads)},
+            {"impossible", texts(impossible_ceilings(ceilings, machine))}};
 }
 
 json rows_json(std::span<const Measurement> rows)
@@ -165,6 +225,17 @@ json rows_json(std::span<const Measurement> rows)
     for (const Measurement& row : rows)
         if (row.role == Role::step) list.push_back(row_json(row));
     return {{"rows", list}};
+}
+
+json study_json(const Study& study)
+{
+    json document = rows_json(study.results.rows);
+    document["calibration"] = nullptr;
+    if (!study.calibration.folder.empty())
+        document["calibration"] = {{"folder", json_text(study.calibration.folder.string())},
+                                   {"date", text_or_null(calibration_date(study))}};
+    document["points_above_a_roof"] = above_their_roof(study).size();
+    return document;
 }
 
 }  // namespace roof::analysis

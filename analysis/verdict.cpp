@@ -1,5 +1,6 @@
 #include "analysis/verdict.hpp"
 
+#include "analysis/roofs.hpp"
 #include "analysis/rows.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/text.hpp"
@@ -58,7 +59,78 @@ std::string remarks(const std::vector<const Measurement*>& rows)
     return text.empty() ? text : "\nRemarks:\n" + text;
 }
 
+/// The ceiling that binds a placement; null if it is not among the ceilings.
+const Ceiling* binding_roof(const Placement& p, const Ceilings& ceilings)
+{
+    const Roofs roofs = roofs_of(ceilings, p.device, p.roof_threads);
+    if (p.binds_compute) return roofs.precision(p.binds);
+    const auto found = std::ranges::find_if(roofs.levels, [&](const Ceiling* roof) { return roof->level == p.binds; });
+    return found == roofs.levels.end() ? nullptr : *found;
+}
+
+bool is_beyond_intervals(const Placement& p, const Ceilings& ceilings)
+{
+    if (!p.above || p.seconds.high.value <= 0) return false;
+    const Ceiling* const roof = binding_roof(p, ceilings);
+    const double leeway = roof != nullptr ? roof->rate.high.value / roof->rate.median.value : 1;
+    return p.attainable / p.seconds.high > leeway;
+}
+
+/// "2026-11-21T12:26:51Z" -> "2026-11-21 12:26 UTC"
+std::string minute_of(const std::string& started)
+{
+    constexpr std::size_t to_minute = 16;
+    if (started.size() < to_minute || started[10] != 'T') return started;
+    return started.substr(0, 10) + " " + started.substr(11, to_minute - 11) + " UTC";
+}
+
 }  // namespace
+
+std::vector<const Placement*> above_their_roof(const Study& study)
+{
+    std::vector<const Placement*> above;
+    for (const Placement& p : study.placements)
+        if (is_beyond_intervals(p, study.ceilings)) above.push_back(&p);
+    return above;
+}
+
+std::string above_text(const Study& study)
+{
+    const std::vector<const Placement*> above = above_their_roof(study);
+    if (above.empty()) return {};
+    const Placement& farthest =
+        **std::ranges::max_element(above, {}, [](const Placement* placement) { return placement->fraction; });
+    const bool computes = std::ranges::any_of(above, [](const Placement* p) { return p->binds_compute; });
+    const bool moves = std::ranges::any_of(above, [](const Placement* p) { return !p->binds_compute; });
+    std::string text = fmt::format(
+        "{} of {} placed points lie above their roof, beyond all intervals; the farthest, {}, reached {} of {}. ",
+        above.size(), study.placements.size(), printable(farthest.name), percent(farthest.fraction),
+        printable(farthest.binds));
+    if (computes)
+        text +=
+            "FLOPs may be counted that are not done: taps on padding, and multiplications that some algorithms save. ";
+    if (moves) text += "Traffic may be counted that does not happen: operands that the layer before left in a cache. ";
+    return text +
+           "If neither explains it, the calibration was disturbed or is out of date: `roof calibrate` measures it "
+           "again.";
+}
+
+std::string calibration_date(const Study& study)
+{
+    std::string first;
+    for (const Measurement& row : study.calibration.rows)
+        if (!row.started.empty() && (first.empty() || row.started < first)) first = row.started;
+    return minute_of(first);
+}
+
+std::string calibration_line(const Study& study)
+{
+    if (study.calibration.folder.empty()) return {};
+    const std::string date = calibration_date(study);
+    const std::filesystem::path& folder = study.calibration.folder;
+    return "Roofs: the calibration " + printable((folder.parent_path().filename() / folder.filename()).string()) +
+           (date.empty() ? "" : " of " + printable(date)) + ".";
+}
 
 const Placement* step_placement(std::span<const Placement> placements, const Measurement& row)
 {
@@ -108,7 +180,9 @@ std::string verdict_table(const Study& study)
     Table table({"model", "batch", "precision", "device", "data", "status", "step time [95%]", "images/s", "model rate",
                  "of compute roof", "bound by", "compute / bandwidth / far", "headroom"});
     for (const Measurement* row : rows) table.add(verdict_cells(study, *row));
-    return text + table.text() + reasons(rows) + remarks(rows) +
+    const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
+    return text + table.text() + reasons(rows) + remarks(rows) + line(above_text(study)) +
+           line(calibration_line(study)) +
            "\nTimes and ceilings are measured; FLOPs and bytes are analytic. Compute / bandwidth / far: shares of "
            "the step\ntime of layers held by the compute roof, by a bandwidth roof, and by neither (below half of what "
            "their roof allows).\n";

@@ -28,6 +28,19 @@ const Placement* step_placement(std::span<const Placement> placements, const Mea
 /// The row's layers with the most seconds to win first, at most `n`, and none without any.
 std::vector<const Placement*> most_headroom(std::span<const Placement> placements, const Measurement& row, int n);
 
+/// The placements that lie above the roof over them even where the time and the roof are taken at the ends of their
+/// intervals: no workload may, so either its work is counted too high or the roof was measured too low.
+std::vector<const Placement*> above_their_roof(const Study& study);
+
+/// How many placements those are, what can be the cause, and what to do. Empty if there are none.
+std::string above_text(const Study& study);
+
+/// When the calibration's first row was measured, "2026-11-21 12:26 UTC"; empty if there is no calibration.
+std::string calibration_date(const Study& study);
+
+/// "Roofs: the calibration <folder> of <date>."; empty if there is none.
+std::string calibration_line(const Study& study);
+
 /// A line per model and batch, then the reasons of the rows that are not ok.
 std::string verdict_table(const Study& study);
 /// The top `n` layers of each model's largest batch.

@@ -44,6 +44,14 @@ std::string with_interval(double median, double low, double high, std::string_vi
     return fmt::format("{} {}{} [{}, {}]", scaled(median), prefix.name, unit, scaled(low), scaled(high));
 }
 
+std::string in_one_unit(const std::vector<double>& values, std::string_view unit)
+{
+    const Prefix prefix = prefix_for(values.back());
+    std::vector<std::string> numbers;
+    for (const double value : values) numbers.push_back(plain_number(value / prefix.factor));
+    return fmt::format("{} {}{}", join(numbers, " | "), prefix.name, unit);
+}
+
 std::string tick_text(double value, std::string_view unit)
 {
     const Prefix prefix = prefix_for(value * 1.0001);

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace roof::analysis {
 
@@ -18,6 +19,9 @@ std::string with_interval(const Estimate<Quantity<F, B, T>>& e, std::string_view
 {
     return with_interval(e.median.value, e.low.value, e.high.value, unit, digits);
 }
+
+/// {105e9, 118e9}, "B/s" -> "105 | 118 GB/s": the prefix is that of the last, which must be there.
+std::string in_one_unit(const std::vector<double>& values, std::string_view unit);
 
 /// 0.123 -> "12%"; below ten percent one decimal; "-" if not finite.
 std::string percent(double share);

@@ -4,43 +4,82 @@
 #include "ert/base/error.hpp"
 #include "ert/method/available_memory.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+
+#include <linux/mempolicy.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace roof::cpu {
 
 namespace {
 
-constexpr std::size_t huge_page = std::size_t{2} << 20;
+/// A set of NUMA nodes, as the kernel takes it.
+class NodeMask {
+  public:
+    explicit NodeMask(int node) { words_.at(node / bits) = 1UL << node % bits; }
 
-std::size_t round_up(std::size_t bytes)
+    const unsigned long* words() const { return words_.data(); }
+    /// One more than the bits there are: the kernel ignores the last.
+    static constexpr unsigned long size() { return count * bits + 1; }
+
+  private:
+    static constexpr int bits = 8 * sizeof(unsigned long);
+    static constexpr int count = 16;
+    std::array<unsigned long, count> words_{};
+};
+
+void bind(std::byte* begin, std::size_t bytes, int node)
 {
-    return (bytes + huge_page - 1) / huge_page * huge_page;
+    const NodeMask mask(node);
+    if (syscall(SYS_mbind, begin, bytes, MPOL_BIND, mask.words(), NodeMask::size(), 0) == 0) return;
+    throw Unsupported("memory cannot be bound to NUMA node " + std::to_string(node) + ": " + std::strerror(errno));
 }
 
-void refuse_if_too_large(double bytes, const std::string& what_for)
+/// Pages that are free, or hold files that the kernel merely keeps at hand. A process that is bound to a node and finds it
+/// full is killed, though others be empty.
+std::optional<double> free_on(int node)
 {
-    const Bytes available = available_memory();
-    if (bytes > available.value) throw OutOfMemory(Bytes{bytes}, available, what_for);
+    std::ifstream in("/sys/devices/system/node/node" + std::to_string(node) + "/meminfo");
+    std::optional<double> bytes;
+    std::string word;
+    for (std::string key; in >> word >> word >> key;) {  // "Node 0 MemFree: 123 kB"
+        double kibibytes = 0;
+        in >> kibibytes;
+        if (key == "MemFree:" || key == "Inactive(file):") bytes = bytes.value_or(0) + kibibytes * 1024;
+        std::getline(in, word);
+    }
+    return bytes;
 }
 
 }  // namespace
 
-HugeBuffer::HugeBuffer(std::size_t bytes, const std::string& what_for)
+Buffer::Buffer(std::size_t bytes, const std::string& what_for, const Mapping& mapping)
 {
-    refuse_if_too_large(static_cast<double>(bytes), what_for);
-    const std::size_t wanted = round_up(bytes);
+    const Bytes wanted{static_cast<double>(bytes)};
+    const Bytes available = available_for(mapping);
+    if (wanted > available) throw OutOfMemory(wanted, available, what_for);
+    const std::size_t size = in_huge_pages(bytes);
     void* const mapped =
-        mmap(nullptr, wanted + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED) throw OutOfMemory(Bytes{static_cast<double>(bytes)}, available_memory(), what_for);
+        mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) throw OutOfMemory(wanted, available, what_for);
 
     auto* const begin = static_cast<std::byte*>(mapped);
-    const std::size_t skip =
-        round_up(reinterpret_cast<std::uintptr_t>(begin)) - reinterpret_cast<std::uintptr_t>(begin);
+    const auto address = reinterpret_cast<std::uintptr_t>(begin);
+    const std::size_t skip = in_huge_pages(address) - address;
     if (skip > 0) munmap(begin, skip);
-    if (skip < huge_page) munmap(begin + skip + wanted, huge_page - skip);
-    data_ = std::unique_ptr<std::byte, Unmap>(begin + skip, Unmap{wanted});
-    // Advice only: without huge pages the numbers are lower, and the machine document says which mode the system is in.
-    madvise(data_.get(), wanted, MADV_HUGEPAGE);
+    if (skip < huge_page) munmap(begin + skip + size, huge_page - skip);
+    data_ = std::unique_ptr<std::byte, Unmap>(begin + skip, Unmap{size});
+    // Advice only: without huge pages the numbers are lower, and the machine document says which mode the system is in. A
+    // kernel without huge pages refuses either advice.
+    madvise(data_.get(), size, mapping.pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    if (mapping.node) bind(data_.get(), size, *mapping.node);
 }
 
 void Unmap::operator()(std::byte* data) const
@@ -48,29 +87,18 @@ void Unmap::operator()(std::byte* data) const
     munmap(data, bytes);
 }
 
-void Workspace::reserve(int threads, std::size_t bytes)
+Bytes available_for(const Mapping& mapping)
 {
-    const std::string what_for = "the working set of " + std::to_string(threads) + " threads";
-    if (slices_.size() < static_cast<std::size_t>(threads)) slices_.resize(threads);
-    double growth = 0;
-    for (int thread = 0; thread < threads; ++thread) {
-        const std::size_t held = slices_[thread].size();
-        if (held < bytes) growth += static_cast<double>(bytes - held);
-    }
-    refuse_if_too_large(growth, what_for);
-    for (int thread = 0; thread < threads; ++thread) {
-        if (slices_[thread].size() >= bytes) continue;
-        slices_[thread] = HugeBuffer();
-        slices_[thread] = HugeBuffer(bytes, what_for);
-    }
+    const Bytes available = available_memory();
+    const std::optional<double> on_node = mapping.node ? free_on(*mapping.node) : std::nullopt;
+    return on_node ? std::min(available, Bytes{*on_node}) : available;
 }
 
-void Workspace::fill(const PinnedTeam& team, std::size_t bytes) const
+std::optional<int> node_of(const std::byte* address)
 {
-    team.run([&](int thread) {
-        auto* const words = reinterpret_cast<std::uint64_t*>(slice(thread));
-        for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i) words[i] = content(i);
-    });
+    int node = -1;
+    const long failed = syscall(SYS_get_mempolicy, &node, nullptr, 0, address, MPOL_F_NODE | MPOL_F_ADDR);
+    return failed == 0 ? std::optional(node) : std::nullopt;
 }
 
 }  // namespace roof::cpu

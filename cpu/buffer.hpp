@@ -1,17 +1,26 @@
-// Memory for the probes: on huge pages where the system grants them, and first touched by the threads that use it, so that
-// page size and placement do not stand between a probe and its ceiling.
+// Memory mapped for the probes: in huge pages or small ones, on the node of the thread that touches it first or on a given
+// one, so that page size and placement are chosen and not met.
 #pragma once
 
-#include "cpu/affinity.hpp"
 #include "ert/base/units.hpp"
 
+#include <compare>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace roof::cpu {
+
+enum class Pages { huge, small };
+
+/// How memory is mapped.
+struct Mapping {
+    Pages pages = Pages::huge;
+    std::optional<int> node{};  ///< bound to this NUMA node; else where a page is touched first
+
+    auto operator<=>(const Mapping&) const = default;
+};
 
 /// Gives a mapping back.
 struct Unmap {
@@ -19,12 +28,16 @@ struct Unmap {
     void operator()(std::byte* data) const;
 };
 
-/// A mapping aligned to 2 MiB, with transparent huge pages asked for. Its pages do not exist before they are touched.
-class HugeBuffer {
+/// A mapping aligned to 2 MiB. Its pages do not exist before they are touched. Huge pages are asked for, and the system may
+/// decline; small ones it must grant.
+class Buffer {
   public:
-    HugeBuffer() = default;
-    /// Throws OutOfMemory when the system says it would not hold `bytes`, or refuses them.
-    HugeBuffer(std::size_t bytes, const std::string& what_for);
+    static constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+    Buffer() = default;
+    /// Throws OutOfMemory when the system says it would not hold `bytes`, or refuses them; Unsupported when it does not
+    /// bind memory to the node.
+    Buffer(std::size_t bytes, const std::string& what_for, const Mapping& mapping = {});
 
     std::byte* data() const { return data_.get(); }
     std::size_t size() const { return data_.get_deleter().bytes; }
@@ -33,32 +46,16 @@ class HugeBuffer {
     std::unique_ptr<std::byte, Unmap> data_;
 };
 
-/// Word `index` of a slice's contents: a pseudo-random fp64 in [1, 2), as bits. Never denormal, and not compressible by a
-/// memory controller that tries.
-constexpr std::uint64_t content(std::uint64_t index)
+/// `bytes`, rounded up to whole huge pages.
+constexpr std::size_t in_huge_pages(std::size_t bytes)
 {
-    std::uint64_t bits = (index + 1) * 0x9e3779b97f4a7c15;
-    bits ^= bits >> 29;
-    bits *= 0xbf58476d1ce4e5b9;
-    constexpr std::uint64_t exponent_of_one = 0x3ff0000000000000;
-    return exponent_of_one | bits >> 12;
+    return (bytes + Buffer::huge_page - 1) / Buffer::huge_page * Buffer::huge_page;
 }
 
-/// A slice of memory for each thread of a team, on pages of its own. Slices grow and are kept, since fresh pages cost more
-/// than the measurement they are for.
-class Workspace {
-  public:
-    /// Gives each of the first `threads` slices at least `bytes`. Throws OutOfMemory.
-    void reserve(int threads, std::size_t bytes);
+/// What a mapping may still take: available_memory(), or what is free on its node if that is less.
+Bytes available_for(const Mapping& mapping);
 
-    std::byte* slice(int thread) const { return slices_[thread].data(); }
-
-    /// Thread i of the team writes content() into the first `bytes` (a multiple of 8) of slice i, and so is the first to
-    /// touch its pages.
-    void fill(const PinnedTeam& team, std::size_t bytes) const;
-
-  private:
-    std::vector<HugeBuffer> slices_;
-};
+/// The NUMA node of the page at `address`, which has been touched; nothing if the system does not tell.
+std::optional<int> node_of(const std::byte* address);
 
 }  // namespace roof::cpu

@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace roof::cpu {
 
 namespace {
@@ -38,15 +41,25 @@ bool tiles_are_saved(const XbyakCpu& cpu)
     return cpu.has(XbyakCpu::tOSXSAVE) && (XbyakCpu::getXfeature() & tile_state) == tile_state;
 }
 
+/// Linux keeps the tiles of those processes alone that asked for them.
+bool tiles_are_granted()
+{
+    constexpr long request_permission = 0x1023;
+    constexpr long tile_data = 18;
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+}
+
 }  // namespace
 
 const Isa& parse_isa(std::string_view name)
 {
+    if (name == tile_isa.name) return tile_isa;
     const auto found =
         std::find_if(isa_table.begin(), isa_table.end(), [&](const Isa& isa) { return isa.name == name; });
     if (found != isa_table.end()) return *found;
     std::vector<std::string> legal;
     for (const Isa& isa : isa_table) legal.emplace_back(isa.name);
+    legal.emplace_back(tile_isa.name);
     throw InputError(unknown_word("instruction set", name, legal));
 }
 
@@ -63,10 +76,11 @@ std::vector<std::string> usable_isas()
 std::vector<std::string> usable_features()
 {
     const XbyakCpu cpu;
+    const bool tiles = tiles_are_saved(cpu) && tiles_are_granted();
     std::vector<std::string> usable;
     for (const Feature& feature : feature_table) {
         const bool needs_tiles = feature.name.starts_with("amx");
-        if (cpu.has(feature.type) && (!needs_tiles || tiles_are_saved(cpu))) usable.emplace_back(feature.name);
+        if (cpu.has(feature.type) && (!needs_tiles || tiles)) usable.emplace_back(feature.name);
     }
     return usable;
 }

@@ -33,13 +33,12 @@ int count(hwloc_topology_t topology, hwloc_obj_type_t type)
     return std::max(1, hwloc_get_nbobjs_by_type(topology, type));
 }
 
+using Cores = std::vector<std::vector<int>>;
+
 /// For every core that has any, its allowed processors.
-std::vector<std::vector<int>> allowed_by_core(hwloc_topology_t topology)
+Cores allowed_by_core(hwloc_topology_t topology, const cpu_set_t& allowed)
 {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    sched_getaffinity(0, sizeof allowed, &allowed);
-    std::vector<std::vector<int>> cores;
+    Cores cores;
     hwloc_obj_t last_core = nullptr;
     hwloc_obj_t unit = nullptr;
     while ((unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr) {
@@ -52,17 +51,34 @@ std::vector<std::vector<int>> allowed_by_core(hwloc_topology_t topology)
     return cores;
 }
 
-std::vector<int> one_of_each_first(const std::vector<std::vector<int>>& cores)
+Processors in_both_orders(const Cores& cores)
 {
     std::size_t most = 0;
     for (const auto& core : cores) most = std::max(most, core.size());
-    std::vector<int> processors;
+    Processors processors;
     for (std::size_t sibling = 0; sibling < most; ++sibling) {
         for (const auto& core : cores) {
-            if (sibling < core.size()) processors.push_back(core[sibling]);
+            if (sibling < core.size()) processors.spread.push_back(core[sibling]);
         }
     }
+    for (const auto& core : cores) processors.packed.insert(processors.packed.end(), core.begin(), core.end());
     return processors;
+}
+
+std::vector<MemoryNode> nodes_of(hwloc_topology_t topology, const Cores& cores)
+{
+    std::vector<MemoryNode> nodes;
+    hwloc_obj_t node = nullptr;
+    while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
+        Cores near;
+        for (const auto& core : cores) {
+            const auto unit = static_cast<unsigned>(core.front());
+            if (hwloc_bitmap_isset(node->cpuset, unit) != 0) near.push_back(core);
+        }
+        nodes.push_back({static_cast<int>(node->os_index), in_both_orders(near)});
+    }
+    std::ranges::sort(nodes, {}, &MemoryNode::number);
+    return nodes;
 }
 
 std::vector<MemoryLevel> caches_of(hwloc_topology_t topology)
@@ -81,20 +97,28 @@ std::vector<MemoryLevel> caches_of(hwloc_topology_t topology)
 
 }  // namespace
 
-Layout read_layout()
+Layout layout_of(hwloc_topology_t topology, const cpu_set_t& allowed)
 {
-    const TopologyOwner owner = load();
-    hwloc_topology_t const topology = owner.get();
-    const std::vector<std::vector<int>> cores = allowed_by_core(topology);
+    const Cores cores = allowed_by_core(topology, allowed);
     Layout layout;
+    layout.processors = in_both_orders(cores);
     layout.sockets = count(topology, HWLOC_OBJ_PACKAGE);
     layout.numa_nodes = count(topology, HWLOC_OBJ_NUMANODE);
     layout.machine_threads = count(topology, HWLOC_OBJ_PU);
-    layout.processors = one_of_each_first(cores);
     layout.cores = static_cast<int>(cores.size());
-    layout.threads = static_cast<int>(layout.processors.size());
+    layout.threads = static_cast<int>(layout.processors.spread.size());
+    layout.nodes = nodes_of(topology, cores);
     layout.caches = caches_of(topology);
     return layout;
+}
+
+Layout read_layout()
+{
+    const TopologyOwner owner = load();
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    return layout_of(owner.get(), allowed);
 }
 
 }  // namespace roof::cpu

@@ -5,6 +5,7 @@
 #include "cpu/doubts.hpp"
 #include "cpu/isa.hpp"
 #include "cpu/system.hpp"
+#include "cpu/theory.hpp"
 #include "ert/method/available_memory.hpp"
 
 #include <algorithm>
@@ -54,6 +55,15 @@ std::string hwloc_version()
     return std::to_string(version >> 16) + "." + std::to_string(version >> 8 & 0xff);
 }
 
+/// At most `count` of them, and at least one if there is any.
+Processors first(Processors processors, int count)
+{
+    const auto most = std::min(processors.spread.size(), static_cast<std::size_t>(std::max(1, count)));
+    processors.spread.resize(most);
+    processors.packed.resize(most);
+    return processors;
+}
+
 Device cpu_device(const Machine& machine, const Layout& layout)
 {
     Device device;
@@ -77,8 +87,10 @@ Topology read_topology()
     const int granted = quota > 0 ? static_cast<int>(std::ceil(quota)) : layout.threads;
 
     Topology topology;
-    topology.processors = layout.processors;
-    topology.processors.resize(std::clamp(granted, 1, layout.threads));
+    topology.processors = first(layout.processors, granted);
+    for (const MemoryNode& node : layout.nodes) {
+        topology.nodes.push_back({node.number, first(node.processors, granted)});
+    }
 
     Machine& machine = topology.machine;
     machine.cpu_model = text(processor, "model name");
@@ -87,7 +99,7 @@ Topology read_topology()
     machine.model = number(processor, "model");
     machine.stepping = number(processor, "stepping");
     machine.sockets = layout.sockets;
-    machine.threads = static_cast<int>(topology.processors.size());
+    machine.threads = static_cast<int>(topology.processors.spread.size());
     machine.cores = std::min(layout.cores, machine.threads);
     machine.smt = std::max(1, layout.threads / std::max(1, layout.cores));
     machine.numa_nodes = layout.numa_nodes;
@@ -100,6 +112,7 @@ Topology read_topology()
     machine.name = slug(machine.cpu_model) + "-family" + std::to_string(machine.family) + "-" +
                    std::to_string(machine.threads) + "cpu";
     machine.devices = {cpu_device(machine, layout)};
+    machine.devices.front().promised = promises_of(machine);
     machine.capabilities = capabilities_of(machine);
     machine.doubts = doubts_about(
         {machine.hypervisor, layout.caches, cpuid_caches(), layout.machine_threads, layout.threads, quota});

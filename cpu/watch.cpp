@@ -15,7 +15,9 @@ constexpr std::size_t chain_iterations = 800;         // 96,000 clocks
 constexpr std::size_t independent_iterations = 1600;  // at 4 to 6 a clock
 /// Clocks before and after that differ by more are no steady clock in between.
 constexpr double most_change_of_clock = 0.02;
+/// Of the additions that the core does alone.
 constexpr double least_share_of_core = 0.985;
+constexpr double most_share_of_core = 1.01;
 
 struct Look {
     Hertz clock;
@@ -52,7 +54,7 @@ struct alignas(64) Witness {
     Look after;
     Seconds begin;
     Seconds end;
-    Accidents accidents;  ///< during the work
+    Accidents accidents;  ///< from the first look to the second
 };
 
 /// All threads leave together. Spins: a thread that sleeps takes longer to wake than a launch lasts.
@@ -64,35 +66,54 @@ void meet(std::atomic<int>& waiting)
 
 void tell(Trace& trace, const Witness& witness, int processor, CoreHistory& history)
 {
-    const bool before = history.undivided(processor, witness.before.additions_per_clock);
-    const bool after = history.undivided(processor, witness.after.additions_per_clock);
+    using Verdict = CoreHistory::Verdict;
+    const Verdict before = history.judge(processor, witness.before.additions_per_clock);
+    const Verdict after = history.judge(processor, witness.after.additions_per_clock);
     const double change = witness.after.clock / witness.before.clock - 1;
     if (witness.accidents.switches > 0)
         trace.disturbed("a thread lost its processor");
     else if (witness.accidents.faults > 0)
         trace.disturbed("a page was not there");
-    else if (!before || !after)
+    else if (before == Verdict::shared || after == Verdict::shared)
         trace.disturbed("a core was shared");
+    else if (before == Verdict::no_clock || after == Verdict::no_clock)
+        trace.disturbed("the clock could not be told");
     else if (std::abs(change) > most_change_of_clock)
         trace.disturbed("the clock changed");
 }
 
+/// Of sorted values, the highest around which a quarter of them lie close together; 0 if there is none.
+double agreed_value(const std::vector<double>& sorted)
+{
+    constexpr double close = 1.006;
+    const std::size_t quarter = sorted.size() / 4;
+    for (std::size_t i = sorted.size() - quarter; i-- > 0;) {
+        if (sorted[i + quarter] < sorted[i] * close) return sorted[i + quarter / 2];
+    }
+    return 0;
+}
+
 }  // namespace
 
-bool CoreHistory::undivided(int processor, double additions_per_clock)
+CoreHistory::Verdict CoreHistory::judge(int processor, double additions_per_clock)
 {
-    constexpr std::size_t kept = 64;
-    constexpr std::size_t enough = 16;
+    constexpr std::size_t kept = 128;
+    constexpr std::size_t enough = 24;
+    constexpr std::size_t every = 8;
     Core& core = cores_[processor];
-    if (core.recent.size() == kept) core.recent.erase(core.recent.begin());
-    core.recent.push_back(additions_per_clock);
-    if (core.recent.size() >= enough) {
+    if (core.recent.size() < kept)
+        core.recent.push_back(additions_per_clock);
+    else
+        core.recent[core.next] = additions_per_clock;
+    core.next = (core.next + 1) % kept;
+    if (core.recent.size() >= enough && core.next % every == 0) {
         std::vector<double> sorted = core.recent;
-        const auto upper = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() * 3 / 4);
-        std::nth_element(sorted.begin(), upper, sorted.end());
-        core.best = std::max(core.best, *upper);
+        std::ranges::sort(sorted);
+        core.alone = std::max(core.alone, agreed_value(sorted));
     }
-    return additions_per_clock >= least_share_of_core * core.best;
+    if (core.alone <= 0) return Verdict::undivided;
+    if (additions_per_clock < core.alone * least_share_of_core) return Verdict::shared;
+    return additions_per_clock > core.alone * most_share_of_core ? Verdict::no_clock : Verdict::undivided;
 }
 
 WatchedTeam::WatchedTeam(const std::vector<int>& processors, std::shared_ptr<CoreHistory> history)
@@ -107,14 +128,14 @@ void WatchedTeam::launch(Trace& trace, const std::function<void(int)>& work)
     std::atomic<int> looking = size();
     team_.run([&](int thread) {
         Witness& witness = witnesses[thread];
+        const Accidents accidents = accidents_so_far();
         witness.before = look(chain_, independent_, clock);
         meet(looking);
-        const Accidents accidents = accidents_so_far();
         witness.begin = clock();
         work(thread);
         witness.end = clock();
-        const Accidents later = accidents_so_far();
         witness.after = look(chain_, independent_, clock);
+        const Accidents later = accidents_so_far();
         witness.accidents = {later.switches - accidents.switches, later.faults - accidents.faults};
     });
 

@@ -16,14 +16,19 @@ namespace roof::cpu {
 /// What has been seen of each processor so far; shared by all teams of a run.
 class CoreHistory {
   public:
-    /// Notes how many independent additions the processor did per clock. Returns whether that is what it does when nobody
-    /// shares its core, as far as was seen: within 1.5% of the rate that a quarter of some recent readings reached.
-    bool undivided(int processor, double additions_per_clock);
+    enum class Verdict { undivided, shared, no_clock };
+
+    /// Notes how many independent additions the processor did per clock, and says what that tells. Readings of a core that
+    /// nobody shares agree to a few parts in a thousand, those of a shared one are all over the place: so the highest value
+    /// on which a quarter of some recent readings agreed is what the core does alone. Fewer additions than that: it was
+    /// `shared`. More: the chain of additions was held up, and its clock is too low, `no_clock`.
+    Verdict judge(int processor, double additions_per_clock);
 
   private:
     struct Core {
         std::vector<double> recent;
-        double best = 0;
+        std::size_t next = 0;  ///< the oldest of them
+        double alone = 0;      ///< additions per clock; 0 until seen
     };
     std::map<int, Core> cores_;
 };

@@ -5,7 +5,7 @@
 #include "analysis/svg.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/rounds.hpp"
+#include "ert/method/sustained.hpp"
 
 #include <fmt/format.h>
 
@@ -25,22 +25,35 @@ using Series = std::map<std::string, std::vector<Sample>>;
 
 constexpr int colours = 8;
 
-Series series_of(const std::vector<Measurement>& rows, const std::string& device)
+/// Operation, instruction set unless each point found its own, and what is unusual about it.
+std::string name_of_series(const Measurement& row)
+{
+    std::string name = row.point.has("operation") ? row.point.text("operation") : row.bench;
+    if (row.point.has("isa") && row.point.text("isa") != "best") name += " " + row.point.text("isa");
+    if (row.point.has("placement") && row.point.text("placement") != "cores")
+        name += ", " + row.point.text("placement");
+    if (row.point.has("pages") && row.point.text("pages") != "huge") name += ", " + row.point.text("pages") + " pages";
+    return name;
+}
+
+Series series_of(const std::vector<Sustained>& points, const std::string& device)
 {
     const auto of_sweep = [&](const Measurement& row) {
         return row.role == Role::bandwidth && row.status == Status::ok && row.device == device &&
-               row.point.has("working_set") && row.seconds.median.value > 0 && row.work.compulsory.value > 0;
+               row.point.has("working_set") && !row.point.has("cpu_node") && row.seconds.median.value > 0 &&
+               row.work.compulsory.value > 0;
     };
     int most = 0;
-    for (const Measurement& row : rows)
-        if (of_sweep(row)) most = std::max(most, threads_of(row));
+    for (const Sustained& point : points)
+        if (of_sweep(point.best)) most = std::max(most, threads_of(point.best));
     Series series;
-    for (const Measurement& row : rows) {
+    for (const Sustained& point : points) {
+        const Measurement& row = point.best;
         const double working_set = of_sweep(row) && threads_of(row) == most ? row.point.number("working_set") : 0;
         if (!(working_set > 0)) continue;
-        std::string name = row.point.has("operation") ? row.point.text("operation") : row.bench;
-        if (row.point.has("isa")) name += " " + row.point.text("isa");
-        series[name].push_back({working_set, row.work.compulsory / row.seconds});
+        series[name_of_series(row)].push_back(
+            {working_set,
+             {{point.rate.median.value}, {point.rate.low.value}, {point.rate.high.value}, point.rate.n, 0}});
     }
     for (auto& [name, samples] : series)
         std::sort(samples.begin(), samples.end(), [](auto& a, auto& b) { return a.working_set < b.working_set; });
@@ -127,7 +140,7 @@ std::string bandwidth_curve_panel(const Study& study, const std::string&)
         if (std::find(devices.begin(), devices.end(), row.device) == devices.end()) devices.push_back(row.device);
     std::string html;
     for (const std::string& device : devices) {
-        const Series series = series_of(best_of_rounds(study.calibration.rows), device);
+        const Series series = series_of(sustained(study.calibration.rows), device);
         if (!series.empty()) html += picture(series, study.ceilings, device);
     }
     return html;

@@ -1,64 +1,42 @@
-// The ceilings, and the memory levels as measured beside those reported.
+// The ceilings beside what guides promise, and the memory levels as measured beside those reported.
+#include "analysis/ceiling_tables.hpp"
 #include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/words.hpp"
-#include "ert/base/text.hpp"
+#include "analysis/promises.hpp"
 
 namespace roof::analysis {
 
 namespace {
 
-std::string bandwidths(const Ceilings& ceilings)
+Cell cell_of(const std::string& text, bool number)
 {
-    std::vector<std::vector<Cell>> rows;
-    for (const Ceiling& c : ceilings.all)
-        if (c.kind == Role::bandwidth)
-            rows.push_back({Cell::text(c.device), Cell::text(c.level), Cell::text(c.operation),
-                            Cell::value(std::to_string(c.threads)), Cell::value(with_interval(c.rate, c.unit())),
-                            Cell::value(std::to_string(c.rate.n)),
-                            Cell::value(format_capacity(c.working_set_low.value) + " to " +
-                                        format_capacity(c.working_set_high.value))});
-    if (rows.empty()) return {};
-    return "<h4>Bandwidth, measured</h4>\n" +
-           html_table({"device", "level", "operation", "threads", "bandwidth", "samples", "working sets"}, rows);
+    if (warns(text)) return {"<span class=\"warn\">" + escape(text) + "</span>", false, 1};
+    return number ? Cell::value(text) : Cell::text(text);
 }
 
-std::string rates(const Ceilings& ceilings)
+std::string html_of(const TextTable& table)
 {
+    std::vector<std::string> header;
+    for (const TextTable::Column& column : table.columns) header.push_back(column.name);
     std::vector<std::vector<Cell>> rows;
-    for (const Ceiling& c : ceilings.all)
-        if (c.kind == Role::compute)
-            rows.push_back({Cell::text(c.device), Cell::text(c.precision), Cell::text(c.isa), Cell::text(c.operation),
-                            Cell::value(std::to_string(c.threads)), Cell::value(with_interval(c.rate, c.unit())),
-                            Cell::value(std::to_string(c.rate.n))});
-    if (rows.empty()) return {};
-    return "<h4>Compute, measured</h4>\n" +
-           html_table({"device", "precision", "ISA", "operation", "threads", "rate", "samples"}, rows);
-}
-
-std::string levels(const Ceilings& ceilings)
-{
-    std::vector<std::vector<Cell>> rows;
-    for (const MeasuredLevel& level : ceilings.levels) {
-        const bool reported = level.reported.value > 0;
-        const Cell verdict =
-            level.contradiction
-                ? Cell{"<span class=\"warn\">contradiction: more than a factor of two apart</span>", false, 1}
-                : Cell::text(reported && level.name != "DRAM" ? "agree" : "-");
-        rows.push_back({Cell::text(level.device), Cell::text(level.name),
-                        Cell::value(format_capacity(level.from.value) + " to " + format_capacity(level.to.value)),
-                        Cell::value(reported ? format_capacity(level.reported.value) : "not reported"), verdict});
+    for (const std::vector<std::string>& row : table.rows) {
+        rows.emplace_back();
+        for (std::size_t i = 0; i < row.size(); ++i) rows.back().push_back(cell_of(row[i], table.columns[i].number));
     }
-    if (rows.empty()) return {};
-    return "<h4>Memory levels, with the most threads</h4>\n" +
-           html_table({"device", "level", "measured: holds working sets of", "reported capacity", "verdict"}, rows);
+    return "<h4>" + escape(table.title) + "</h4>\n" + html_table(header, rows);
 }
 
 }  // namespace
 
 std::string ceilings_panel(const Study& study, const std::string&)
 {
-    return bandwidths(study.ceilings) + rates(study.ceilings) + levels(study.ceilings);
+    if (study.ceilings.all.empty()) return {};
+    const Machine& machine = study.calibration.machine;
+    std::string html;
+    for (const std::string& sentence : impossible_ceilings(study.ceilings, machine))
+        html += paragraph(sentence, "warning");
+    for (const TextTable& table : ceiling_tables(study.ceilings, machine)) html += html_of(table);
+    return html + paragraph(promise_footnote(study.ceilings, machine), "legend");
 }
 
 }  // namespace roof::analysis

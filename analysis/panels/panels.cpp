@@ -6,7 +6,7 @@ namespace roof::analysis {
 
 std::span<const Panel> panels()
 {
-    static constexpr std::array<Panel, 8> table{{
+    static constexpr std::array<Panel, 9> table{{
         {"verdict", "Verdict",
          "Each training step beside the best the machine has shown it can do. Brackets hold 95% intervals; headroom is "
          "the "
@@ -40,6 +40,12 @@ std::span<const Panel> panels()
          "ones are "
          "the reported capacities.",
          bandwidth_curve_panel},
+        {"ert", "The Empirical Roofline's curve",
+         "A loop of loads and multiply-adds at each arithmetic intensity and working set, under the roofs of loads and "
+         "of "
+         "multiply-adds, which were measured apart from it. A colour is a memory level. Where the roofs are true, the "
+         "knee of each curve falls where they cross.",
+         ert_curve_panel},
         {"provenance", "Method and provenance", "Where each number comes from, what ran, and what did not.",
          provenance_panel},
     }};

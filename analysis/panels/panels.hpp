@@ -26,6 +26,7 @@ std::string breakdown_panel(const Study& study, const std::string& key);
 std::string trajectory_panel(const Study& study, const std::string& key);
 std::string ceilings_panel(const Study& study, const std::string& key);
 std::string bandwidth_curve_panel(const Study& study, const std::string& key);
+std::string ert_curve_panel(const Study& study, const std::string& key);
 std::string provenance_panel(const Study& study, const std::string& key);
 
 }  // namespace roof::analysis

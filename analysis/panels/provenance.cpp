@@ -1,6 +1,7 @@
 // Where the numbers come from: machine, versions, plan, how each is known, and what was not measured and why.
 #include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
+#include "analysis/verdict.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -45,6 +46,10 @@ std::string how_known()
          "measured: median of the launches after warm-up, with a distribution-free 95% interval from order statistics; "
          "below six samples the smallest and the largest"},
         {"ceilings", "measured by this tool's own probes, never taken from a data sheet"},
+        {"of spec",
+         "the figures that the maker's guide gives for one core, per clock: they stand beside the ceilings and are "
+         "part of "
+         "none; the clock they are held against is measured beside each launch"},
         {"FLOPs",
          "analytic: two per multiply-add over the full kernel window, taps on padding included; elementwise layers one "
          "or a few per element"},
@@ -110,7 +115,9 @@ std::string provenance_panel(const Study& study, const std::string&)
     const std::string calibration =
         study.calibration.folder.empty() ? "none" : study.calibration.folder.filename().string();
     return machine_facts(machine) +
-           definitions({{"results", study.results.folder.filename().string()}, {"calibration", calibration}}) +
+           definitions({{"results", study.results.folder.filename().string()},
+                        {"calibration", calibration},
+                        {"calibrated", calibration_date(study)}}) +
            "<h4>How each number is known</h4>\n" + how_known() + sentences(study) + not_measured(study) +
            text_list("Not available here", missing_capabilities(machine)) +
            text_list("Doubts about what the machine reports", machine.doubts) +

@@ -62,7 +62,9 @@ std::string verdict_panel(const Study& study, const std::string&)
     if (rows.empty()) return paragraph("No training steps in this folder.");
     std::vector<std::vector<Cell>> cells;
     for (const Measurement* row : rows) cells.push_back(cells_of(study, *row));
-    return html_table({"model", "batch", "precision", "device", "data", "step time", "images/s", "model rate",
+    const std::string above = above_text(study);
+    return (above.empty() ? above : paragraph(above, "warning")) +
+           html_table({"model", "batch", "precision", "device", "data", "step time", "images/s", "model rate",
                        "of compute roof", "bound by", "time held by", "headroom"},
                       cells) +
            "<p class=\"legend\"><i class=\"compute\"></i>compute roof <i class=\"bandwidth\"></i>bandwidth roof "

@@ -1,26 +1,71 @@
-// Registers: accumulators from 0 up; the last holds the addend, the one before it the factor. System V calling convention; every vector register is
-// the callee's to spoil.
+// Registers: accumulators from 0 up; the last holds the first constant, the one before it the second, … System V calling
+// convention; every vector register and tile is the callee's to spoil.
 #include "cpu/kernels/compute_kernel.hpp"
 
+#include "cpu/kernels/operations.hpp"
+#include "ert/base/error.hpp"
+
+#include <array>
+#include <cstdint>
 #include <tuple>
 
 namespace roof::cpu {
 
 namespace {
 
-constexpr int registers_a_mix_is_written_for = 16;
 constexpr std::size_t loop_alignment = 64;
+constexpr int tile_rows = 16;
+constexpr int tile_row_bytes = 64;
+
+/// Intel's manual, volume 1, "Tile configuration": palette 1, and for each tile its bytes in a row and its rows.
+struct alignas(64) TileConfiguration {
+    std::uint8_t palette = 1;
+    std::uint8_t start_row = 0;
+    std::array<std::uint8_t, 14> reserved{};
+    std::array<std::uint16_t, 16> row_bytes{};
+    std::array<std::uint8_t, 16> rows{};
+};
+static_assert(sizeof(TileConfiguration) == 64);
+
+constexpr TileConfiguration whole_tiles()
+{
+    TileConfiguration configuration;
+    for (int tile = 0; tile < tile_isa.registers; ++tile) {
+        configuration.row_bytes[tile] = tile_row_bytes;
+        configuration.rows[tile] = tile_rows;
+    }
+    return configuration;
+}
+
+constexpr TileConfiguration tile_configuration = whole_tiles();
 
 }  // namespace
 
 ComputeKernel::ComputeKernel(const Isa& isa_row, Precision precision, const Mix& mix)
     : Emitter(isa_row, precision),
       precision_(precision),
-      mix_(mix.times(isa_row.registers / registers_a_mix_is_written_for)),
+      mix_(mix),
       steps_(body(mix_)),
-      flops_per_iteration_(flops_per_lane(steps_) * lanes())
+      flops_per_iteration_(flops_per_lane(steps_, precision) * lanes())
 {
+    for (const Strand& strand : mix_.strands) {
+        if (const auto reason = contradiction(name(strand.kind), isa_row, precision)) throw Unsupported(*reason);
+    }
+    if (mix_.chains() + mix_.constants() > isa_row.registers) {
+        throw Error(mix_.description() + " are too many for the registers of " + std::string(isa_row.name));
+    }
     generate();
+}
+
+Format ComputeKernel::accumulator_format() const
+{
+    if (!sums_products()) return format_of(precision_);
+    return precision_ == Precision::int8 ? Format::int32 : Format::fp32;
+}
+
+int ComputeKernel::lanes() const
+{
+    return operand_bytes() / bytes_of(accumulator_format());
 }
 
 void ComputeKernel::run(std::size_t iterations, const std::byte* start, const std::byte* constants,
@@ -32,13 +77,23 @@ void ComputeKernel::run(std::size_t iterations, const std::byte* start, const st
 
 void ComputeKernel::generate()
 {
-    const auto& [iterations, start, constants, result] = std::tie(rdi, rsi, rdx, rcx);
-    const int bytes = isa().register_bytes;
-    for (int i = 0; i < mix_.chains(); ++i) load(i, ptr[start + i * bytes]);
-    const int last = isa().registers - 1;
-    load(last, ptr[constants + bytes]);
-    load(last - 1, ptr[constants]);
+    const auto& [start, constants, result] = std::tie(rsi, rdx, rcx);
+    if (has_tiles()) {
+        mov(rax, reinterpret_cast<std::uintptr_t>(&tile_configuration));
+        ldtilecfg(ptr[rax]);
+        mov(rax, tile_row_bytes);  // the stride of all loads and stores
+    }
+    for (int i = 0; i < mix_.chains(); ++i) read(i, start, i);
+    for (int i = 0; i < mix_.constants(); ++i) read(constant_register(i), constants, i);
+    emit_loop();
+    for (int i = 0; i < mix_.chains(); ++i) write(result, i);
+    if (has_tiles()) tilerelease();
+    finish();
+}
 
+void ComputeKernel::emit_loop()
+{
+    const auto& iterations = rdi;
     Xbyak::Label loop_start;
     align(loop_alignment);
     L(loop_start);
@@ -47,23 +102,42 @@ void ComputeKernel::generate()
     mark_loop_end();
     dec(iterations);
     jnz(loop_start, T_NEAR);
-
-    for (int i = 0; i < mix_.chains(); ++i) store(ptr[result + i * bytes], i);
-    finish();
 }
 
 void ComputeKernel::emit(const Step& step)
 {
-    const int addend = isa().registers - 1;
-    const int factor = addend - 1;
+    const int first = constant_register(0);
+    const int constant = constant_register(step.constant);
     switch (step.operation) {
         case Arithmetic::fma:
-            return multiply_add(step.accumulator, factor, vector(addend));
+            return multiply_add(step.accumulator, constant, vector(constant));
         case Arithmetic::mul:
-            return multiply(step.accumulator, vector(factor));
+            return multiply(step.accumulator, vector(constant));
         case Arithmetic::add:
-            return accumulate(step.accumulator, vector(addend));
+            return accumulate(step.accumulator, vector(constant));
+        case Arithmetic::div:
+            return divide(step.accumulator, vector(constant));
+        case Arithmetic::sqrt:
+            return square_root(step.accumulator);
+        case Arithmetic::dot:
+            return add_products(step.accumulator, first, constant);
+        case Arithmetic::tile:
+            return add_tile_product(step.accumulator, first, constant);
     }
+}
+
+void ComputeKernel::read(int register_index, const Xbyak::Reg64& from, int position)
+{
+    const int offset = position * isa().register_bytes;
+    if (has_tiles()) return tileloadd(Xbyak::Tmm(register_index), ptr[from + rax + offset]);
+    load(register_index, ptr[from + offset]);
+}
+
+void ComputeKernel::write(const Xbyak::Reg64& to, int position)
+{
+    const int offset = position * isa().register_bytes;
+    if (has_tiles()) return tilestored(ptr[to + rax + offset], Xbyak::Tmm(position));
+    store(ptr[to + offset], position);
 }
 
 }  // namespace roof::cpu

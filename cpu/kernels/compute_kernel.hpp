@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/emitter.hpp"
+#include "cpu/kernels/formats.hpp"
 #include "cpu/kernels/mix.hpp"
 
 #include <cstddef>
@@ -10,25 +11,35 @@ namespace roof::cpu {
 
 class ComputeKernel : public Emitter {
   public:
-    /// Throws Unsupported for a precision it cannot be generated for. That the processor has the instructions is the
-    /// caller's care: generating needs no such processor, running does.
+    /// Throws Unsupported for a combination that no processor has (operations.hpp), and Error for more chains than there
+    /// are registers. That this processor has the instructions is the caller's care: generating needs no such processor,
+    /// running does.
     ComputeKernel(const Isa& isa, Precision precision, const Mix& mix);
 
+    Precision precision() const { return precision_; }
+    const Mix& mix() const { return mix_; }
+    const std::vector<Step>& steps() const { return steps_; }
     /// Of one iteration of the loop, all lanes.
     double flops_per_iteration() const { return flops_per_iteration_; }
-    const std::vector<Step>& steps() const { return steps_; }
-    int chains() const { return mix_.chains(); }
-    int lanes() const { return operand_bytes() / traits(precision_).storage_bytes; }
-    /// Elements of a register as it lies in `start` and `result`; only the first `lanes()` of them are worked on.
-    int register_elements() const { return isa().register_bytes / traits(precision_).storage_bytes; }
 
-    /// `start`, `result`: chains() registers. `constants`: the factor and the addend, a register each. All aligned to
-    /// 64 bytes. `iterations` is at least 1.
+    /// Of the accumulators: the precision's own, or that in which products are summed (fp32, int32).
+    Format accumulator_format() const;
+    /// Lanes of an accumulator that an instruction works on: the first of those in its register.
+    int lanes() const;
+
+    /// `start`, `result`: a register for each chain, of accumulator_format(). `constants`: three registers of the
+    /// precision's elements. All aligned to 64 bytes. `iterations` is at least 1.
     void run(std::size_t iterations, const std::byte* start, const std::byte* constants, std::byte* result) const;
 
   private:
     void generate();
+    void emit_loop();
     void emit(const Step& step);
+    void read(int register_index, const Xbyak::Reg64& from, int position);
+    void write(const Xbyak::Reg64& to, int position);
+    int constant_register(int constant) const { return isa().registers - 1 - constant; }
+    bool has_tiles() const { return isa().encoding == Encoding::tile; }
+    bool sums_products() const { return mix_.uses(Arithmetic::dot) || mix_.uses(Arithmetic::tile); }
 
     Precision precision_;
     Mix mix_;

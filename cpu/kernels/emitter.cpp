@@ -14,8 +14,11 @@ constexpr std::size_t code_bytes = 8192;
 Emitter::Emitter(const Isa& isa, Precision precision)
     : CodeGenerator(code_bytes, Xbyak::DontSetProtectRWE), isa_(isa), precision_(precision)
 {
-    if (precision != Precision::fp64 && precision != Precision::fp32) {
-        throw Unsupported("CPU kernels know fp64 and fp32, not " + std::string(traits(precision).name));
+    const bool known = precision != Precision::tf32 && precision != Precision::fp8 &&
+                       (precision != Precision::fp16 || isa.encoding == Encoding::evex);
+    if (!known) {
+        throw Unsupported("CPU kernels have no " + std::string(traits(precision).name) + " on " +
+                          std::string(isa.name));
     }
 }
 
@@ -53,6 +56,13 @@ void Emitter::store(const Xbyak::Address& destination, int source)
     vmovaps(destination, from);
 }
 
+void Emitter::store_nontemporal(const Xbyak::Address& destination, int source)
+{
+    const Xbyak::Xmm from = vector(source);
+    if (is_scalar()) throw Unsupported("scalar has no non-temporal store; sse and wider have");
+    is_legacy() ? movntps(destination, from) : vmovntps(destination, from);
+}
+
 void Emitter::clear(int accumulator)
 {
     const Xbyak::Xmm a = vector(accumulator);
@@ -72,11 +82,19 @@ void Emitter::add_words(int accumulator, const Xbyak::Address& source, int scrat
     vpaddq(a, a, source);
 }
 
+void Emitter::sum_words(int destination, int addend, const Xbyak::Address& source)
+{
+    if (!is_legacy()) return vpaddq(vector(destination), vector(addend), source);
+    load(destination, source);
+    paddq(vector(destination), vector(addend));
+}
+
 void Emitter::accumulate(int accumulator, const Xbyak::Operand& addend)
 {
     const Xbyak::Xmm a = vector(accumulator);
     if (is_scalar()) return is_double() ? addsd(a, addend) : addss(a, addend);
     if (is_legacy()) return is_double() ? addpd(a, addend) : addps(a, addend);
+    if (is_half()) return vaddph(a, a, addend);
     is_double() ? vaddpd(a, a, addend) : vaddps(a, a, addend);
 }
 
@@ -85,6 +103,7 @@ void Emitter::multiply(int accumulator, const Xbyak::Operand& factor)
     const Xbyak::Xmm a = vector(accumulator);
     if (is_scalar()) return is_double() ? mulsd(a, factor) : mulss(a, factor);
     if (is_legacy()) return is_double() ? mulpd(a, factor) : mulps(a, factor);
+    if (is_half()) return vmulph(a, a, factor);
     is_double() ? vmulpd(a, a, factor) : vmulps(a, a, factor);
 }
 
@@ -93,7 +112,42 @@ void Emitter::multiply_add(int accumulator, int factor, const Xbyak::Operand& ad
     const Xbyak::Xmm a = vector(accumulator);
     const Xbyak::Xmm f = vector(factor);
     if (is_scalar()) return is_double() ? vfmadd213sd(a, f, addend) : vfmadd213ss(a, f, addend);
+    if (is_half()) return vfmadd213ph(a, f, addend);
     is_double() ? vfmadd213pd(a, f, addend) : vfmadd213ps(a, f, addend);
+}
+
+void Emitter::divide(int accumulator, const Xbyak::Operand& divisor)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    if (is_scalar()) return is_double() ? divsd(a, divisor) : divss(a, divisor);
+    if (is_legacy()) return is_double() ? divpd(a, divisor) : divps(a, divisor);
+    if (is_half()) return vdivph(a, a, divisor);
+    is_double() ? vdivpd(a, a, divisor) : vdivps(a, a, divisor);
+}
+
+void Emitter::square_root(int accumulator)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    if (is_scalar()) return is_double() ? sqrtsd(a, a) : sqrtss(a, a);
+    if (is_legacy()) return is_double() ? sqrtpd(a, a) : sqrtps(a, a);
+    if (is_half()) return vsqrtph(a, a);
+    is_double() ? vsqrtpd(a, a) : vsqrtps(a, a);
+}
+
+void Emitter::add_products(int accumulator, int first, int second)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    if (precision_ == Precision::bf16) return vdpbf16ps(a, vector(first), vector(second));
+    const bool is_vex = isa_.encoding == Encoding::vex;
+    vpdpbusd(a, vector(first), vector(second), is_vex ? Xbyak::VexEncoding : Xbyak::EvexEncoding);
+}
+
+void Emitter::add_tile_product(int accumulator, int first, int second)
+{
+    const Xbyak::Tmm a(accumulator);
+    const Xbyak::Tmm f(first);
+    const Xbyak::Tmm s(second);
+    precision_ == Precision::bf16 ? tdpbf16ps(a, f, s) : tdpbssd(a, f, s);
 }
 
 void Emitter::finish()

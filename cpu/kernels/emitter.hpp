@@ -14,7 +14,8 @@ namespace roof::cpu {
 
 class Emitter : public Xbyak::CodeGenerator {
   public:
-    /// `precision`: fp64 or fp32; others throw Unsupported.
+    /// `precision`: fp64 and fp32 for arithmetic and memory, fp16 for arithmetic in EVEX, bf16 and int8 for products; others
+    /// throw Unsupported.
     Emitter(const Isa& isa, Precision precision);
 
     const Isa& isa() const { return isa_; }
@@ -28,16 +29,29 @@ class Emitter : public Xbyak::CodeGenerator {
 
     void load(int destination, const Xbyak::Address& source);
     void store(const Xbyak::Address& destination, int source);
+    /// Past the caches. Vectors only.
+    void store_nontemporal(const Xbyak::Address& destination, int source);
     /// accumulator = 0, all bits.
     void clear(int accumulator);
     /// accumulator += the 64-bit words at `source`, modulo 2^64. The scalar form goes through `scratch`.
     void add_words(int accumulator, const Xbyak::Address& source, int scratch);
+    /// destination = addend + the 64-bit words at `source`, modulo 2^64
+    void sum_words(int destination, int addend, const Xbyak::Address& source);
     /// accumulator += addend, in the kernel's precision
     void accumulate(int accumulator, const Xbyak::Operand& addend);
     /// accumulator *= factor
     void multiply(int accumulator, const Xbyak::Operand& factor);
     /// accumulator = accumulator * factor + addend, rounded once
     void multiply_add(int accumulator, int factor, const Xbyak::Operand& addend);
+    /// accumulator /= divisor
+    void divide(int accumulator, const Xbyak::Operand& divisor);
+    /// accumulator = its square root
+    void square_root(int accumulator);
+    /// accumulator += in each 32-bit lane, the sum of the products of the elements of `first` and `second` in that lane.
+    /// bf16: summed in fp32; int8: `first` unsigned, `second` signed, modulo 2^32. In VEX and EVEX alone.
+    void add_products(int accumulator, int first, int second);
+    /// The same of tiles: accumulator += first times second, both signed.
+    void add_tile_product(int accumulator, int first, int second);
 
     void mark_loop_begin() { loop_begin_ = getSize(); }
     void mark_loop_end() { loop_end_ = getSize(); }
@@ -46,6 +60,7 @@ class Emitter : public Xbyak::CodeGenerator {
 
   private:
     bool is_double() const { return precision_ == Precision::fp64; }
+    bool is_half() const { return precision_ == Precision::fp16; }
     bool is_scalar() const { return isa_.encoding == Encoding::scalar; }
     bool is_legacy() const { return isa_.encoding == Encoding::scalar || isa_.encoding == Encoding::sse; }
 

@@ -1,57 +1,127 @@
-// From a row of the mix table to the list of steps in the loop body.
 #include "cpu/kernels/mix.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
-#include <string>
 
 namespace roof::cpu {
 
 namespace {
 
-/// A common multiple of the row's chains.
-int steps_of_each_kind(const Mix& mix)
+struct Kind {
+    std::string_view name;
+    int constants;
+    int first_in_turn = 0;  ///< from this one on, steps read them by turns
+};
+
+/// In the order of the enumeration.
+constexpr std::array<Kind, 7> kinds{
+    {{"fma", 1}, {"mul", 1}, {"add", 1}, {"div", 2}, {"sqrt", 0}, {"dot", 3, 1}, {"tile", 3, 1}}};
+
+const Kind& row(Arithmetic kind)
 {
-    int steps = 1;
-    if (mix.fma_chains > 0) steps = std::lcm(steps, mix.fma_chains);
-    if (mix.mul_chains > 0) steps = std::lcm(steps, mix.mul_chains);
-    if (mix.add_chains > 0) steps = std::lcm(steps, mix.add_chains);
-    constexpr int least = 24;
-    return (least + steps - 1) / steps * steps;
+    return kinds[static_cast<std::size_t>(kind)];
+}
+
+int constant_in_turn(const Kind& kind, int turn)
+{
+    return kind.first_in_turn + turn % std::max(1, kind.constants - kind.first_in_turn);
+}
+
+/// Rounds after which every chain of every strand has had equally many pairs of steps.
+int rounds_of(const Mix& mix)
+{
+    int rounds = 1;
+    for (const Strand& strand : mix.strands) {
+        const int pairs = 2 * strand.chains;
+        rounds = std::lcm(rounds, pairs / std::gcd(pairs, strand.share));
+    }
+    return rounds;
 }
 
 }  // namespace
 
-const Mix& parse_mix(std::string_view name)
+std::string_view name(Arithmetic kind)
 {
-    const auto found =
-        std::find_if(mix_table.begin(), mix_table.end(), [&](const Mix& mix) { return mix.name == name; });
-    if (found != mix_table.end()) return *found;
-    std::vector<std::string> legal;
-    for (const Mix& mix : mix_table) legal.emplace_back(mix.name);
-    throw InputError(unknown_word("operation", name, legal));
+    return row(kind).name;
+}
+
+int flops_of(Arithmetic kind, Precision precision)
+{
+    constexpr int lane_bytes = 4;
+    constexpr int row_bytes = 64;
+    const int element_bytes = traits(precision).storage_bytes;
+    switch (kind) {
+        case Arithmetic::fma:
+            return 2;
+        case Arithmetic::dot:
+            return 2 * lane_bytes / element_bytes;
+        case Arithmetic::tile:
+            return 2 * row_bytes / element_bytes;
+        default:
+            return 1;
+    }
+}
+
+int Mix::chains() const
+{
+    return std::accumulate(strands.begin(), strands.end(), 0, [](int sum, const Strand& s) { return sum + s.chains; });
+}
+
+int Mix::constants() const
+{
+    int most = 0;
+    for (const Strand& strand : strands) most = std::max(most, row(strand.kind).constants);
+    return most;
+}
+
+bool Mix::uses(Arithmetic kind) const
+{
+    return std::any_of(strands.begin(), strands.end(), [&](const Strand& strand) { return strand.kind == kind; });
+}
+
+std::string Mix::description() const
+{
+    std::string chains_of_each;
+    std::string shares;
+    for (const Strand& strand : strands) {
+        chains_of_each += (chains_of_each.empty() ? "" : " + ") + std::to_string(strand.chains) + " ";
+        chains_of_each += name(strand.kind);
+        shares += (shares.empty() ? "" : " : ") + std::to_string(strand.share);
+    }
+    const bool equal = strands.front().share == strands.back().share;
+    return chains_of_each + " chains" + (equal ? "" : ", " + shares + " instructions");
 }
 
 std::vector<Step> body(const Mix& mix)
 {
-    const int muls_from = mix.fma_chains;
-    const int adds_from = muls_from + mix.mul_chains;
+    constexpr std::size_t least = 24;  // so that the loop's own two instructions do not count
     std::vector<Step> steps;
-    for (int k = 0; k < steps_of_each_kind(mix); ++k) {
-        if (mix.fma_chains > 0) steps.push_back({Arithmetic::fma, k % mix.fma_chains});
-        if (mix.mul_chains > 0) steps.push_back({Arithmetic::mul, muls_from + k % mix.mul_chains});
-        if (mix.add_chains > 0) steps.push_back({Arithmetic::add, adds_from + k % mix.add_chains});
+    std::vector<int> done(mix.strands.size());
+    const int rounds = rounds_of(mix);
+    while (steps.size() < least) {
+        for (int round = 0; round < rounds; ++round) {
+            int first_chain = 0;
+            for (std::size_t i = 0; i < mix.strands.size(); ++i) {
+                const Strand& strand = mix.strands[i];
+                for (int k = 0; k < strand.share; ++k, ++done[i]) {
+                    const int turn = done[i] / strand.chains;
+                    steps.push_back(
+                        {strand.kind, first_chain + done[i] % strand.chains, constant_in_turn(row(strand.kind), turn)});
+                }
+                first_chain += strand.chains;
+            }
+        }
     }
     return steps;
 }
 
-double flops_per_lane(const std::vector<Step>& steps)
+double flops_per_lane(const std::vector<Step>& steps, Precision precision)
 {
     return std::accumulate(steps.begin(), steps.end(), 0.0,
-                           [](double sum, const Step& step) { return sum + flops_of(step.operation); });
+                           [&](double sum, const Step& step) { return sum + flops_of(step.operation, precision); });
 }
 
 }  // namespace roof::cpu

@@ -1,71 +1,54 @@
-// Instruction mixes of the compute ceilings: one table, one row each, and the loop body a row stands for. The body is a
-// plain list of steps; the generator writes one instruction per step and the host reference computes the same list.
+// A mix: which instructions a compute loop consists of, and on how many independent chains. Its loop body is a plain list
+// of steps; the generator writes one instruction per step and the host reference computes the same list.
 #pragma once
 
-#include <array>
+#include "ert/base/precision.hpp"
+
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace roof::cpu {
 
-enum class Arithmetic { fma, mul, add };
+/// `dot`: every 32-bit lane of the accumulator gets the sum of the products of the elements beside it (bf16, int8). `tile`:
+/// the accumulator, 16 by 16 lanes, gets the product of two tiles of 16 rows of 64 bytes.
+enum class Arithmetic { fma, mul, add, div, sqrt, dot, tile };
 
-/// A fused multiply-add counts as two floating-point operations.
-constexpr int flops_of(Arithmetic operation)
-{
-    return operation == Arithmetic::fma ? 2 : 1;
-}
+std::string_view name(Arithmetic kind);
 
-/// Chains are independent accumulators; each kind of operation present appears equally often in the body. The pipes start
-/// up to two operations of a kind per clock, which take four clocks (an add: three where it has pipes of its own): hence
-/// at least eight, or six, chains of a kind where registers are few.
-struct Mix {
-    std::string_view name;  ///< as in plans
-    int fma_chains;
-    int mul_chains;
-    int add_chains;
+/// Operations of one instruction in one lane of its accumulator: a multiply-add counts as two, fused or in a product.
+int flops_of(Arithmetic kind, Precision precision);
 
-    constexpr int chains() const { return fma_chains + mul_chains + add_chains; }
-    constexpr bool needs_fma() const { return fma_chains > 0; }
-    constexpr Mix times(int factor) const
-    {
-        return {name, fma_chains * factor, mul_chains * factor, add_chains * factor};
-    }
+/// One kind of instruction in a mix. A chain is an accumulator of its own: each instruction on it waits for the one before.
+struct Strand {
+    Arithmetic kind;
+    int chains;
+    int share = 1;  ///< instructions in a row before the next strand's turn
 };
 
-/// For 16 registers, of which two hold constants. Instruction sets with 32 get twice the chains.
-inline constexpr std::array<Mix, 5> mix_table{{
-    {"fma", 12, 0, 0},
-    {"mul+add", 0, 8, 6},
-    {"fma+add", 8, 0, 6},
-    {"add", 0, 0, 12},
-    {"mul", 0, 12, 0},
-}};
+struct Mix {
+    std::vector<Strand> strands;  ///< one or two
 
-/// Throws InputError naming the legal values.
-const Mix& parse_mix(std::string_view name);
+    int chains() const;
+    /// Registers of constants that the instructions read: three at most.
+    int constants() const;
+    bool uses(Arithmetic kind) const;
+    /// "12 fma + 12 add chains"; where the shares differ, "20 fma + 10 add chains, 2 : 1 instructions"
+    std::string description() const;
+};
 
-/// One instruction on one accumulator: *= factor, += addend, or both at once.
+/// One instruction on one accumulator x, with c the constant of that index, and c0 the first: fma x = x * c + c, mul x *= c,
+/// add x += c, div x /= c, sqrt x = sqrt(x), dot and tile x += c0 · c. (Tiles must be three different ones.)
 struct Step {
     Arithmetic operation;
     int accumulator;
+    int constant;
 };
 
-/// The loop body, kinds interleaved, every chain of a kind with equally many steps.
+/// The loop body: strands take turns, each strand's chains take turns, and every chain gets an even number of steps. These
+/// read constants 0 and 1 by turns in divisions, 1 and 2 in dot and tile, and always 0 in the others.
 std::vector<Step> body(const Mix& mix);
 
-double flops_per_lane(const std::vector<Step>& steps);
-
-struct Constants {
-    double factor;
-    double addend;
-};
-
-/// Keep every value normal for any number of iterations, from a start in [1, 2]: an fma chain swings between x and 3 - x,
-/// exactly; a product between x and -x; a sum grows by 3 until 3 is below its last place, and stays there.
-inline constexpr Constants steady_constants{-1.0, 3.0};
-
-/// Make every step show in the result; good for a few hundred iterations.
-inline constexpr Constants telling_constants{1.0078125, 0.3125};
+double flops_per_lane(const std::vector<Step>& steps, Precision precision);
 
 }  // namespace roof::cpu

@@ -1,7 +1,7 @@
-// Register contents as they lie in memory: elements of a precision, in whole registers, aligned for the widest loads.
+// Register contents as they lie in memory: elements of a format, in whole registers, aligned for the widest loads.
 #pragma once
 
-#include "ert/base/precision.hpp"
+#include "cpu/kernels/formats.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -10,15 +10,20 @@ namespace roof::cpu {
 
 class RegisterFile {
   public:
-    /// `registers` of `register_bytes`, all zero. `precision`: fp64 or fp32.
-    RegisterFile(int registers, int register_bytes, Precision precision);
+    /// `registers` of `register_bytes`, all zero.
+    RegisterFile(int registers, int register_bytes, Format format);
+    RegisterFile(int registers, int register_bytes, Precision precision)
+        : RegisterFile(registers, register_bytes, format_of(precision))
+    {
+    }
 
     std::byte* data() { return lines_.front().bytes; }
     const std::byte* data() const { return lines_.front().bytes; }
-    int elements_per_register() const { return register_bytes_ / traits(precision_).storage_bytes; }
+    Format format() const { return format_; }
+    int elements_per_register() const { return register_bytes_ / bytes_of(format_); }
 
     double at(int register_index, int element) const;
-    /// Rounded to the precision.
+    /// Rounded to the format.
     void set(int register_index, int element, double value);
     /// In every element.
     void broadcast(int register_index, double value);
@@ -30,7 +35,7 @@ class RegisterFile {
     std::size_t offset(int register_index, int element) const;
 
     int register_bytes_;
-    Precision precision_;
+    Format format_;
     std::vector<Line> lines_;
 };
 

@@ -6,25 +6,18 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <tuple>
 
 namespace roof::cpu {
 
 namespace {
 
-constexpr std::size_t loop_alignment = 64;
-/// Vectors of one array in an iteration: enough to drown the loop's own three to five instructions.
-constexpr int unroll_of_one_array = 16;
-constexpr int unroll_of_several = 8;
-constexpr int unroll(const Stream& stream)
-{
-    return stream.arrays() == 1 ? unroll_of_one_array : unroll_of_several;
-}
-
-constexpr int load_accumulators = 8;
-constexpr int constant_register = 15;
+constexpr int loop_alignment = 64;
+constexpr int line_bytes = 64;
+/// Of the registers: accumulators of the load, or values on their way from source to destination.
+constexpr int values = 8;
 constexpr int scratch_register = 8;
+constexpr int constant_register = 15;
 
 }  // namespace
 
@@ -38,20 +31,43 @@ const Stream& parse_stream(std::string_view name)
     throw InputError(unknown_word("operation", name, legal));
 }
 
-StreamKernel::StreamKernel(const Isa& isa_row, const Stream& stream, bool fused)
-    : Emitter(isa_row, Precision::fp64), stream_(stream), fused_(fused)
+std::string Shape::text() const
+{
+    std::string words = std::to_string(vectors) + " per iteration";
+    if (group > 1) words += ", groups of " + std::to_string(group);
+    if (ahead > 0) words += ", prefetch " + std::to_string(ahead) + " bytes ahead";
+    return words;
+}
+
+std::vector<Shape> shapes_of(const Stream& stream, bool beyond_l1)
+{
+    std::vector<Shape> shapes{{4}, {8}, {16}, {32}};
+    // A store to an address that a load behind it resembles in its low bits holds that load up.
+    if (stream.movement == Movement::copy) {
+        shapes.push_back({8, 4});
+        shapes.push_back({16, 4});
+    }
+    if (stream.loads > 0 && beyond_l1) {
+        shapes.push_back({8, 1, 1024});
+        shapes.push_back({8, 1, 2048});
+    }
+    return shapes;
+}
+
+StreamKernel::StreamKernel(const Isa& isa_row, const Stream& stream, const Shape& shape, bool fused)
+    : Emitter(isa_row, Precision::fp64), stream_(stream), shape_(shape), fused_(fused)
 {
     generate();
 }
 
-std::size_t StreamKernel::bytes_per_iteration(const Isa& isa, const Stream& stream)
+std::size_t StreamKernel::bytes_per_iteration(const Isa& isa, const Shape& shape)
 {
-    return static_cast<std::size_t>(unroll(stream)) * isa.operand_bytes(sizeof(double));
+    return static_cast<std::size_t>(shape.vectors) * isa.operand_bytes(sizeof(double));
 }
 
 int StreamKernel::accumulators() const
 {
-    return stream_.movement == Movement::load ? load_accumulators : 0;
+    return stream_.movement == Movement::load ? std::min(values, shape_.vectors) : 0;
 }
 
 void StreamKernel::run(std::size_t passes, std::size_t bytes, const Arguments& arguments) const
@@ -64,69 +80,94 @@ void StreamKernel::generate()
 {
     const auto& [passes, bytes, arguments] = std::tie(rdi, rsi, rdx);
     const auto& [destination, first, second, left] = std::tie(r8, r9, r10, rax);
-    if (stream_.movement == Movement::store || stream_.movement == Movement::triad) {
+    if (stream_.stores > 0 && stream_.movement != Movement::copy) {
         mov(rcx, ptr[arguments + offsetof(Arguments, constant)]);
         load(constant_register, ptr[rcx]);
     }
     for (int i = 0; i < accumulators(); ++i) clear(i);
 
+    const std::vector<Xbyak::Reg64> pointers = used_pointers();
+    if (stream_.stores > 0) mov(destination, ptr[arguments + offsetof(Arguments, destination)]);
+    if (stream_.sources() > 0) mov(first, ptr[arguments + offsetof(Arguments, first)]);
+    if (stream_.sources() > 1) mov(second, ptr[arguments + offsetof(Arguments, second)]);
+
     Xbyak::Label pass;
     Xbyak::Label iteration;
-    align(loop_alignment);
     L(pass);
-    if (stream_.stores > 0) mov(destination, ptr[arguments + offsetof(Arguments, destination)]);
-    if (stream_.loads > 0) mov(first, ptr[arguments + offsetof(Arguments, first)]);
-    if (stream_.loads > 1) mov(second, ptr[arguments + offsetof(Arguments, second)]);
     mov(left, bytes);
     align(loop_alignment);
     L(iteration);
     mark_loop_begin();
     emit_iteration();
     mark_loop_end();
-    const auto step = static_cast<std::uint32_t>(bytes_per_iteration(isa(), stream_));
-    if (stream_.stores > 0) add(destination, step);
-    if (stream_.loads > 0) add(first, step);
-    if (stream_.loads > 1) add(second, step);
+    const auto step = static_cast<std::uint32_t>(bytes_per_iteration(isa(), shape_));
+    for (const Xbyak::Reg64& pointer : pointers) add(pointer, step);
     sub(left, step);
     jnz(iteration, T_NEAR);
+    for (const Xbyak::Reg64& pointer : pointers) sub(pointer, bytes);
     dec(passes);
     jnz(pass, T_NEAR);
 
-    if (accumulators() > 0) mov(rcx, ptr[arguments + offsetof(Arguments, registers)]);
+    if (stream_.nontemporal) sfence();
+    if (accumulators() > 0) mov(rcx, ptr[arguments + offsetof(Arguments, result)]);
     for (int i = 0; i < accumulators(); ++i) store(ptr[rcx + i * isa().register_bytes], i);
     finish();
 }
 
+std::vector<Xbyak::Reg64> StreamKernel::used_pointers() const
+{
+    std::vector<Xbyak::Reg64> used;
+    if (stream_.stores > 0) used.push_back(r8);
+    if (stream_.sources() > 0) used.push_back(r9);
+    if (stream_.sources() > 1) used.push_back(r10);
+    return used;
+}
+
 void StreamKernel::emit_iteration()
 {
-    for (int i = 0; i < unroll(stream_); ++i) {
-        const int offset = i * operand_bytes();
-        const auto destination = ptr[r8 + offset];
-        const auto first = ptr[r9 + offset];
-        const auto second = ptr[r10 + offset];
-        switch (stream_.movement) {
-            case Movement::load:
-                add_words(i % load_accumulators, first, scratch_register + i % load_accumulators / 2);
-                break;
-            case Movement::store:
-                store(destination, constant_register);
-                break;
-            case Movement::copy:
-                load(i, first);
-                store(destination, i);
-                break;
-            case Movement::triad:
-                load(i, second);
-                if (fused_) {
-                    multiply_add(i, constant_register, first);
-                } else {
-                    multiply(i, vector(constant_register));
-                    accumulate(i, first);
-                }
-                store(destination, i);
-                break;
-        }
+    for (int start = 0; start < shape_.vectors; start += shape_.group) {
+        for (int i = start; i < start + shape_.group; ++i) emit_read(i);
+        for (int i = start; i < start + shape_.group; ++i) emit_write(i);
     }
+}
+
+void StreamKernel::emit_prefetch(int offset)
+{
+    if (shape_.ahead == 0 || offset % line_bytes != 0) return;
+    const auto& from = stream_.in_place() ? r8 : r9;
+    prefetcht0(ptr[from + offset + shape_.ahead]);
+    if (stream_.sources() > 1) prefetcht0(ptr[r10 + offset + shape_.ahead]);
+}
+
+void StreamKernel::emit_read(int index)
+{
+    const int offset = index * operand_bytes();
+    const int value = index % values;
+    const auto first = ptr[r9 + offset];
+    if (stream_.loads > 0) emit_prefetch(offset);
+    switch (stream_.movement) {
+        case Movement::load:
+            return add_words(index % accumulators(), first, scratch_register + index % values / 2);
+        case Movement::store:
+            return;
+        case Movement::copy:
+            return load(value, first);
+        case Movement::update:
+            return sum_words(value, constant_register, ptr[r8 + offset]);
+        case Movement::triad:
+            load(value, ptr[r10 + offset]);
+            if (fused_) return multiply_add(value, constant_register, first);
+            multiply(value, vector(constant_register));
+            return accumulate(value, first);
+    }
+}
+
+void StreamKernel::emit_write(int index)
+{
+    if (stream_.stores == 0) return;
+    const auto destination = ptr[r8 + index * operand_bytes()];
+    const int value = stream_.movement == Movement::store ? constant_register : index % values;
+    stream_.nontemporal ? store_nontemporal(destination, value) : store(destination, value);
 }
 
 }  // namespace roof::cpu

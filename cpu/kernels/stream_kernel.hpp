@@ -1,66 +1,97 @@
-// A loop that moves memory: loads, stores, copies or the triad a[i] = b[i] + s * c[i] (fp64) over arrays, many times.
+// A loop that moves memory over arrays, many times: loads, stores, copies, an update in place, or the triad
+// a[i] = b[i] + s * c[i] (fp64).
 #pragma once
 
 #include "cpu/kernels/emitter.hpp"
 
 #include <array>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace roof::cpu {
 
-enum class Movement { load, store, copy, triad };
+enum class Movement { load, store, copy, update, triad };
 
 /// What one element costs: counted are the bytes that the instructions read and write. A store that misses also reads its
-/// line into the cache first (write-allocate); that traffic is real, and not counted.
+/// line into the cache first (write-allocate); that traffic is real, and not counted. A non-temporal store has none.
 struct Stream {
     std::string_view name;  ///< as in plans
     Movement movement;
-    int loads;   ///< per element
-    int stores;  ///< per element
-    int flops;   ///< per fp64 element
+    int loads;         ///< per element
+    int stores;        ///< per element
+    int flops;         ///< per fp64 element
+    bool nontemporal;  ///< its stores go past the caches
 
-    constexpr int arrays() const { return loads + stores; }
+    constexpr bool in_place() const { return movement == Movement::update; }
+    /// Arrays that are only read. They lie before the destination.
+    constexpr int sources() const { return in_place() ? 0 : loads; }
+    constexpr int arrays() const { return sources() + stores; }
+    /// Bytes read and written, for each byte of one array.
+    constexpr int moves() const { return loads + stores; }
 };
 
-inline constexpr std::array<Stream, 4> stream_table{{
-    {"load", Movement::load, 1, 0, 0},
-    {"store", Movement::store, 0, 1, 0},
-    {"copy", Movement::copy, 1, 1, 0},
-    {"triad", Movement::triad, 2, 1, 2},
+inline constexpr std::array<Stream, 7> stream_table{{
+    {"load", Movement::load, 1, 0, 0, false},
+    {"store", Movement::store, 0, 1, 0, false},
+    {"store_nt", Movement::store, 0, 1, 0, true},
+    {"copy", Movement::copy, 1, 1, 0, false},
+    {"copy_nt", Movement::copy, 1, 1, 0, true},
+    {"update", Movement::update, 1, 1, 0, false},
+    {"triad", Movement::triad, 2, 1, 2, false},
 }};
 
 /// Throws InputError naming the legal values.
 const Stream& parse_stream(std::string_view name);
 
+/// How the loop is written; which way is fastest differs between processors and between levels of memory.
+struct Shape {
+    int vectors = 16;  ///< of each array in one iteration
+    int group = 1;     ///< reads in a row before their writes; divides `vectors`
+    int ahead = 0;     ///< bytes ahead of which the sources are prefetched; 0: not
+
+    /// "16 per iteration, groups of 4, prefetch 1024 bytes ahead"
+    std::string text() const;
+};
+
+/// The shapes worth trying. `beyond_l1`: for arrays of which a prefetch may find lines that are not at hand.
+std::vector<Shape> shapes_of(const Stream& stream, bool beyond_l1);
+
 class StreamKernel : public Emitter {
   public:
     /// `fused`: the triad's arithmetic as one multiply-add instruction. That the processor has the instructions is the
-    /// caller's care.
-    StreamKernel(const Isa& isa, const Stream& stream, bool fused);
+    /// caller's care. Throws Unsupported for a non-temporal store of scalars.
+    StreamKernel(const Isa& isa, const Stream& stream, const Shape& shape, bool fused);
 
     /// Bytes of each array that one iteration of the loop covers.
-    static std::size_t bytes_per_iteration(const Isa& isa, const Stream& stream);
-    /// Accumulators that `load` leaves in `registers`.
-    int accumulators() const;
+    static std::size_t bytes_per_iteration(const Isa& isa, const Shape& shape);
+
+    /// Bytes of the registers that `load` leaves behind, at most.
+    static constexpr int most_result_bytes = 8 * 64;
 
     struct Arguments {
-        std::byte* destination = nullptr;     ///< of store, copy, triad
+        std::byte* destination = nullptr;     ///< of all but load; update: the one array
         const std::byte* first = nullptr;     ///< source of load, copy; b of the triad
         const std::byte* second = nullptr;    ///< c of the triad
-        const std::byte* constant = nullptr;  ///< a register: what store stores; s of the triad
-        std::byte* registers = nullptr;       ///< load: accumulators() registers are added up into here
+        const std::byte* constant = nullptr;  ///< a register: what store stores and update adds; s of the triad
+        std::byte* result = nullptr;  ///< load: registers whose 64-bit words add up to the sum of all words loaded
     };
     /// `bytes`: of each array, a positive multiple of bytes_per_iteration. `passes`: at least 1. Pointers in use are
-    /// aligned to 64 bytes.
+    /// aligned to 64 bytes. When it returns, non-temporal stores have left the processor's buffers.
     void run(std::size_t passes, std::size_t bytes, const Arguments& arguments) const;
 
   private:
     void generate();
+    std::vector<Xbyak::Reg64> used_pointers() const;
     void emit_iteration();
+    void emit_prefetch(int offset);
+    void emit_read(int index);
+    void emit_write(int index);
+    int accumulators() const;
 
     Stream stream_;
+    Shape shape_;
     bool fused_;
 };
 

@@ -1,28 +1,28 @@
 // Probe "bandwidth": the rate at which bytes move between the registers and whichever level of memory holds the working set.
 //
-// Launched: on every thread, a generated loop over its own arrays, each walked from end to end many times. The working set
-//   is the sum over all arrays and threads; swept from 8 KiB up, it passes through every cache into memory.
+// Launched: on every thread, a generated loop over its own arrays, walked from end to end again and again. The working set
+//   is the sum over all arrays and threads; swept from 8 KiB up, it passes through every cache into memory. Width of the
+//   loads and stores, length of the loop, order and prefetching are found by trying; the row's variant names them. Each
+//   visit to a point lies in other pages than the last.
 // Saturates: the load and store ports while the set fits L1; beyond, the path to the level that holds it. Which level that
 //   is follows from the sweep alone; no reported cache size is used here.
-// Counts: the bytes that the instructions read and write, per 8-byte element: load 8, store 8, copy 16, triad 24 (and 2
-//   FLOPs). Not counted: the line that a missing store reads first (write-allocate), and what prefetchers fetch in vain; so
-//   store, copy and triad move up to twice, 3/2 and 4/3 of their count beyond the caches.
-// Falsified by: a sum, copy or triad that differs from the host's by one bit; a loop whose decoded loads and stores are not
-//   those counted; an L1 rate above ports x width x clock.
+// Counts: the bytes that the instructions read and write, per 8-byte element: load 8, store 8, copy 16, update (in place) 16,
+//   triad 24 (and 2 FLOPs). Not counted: the line that a missing store reads first (write-allocate), and what is prefetched
+//   in vain; so store, copy and triad move up to twice, 3/2 and 4/3 of their count beyond the caches. Non-temporal stores
+//   (store_nt, copy_nt) read no line first; a launch ends when the processor's buffers have let them go.
+// Falsified by: a sum, copy, update or triad that differs from the host's by one bit, at the first visit to a point with a
+//   variant; a loop whose decoded loads and stores are not those counted; an L1 rate above ports x width x clock.
 #pragma once
 
-#include "cpu/buffer.hpp"
-#include "cpu/watch.hpp"
+#include "cpu/probes/stream_subject.hpp"
+#include "cpu/topology.hpp"
 #include "ert/method/bench.hpp"
-
-#include <vector>
 
 namespace roof::cpu {
 
 class BandwidthBench : public Bench {
   public:
-    /// `processors`: in the order in which threads take them.
-    BandwidthBench(std::vector<int> processors, std::shared_ptr<CoreHistory> history);
+    BandwidthBench(Processors processors, std::shared_ptr<CoreHistory> history, std::shared_ptr<Workspace> workspace);
 
     std::string_view name() const override { return "bandwidth"; }
     Role role() const override { return Role::bandwidth; }
@@ -31,17 +31,12 @@ class BandwidthBench : public Bench {
     std::vector<Axis> axes(const Machine& machine) const override;
     std::optional<std::string> obstacle(const Point& point, const Machine& machine,
                                         const Device& device) const override;
-    /// A subject borrows the bench's memory: only the one made last may be launched.
+    /// A subject borrows the workspace: of all that share it, only the one made last may be launched.
     std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
 
   private:
-    std::vector<int> processors_;
-    std::shared_ptr<CoreHistory> history_;
-    std::shared_ptr<Workspace> workspace_;
+    Processors processors_;
+    std::unique_ptr<StreamMaker> maker_;
 };
-
-/// Two for each octave, from 8 KiB to 256 MiB or four times the largest level of cache reported, all its instances
-/// together: what is reported only ever makes the sweep longer.
-std::vector<std::string> usual_working_sets(const Machine& machine);
 
 }  // namespace roof::cpu

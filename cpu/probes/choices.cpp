@@ -9,6 +9,18 @@
 
 namespace roof::cpu {
 
+namespace {
+
+constexpr std::string_view by_siblings = "siblings";
+constexpr std::string_view small_pages = "small";
+
+bool takes_siblings(const Point& point)
+{
+    return point.has("placement") && point.text("placement") == by_siblings;
+}
+
+}  // namespace
+
 Axis isa_axis(std::vector<std::string> usual)
 {
     Axis axis{"isa", "instruction set of the kernel", std::move(usual), {}};
@@ -19,9 +31,25 @@ Axis isa_axis(std::vector<std::string> usual)
 Axis threads_axis(const Machine& machine)
 {
     constexpr long long most = 4096;
-    Axis axis{"threads", "pinned threads, one of every core first", {"1"}, {}, true, 1, most};
+    Axis axis{"threads", "pinned threads", {"1"}, {}, true, 1, most};
     if (machine.threads > 1) axis.usual.push_back(std::to_string(machine.threads));
     return axis;
+}
+
+Axis placement_axis()
+{
+    return {"placement",
+            "one thread on every core before a second on any, or all hardware threads of a core before the next",
+            {"cores"},
+            {"cores", std::string(by_siblings)}};
+}
+
+Axis pages_axis()
+{
+    return {"pages",
+            "memory in huge pages, where the system grants them, or in its smallest",
+            {"huge"},
+            {"huge", std::string(small_pages)}};
 }
 
 std::optional<std::string> missing_isa(const Point& point, const Machine& machine)
@@ -37,19 +65,31 @@ std::optional<std::string> missing_threads(const Point& point, const Machine& ma
     return "only " + std::to_string(machine.threads) + " hardware threads may be used here";
 }
 
+std::optional<std::string> missing_siblings(const Point& point, const Machine& machine)
+{
+    if (!takes_siblings(point) || machine.smt > 1) return std::nullopt;
+    return "one hardware thread per core";
+}
+
+Pages pages_of(const Point& point)
+{
+    return point.has("pages") && point.text("pages") == small_pages ? Pages::small : Pages::huge;
+}
+
 bool has_feature(const Machine& machine, const std::string& feature)
 {
     return std::find(machine.features.begin(), machine.features.end(), feature) != machine.features.end();
 }
 
-std::vector<int> processors_for(const Point& point, const std::vector<int>& all)
+std::vector<int> processors_for(const Point& point, const Processors& all)
 {
+    const std::vector<int>& order = takes_siblings(point) ? all.packed : all.spread;
     const auto threads = static_cast<std::size_t>(point.integer("threads"));
-    if (threads < 1 || threads > all.size()) {
-        throw Unsupported("threads=" + std::to_string(threads) + ", but " + std::to_string(all.size()) +
+    if (threads < 1 || threads > order.size()) {
+        throw Unsupported("threads=" + std::to_string(threads) + ", but " + std::to_string(order.size()) +
                           " hardware threads may be used");
     }
-    return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(threads)};
+    return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(threads)};
 }
 
 }  // namespace roof::cpu

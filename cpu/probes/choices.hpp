@@ -1,6 +1,8 @@
 // The axes that all probes of the CPU share, and what may stand in the way of a choice on them.
 #pragma once
 
+#include "cpu/buffer.hpp"
+#include "cpu/topology.hpp"
 #include "ert/method/bench.hpp"
 
 #include <optional>
@@ -16,13 +18,24 @@ Axis isa_axis(std::vector<std::string> usual);
 /// Usual values: one, and all this process may use.
 Axis threads_axis(const Machine& machine);
 
-/// Why the point's isa or threads cannot be had on this machine, or nothing.
+/// Which hardware threads the threads take; usually one of every core before a second of any.
+Axis placement_axis();
+/// The pages that memory is mapped with; usually huge ones, where the system grants them.
+Axis pages_axis();
+
+/// Why the point's isa, threads or placement cannot be had on this machine, or nothing.
 std::optional<std::string> missing_isa(const Point& point, const Machine& machine);
 std::optional<std::string> missing_threads(const Point& point, const Machine& machine);
+/// Nothing for a point without the axis.
+std::optional<std::string> missing_siblings(const Point& point, const Machine& machine);
+
+/// As the axis `pages` says; huge for a point without it.
+Pages pages_of(const Point& point);
 
 bool has_feature(const Machine& machine, const std::string& feature);
 
-/// The first processors of `all` that the point's threads run on. Throws Unsupported if there are too few.
-std::vector<int> processors_for(const Point& point, const std::vector<int>& all);
+/// The processors that the point's threads run on, as many as the axis `threads` says, in the order that `placement` says
+/// (`spread` where the point lacks that axis). Throws Unsupported if there are too few.
+std::vector<int> processors_for(const Point& point, const Processors& all);
 
 }  // namespace roof::cpu

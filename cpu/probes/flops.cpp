@@ -1,148 +1,188 @@
 // See flops.hpp for what is launched and counted.
 #include "cpu/probes/flops.hpp"
 
-#include "cpu/buffer.hpp"
-#include "cpu/kernels/compute_kernel.hpp"
+#include "cpu/kernels/operations.hpp"
 #include "cpu/kernels/reference.hpp"
-#include "cpu/kernels/registers.hpp"
 #include "cpu/probes/choices.hpp"
 #include "cpu/repeat.hpp"
+#include "cpu/search.hpp"
 #include "ert/base/error.hpp"
-#include "ert/base/text.hpp"
 
-#include <bit>
-#include <cmath>
+#include <algorithm>
+#include <limits>
 
 namespace roof::cpu {
 
 namespace {
 
-class FlopsSubject : public Subject {
-  public:
-    FlopsSubject(const Isa& isa, Precision precision, const Mix& mix, const std::vector<int>& processors,
-                 std::shared_ptr<CoreHistory> history)
-        : kernel_(isa, precision, mix),
-          precision_(precision),
-          start_(kernel_.chains(), isa.register_bytes, precision),
-          steady_(constants(steady_constants)),
-          telling_(constants(telling_constants)),
-          results_(processors.size(), start_),
-          team_(processors, std::move(history))
+/// A trial enters the loop several times: a loop may settle into a better or a worse rhythm when it is entered, and a mix
+/// that only sometimes finds the better one must not win by luck.
+constexpr int entries_of_a_trial = 6;
+constexpr Seconds entry_target{6e-6};
+constexpr int opinions = 3;
+constexpr double as_good = 1.002;
+
+/// A mix, ready to run.
+struct Candidate {
+    Candidate(const Isa& isa, Precision precision, const Mix& mix)
+        : kernel(isa, precision, mix), steady(steady_operands(kernel))
     {
-        for (int chain = 0; chain < kernel_.chains(); ++chain) {
-            for (int lane = 0; lane < kernel_.register_elements(); ++lane) {
-                start_.set(chain, lane, std::bit_cast<double>(content(chain * kernel_.register_elements() + lane)));
-            }
-        }
-        iterations_ = repetitions_for(
-            launch_target, [&](std::size_t n) { run(n, steady_); }, steady_clock());
     }
 
-    Work work() const override
+    void run(std::size_t count, const Operands& operands, RegisterFile& result) const
     {
-        const double per_thread = kernel_.flops_per_iteration() * static_cast<double>(iterations_);
-        return {Flops{per_thread * team_.size()}, Bytes{}, Bytes{}, Known::analytic};
+        kernel.run(count, operands.start.data(), operands.constants.data(), result.data());
     }
+
+    double flops() const { return kernel.flops_per_iteration() * static_cast<double>(iterations); }
+
+    ComputeKernel kernel;
+    Operands steady;
+    std::size_t iterations = 1;  ///< of one entry of a trial, later of a launch
+};
+
+using Candidates = std::vector<std::unique_ptr<Candidate>>;
+
+/// For each thread, registers enough for any of the candidates, which agree on their format.
+std::vector<RegisterFile> results_for(const Candidates& candidates, int threads)
+{
+    int most = 0;
+    for (const auto& candidate : candidates) most = std::max(most, candidate->kernel.mix().chains());
+    const ComputeKernel& any = candidates.front()->kernel;
+    return std::vector<RegisterFile>(threads, RegisterFile(most, any.isa().register_bytes, any.accumulator_format()));
+}
+
+/// Time per FLOP of the slowest thread.
+double cost(const Candidate& candidate, const WatchedTeam& team, std::vector<RegisterFile>& results, const Clock& clock)
+{
+    std::vector<Seconds> taken(team.size());
+    team.run([&](int thread) {
+        const Seconds begin = clock();
+        for (int i = 0; i < entries_of_a_trial; ++i)
+            candidate.run(candidate.iterations, candidate.steady, results[thread]);
+        taken[thread] = clock() - begin;
+    });
+    return std::max_element(taken.begin(), taken.end())->value / candidate.flops();
+}
+
+/// The first of those that are as fast as the fastest, as far as a trial can tell.
+std::unique_ptr<Candidate> fastest(Candidates candidates, const WatchedTeam& team, std::vector<RegisterFile>& results)
+{
+    if (candidates.size() == 1) return std::move(candidates.front());
+    const Clock clock = steady_clock();
+    for (const auto& candidate : candidates) {
+        candidate->iterations = repetitions_for(
+            entry_target, [&](std::size_t n) { candidate->run(n, candidate->steady, results.front()); }, clock);
+    }
+    std::vector<double> least(candidates.size(), std::numeric_limits<double>::infinity());
+    const std::size_t found = cheapest(candidates.size(), opinions, [&](std::size_t i) {
+        const double latest = cost(*candidates[i], team, results, clock);
+        least[i] = std::min(least[i], latest);
+        return latest;
+    });
+    const auto first = std::find_if(least.begin(), least.end(), [&](double c) { return c <= least[found] * as_good; });
+    return std::move(candidates[static_cast<std::size_t>(first - least.begin())]);
+}
+
+class FlopsSubject : public Subject {
+  public:
+    /// `mixes`: at least one, of kinds whose accumulators have the same format.
+    FlopsSubject(const Isa& isa, Precision precision, const std::vector<Mix>& mixes, const std::vector<int>& processors,
+                 std::shared_ptr<CoreHistory> history)
+        : team_(processors, std::move(history))
+    {
+        Candidates candidates;
+        for (const Mix& mix : mixes) candidates.push_back(std::make_unique<Candidate>(isa, precision, mix));
+        results_ = results_for(candidates, team_.size());
+        chosen_ = fastest(std::move(candidates), team_, results_);
+        chosen_->iterations = repetitions_for(
+            launch_target, [&](std::size_t n) { run(n, chosen_->steady); }, steady_clock());
+    }
+
+    Work work() const override { return {Flops{chosen_->flops() * team_.size()}, Bytes{}, Bytes{}, Known::analytic}; }
 
     void launch(Trace& trace) override
     {
-        team_.launch(trace, [&](int thread) {
-            kernel_.run(iterations_, start_.data(), steady_.data(), results_[thread].data());
-        });
+        team_.launch(trace, [&](int thread) { chosen_->run(chosen_->iterations, chosen_->steady, results_[thread]); });
     }
 
     void check() override
     {
-        for (const RegisterFile& result : results_) check_normal(result);
-        constexpr int iterations = 3;
-        run(iterations, telling_);
-        for (const RegisterFile& result : results_) check_exact(result, iterations);
+        constexpr int iterations = 2;
+        for (const RegisterFile& result : results_) check_normal(chosen_->kernel, result);
+        const Operands telling = telling_operands(chosen_->kernel);
+        const RegisterFile expected = reference(chosen_->kernel, telling, iterations);
+        run(iterations, telling);
+        for (const RegisterFile& result : results_) check_same(chosen_->kernel, result, expected);
     }
+
+    std::string variant() const override { return chosen_->kernel.mix().description(); }
 
   private:
-    RegisterFile constants(const Constants& values) const
+    void run(std::size_t count, const Operands& operands)
     {
-        RegisterFile file(2, kernel_.isa().register_bytes, precision_);
-        file.broadcast(0, values.factor);
-        file.broadcast(1, values.addend);
-        return file;
+        team_.run([&](int thread) { chosen_->run(count, operands, results_[thread]); });
     }
 
-    void run(std::size_t iterations, const RegisterFile& constants)
-    {
-        team_.run(
-            [&](int thread) { kernel_.run(iterations, start_.data(), constants.data(), results_[thread].data()); });
-    }
-
-    /// A denormal or infinite chain would time the handling of exceptions.
-    void check_normal(const RegisterFile& result) const
-    {
-        for (int chain = 0; chain < kernel_.chains(); ++chain) {
-            for (int lane = 0; lane < kernel_.lanes(); ++lane) {
-                const double value = result.at(chain, lane);
-                if (!std::isnormal(value)) {
-                    throw Error("chain " + std::to_string(chain) + " ended at " + format_exact(value));
-                }
-            }
-        }
-    }
-
-    void check_exact(const RegisterFile& result, int iterations) const
-    {
-        for (int lane = 0; lane < kernel_.lanes(); ++lane) {
-            std::vector<double> values;
-            for (int chain = 0; chain < kernel_.chains(); ++chain) values.push_back(start_.at(chain, lane));
-            const std::vector<double> expected =
-                reference(kernel_.steps(), telling_constants, iterations, precision_, values);
-            for (int chain = 0; chain < kernel_.chains(); ++chain) {
-                if (result.at(chain, lane) == expected[chain]) continue;
-                throw Error("chain " + std::to_string(chain) + ", lane " + std::to_string(lane) + " is " +
-                            format_exact(result.at(chain, lane)) + " and should be " + format_exact(expected[chain]));
-            }
-        }
-    }
-
-    ComputeKernel kernel_;
-    Precision precision_;
-    RegisterFile start_;
-    RegisterFile steady_;
-    RegisterFile telling_;
-    std::vector<RegisterFile> results_;
     WatchedTeam team_;
-    std::size_t iterations_ = 1;
+    std::vector<RegisterFile> results_;  ///< of each thread
+    std::unique_ptr<Candidate> chosen_;
 };
+
+bool has_tiles(const Machine& machine)
+{
+    return has_feature(machine, "amx_bf16") || has_feature(machine, "amx_int8");
+}
+
+std::optional<std::string> missing_instruction(std::string_view operation, const Isa& isa, Precision precision,
+                                               const Machine& machine)
+{
+    const std::string missing = missing_feature(operation, isa, precision, machine.features);
+    if (missing.empty()) return std::nullopt;
+    if (missing == "fma") return "this machine has no fused multiply-add";
+    return "this machine does not offer " + missing;
+}
 
 }  // namespace
 
 std::string_view FlopsBench::sentence() const
 {
-    return "Arithmetic on registers alone: independent chains of the named instructions, every result checked; a fused "
-           "multiply-add counts as two operations.";
+    return "Arithmetic on registers alone: independent chains of the named instructions, as many as were found to be "
+           "fastest, every result checked; a multiply-add counts as two operations.";
 }
 
 std::vector<Axis> FlopsBench::axes(const Machine& machine) const
 {
-    Axis operation{"operation", "mix of instructions, in equal numbers", {}, {}};
-    for (const Mix& mix : mix_table) operation.usual.emplace_back(mix.name);
-    operation.legal = operation.usual;
-    const Axis precision{"precision", "number format", {"fp32", "fp64"}, {"fp32", "fp64"}};
-    return {operation, isa_axis(machine.isa), precision, threads_axis(machine)};
+    Axis operation{"operation", "kinds of instruction", {std::string(best_operation), "fma", "mul+add", "add"}, {}};
+    operation.legal = operation_names();
+    Axis isa = isa_axis(machine.isa);
+    isa.legal.emplace_back(tile_isa.name);
+    if (has_tiles(machine)) isa.usual.emplace_back(tile_isa.name);
+    const Axis precision{"precision", "number format", {"fp64", "fp32"}, {"fp64", "fp32", "fp16", "bf16", "int8"}};
+    return {operation, isa, precision, threads_axis(machine), placement_axis()};
 }
 
 std::optional<std::string> FlopsBench::obstacle(const Point& point, const Machine& machine, const Device&) const
 {
-    if (const auto reason = missing_isa(point, machine)) return reason;
-    if (parse_mix(point.text("operation")).needs_fma() && !has_feature(machine, "fma")) {
-        return "this machine has no fused multiply-add";
+    const std::string& operation = point.text("operation");
+    const Isa& isa = parse_isa(point.text("isa"));
+    const Precision precision = point.precision();
+    if (auto reason = contradiction(operation, isa, precision)) return reason;
+    // Tiles are no instruction set of their own in Machine::isa: their features tell.
+    if (isa.encoding != Encoding::tile) {
+        if (auto reason = missing_isa(point, machine)) return reason;
     }
+    if (auto reason = missing_instruction(operation, isa, precision, machine)) return reason;
+    if (auto reason = missing_siblings(point, machine)) return reason;
     return missing_threads(point, machine);
 }
 
-std::unique_ptr<Subject> FlopsBench::make(const Point& point, const Machine&, const Device&) const
+std::unique_ptr<Subject> FlopsBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
-    return std::make_unique<FlopsSubject>(parse_isa(point.text("isa")), point.precision(),
-                                          parse_mix(point.text("operation")), processors_for(point, processors_),
-                                          history_);
+    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    const Isa& isa = parse_isa(point.text("isa"));
+    const std::vector<Mix> mixes = candidates(point.text("operation"), isa, point.precision(), machine.features);
+    return std::make_unique<FlopsSubject>(isa, point.precision(), mixes, processors_for(point, processors_), history_);
 }
 
 }  // namespace roof::cpu

@@ -1,26 +1,30 @@
 // Probe "flops": the arithmetic ceiling of a core, and of all of them together.
 //
-// Launched: on every thread, a generated loop of at least 24 operations of each kind in the mix, on independent register
-//   chains; no memory is touched inside the loop.
-// Saturates: the floating-point pipes that the mix names. `fma` is what most tools call the peak. Cores with add pipes
-//   beside their multiply-add pipes do more, and `fma+add` shows it; `mul+add` is the roof of code built without fma.
-//   The factor is -1, so multipliers toggle little: where power limits the clock, real data may run somewhat slower.
-// Counts: 2 FLOPs per multiply-add, 1 per multiplication or addition, in every lane. Bytes: none.
+// Launched: on every thread, a generated loop of at least 24 instructions of the kinds that the operation names, on
+//   independent register chains; no memory is touched inside the loop. How many chains, and in which order, is found by
+//   trying: see `candidates` in operations.hpp. `best` tries all kinds.
+// Saturates: the arithmetic pipes that the operation names. `best` is the roof of the precision. `fma` is what most tools
+//   call the peak; cores with add pipes beside their multiply-add pipes do more, and `fma+add` shows it. `mul+add` is the
+//   roof of code built without fma; `dot` and `tile` are the products of vectors and of tiles in bf16 and int8.
+//   The factor of a multiplication is -1, so multipliers toggle little: where power limits the clock, real data may run
+//   somewhat slower.
+// Counts: 2 FLOPs per multiply-add, fused or in a product, 1 per addition, multiplication, division or root, in every lane.
+//   Integer operations count alike. Bytes: none.
 // Falsified by: a result that differs in one bit from the host reference; a loop whose decoded instructions are not those
-//   counted; a rate above clock x pipes x lanes; or any other mix, of any width, that runs faster and is named the same.
+//   counted; a rate above clock x pipes x lanes; or another mix, of any width, that runs faster than `best`.
 #pragma once
 
+#include "cpu/topology.hpp"
 #include "cpu/watch.hpp"
 #include "ert/method/bench.hpp"
 
-#include <vector>
+#include <memory>
 
 namespace roof::cpu {
 
 class FlopsBench : public Bench {
   public:
-    /// `processors`: in the order in which threads take them.
-    FlopsBench(std::vector<int> processors, std::shared_ptr<CoreHistory> history)
+    FlopsBench(Processors processors, std::shared_ptr<CoreHistory> history)
         : processors_(std::move(processors)), history_(std::move(history))
     {
     }
@@ -35,7 +39,7 @@ class FlopsBench : public Bench {
     std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
 
   private:
-    std::vector<int> processors_;
+    Processors processors_;
     std::shared_ptr<CoreHistory> history_;
 };
 

@@ -1,12 +1,11 @@
 // The expected values come from content(), not from the memory under test.
 #include "cpu/probes/stream_check.hpp"
 
-#include "cpu/buffer.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
 #include <bit>
-#include <cstdint>
+#include <numeric>
 #include <string>
 
 namespace roof::cpu {
@@ -14,29 +13,27 @@ namespace roof::cpu {
 namespace {
 
 /// Sums modulo 2^64 do not depend on the order, so any number of accumulators adds up to the same.
-void check_sum(std::size_t words, std::size_t passes, const RegisterFile& sums, int accumulators, int lanes)
+void check_sum(std::size_t first, std::size_t words, std::size_t passes, std::span<const std::uint64_t> result)
 {
     std::uint64_t expected = 0;
-    for (std::size_t i = 0; i < words; ++i) expected += content(i);
+    for (std::size_t i = 0; i < words; ++i) expected += content(first + i);
     expected *= passes;
-    std::uint64_t sum = 0;
-    for (int accumulator = 0; accumulator < accumulators; ++accumulator) {
-        for (int lane = 0; lane < lanes; ++lane) sum += std::bit_cast<std::uint64_t>(sums.at(accumulator, lane));
-    }
+    const std::uint64_t sum = std::accumulate(result.begin(), result.end(), std::uint64_t{0});
     if (sum != expected) {
         throw Error("the words loaded add up to " + std::to_string(sum) + " and should to " + std::to_string(expected));
     }
 }
 
+/// `expected(i)`: word i of the destination's stretch, as bits.
 template <class Expected>
-void check_words(const StreamArrays& arrays, Expected expected)
+void check_words(const std::byte* destination, std::size_t count, Expected expected)
 {
-    const auto* const words = reinterpret_cast<const std::uint64_t*>(arrays.destination());
-    for (std::size_t i = 0; i < arrays.bytes / sizeof(std::uint64_t); ++i) {
-        const double wanted = expected(i);
-        if (words[i] == std::bit_cast<std::uint64_t>(wanted)) continue;
+    const auto* const words = reinterpret_cast<const std::uint64_t*>(destination);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t wanted = expected(i);
+        if (words[i] == wanted) continue;
         throw Error("element " + std::to_string(i) + " is " + format_exact(std::bit_cast<double>(words[i])) +
-                    " and should be " + format_exact(wanted));
+                    " and should be " + format_exact(std::bit_cast<double>(wanted)));
     }
 }
 
@@ -47,18 +44,28 @@ double value(std::size_t index)
 
 }  // namespace
 
-void check_stream(const StreamArrays& arrays, std::size_t passes, const RegisterFile& sums, int accumulators, int lanes)
+void check_stream(const StreamArrays& arrays, const Stretch& stretch, std::size_t passes,
+                  std::span<const std::uint64_t> result)
 {
-    const std::size_t words = arrays.bytes / sizeof(std::uint64_t);
+    const std::byte* const destination = arrays.destination() + stretch.from;
+    const std::size_t words = stretch.bytes / sizeof(std::uint64_t);
+    const std::size_t first = (arrays.from + stretch.from) / sizeof(std::uint64_t);
+    const std::size_t second = first + arrays.pitch() / sizeof(std::uint64_t);
     switch (arrays.stream.movement) {
         case Movement::load:
-            return check_sum(words, passes, sums, accumulators, lanes);
+            return check_sum(first, words, passes, result);
         case Movement::store:
-            return check_words(arrays, [](std::size_t) { return stream_constant; });
+            return check_words(destination, words,
+                               [](std::size_t) { return std::bit_cast<std::uint64_t>(stream_constant); });
         case Movement::copy:
-            return check_words(arrays, [](std::size_t i) { return value(i); });
+            return check_words(destination, words, [&](std::size_t i) { return content(first + i); });
+        case Movement::update:
+            return check_words(destination, words,
+                               [&](std::size_t i) { return content(first + i) + passes * update_constant; });
         case Movement::triad:
-            return check_words(arrays, [&](std::size_t i) { return value(i) + stream_constant * value(words + i); });
+            return check_words(destination, words, [&](std::size_t i) {
+                return std::bit_cast<std::uint64_t>(value(first + i) + stream_constant * value(second + i));
+            });
     }
 }
 

@@ -28,6 +28,8 @@ struct Axis {
     bool numeric = false;
     long long least = 1;
     long long most = 1;
+    /// Words that stand for values which other rows of the plan will have shown (ert/method/found.hpp).
+    std::vector<std::string> found{};
 };
 
 class Bench {

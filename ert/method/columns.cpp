@@ -62,6 +62,8 @@ void add_work(std::vector<Column<Row>>& columns, At at)
     columns.push_back(number<Row>(
         "flops", [at](auto& row) -> auto& { return at(row).flops.value; }));
     columns.push_back(number<Row>(
+        "executed_flops", [at](auto& row) -> auto& { return at(row).executed.value; }));
+    columns.push_back(number<Row>(
         "compulsory_bytes", [at](auto& row) -> auto& { return at(row).compulsory.value; }));
     columns.push_back(number<Row>(
         "no_reuse_bytes", [at](auto& row) -> auto& { return at(row).no_reuse.value; }));
@@ -83,7 +85,7 @@ Column<Measurement> axis(const std::string& axis_name)
 const std::vector<std::string>& axis_names()
 {
     static const std::vector<std::string> names{
-        "model", "batch",   "operation", "intensity", "isa",      "precision",   "data",        "parameters",
+        "model", "batch",   "operation", "intensity", "isa",      "precision",   "algorithm",   "data", "parameters",
         "lr",    "threads", "placement", "pages",     "cpu_node", "memory_node", "working_set", "round"};
     return names;
 }

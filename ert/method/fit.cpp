@@ -1,14 +1,16 @@
-// From rows to ceilings. Of the visits to a point the fastest counts (rounds.hpp). A compute ceiling is a row. A bandwidth ceiling is a plateau of a working-set sweep: the plateaus
-// are found on the load sweep of each thread count (plateau.hpp), and serve the other operations of that thread count.
+// From rows to ceilings. What the visits to a point sustain together is a row's rate (sustained.hpp). A compute ceiling is a
+// row. A bandwidth ceiling is a plateau of a working-set sweep: the plateaus are found on the load sweep of each thread count
+// (levels.hpp), and serve the other operations of that thread count.
 //
 // Estimator of a plateau's rate: of all pairs of neighbouring working sets on the plateau, the pair whose slower member is
 // fastest; that member's own estimate is the ceiling. One lucky point cannot set it, nor a slope towards the next level
-// pull it down.
+// pull it down. A latency is that at the middle of the plateau: near its lower end the level before still answers some.
+#include "ert/base/text.hpp"
 #include "ert/method/ceiling.hpp"
-#include "ert/method/plateau.hpp"
-#include "ert/method/rounds.hpp"
+#include "ert/method/levels.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -16,29 +18,9 @@ namespace roof {
 
 namespace {
 
-using Rate = Estimate<Quantity<0, 0, -1>>;
-
-/// At one working set, the fastest instruction set.
-struct SweepPoint {
-    std::string isa;
-    std::string precision;
-    Rate rate;
-};
-using Sweep = std::map<double, SweepPoint>;                  ///< by working set in bytes
-using SweepKey = std::tuple<std::string, int, std::string>;  ///< device, threads, operation
+/// Device, threads, condition, operation.
+using SweepKey = std::tuple<std::string, int, std::string, std::string>;
 using Sweeps = std::map<SweepKey, Sweep>;
-
-struct Level {
-    std::string name;
-    double from = 0;
-    double to = 0;
-};
-
-template <class Unit>
-Rate bare(const Estimate<Unit>& rate)
-{
-    return {{rate.median.value}, {rate.low.value}, {rate.high.value}, rate.n, rate.discarded};
-}
 
 std::string text_or(const Point& point, std::string_view axis, std::string_view otherwise)
 {
@@ -50,55 +32,76 @@ int threads_of(const Point& point)
     return point.has("threads") ? static_cast<int>(point.integer("threads")) : 1;
 }
 
-Ceiling compute_ceiling(const Measurement& row)
+/// What is unusual about a row, in words; empty if nothing is.
+std::string condition_of(const Point& point)
 {
+    std::vector<std::string> words;
+    if (text_or(point, "placement", "cores") != "cores") words.push_back(point.text("placement"));
+    if (text_or(point, "pages", "huge") != "huge") words.push_back(point.text("pages") + " pages");
+    if (point.has("cpu_node") && point.has("memory_node"))
+        words.push_back("node " + point.text("cpu_node") + " from node " + point.text("memory_node"));
+    return join(words, ", ");
+}
+
+/// Half-widths that still are one rate. Beyond the caches of one's own, neighbours' traffic is part of what a machine gives.
+constexpr double tolerance_of_core = 0.01;
+constexpr double tolerance_of_memory = 0.03;
+
+Ceiling ceiling_of(const Sustained& point, const std::string& level)
+{
+    const bool is_near = level == "core" || level == "L1" || level == "L2";
+    const Measurement& row = point.best;
     Ceiling ceiling;
     ceiling.device = row.device;
-    ceiling.kind = Role::compute;
-    ceiling.level = "core";
+    ceiling.kind = row.role;
+    ceiling.level = level;
     ceiling.operation = text_or(row.point, "operation", row.bench);
     ceiling.precision = text_or(row.point, "precision", "");
     ceiling.isa = text_or(row.point, "isa", "");
+    ceiling.condition = condition_of(row.point);
     ceiling.threads = threads_of(row.point);
-    ceiling.rate = bare(row.work.flops / row.seconds);
+    ceiling.rate = point.rate;
+    if (row.point.has("working_set")) ceiling.working_set = Bytes{row.point.number("working_set")};
+    ceiling.variant = row.variant;
+    ceiling.clock = row.clock;
+    ceiling.per_clock = point.per_clock;
+    for (auto* const end : {&ceiling.per_clock.median, &ceiling.per_clock.low, &ceiling.per_clock.high})
+        end->value /= ceiling.threads;
+    ceiling.steadiness = point.steadiness(is_near ? tolerance_of_core : tolerance_of_memory);
+    ceiling.modes = point.modes;
+    ceiling.visits = point.visits;
+    ceiling.disturbed = point.disturbed;
+    ceiling.point = row.id();
     return ceiling;
 }
 
-void add_to_sweeps(const Measurement& row, Sweeps& sweeps)
+Ceiling ceiling_of(const Sustained& point, const MeasuredLevel& level)
 {
-    const SweepKey key{row.device, threads_of(row.point), text_or(row.point, "operation", row.bench)};
-    SweepPoint point{text_or(row.point, "isa", ""), text_or(row.point, "precision", ""),
-                     bare(row.work.compulsory / row.seconds)};
-    const auto [place, is_new] = sweeps[key].try_emplace(row.point.number("working_set"), point);
-    if (!is_new && place->second.rate.median < point.rate.median) place->second = std::move(point);
+    Ceiling ceiling = ceiling_of(point, level.name);
+    ceiling.working_set_low = level.from;
+    ceiling.working_set_high = level.to;
+    return ceiling;
 }
 
-/// L1, L2, … from the fastest; the last is memory.
-std::vector<Level> levels_of(const Sweep& sweep)
+void add_to_sweeps(const Sustained& point, Sweeps& sweeps)
 {
-    std::vector<RatePoint> points;
-    for (const auto& [bytes, point] : sweep)
-        points.push_back({bytes, point.rate.median.value, point.rate.relative_half_width()});
-    const std::vector<Plateau> plateaus = find_plateaus(points);
-    std::vector<Level> levels;
-    for (std::size_t i = 0; i < plateaus.size(); ++i) {
-        const bool is_last = i + 1 == plateaus.size();
-        levels.push_back({is_last ? "DRAM" : "L" + std::to_string(i + 1), points[plateaus[i].first].working_set,
-                          points[plateaus[i].last].working_set});
-    }
-    return levels;
+    const Measurement& row = point.best;
+    const SweepKey key{row.device, threads_of(row.point), condition_of(row.point),
+                       text_or(row.point, "operation", row.bench)};
+    const auto [place, is_new] = sweeps[key].try_emplace(row.point.number("working_set"), &point);
+    if (!is_new && place->second->rate.median < point.rate.median) place->second = &point;
 }
 
 /// The estimator described above; null if the sweep has no point on the level.
-const SweepPoint* best_sustained(const Sweep& sweep, const Level& level)
+const Sustained* best_held(const Sweep& sweep, const MeasuredLevel& level)
 {
-    const SweepPoint* best = nullptr;
-    const SweepPoint* previous = nullptr;
-    const auto end = sweep.upper_bound(level.to);
-    for (auto at = sweep.lower_bound(level.from); at != end; ++at) {
-        const SweepPoint* const point = &at->second;
+    const Sustained* best = nullptr;
+    const Sustained* previous = nullptr;
+    const auto end = sweep.upper_bound(level.to.value);
+    for (auto at = sweep.lower_bound(level.from.value); at != end; ++at) {
+        const Sustained* const point = at->second;
         const bool previous_is_slower = previous != nullptr && previous->rate.median < point->rate.median;
-        const SweepPoint* const slower = previous_is_slower ? previous : point;
+        const Sustained* const slower = previous_is_slower ? previous : point;
         const bool is_pair = previous != nullptr || std::next(at) == end;
         if (is_pair && (best == nullptr || best->rate.median < slower->rate.median)) best = slower;
         previous = point;
@@ -106,53 +109,62 @@ const SweepPoint* best_sustained(const Sweep& sweep, const Level& level)
     return best;
 }
 
-/// Capacity of all instances of the level that so many threads reach when they take one core after the other.
-Bytes reported_capacity(const Machine& machine, const std::string& device_name, const std::string& level, int threads)
+/// The point nearest to the middle of the level; for memory, the largest.
+const Sustained* in_the_middle(const Sweep& sweep, const MeasuredLevel& level)
 {
-    for (const Device& device : machine.devices) {
-        if (device.name != device_name) continue;
-        for (const MemoryLevel& reported : device.levels) {
-            if (reported.name != level) continue;
-            const int cores_each = std::max(1, reported.shared_by / std::max(1, machine.smt));
-            const int reached = std::clamp((threads + cores_each - 1) / cores_each, 1, std::max(1, reported.instances));
-            return reported.capacity * static_cast<double>(reached);
-        }
+    if (sweep.empty()) return nullptr;
+    if (level.name == "DRAM") return sweep.rbegin()->first >= level.from.value ? sweep.rbegin()->second : nullptr;
+    const double middle = 0.5 * (std::log(level.from.value) + std::log(level.to.value));
+    const Sustained* nearest = nullptr;
+    double distance = 0;
+    for (const auto& [bytes, point] : sweep) {
+        if (bytes < level.from.value || bytes > level.to.value) continue;
+        const double away = std::abs(std::log(bytes) - middle);
+        if (nearest != nullptr && away >= distance) continue;
+        nearest = point;
+        distance = away;
     }
-    return {};
+    return nearest;
 }
 
-MeasuredLevel beside_report(const std::string& device, const Level& level, Bytes reported)
+/// Of every device and thread count, on the load sweep under usual conditions; where there is none, on the first.
+std::vector<MeasuredLevel> find_levels(const Sweeps& sweeps, const Machine& machine)
 {
-    constexpr double tolerance = 2;
-    MeasuredLevel measured{device, level.name, Bytes{level.from}, Bytes{level.to}, reported, false};
-    // A sweep ends long before memory does, so memory's capacity says nothing here.
-    if (level.name == "DRAM" || reported.value <= 0) return measured;
-    const double ratio = level.to / reported.value;
-    measured.contradiction = ratio > tolerance || ratio < 1 / tolerance;
-    return measured;
-}
-
-void fit_bandwidth(const Sweeps& sweeps, const Machine& machine, Ceilings& ceilings)
-{
-    std::map<std::string, int> threads_of_levels;
+    std::map<std::pair<std::string, int>, const Sweep*> chosen;
     for (const auto& [key, sweep] : sweeps) {
-        const auto& [device, threads, operation] = key;
-        const auto load = sweeps.find({device, threads, "load"});
-        const std::vector<Level> levels = levels_of(load == sweeps.end() ? sweep : load->second);
-        if (threads > threads_of_levels[device] && !levels.empty()) {
-            threads_of_levels[device] = threads;
-            std::erase_if(ceilings.levels,
-                          [&name = device](const MeasuredLevel& level) { return level.device == name; });
-            for (const Level& level : levels) {
-                ceilings.levels.push_back(
-                    beside_report(device, level, reported_capacity(machine, device, level.name, threads)));
-            }
-        }
-        for (const Level& level : levels) {
-            const SweepPoint* const best = best_sustained(sweep, level);
-            if (best == nullptr) continue;
-            ceilings.all.push_back({device, Role::bandwidth, level.name, operation, best->precision, best->isa, threads,
-                                    best->rate, Bytes{level.from}, Bytes{level.to}});
+        const auto& [device, threads, condition, operation] = key;
+        if (!condition.empty()) continue;
+        const auto [place, is_first] = chosen.try_emplace({device, threads}, &sweep);
+        if (!is_first && operation == "load") place->second = &sweep;
+    }
+    std::vector<MeasuredLevel> levels;
+    for (const auto& [key, sweep] : chosen) {
+        const std::vector<MeasuredLevel> found = levels_of(*sweep, key.first, key.second, machine);
+        levels.insert(levels.end(), found.begin(), found.end());
+    }
+    compare_thread_counts(levels);
+    return levels;
+}
+
+std::vector<MeasuredLevel> with_most_threads(const std::vector<MeasuredLevel>& levels)
+{
+    std::map<std::string, int> most;
+    for (const MeasuredLevel& level : levels) most[level.device] = std::max(most[level.device], level.threads);
+    std::vector<MeasuredLevel> kept;
+    for (const MeasuredLevel& level : levels) {
+        if (level.threads == most[level.device]) kept.push_back(level);
+    }
+    return kept;
+}
+
+using Choose = const Sustained* (*)(const Sweep&, const MeasuredLevel&);
+
+void add_level_ceilings(const Sweeps& sweeps, Choose choose, Ceilings& ceilings)
+{
+    for (const auto& [key, sweep] : sweeps) {
+        for (const MeasuredLevel& level : ceilings.levels_by_threads) {
+            if (level.device != std::get<0>(key) || level.threads != std::get<1>(key)) continue;
+            if (const Sustained* const point = choose(sweep, level)) ceilings.all.push_back(ceiling_of(*point, level));
         }
     }
 }
@@ -172,23 +184,26 @@ const Ceiling* best_of(const std::vector<Ceiling>& ceilings, Accept accept)
 const Ceiling* Ceilings::bandwidth(const std::string& device, const std::string& level, int threads) const
 {
     return best_of(all, [&](const Ceiling& c) {
-        return c.kind == Role::bandwidth && c.device == device && c.level == level && c.threads == threads;
+        return c.kind == Role::bandwidth && c.device == device && c.level == level && c.threads == threads &&
+               c.condition.empty();
     });
 }
 
 const Ceiling* Ceilings::compute(const std::string& device, const std::string& precision, int threads) const
 {
     return best_of(all, [&](const Ceiling& c) {
-        return c.kind == Role::compute && c.device == device && c.precision == precision && c.threads == threads;
+        return c.kind == Role::compute && c.device == device && c.precision == precision && c.threads == threads &&
+               c.condition.empty();
     });
 }
 
 const Ceiling* Ceilings::multiply_add(const std::string& device, const std::string& precision, int threads) const
 {
-    for (const std::string_view operation : {"fma", "mul+add"}) {
+    using Operations = std::initializer_list<std::string_view>;
+    for (const Operations& operations : {Operations{"fma", "dot", "tile"}, Operations{"mul+add"}}) {
         const Ceiling* const best = best_of(all, [&](const Ceiling& c) {
             return c.kind == Role::compute && c.device == device && c.precision == precision && c.threads == threads &&
-                   c.operation == operation;
+                   c.condition.empty() && std::ranges::find(operations, c.operation) != operations.end();
         });
         if (best != nullptr) return best;
     }
@@ -207,13 +222,28 @@ int Ceilings::most_threads(const std::string& device) const
 Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
 {
     Ceilings ceilings;
-    Sweeps sweeps;
-    for (const Measurement& row : best_of_rounds(rows)) {
-        if (row.status != Status::ok || row.seconds.median.value <= 0) continue;
-        if (row.role == Role::compute) ceilings.all.push_back(compute_ceiling(row));
-        if (row.role == Role::bandwidth && row.point.has("working_set")) add_to_sweeps(row, sweeps);
+    Sweeps bandwidths;
+    Sweeps latencies;
+    std::vector<Ceiling> of_nodes;
+    const std::vector<Sustained> points = sustained(rows);
+    for (const Sustained& point : points) {
+        const Measurement& row = point.best;
+        if (point.visits == 0) continue;
+        // A point on the curve under the roofs is no roof.
+        if (row.role == Role::compute && !row.point.has("intensity")) ceilings.all.push_back(ceiling_of(point, "core"));
+        if (!row.point.has("working_set")) continue;
+        if (row.role == Role::latency) add_to_sweeps(point, latencies);
+        if (row.role != Role::bandwidth) continue;
+        if (row.point.has("cpu_node"))
+            of_nodes.push_back(ceiling_of(point, "DRAM"));
+        else
+            add_to_sweeps(point, bandwidths);
     }
-    fit_bandwidth(sweeps, machine, ceilings);
+    ceilings.levels_by_threads = find_levels(bandwidths, machine);
+    ceilings.levels = with_most_threads(ceilings.levels_by_threads);
+    add_level_ceilings(bandwidths, best_held, ceilings);
+    ceilings.all.insert(ceilings.all.end(), of_nodes.begin(), of_nodes.end());
+    add_level_ceilings(latencies, in_the_middle, ceilings);
     return ceilings;
 }
 

@@ -25,13 +25,9 @@ std::vector<fs::path> newest_first(const fs::path& parent)
     return folders;
 }
 
-bool lacks_a_row(const fs::path& folder, const std::vector<std::string>& ids)
+bool is_complete(const fs::path& folder, const Agenda& agenda)
 {
-    if (!fs::exists(folder / "measurements.csv")) return true;
-    const Results results = read_results(folder);
-    return std::ranges::any_of(ids, [&](const std::string& id) {
-        return std::ranges::none_of(results.rows, [&](const Measurement& row) { return row.id() == id; });
-    });
+    return fs::exists(folder / "measurements.csv") && agenda.next(read_results(folder).rows).empty();
 }
 
 /// A calibration that was stopped early has roofs of one kind only; nothing can be placed under those.
@@ -53,15 +49,14 @@ bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
 
 }  // namespace
 
-fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text,
-                       const std::vector<std::string>& ids)
+fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text, const Agenda& agenda)
 {
     const auto version = machine.versions.find("revision");
     const std::string revision = version == machine.versions.end() ? "unknown" : version->second;
     const fs::path home = root / machine.name;
     for (const fs::path& folder : newest_first(home)) {
         if (!folder.filename().string().ends_with("-" + revision) || !fs::exists(folder / "plan.yaml")) continue;
-        if (read_file(folder / "plan.yaml") == plan_text && lacks_a_row(folder, ids)) return folder;
+        if (read_file(folder / "plan.yaml") == plan_text && !is_complete(folder, agenda)) return folder;
     }
     const std::string stamp = fmt::format("{:%Y-%m-%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
     fs::path folder = home / (stamp + "-" + revision);

@@ -15,6 +15,7 @@ struct Writer {
     void operator()(const char* key, const std::string& value) { node[key] = value; }
     void operator()(const char* key, int value) { node[key] = value; }
     void operator()(const char* key, bool value) { node[key] = value; }
+    void operator()(const char* key, double value) { node[key] = format_exact(value); }
     void operator()(const char* key, const std::vector<std::string>& value) { node[key] = value; }
     void operator()(const char* key, const std::map<std::string, std::string>& value) { node[key] = value; }
     template <int F, int B, int T>
@@ -29,6 +30,7 @@ struct Writer {
         for (const Struct& entry : list) {
             Writer inner;
             walk(inner, entry);
+            if constexpr (std::is_same_v<Struct, Promise>) inner.node.SetStyle(YAML::EmitterStyle::Flow);
             node[key].push_back(inner.node);
         }
     }
@@ -81,6 +83,17 @@ void walk(auto& io, Is<Capability> auto& capability)
     io("remedy", capability.remedy);
 }
 
+void walk(auto& io, Is<Promise> auto& promise)
+{
+    io("kind", promise.kind);
+    io("level", promise.level);
+    io("operation", promise.operation);
+    io("isa", promise.isa);
+    io("precision", promise.precision);
+    io("per_clock", promise.per_clock);
+    io("source", promise.source);
+}
+
 void walk(auto& io, Is<Device> auto& device)
 {
     io("name", device.name);
@@ -90,6 +103,7 @@ void walk(auto& io, Is<Device> auto& device)
     io("memory_bytes", device.memory);
     io("memory_available_bytes", device.memory_available);
     io("facts", device.facts);
+    io("promised", device.promised);
 }
 
 void walk(auto& io, Is<Machine> auto& machine)

@@ -23,6 +23,17 @@ struct MemoryLevel {
     int shared_by = 1;  ///< hardware threads that share one instance
 };
 
+/// A figure of a public guide, not measured: the most that one core can do per clock.
+struct Promise {
+    std::string kind;       ///< of the ceiling it stands beside: "compute" or "bandwidth"
+    std::string level;      ///< L1, L2; "core" for compute
+    std::string operation;  ///< as the ceiling's
+    std::string isa;        ///< empty: whatever the instruction set
+    std::string precision;  ///< empty: whatever the precision
+    double per_clock = 0;   ///< FLOPs or bytes per clock and core
+    std::string source;     ///< the microarchitecture, and the guide that says so
+};
+
 struct Device {
     std::string name;   ///< "cpu", "gpu:0"
     std::string kind;   ///< "cpu", "gpu"
@@ -31,6 +42,7 @@ struct Device {
     Bytes memory;  ///< capacity
     Bytes memory_available;
     std::map<std::string, std::string> facts;  ///< anything else worth keeping: clocks, capability, driver
+    std::vector<Promise> promised{};           ///< empty where no figures are known
 };
 
 /// A capability of the machine or of this build, present or not, and what would bring it.
@@ -54,7 +66,7 @@ struct Machine {
     int smt = 1;      ///< hardware threads per core
     int numa_nodes = 1;
     std::vector<std::string> isa;       ///< of scalar, sse, avx2, avx512: those usable, narrowest first
-    std::vector<std::string> features;  ///< fma, avx512_bf16, avx512_vnni, amx_tile, …
+    std::vector<std::string> features;  ///< fma, avx512_bf16, avx512_vnni, amx_bf16, …
     std::string hypervisor;             ///< empty on bare metal
     std::string governor;
     std::string huge_pages;  ///< transparent huge page mode

@@ -27,6 +27,8 @@ class Parser {
         if (root["name"]) plan.name = word(root["name"], "name");
         if (root["description"]) plan.description = word(root["description"], "description");
         number(root, "rounds", 1, plan.rounds);
+        plan.most_rounds = plan.rounds;
+        number(root, "most_rounds", plan.rounds, plan.most_rounds);
         const StoppingOptions stopping = root["measure"] ? measure(root["measure"], {}) : StoppingOptions{};
         const std::vector<std::string> devices =
             root["device"] ? words(root["device"], "device") : std::vector<std::string>{"cpu"};
@@ -141,7 +143,7 @@ class Parser {
     }
 
     std::string name_;
-    std::vector<std::string> plan_keys_{"name", "description", "device", "measure", "rounds", "run"};
+    std::vector<std::string> plan_keys_{"name", "description", "device", "measure", "rounds", "most_rounds", "run"};
     std::vector<std::string> measure_keys_{"warmup", "least", "most", "interval", "budget_seconds"};
 };
 

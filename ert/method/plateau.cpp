@@ -147,6 +147,21 @@ std::vector<Plateau> join_without_drop(const std::vector<Plateau>& plateaus, std
     return joined;
 }
 
+/// Sizes after a plateau that are no slower than it are the same level, at which prefetchers have had time to start: with
+/// too few of them before the next step down, they are no plateau of their own.
+void take_in_climbs(std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
+{
+    for (std::size_t i = 0; i < plateaus.size(); ++i) {
+        Plateau& plateau = plateaus[i];
+        const std::size_t end = i + 1 < plateaus.size() ? plateaus[i + 1].first : points.size();
+        const double height =
+            fit_line(points.subspan(plateau.first, plateau.last - plateau.first + 1)).at(points[plateau.last].x);
+        for (std::size_t next = plateau.last + 1; next < end; ++next) {
+            if (points[next].y >= height - least_noise) plateau.last = next;
+        }
+    }
+}
+
 /// The largest working sets are memory's by the sweep's design, even where its few points at that end are no plateau.
 void end_in_memory(std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
 {
@@ -170,6 +185,7 @@ std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep)
     const double common = noise_of(points);
     for (LogPoint& point : points) point.noise = std::min(most_noise, std::hypot(point.noise, common));
     std::vector<Plateau> plateaus = join_without_drop(best_split(points), points);
+    take_in_climbs(plateaus, points);
     end_in_memory(plateaus, points);
     return plateaus;
 }

@@ -4,6 +4,7 @@
 // A run that was killed is mended on opening: what no complete line of measurements.csv vouches for is left out.
 #pragma once
 
+#include "ert/method/agenda.hpp"
 #include "ert/method/files.hpp"
 #include "ert/method/machine.hpp"
 #include "ert/method/measurement.hpp"
@@ -48,10 +49,10 @@ struct Results {
 /// Throws InputError naming the file (and line) that is missing or damaged; an incomplete last line is no damage.
 Results read_results(const std::filesystem::path& folder);
 
-/// `root/<machine>/<date>-<revision>`, new; or the newest folder there of the same plan text and revision that lacks a row
-/// of `ids`: the same command continues where it stopped.
+/// `root/<machine>/<date>-<revision>`, new; or the newest folder there of the same plan text and revision whose rows leave
+/// something on the agenda: the same command continues where it stopped.
 std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,
-                                    const std::string& plan_text, const std::vector<std::string>& ids);
+                                    const std::string& plan_text, const Agenda& agenda);
 
 /// The newest folder that holds measured ceilings, of bandwidth and of compute, of the same machine: `folder` itself, one in it, or one beside it. Empty
 /// path if there is none.

@@ -1,6 +1,7 @@
 // Expansion: a plan's entries, every combination of their axes, checked against the lab.
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/found.hpp"
 #include "ert/method/measurement.hpp"
 #include "ert/method/plan.hpp"
 
@@ -121,11 +122,11 @@ void check_settings(const Plan& plan, const Lab& lab, const Settings& settings)
 }
 
 /// The list as often as the plan has rounds; with more than one, each visit is a row of its own.
-std::vector<Item> in_rounds(const std::vector<Item>& items, int rounds)
+std::vector<Item> in_rounds(const std::vector<Item>& items, const Plan& plan)
 {
-    if (rounds == 1) return items;
+    if (plan.most_rounds == 1) return items;
     std::vector<Item> visits;
-    for (int round = 1; round <= rounds; ++round) {
+    for (int round = 1; round <= plan.rounds; ++round) {
         for (Item visit : items) {
             if (visit.bench == nullptr && round > 1) continue;  // its answer would be the same
             visit.point.set("round", std::to_string(round));
@@ -133,6 +134,96 @@ std::vector<Item> in_rounds(const std::vector<Item>& items, int rounds)
         }
     }
     return visits;
+}
+
+bool is_found_word(const Axis& axis, const std::string& value)
+{
+    return std::ranges::find(axis.found, value) != axis.found.end();
+}
+
+/// Whether a value of the entry is a word for what other rows show.
+bool asks_for_findings(const Axes& axes, const Bench& bench, const Lab& lab)
+{
+    for (const Axis& axis : bench.axes(lab.machine())) {
+        for (const auto& [name, values] : axes) {
+            if (name != axis.name) continue;
+            if (std::ranges::any_of(values, [&](const std::string& value) { return is_found_word(axis, value); }))
+                return true;
+        }
+    }
+    return false;
+}
+
+/// The sizes that the item's word stands for on its device and with its threads; the written value if it is no such word.
+std::vector<std::string> sizes_for(const Item& item, const FoundSizes& sizes)
+{
+    const std::string& word = item.point.text("working_set");
+    const int threads = item.point.has("threads") ? static_cast<int>(item.point.integer("threads")) : 1;
+    const auto found = sizes.find({item.device, threads, word});
+    std::vector<std::string> values;
+    if (found == sizes.end()) return values;
+    for (const long long size : found->second) values.push_back(std::to_string(size));
+    return values;
+}
+
+/// An entry's item before its point is known.
+Item item_of(const PlanEntry& entry, const Lab& lab)
+{
+    const std::vector<std::string> words = bench_words(lab);
+    if (std::ranges::find(words, entry.bench) == words.end()) {
+        throw InputError(entry.where + ": " + unknown_word("bench", entry.bench, words));
+    }
+    const std::string kind = kind_of(entry.device, entry.where);
+    const Bench* bench = lab.find(entry.bench, kind);
+    const bool has_device =
+        std::ranges::any_of(lab.machine().devices, [&](const Device& d) { return d.name == entry.device; });
+    Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}, entry.where};
+    if (bench == nullptr) {
+        item.missing = why_missing(lab, "this build cannot run bench '" + entry.bench + "' on a " + kind,
+                                   kind == "gpu" ? "gpu" : "");
+    } else if (!has_device) {
+        item.missing = why_missing(lab, "this machine has no device '" + entry.device + "'", kind);
+        item.bench = nullptr;
+    }
+    return item;
+}
+
+/// `sizes` null: the entries that are written out. Else those that ask for sizes by a word.
+std::vector<Item> combinations(const Plan& plan, const Lab& lab, const Settings& settings, const FoundSizes* sizes)
+{
+    std::vector<Item> items;
+    std::set<std::string> seen;
+    const auto take = [&](const Item& item) {
+        if (seen.insert(item.id()).second) items.push_back(item);
+    };
+    for (const PlanEntry& entry : plan.entries) {
+        Item item = item_of(entry, lab);
+        const Bench* const bench = lab.find(entry.bench, kind_of(entry.device, entry.where));
+        const Axes axes =
+            bench == nullptr ? axes_as_written(entry, settings) : axes_of(entry, *bench, lab.machine(), settings);
+        if ((bench != nullptr && asks_for_findings(axes, *bench, lab)) != (sizes != nullptr)) continue;
+        Point point;
+        combine(axes, 0, point, [&](const Point& complete) {
+            item.point = complete;
+            if (sizes == nullptr) return take(item);
+            for (const std::string& size : sizes_for(item, *sizes)) {
+                item.point.set("working_set", size);
+                take(item);
+            }
+        });
+    }
+    return in_rounds(items, plan);
+}
+
+void keep_only(std::vector<Item>& items, const std::string& only)
+{
+    if (only.empty()) return;
+    // An id given whole means that item, and not also those whose ids it begins.
+    const auto exact = std::ranges::find_if(items, [&](const Item& item) { return item.id() == only; });
+    if (exact != items.end())
+        items = std::vector<Item>{*exact};
+    else
+        std::erase_if(items, [&](const Item& item) { return !glob_match("*" + only + "*", item.id()); });
 }
 
 }  // namespace
@@ -150,54 +241,41 @@ void check_value(const Axis& axis, const std::string& value, const std::string& 
         }
         return;
     }
-    if (!axis.numeric) return;
+    if (!axis.numeric || std::ranges::find(axis.found, value) != axis.found.end()) return;
     long long number = 0;
     const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error == std::errc{} && rest == value.data() + value.size() && number >= axis.least && number <= axis.most)
         return;
-    throw InputError(fmt::format("{}: {}: '{}' is not a legal value; legal values: whole numbers from {} to {}", where,
-                                 axis.name, printable(value), axis.least, axis.most));
+    const std::string words = axis.found.empty() ? "" : ", or " + join(axis.found, ", ");
+    throw InputError(fmt::format("{}: {}: '{}' is not a legal value; legal values: whole numbers from {} to {}{}",
+                                 where, axis.name, printable(value), axis.least, axis.most, words));
 }
 
 std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& settings, const std::string& only)
 {
     check_settings(plan, lab, settings);
-    std::vector<Item> items;
-    std::set<std::string> seen;
-    for (const PlanEntry& entry : plan.entries) {
-        const std::vector<std::string> words = bench_words(lab);
-        if (std::ranges::find(words, entry.bench) == words.end()) {
-            throw InputError(entry.where + ": " + unknown_word("bench", entry.bench, words));
-        }
-        const std::string kind = kind_of(entry.device, entry.where);
-        const Bench* bench = lab.find(entry.bench, kind);
-        const bool has_device =
-            std::ranges::any_of(lab.machine().devices, [&](const Device& d) { return d.name == entry.device; });
-        Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}, entry.where};
-        if (bench == nullptr) {
-            item.missing = why_missing(lab, "this build cannot run bench '" + entry.bench + "' on a " + kind,
-                                       kind == "gpu" ? "gpu" : "");
-        } else if (!has_device) {
-            item.missing = why_missing(lab, "this machine has no device '" + entry.device + "'", kind);
-            item.bench = nullptr;
-        }
-        const Axes axes =
-            bench == nullptr ? axes_as_written(entry, settings) : axes_of(entry, *bench, lab.machine(), settings);
-        Point point;
-        combine(axes, 0, point, [&](const Point& complete) {
-            item.point = complete;
-            if (seen.insert(item.id()).second) items.push_back(item);
-        });
-    }
-    items = in_rounds(items, plan.rounds);
-    // An id given whole means that item, and not also those whose ids it begins.
-    const auto exact = std::ranges::find_if(items, [&](const Item& item) { return item.id() == only; });
-    if (exact != items.end()) return {*exact};
-    if (!only.empty()) std::erase_if(items, [&](const Item& item) { return !glob_match("*" + only + "*", item.id()); });
+    std::vector<Item> items = combinations(plan, lab, settings, nullptr);
+    keep_only(items, only);
     if (items.empty()) {
         throw InputError(only.empty() ? "the plan has no items"
                                       : "--only '" + printable(only) + "' matches none of the plan's items");
     }
+    return items;
+}
+
+bool rests_on_findings(const Plan& plan, const Lab& lab, const Settings& settings)
+{
+    return std::ranges::any_of(plan.entries, [&](const PlanEntry& entry) {
+        const Bench* bench = lab.find(entry.bench, kind_of(entry.device, entry.where));
+        return bench != nullptr && asks_for_findings(axes_of(entry, *bench, lab.machine(), settings), *bench, lab);
+    });
+}
+
+std::vector<Item> expand_found(const Plan& plan, const Lab& lab, const FoundSizes& sizes, const Settings& settings,
+                               const std::string& only)
+{
+    std::vector<Item> items = combinations(plan, lab, settings, &sizes);
+    keep_only(items, only);
     return items;
 }
 

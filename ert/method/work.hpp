@@ -20,6 +20,9 @@ struct Work {
     Bytes compulsory;
     Bytes no_reuse;
     Known known = Known::analytic;
+    /// What the algorithm at work really computes, where that is known to differ from `flops`: Winograd's fewer products, a
+    /// direct convolution without the taps on the padding. 0: not known to differ.
+    Flops executed{};
 };
 
 }  // namespace roof

@@ -88,3 +88,33 @@ TEST_CASE("a comparison as JSON carries ratios, intervals and verdicts")
     CHECK(json["steps"][0]["verdict"] == "b is slower");
     CHECK(json["only_a"].empty());
 }
+
+TEST_CASE("drift names the ceilings that moved beyond their intervals, and only those")
+{
+    Ceilings later = made::ceilings();
+    later.all[0].rate = made::about<Hertz>(2 * later.all[0].rate.median.value);
+    const Comparison c = compare(made::study({}), made::study({}, later));
+    REQUIRE(moved(c).size() == 1);
+    CHECK(moved(c)[0].id == "cpu bandwidth L1 load threads=1");
+    CHECK_THAT(drift_text(c), Catch::StartsWith("drift since results/made/run: 1 of 10 ceilings moved beyond their") &&
+                                  Catch::Contains("L1 load threads=1"));
+    CHECK_THAT(drift_text(c), !Catch::Contains("DRAM"));
+    CHECK_THAT(to_text(c), Catch::Contains("1 of 10 ceilings moved beyond their intervals"));
+    const nlohmann::json json = drift_json(c);
+    CHECK(json["compared"] == 10);
+    CHECK(json["moved"][0]["verdict"] == "b is faster");
+}
+
+TEST_CASE("without a ceiling that moved, drift says so in one line")
+{
+    const Comparison c = compare(made::study({}), made::study({}));
+    CHECK(drift_text(c) == "drift since results/made/run: none of 10 ceilings moved beyond its interval\n");
+}
+
+TEST_CASE("the instruction set that a level's ceiling was reached with is no part of what is compared; conditions are")
+{
+    Ceilings other = made::ceilings();
+    other.all[0].isa = "avx512";
+    other.all[1].condition = "small pages";
+    CHECK(compare(made::study({}), made::study({}, other)).ceilings.size() == 9);
+}

@@ -69,3 +69,42 @@ TEST_CASE("ceilings name level, operation, precision and unit")
     CHECK(json["levels"][1]["contradiction"] == true);
     CHECK(json["levels"][2]["reported_bytes"].is_null());
 }
+
+TEST_CASE("a ceiling carries its clock, what is promised beside it, and whether it is steady")
+{
+    Ceilings ceilings = made::ceilings();
+    Ceiling& c = ceilings.all[0];
+    c.clock = made::about<Hertz>(1e9);
+    c.per_clock = {{200}, {199}, {201}, 9, 0};
+    c.variant = "avx2, 8 per iteration";
+    c.steadiness = Steadiness::bimodal;
+    c.modes = {{150e9, 0.5}, {200e9, 0.5}};
+    Machine machine = made::machine();
+    machine.devices[0].promised = {{"bandwidth", "L1", "load", "", "", 128, "Made"}};
+    const nlohmann::json json = ceilings_json(ceilings, machine);
+    const nlohmann::json& ceiling = json["ceilings"][0];
+    CHECK(ceiling["clock_hertz"]["median"].get<double>() == Approx(1e9));
+    CHECK(ceiling["per_clock_and_core"].get<double>() == Approx(200));
+    CHECK(ceiling["share_of_promise"].get<double>() == Approx(200.0 / 128));
+    CHECK(ceiling["variant"] == "avx2, 8 per iteration");
+    CHECK(ceiling["steadiness"] == "bimodal");
+    CHECK(ceiling["modes"][1]["rate"].get<double>() == Approx(200e9));
+    CHECK(json["impossible"].size() == 1);
+    CHECK(json["machine"]["devices"][0]["promised"][0]["per_clock"] == 128);
+    CHECK(json["ceilings"][1]["clock_hertz"].is_null());
+    CHECK(json["ceilings"][1]["share_of_promise"].is_null());
+}
+
+TEST_CASE("a study names the calibration it is placed under, and when that was made")
+{
+    Study study = made::study({made::row()});
+    study.calibration.rows = {made::row()};
+    study.calibration.rows[0].started = "2026-01-02T03:04:05Z";
+    const nlohmann::json json = study_json(study);
+    CHECK(json["rows"].size() == 1);
+    CHECK(json["calibration"]["folder"] == "results/made/calibration");
+    CHECK(json["calibration"]["date"] == "2026-01-02 03:04 UTC");
+    CHECK(json["points_above_a_roof"] == 0);
+    study.calibration = {};
+    CHECK(study_json(study)["calibration"].is_null());
+}

@@ -82,7 +82,11 @@ TEST_CASE("every panel shows a full study, under its heading and a link to it")
     probe.point.set("working_set", "4096");
     probe.work.compulsory = {4096};
     probe.seconds = made::about<Seconds>(1e-7);
-    study.calibration.rows = {probe};
+    Measurement curve = probe;
+    curve.role = Role::compute;
+    curve.point.set("intensity", "1/4");
+    curve.work.flops = {1024};
+    study.calibration.rows = {probe, curve};
     const std::string html = report_html({study});
     for (const Panel& panel : panels()) {
         INFO(panel.id);
@@ -166,4 +170,30 @@ TEST_CASE("a path that cannot be written is an input error, and a folder there s
     std::filesystem::create_directories(folder / "taken/full");
     CHECK_THROWS_AS(write_report({}, folder / "taken"), InputError);
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("the Empirical Roofline's curve stands under the roofs of its loads and its precision")
+{
+    Study study = made::study({});
+    for (const double flops : {2e6, 32e6, 512e6}) {
+        Measurement dot;
+        dot.bench = "ert";
+        dot.role = Role::compute;
+        dot.device = "cpu";
+        dot.point.set("intensity", std::to_string(flops / 16e6));
+        dot.point.set("precision", "fp32");
+        dot.point.set("threads", "2");
+        dot.point.set("working_set", "16384");
+        dot.work = {{flops}, {16e6}, {16e6}};
+        dot.seconds = made::about<Seconds>(std::max(flops / 100e9, 16e6 / 400e9));
+        study.calibration.rows.push_back(dot);
+    }
+    const std::string html = ert_curve_panel(study, "key");
+    CHECK(count(html, "class=\"dot\"") == 3);
+    CHECK(count(html, "class=\"band\"") == 3 + 1);
+    CHECK(holds(html, "fp32 on cpu, 2 threads"));
+    CHECK(holds(html, "16 KiB (L1)"));
+    CHECK(holds(html, "1/8 FLOP/B over 16 KiB: 50.0 GFLOP/s"));
+    CHECK(holds(html, "100% of what the roofs allow"));
+    CHECK(ert_curve_panel(made::study({made::row()}), "key").empty());
 }

@@ -132,3 +132,36 @@ TEST_CASE("a point explains its arithmetic in one sentence")
           "FLOP/B; "
           "the fp32 roof allows 10.0 ms: 80% reached.");
 }
+
+TEST_CASE("the calibration is named with its date")
+{
+    Study study = made::study({made::row()});
+    CHECK(calibration_line(study) == "Roofs: the calibration made/calibration.");
+    study.calibration.rows = {made::row(), made::row()};
+    study.calibration.rows[0].started = "2026-01-02T03:05:00Z";
+    study.calibration.rows[1].started = "2026-01-02T03:04:05Z";
+    CHECK(calibration_line(study) == "Roofs: the calibration made/calibration of 2026-01-02 03:04 UTC.");
+    CHECK(holds(verdict_table(study), calibration_line(study)));
+    study.calibration = {};
+    CHECK(calibration_line(study).empty());
+}
+
+TEST_CASE("points above their roof beyond all intervals are counted, with the causes and the remedy")
+{
+    // The roof allows 1e9 FLOP / 100 GFLOP/s = 10 ms; both ends of both intervals lie 10% off.
+    Measurement inside = made::row();
+    inside.parts[0].seconds = made::about<Seconds>(0.009);
+    CHECK(above_their_roof(made::study({inside})).empty());
+    CHECK(above_text(made::study({inside})).empty());
+    Measurement beyond = made::row();
+    beyond.parts[0].seconds = made::about<Seconds>(0.005);
+    const Study study = made::study({beyond});
+    REQUIRE(above_their_roof(study).size() == 1);
+    const std::string text = above_text(study);
+    CHECK(holds(text, "1 of 8 placed points lie above their roof"));
+    CHECK(holds(text, "conv1, reached 200% of fp32"));
+    CHECK(holds(text, "taps on padding"));
+    CHECK_FALSE(holds(text, "left in a cache"));
+    CHECK(holds(text, "`roof calibrate`"));
+    CHECK(holds(verdict_table(study), text));
+}

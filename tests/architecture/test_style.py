@@ -51,19 +51,22 @@ class Documentation(unittest.TestCase):
 class Scripts(unittest.TestCase):
     def test_are_found(self):
         names = {path.name for path in tree.scripts()}
-        self.assertLessEqual({"quickstart", "test", "install_dependencies", "stages.bash", "run"}, names)
+        self.assertLessEqual({"quickstart", "test", "install_dependencies", "bench_ceilings", "stages.bash", "run"}, names)
 
     def test_are_executable_unless_sourced(self):
         for path in tree.scripts():
             self.assertEqual(path.suffix != ".bash", os.access(path, os.X_OK), path)
 
-    def test_are_sound_bash(self):
+    def test_are_sound_bash_or_python(self):
         for path in tree.scripts():
-            subprocess.run(["bash", "-n", path], check=True)
+            if path in tree.bash_scripts():
+                subprocess.run(["bash", "-n", path], check=True)
+            else:
+                compile(path.read_text(encoding="utf-8"), path, "exec")
 
     @unittest.skipUnless(shutil.which("shellcheck"), "shellcheck is not installed")
     def test_please_shellcheck(self):
-        subprocess.run(["shellcheck", "--external-sources", *tree.scripts()], check=True, cwd=tree.ROOT)
+        subprocess.run(["shellcheck", "--external-sources", *tree.bash_scripts()], check=True, cwd=tree.ROOT)
 
     def test_tell_their_usage(self):
         for path in tree.scripts():

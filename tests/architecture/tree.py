@@ -19,11 +19,17 @@ def text(path):
 
 
 def scripts():
-    """Bash scripts by their first line, and those that are sourced by their suffix."""
+    """Scripts for people and machines by their first line, and those that are sourced by their suffix."""
     candidates = [*(ROOT / "tools").iterdir(), *(ROOT / ".ci").iterdir()]
-    return sorted(path for path in candidates if path.is_file() and is_script(path))
+    return sorted(path for path in candidates if path.is_file() and (path.suffix == ".bash" or first_line(path)))
 
 
-def is_script(path):
+def bash_scripts():
+    return [path for path in scripts() if "python" not in first_line(path)]
+
+
+def first_line(path):
+    """The line that names the interpreter; empty if there is none."""
     with path.open(encoding="utf-8") as file:
-        return path.suffix == ".bash" or file.readline().startswith("#!")
+        line = file.readline()
+    return line if line.startswith("#!") else ""

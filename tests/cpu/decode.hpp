@@ -8,11 +8,17 @@
 
 namespace roof::cpu::test {
 
-enum class Kind { add, mul, fma, add_words, load, store, other };
+enum class Kind { add, mul, fma, div, sqrt, dot, tile, add_words, load, store, prefetch, other };
+
+/// Elements of arithmetic; `none` for the rest. A dot's and a tile's are those it multiplies.
+enum class Element { none, fp64, fp32, fp16, bf16, int8 };
 
 struct Instruction {
     Kind kind = Kind::other;
-    int bytes = 0;  ///< it works on
+    Element element = Element::none;
+    int bytes = 0;               ///< it works on
+    int register_index = 0;      ///< the one that arithmetic and loads write, and stores read
+    std::vector<int> sources{};  ///< the registers in the other operands
     bool reads_memory = false;
     bool writes_memory = false;
 };

@@ -26,7 +26,7 @@ cpu_set_t current()
 TEST_CASE("a team gives every thread its affinity back")
 {
     const cpu_set_t before = current();
-    const std::vector<int> processors = read_layout().processors;
+    const std::vector<int> processors = read_layout().processors.spread;
     {
         const PinnedTeam team(processors);
         const cpu_set_t inside = current();
@@ -46,7 +46,7 @@ TEST_CASE("a team gives every thread its affinity back")
 
 TEST_CASE("each thread of a team runs on its own processor, and on no other")
 {
-    const std::vector<int> processors = read_layout().processors;
+    const std::vector<int> processors = read_layout().processors.spread;
     const PinnedTeam team(processors);
     std::vector<cpu_set_t> sets(processors.size());
     team.run([&](int thread) { sets[thread] = current(); });
@@ -67,7 +67,7 @@ TEST_CASE("a processor that does not exist is an error, and affinity is as befor
 
 TEST_CASE("an exception on one thread reaches the caller")
 {
-    const PinnedTeam team(read_layout().processors);
+    const PinnedTeam team(read_layout().processors.spread);
     const int last = team.size() - 1;
     const auto work = [&](int thread) {
         if (thread == last) throw Error("thread trouble");

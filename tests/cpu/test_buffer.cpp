@@ -1,23 +1,51 @@
-// Memory for the probes: aligned, filled, and refused with the numbers when there is not enough.
+// Mapped memory: aligned, writable, refused with the numbers when there is not enough, and where it was bound to.
 #include "cpu/buffer.hpp"
-#include "cpu/topology.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/available_memory.hpp"
 
-#include <bit>
 #include <catch2/catch.hpp>
-#include <cmath>
-#include <set>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
 
 using namespace roof;
 using namespace roof::cpu;
 
+namespace {
+
+/// "VmFlags" of the mapping that begins at the address, as the kernel tells them; empty if it does not.
+std::string flags_of(const std::byte* address)
+{
+    std::ostringstream wanted;
+    wanted << std::hex << reinterpret_cast<std::uintptr_t>(address) << '-';
+    std::ifstream in("/proc/self/smaps");
+    bool is_it = false;
+    for (std::string line; std::getline(in, line);) {
+        if (line.find('-') < line.find(' ')) is_it = line.starts_with(wanted.str());
+        if (is_it && line.starts_with("VmFlags:")) return line + " ";
+    }
+    return "";
+}
+
+}  // namespace
+
 TEST_CASE("a buffer starts on a huge page and holds what was asked for")
 {
-    const HugeBuffer buffer(5'000'000, "a test");
-    CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % (2 << 20) == 0);
-    CHECK(buffer.size() >= 5'000'000);
-    buffer.data()[buffer.size() - 1] = std::byte{1};
+    for (const Pages pages : {Pages::huge, Pages::small}) {
+        const Buffer buffer(5'000'000, "a test", {pages, std::nullopt});
+        CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % Buffer::huge_page == 0);
+        CHECK(buffer.size() >= 5'000'000);
+        buffer.data()[buffer.size() - 1] = std::byte{1};
+    }
+}
+
+TEST_CASE("huge pages are asked for, or declined, as the mapping says")
+{
+    const Buffer huge(8 << 20, "a test", {Pages::huge, std::nullopt});
+    const Buffer small(8 << 20, "a test", {Pages::small, std::nullopt});
+    const std::string flags = flags_of(huge.data());
+    if (flags.empty() || flags.find(" hg ") == std::string::npos) return;  // a kernel without huge pages
+    CHECK(flags_of(small.data()).find(" nh ") != std::string::npos);
 }
 
 TEST_CASE("more memory than there is becomes OutOfMemory with both numbers")
@@ -25,7 +53,7 @@ TEST_CASE("more memory than there is becomes OutOfMemory with both numbers")
     const double available = available_memory().value;
     REQUIRE(available > 0);
     try {
-        const HugeBuffer buffer(static_cast<std::size_t>(2 * available), "a test");
+        const Buffer buffer(static_cast<std::size_t>(2 * available), "a test");
         FAIL("the buffer was granted");
     } catch (const OutOfMemory& error) {
         CHECK(error.wanted.value >= 1.9 * available);
@@ -34,39 +62,18 @@ TEST_CASE("more memory than there is becomes OutOfMemory with both numbers")
     }
 }
 
-TEST_CASE("slices that fit one by one but not together are refused")
+TEST_CASE("memory bound to a node lies there, or the refusal has a reason")
 {
-    const auto most_of_it = static_cast<std::size_t>(0.7 * available_memory().value);
-    Workspace workspace;
-    CHECK_THROWS_AS(workspace.reserve(2, most_of_it), OutOfMemory);
-}
-
-TEST_CASE("a workspace keeps slices that are large enough, and replaces those that are not")
-{
-    Workspace workspace;
-    workspace.reserve(1, 8 << 20);
-    std::byte* const first = workspace.slice(0);
-    workspace.reserve(2, 4 << 20);
-    CHECK(workspace.slice(0) == first);
-    CHECK(workspace.slice(1) != first);
-    workspace.reserve(1, 64 << 20);
-    workspace.slice(0)[(64 << 20) - 1] = std::byte{1};
-}
-
-TEST_CASE("a slice is filled with different normal numbers between one and two")
-{
-    const PinnedTeam team(read_layout().processors);
-    constexpr std::size_t words = 1000;
-    Workspace workspace;
-    workspace.reserve(team.size(), words * sizeof(double));
-    workspace.fill(team, words * sizeof(double));
-    std::set<double> values;
-    for (std::size_t i = 0; i < words; ++i) {
-        const double value = reinterpret_cast<const double*>(workspace.slice(team.size() - 1))[i];
-        CHECK(value == std::bit_cast<double>(content(i)));
-        CHECK(value >= 1);
-        CHECK(value < 2);
-        values.insert(value);
+    try {
+        const Buffer buffer(1 << 20, "a test", {Pages::small, 0});
+        buffer.data()[0] = std::byte{1};
+        if (const auto node = node_of(buffer.data())) CHECK(*node == 0);
+    } catch (const Unsupported& error) {
+        CHECK_THAT(error.what(), Catch::Contains("NUMA node 0"));
     }
-    CHECK(values.size() == words);
+}
+
+TEST_CASE("a node that is not there refuses memory")
+{
+    CHECK_THROWS_AS(Buffer(1 << 20, "a test", {Pages::small, 1000}), Unsupported);
 }

@@ -1,163 +1,150 @@
-// The two probes as benches: their axes, what stands in their way, and the work they declare.
+// Probe "bandwidth" as a bench: its axes, what stands in its way, and the work its subjects declare.
 #include "cpu/probes/bandwidth.hpp"
-#include "cpu/probes/flops.hpp"
-#include "cpu/topology.hpp"
+#include "cpu/probes/choices.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/subject.hpp"
+#include "tests/cpu/probe_bed.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace roof;
 using namespace roof::cpu;
+using namespace roof::cpu::test;
 using Catch::Matchers::Contains;
 
 namespace {
 
-Point point(std::initializer_list<std::pair<std::string, std::string>> values)
-{
-    Point made;
-    for (const auto& [axis, value] : values) made.set(axis, value);
-    return made;
-}
+const Processors two{{0, 1}, {0, 1}};
 
-std::shared_ptr<CoreHistory> history()
+std::optional<std::string> obstacle(const Machine& machine, const Point& at)
 {
-    return std::make_shared<CoreHistory>();
-}
-
-Machine small_machine()
-{
-    Machine machine;
-    machine.isa = {"scalar", "sse"};
-    machine.threads = 2;
-    machine.devices.resize(1);
-    machine.devices.front().name = "cpu";
-    machine.devices.front().levels = {{"L1", Bytes{32 << 10}, 2, 1}, {"L2", Bytes{1 << 20}, 2, 1}};
-    return machine;
-}
-
-const Axis& axis(const std::vector<Axis>& axes, const std::string& name)
-{
-    return *std::find_if(axes.begin(), axes.end(), [&](const Axis& a) { return a.name == name; });
-}
-
-void launch_and_check(Subject& subject)
-{
-    double now = 0;
-    const Clock clock = [&] { return Seconds{now}; };
-    Trace trace(clock, 0);
-    subject.launch(trace);
-    subject.check();
+    return BandwidthBench(two, history(), workspace()).obstacle(at, machine, machine.devices.front());
 }
 
 }  // namespace
 
 TEST_CASE("an instruction set that the machine lacks is an obstacle with a reason")
 {
-    const Machine machine = small_machine();
-    const FlopsBench flops({0, 1}, history());
-    const BandwidthBench bandwidth({0, 1}, history());
-    const auto wide = point({{"operation", "add"}, {"isa", "avx512"}, {"precision", "fp64"}, {"threads", "1"}});
-    const auto reason = flops.obstacle(wide, machine, machine.devices.front());
-    REQUIRE(reason);
-    CHECK_THAT(*reason, Contains("avx512") && Contains("scalar, sse"));
-    CHECK(
-        bandwidth.obstacle(point({{"operation", "load"}, {"isa", "avx2"}, {"threads", "1"}, {"working_set", "65536"}}),
-                           machine, machine.devices.front()));
-}
-
-TEST_CASE("a machine without fma has the mixes without it")
-{
-    const Machine machine = small_machine();
-    const FlopsBench bench({0, 1}, history());
-    const auto at = [&](const char* operation) {
-        return bench.obstacle(
-            point({{"operation", operation}, {"isa", "sse"}, {"precision", "fp32"}, {"threads", "2"}}), machine,
-            machine.devices.front());
-    };
-    CHECK_FALSE(at("mul+add"));
-    CHECK_THAT(at("fma+add").value_or(""), Contains("multiply-add"));
+    const auto reason = obstacle(
+        small_machine(), point({{"operation", "load"}, {"isa", "avx2"}, {"threads", "1"}, {"working_set", "65536"}}));
+    CHECK_THAT(reason.value_or(""), Contains("avx2") && Contains("scalar, sse"));
 }
 
 TEST_CASE("more threads than may be used, and a working set below one iteration, are obstacles")
 {
-    const Machine machine = small_machine();
-    const BandwidthBench bench({0, 1}, history());
     const auto at = [&](const char* threads, const char* bytes) {
-        return bench.obstacle(
-            point({{"operation", "triad"}, {"isa", "sse"}, {"threads", threads}, {"working_set", bytes}}), machine,
-            machine.devices.front());
+        return obstacle(small_machine(),
+                        point({{"operation", "triad"}, {"isa", "best"}, {"threads", threads}, {"working_set", bytes}}));
     };
     CHECK_FALSE(at("2", "8192"));
     CHECK_THAT(at("3", "8192").value_or(""), Contains("2 hardware threads"));
-    CHECK_THAT(at("2", "512").value_or(""), Contains("one iteration"));
+    CHECK_THAT(at("2", "380").value_or(""), Contains("one iteration"));
 }
 
-TEST_CASE("working sets ascend from 8 KiB to four times the largest caches together")
+TEST_CASE("threads can share a core only where cores have several hardware threads")
 {
     Machine machine = small_machine();
-    CHECK(usual_working_sets(machine).back() == std::to_string(256 << 20));
-    machine.devices.front().levels.push_back({"L3", Bytes{256 << 20}, 4, 16});
-    const std::vector<std::string> sets = usual_working_sets(machine);
-    CHECK(sets.front() == "8192");
-    CHECK(std::stoll(sets.back()) == 4LL << 30);
-    CHECK(std::is_sorted(sets.begin(), sets.end(), [](auto& a, auto& b) { return std::stoll(a) < std::stoll(b); }));
+    const auto at = point(
+        {{"operation", "load"}, {"isa", "best"}, {"threads", "2"}, {"placement", "siblings"}, {"working_set", "8192"}});
+    CHECK(obstacle(machine, at) == "one hardware thread per core");
+    machine.smt = 2;
+    CHECK_FALSE(obstacle(machine, at));
 }
 
-TEST_CASE("usual values follow the machine")
+TEST_CASE("the point says in which order threads take the processors")
 {
-    Machine machine = small_machine();
-    machine.isa = {"scalar", "sse", "avx2", "avx512"};
-    CHECK(axis(FlopsBench({0, 1}, history()).axes(machine), "isa").usual == machine.isa);
-    CHECK(axis(BandwidthBench({0, 1}, history()).axes(machine), "isa").usual ==
-          std::vector<std::string>{"avx2", "avx512"});
-    CHECK(axis(FlopsBench({0, 1}, history()).axes(machine), "threads").usual == std::vector<std::string>{"1", "2"});
-    machine.threads = 1;
-    CHECK(axis(FlopsBench({0}, history()).axes(machine), "threads").usual == std::vector<std::string>{"1"});
+    const Processors all{{0, 2, 1, 3}, {0, 1, 2, 3}};
+    CHECK(processors_for(point({{"threads", "2"}}), all) == std::vector<int>{0, 2});
+    CHECK(processors_for(point({{"threads", "2"}, {"placement", "cores"}}), all) == std::vector<int>{0, 2});
+    CHECK(processors_for(point({{"threads", "2"}, {"placement", "siblings"}}), all) == std::vector<int>{0, 1});
+    CHECK_THROWS_AS(processors_for(point({{"threads", "5"}}), all), Unsupported);
 }
 
-TEST_CASE("a flops subject launches, passes its check and declares FLOPs alone")
+TEST_CASE("scalars have no non-temporal stores")
 {
-    const Topology topology = read_topology();
-    const FlopsBench bench(topology.processors, history());
-    const auto threads = std::to_string(topology.machine.threads);
-    const auto at = point({{"operation", "mul+add"}, {"isa", "sse"}, {"precision", "fp32"}, {"threads", threads}});
-    const auto subject = bench.make(at, topology.machine, topology.machine.devices.front());
-    const double flops = subject->work().flops.value;
-    launch_and_check(*subject);
-    CHECK(flops > 0);
-    CHECK(subject->work().flops.value == flops);
-    CHECK(subject->work().compulsory.value == 0);
+    const auto at = [](const char* isa) {
+        return point({{"operation", "copy_nt"}, {"isa", isa}, {"threads", "1"}, {"working_set", "65536"}});
+    };
+    CHECK_THAT(obstacle(small_machine(), at("scalar")).value_or(""), Contains("non-temporal"));
+    CHECK_FALSE(obstacle(small_machine(), at("best")));
+}
+
+TEST_CASE("the best instruction set is looked for among the two widest with vectors")
+{
+    const auto names = [](const std::vector<std::string>& words) {
+        Machine machine;
+        machine.isa = words;
+        std::vector<std::string> found;
+        for (const Isa& isa : isas_for(best_isa, machine)) found.emplace_back(isa.name);
+        return found;
+    };
+    using Words = std::vector<std::string>;
+    CHECK(names({"scalar", "sse", "avx2", "avx512"}) == Words{"avx2", "avx512"});
+    CHECK(names({"scalar", "sse"}) == Words{"sse"});
+    CHECK(names({"scalar"}) == Words{"scalar"});
+    CHECK(names({}).empty());
+}
+
+TEST_CASE("a machine that reports nothing has a sweep all the same")
+{
+    Machine machine;
+    machine.devices.resize(1);
+    machine.devices.front().name = "cpu";
+    const std::vector<Axis> axes = BandwidthBench(two, history(), workspace()).axes(machine);
+    for (const Axis& one : axes) CHECK_FALSE(one.usual.empty());
+    CHECK(axis(axes, "isa").usual == std::vector<std::string>{"best"});
+    CHECK(
+        obstacle(machine, point({{"operation", "load"}, {"isa", "best"}, {"threads", "1"}, {"working_set", "8192"}})));
 }
 
 TEST_CASE("a bandwidth subject launches, passes its check and declares whole passes over its memory")
 {
     const Topology topology = read_topology();
-    const BandwidthBench bench(topology.processors, history());
+    const BandwidthBench bench(topology.processors, history(), workspace());
     const auto threads = std::to_string(topology.machine.threads);
-    for (const char* operation : {"load", "store", "copy", "triad"}) {
-        CAPTURE(operation);
-        const auto at = point({{"operation", operation},
-                               {"isa", topology.machine.isa.back()},
-                               {"threads", threads},
-                               {"working_set", "1000000"}});
-        const auto subject = bench.make(at, topology.machine, topology.machine.devices.front());
-        launch_and_check(*subject);
-        const Work work = subject->work();
-        CHECK(subject->memory().value <= 1000000);
-        CHECK(subject->memory().value > 900000);
-        const double passes = work.compulsory / subject->memory();
-        CHECK(passes == static_cast<double>(static_cast<long long>(passes)));
-        CHECK(work.no_reuse == work.compulsory);
-        CHECK(work.flops.value == (std::string(operation) == "triad" ? work.compulsory.value / 12 : 0));
+    for (const Stream& stream : stream_table) {
+        for (const char* pages : {"huge", "small"}) {
+            CAPTURE(stream.name, pages);
+            const auto at = point({{"operation", std::string(stream.name)},
+                                   {"isa", "best"},
+                                   {"threads", threads},
+                                   {"pages", pages},
+                                   {"working_set", "100000"}});
+            const auto subject = bench.make(at, topology.machine, topology.machine.devices.front());
+            launch_and_check(*subject);
+            const Work work = subject->work();
+            CHECK(subject->memory().value <= 100000);
+            CHECK(subject->memory().value > 85000);
+            const double passes = work.compulsory.value * stream.arrays() / stream.moves() / subject->memory().value;
+            CHECK(passes == static_cast<double>(static_cast<long long>(passes)));
+            CHECK(work.no_reuse == work.compulsory);
+            CHECK(work.flops.value == (stream.movement == Movement::triad ? work.compulsory.value / 12 : 0));
+            CHECK_FALSE(subject->variant().empty());
+        }
+    }
+}
+
+TEST_CASE("a point can be visited again, in other memory and after other operations on it")
+{
+    const Topology topology = read_topology();
+    const auto memory = workspace();
+    for (int visit = 0; visit < 4; ++visit) {
+        const BandwidthBench bench(topology.processors, history(), memory);  // which has checked nothing yet
+        for (const char* operation : {"load", "update", "copy", "store", "triad", "load"}) {
+            CAPTURE(visit, operation);
+            const auto at = point({{"operation", operation},
+                                   {"isa", "sse"},
+                                   {"threads", "1"},
+                                   {"working_set", "3000000"},
+                                   {"round", std::to_string(visit)}});
+            CHECK_NOTHROW(launch_and_check(*bench.make(at, topology.machine, topology.machine.devices.front())));
+        }
     }
 }
 
 TEST_CASE("a working set larger than memory is out of memory, and the bench goes on")
 {
     const Topology topology = read_topology();
-    const BandwidthBench bench(topology.processors, history());
+    const BandwidthBench bench(topology.processors, history(), workspace());
     const auto at = [&](const std::string& bytes) {
         return bench.make(point({{"operation", "load"}, {"isa", "sse"}, {"threads", "1"}, {"working_set", bytes}}),
                           topology.machine, topology.machine.devices.front());

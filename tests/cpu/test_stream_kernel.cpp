@@ -7,6 +7,8 @@
 #include "tests/cpu/decode.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -15,40 +17,35 @@ using namespace roof::cpu;
 
 namespace {
 
-/// One stream on one thread, over arrays of a few iterations.
+/// One stream on one thread, over arrays of a few iterations, somewhere in a slice.
 struct Bed {
-    Bed(const Isa& isa, const Stream& row, bool fused)
-        : kernel(isa, row, fused),
+    Bed(const Isa& isa, const Stream& row, const Shape& shape, bool fused)
+        : kernel(isa, row, shape, fused),
           stream(row),
-          bytes(5 * StreamKernel::bytes_per_iteration(isa, row)),
-          memory(bytes * row.arrays(), "a test"),
-          constant(1, isa.register_bytes, Precision::fp64),
-          sums(kernel.accumulators(), isa.register_bytes, Precision::fp64)
+          memory(1 << 20, "a test"),
+          arrays{stream, 5 * StreamKernel::bytes_per_iteration(isa, shape), memory.data(), 8192},
+          constant(1, 64, Precision::fp64)
     {
-        constant.broadcast(0, stream_constant);
-        auto* const words = reinterpret_cast<std::uint64_t*>(memory.data());
-        for (std::size_t i = 0; i < bytes * row.arrays() / 8; ++i) words[i] = content(i);
+        const bool adds_words = row.movement == Movement::update;
+        constant.broadcast(0, adds_words ? std::bit_cast<double>(update_constant) : stream_constant);
+        write_content(memory.data(), 0, memory.size());
     }
-
-    StreamArrays arrays() const { return {stream, bytes, memory.data()}; }
 
     void run(std::size_t passes)
     {
-        const StreamArrays a = arrays();
-        kernel.run(passes, bytes, {a.destination(), a.source(0), a.source(1), constant.data(), sums.data()});
+        kernel.run(passes, arrays.bytes,
+                   {arrays.destination(), arrays.array(0), arrays.array(1), constant.data(),
+                    reinterpret_cast<std::byte*>(result.data())});
     }
 
-    void check(std::size_t passes) const
-    {
-        check_stream(arrays(), passes, sums, kernel.accumulators(), kernel.operand_bytes() / 8);
-    }
+    void check(std::size_t passes) const { check_stream(arrays, {0, arrays.bytes}, passes, result); }
 
     StreamKernel kernel;
     Stream stream;
-    std::size_t bytes;
-    HugeBuffer memory;
+    Buffer memory;
+    StreamArrays arrays;
     RegisterFile constant;
-    RegisterFile sums;
+    alignas(64) std::array<std::uint64_t, StreamKernel::most_result_bytes / 8> result{};
 };
 
 bool usable(const std::vector<std::string>& words, std::string_view word)
@@ -56,66 +53,104 @@ bool usable(const std::vector<std::string>& words, std::string_view word)
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-}  // namespace
-
-TEST_CASE("the loads and stores in a bandwidth loop are those its bytes are counted from")
+/// use(isa, stream, shape, fused) for all that can be generated.
+template <class Use>
+void for_kernels(const Use& use)
 {
     for (const Isa& isa : isa_table) {
         for (const Stream& stream : stream_table) {
-            for (const bool fused : {false, true}) {
-                CAPTURE(isa.name, stream.name, fused);
-                const StreamKernel kernel(isa, stream, fused);
-                std::size_t loaded = 0;
-                std::size_t stored = 0;
-                for (const test::Instruction& instruction : test::decode(kernel.loop())) {
-                    CHECK(instruction.kind != test::Kind::other);
-                    if (instruction.reads_memory) loaded += instruction.bytes;
-                    if (instruction.writes_memory) stored += instruction.bytes;
+            if (stream.nontemporal && isa.encoding == Encoding::scalar) continue;
+            for (const Shape& shape : shapes_of(stream, true)) {
+                for (const bool fused : {false, true}) {
+                    CAPTURE(isa.name, stream.name, shape.text(), fused);
+                    use(isa, stream, shape, fused);
                 }
-                const std::size_t iteration = StreamKernel::bytes_per_iteration(isa, stream);
-                CHECK(loaded == iteration * stream.loads);
-                CHECK(stored == iteration * stream.stores);
             }
         }
     }
 }
 
+}  // namespace
+
+TEST_CASE("the loads and stores in a bandwidth loop are those its bytes are counted from")
+{
+    for_kernels([](const Isa& isa, const Stream& stream, const Shape& shape, bool fused) {
+        const StreamKernel kernel(isa, stream, shape, fused);
+        std::size_t loaded = 0;
+        std::size_t stored = 0;
+        std::size_t prefetches = 0;
+        for (const test::Instruction& instruction : test::decode(kernel.loop())) {
+            CHECK(instruction.kind != test::Kind::other);
+            prefetches += instruction.kind == test::Kind::prefetch ? 1 : 0;
+            if (instruction.reads_memory) loaded += static_cast<std::size_t>(instruction.bytes);
+            if (instruction.writes_memory) stored += static_cast<std::size_t>(instruction.bytes);
+        }
+        const std::size_t iteration = StreamKernel::bytes_per_iteration(isa, shape);
+        CHECK(loaded == iteration * static_cast<std::size_t>(stream.loads));
+        CHECK(stored == iteration * static_cast<std::size_t>(stream.stores));
+        CHECK(prefetches == (shape.ahead > 0 ? iteration / 64 * static_cast<std::size_t>(stream.loads) : 0));
+    });
+}
+
 TEST_CASE("every bandwidth kernel that this machine can run moves what it should")
 {
-    for (const Isa& isa : isa_table) {
-        for (const Stream& stream : stream_table) {
-            for (const bool fused : {false, true}) {
-                if (!usable(usable_isas(), isa.name) || (fused && !usable(usable_features(), "fma"))) continue;
-                CAPTURE(isa.name, stream.name, fused);
-                Bed bed(isa, stream, fused);
-                bed.run(3);
-                CHECK_NOTHROW(bed.check(3));
-            }
-        }
-    }
+    for_kernels([](const Isa& isa, const Stream& stream, const Shape& shape, bool fused) {
+        if (!usable(usable_isas(), isa.name) || (fused && !usable(usable_features(), "fma"))) return;
+        Bed bed(isa, stream, shape, fused);
+        bed.run(3);
+        CHECK_NOTHROW(bed.check(3));
+    });
 }
 
 TEST_CASE("one wrong word fails the check of every operation")
 {
     for (const Stream& stream : stream_table) {
         CAPTURE(stream.name);
-        Bed bed(parse_isa("sse"), stream, false);
-        if (stream.stores == 0) bed.memory.data()[bed.bytes - 8] ^= std::byte{1};
+        Bed bed(parse_isa("sse"), stream, {}, false);
+        const std::size_t last = bed.arrays.bytes - 8;
+        if (stream.stores == 0) bed.arrays.array(0)[last] ^= std::byte{1};
         bed.run(2);
-        if (stream.stores > 0) bed.arrays().destination()[bed.bytes - 8] ^= std::byte{1};
+        if (stream.stores > 0) bed.arrays.destination()[last] ^= std::byte{1};
         CHECK_THROWS_AS(bed.check(2), Error);
     }
 }
 
-TEST_CASE("a pass too few is noticed by the sum of the loads")
+TEST_CASE("a pass too few is noticed by the sum of the loads and by the updated words")
 {
-    Bed bed(parse_isa("sse"), parse_stream("load"), false);
-    bed.run(2);
-    CHECK_THROWS_AS(bed.check(3), Error);
+    for (const char* operation : {"load", "update"}) {
+        Bed bed(parse_isa("sse"), parse_stream(operation), {}, false);
+        bed.run(2);
+        CHECK_THROWS_AS(bed.check(3), Error);
+    }
 }
 
 TEST_CASE("stores that never ran are noticed")
 {
-    Bed bed(parse_isa("sse"), parse_stream("store"), false);
-    CHECK_THROWS_AS(bed.check(1), Error);
+    for (const Stream& stream : stream_table) {
+        Bed bed(parse_isa("sse"), stream, {}, false);
+        CHECK_THROWS_AS(bed.check(1), Error);
+    }
+}
+
+TEST_CASE("arrays begin alike within a page, one behind the other")
+{
+    const StreamArrays arrays{parse_stream("triad"), 5000, nullptr, 64};
+    CHECK(arrays.array(1) - arrays.array(0) == 8192);
+    CHECK(arrays.destination() == arrays.array(2));
+    CHECK(arrays.extent() == 2 * 8192 + 5000);
+    CHECK(StreamArrays{parse_stream("update"), 5000, nullptr}.extent() == 5000);
+}
+
+TEST_CASE("an update moves each byte twice in one array, a triad three times in three")
+{
+    CHECK(parse_stream("update").arrays() == 1);
+    CHECK(parse_stream("update").moves() == 2);
+    CHECK(parse_stream("triad").arrays() == 3);
+    CHECK(parse_stream("triad").moves() == 3);
+}
+
+TEST_CASE("scalars have no non-temporal store")
+{
+    CHECK_THROWS_AS(StreamKernel(parse_isa("scalar"), parse_stream("copy_nt"), {}, false), Unsupported);
+    CHECK_THROWS_AS(parse_stream("stores"), InputError);
 }

@@ -22,8 +22,8 @@ TEST_CASE("the processors are those the affinity mask allows, each once")
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     sched_getaffinity(0, sizeof allowed, &allowed);
-    const std::set<int> distinct(layout.processors.begin(), layout.processors.end());
-    CHECK(distinct.size() == layout.processors.size());
+    const std::set<int> distinct(layout.processors.spread.begin(), layout.processors.spread.end());
+    CHECK(distinct.size() == layout.processors.spread.size());
     CHECK(static_cast<int>(distinct.size()) == CPU_COUNT(&allowed));
     for (const int processor : distinct) CHECK(CPU_ISSET(processor, &allowed));
     CHECK(layout.cores <= layout.threads);
@@ -35,7 +35,7 @@ TEST_CASE("a smaller affinity mask makes a smaller machine, and says so")
     cpu_set_t before;
     CPU_ZERO(&before);
     sched_getaffinity(0, sizeof before, &before);
-    const int last = cpu::read_layout().processors.back();
+    const int last = cpu::read_layout().processors.spread.back();
     cpu_set_t only;
     CPU_ZERO(&only);
     CPU_SET(last, &only);
@@ -43,7 +43,7 @@ TEST_CASE("a smaller affinity mask makes a smaller machine, and says so")
     const cpu::Topology topology = cpu::read_topology();
     sched_setaffinity(0, sizeof before, &before);
 
-    CHECK(topology.processors == std::vector<int>{last});
+    CHECK(topology.processors.spread == std::vector<int>{last});
     CHECK(topology.machine.threads == 1);
     CHECK(topology.machine.cores == 1);
     if (CPU_COUNT(&before) > 1) {

@@ -37,6 +37,7 @@ class FakeSubject : public Subject {
         std::function<void(int launches)> check = [](int) {};
         Bytes memory;
         std::vector<std::string> remarks;
+        Hertz clock;  ///< that it says its cores ran at; 0: it does not say
     };
     FakeSubject(Script script, ManualClock clock) : script_(std::move(script)), clock_(std::move(clock)) {}
 
@@ -54,6 +55,7 @@ class FakeSubject : public Subject {
         }
         clock_.advance(script_.rest_seconds * factor);
         if (script_.loss) trace.saw_loss(script_.loss(launches_));
+        if (script_.clock.value > 0) trace.ran_at(script_.clock);
         ++launches_;
     }
     void check() override { script_.check(launches_); }

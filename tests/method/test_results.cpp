@@ -191,23 +191,28 @@ TEST_CASE("the same command continues an unfinished folder and makes a new one a
 {
     const TemporaryFolder root;
     const auto rows = measured();
-    std::vector<std::string> ids;
-    for (const Measurement& row : rows) ids.push_back(row.id());
-    const std::filesystem::path first = choose_folder(root.path(), fake_machine(), plan_text, ids);
+    std::vector<Item> items(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        items[i].bench_name = rows[i].bench;
+        items[i].device = rows[i].device;
+        items[i].point = rows[i].point;
+    }
+    const Agenda agenda(items);
+    const std::filesystem::path first = choose_folder(root.path(), fake_machine(), plan_text, agenda);
     REQUIRE(first.parent_path() == root / "fake-2cpu");
     REQUIRE(first.filename().string().ends_with("-test"));
     {
         RunDirectory run(first, plan_text, fake_machine());
         run.append(rows[0]);
     }
-    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text, ids) == first);
-    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text + "# other\n", ids) != first);
+    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text, agenda) == first);
+    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text + "# other\n", agenda) != first);
     {
         RunDirectory run(first, plan_text, fake_machine());
         run.append(rows[1]);
         run.append(rows[2]);
     }
-    const std::filesystem::path second = choose_folder(root.path(), fake_machine(), plan_text, ids);
+    const std::filesystem::path second = choose_folder(root.path(), fake_machine(), plan_text, agenda);
     REQUIRE(second != first);
     REQUIRE_FALSE(std::filesystem::exists(second));
 }

@@ -16,6 +16,8 @@ fakes::FakeSubject::Script compute_script(const Point& point)
 {
     fakes::FakeSubject::Script script;
     script.work.flops = Flops{50e9 * static_cast<double>(point.integer("threads")) * launch_seconds};
+    script.work.compulsory = script.work.no_reuse = Bytes{1e9 * launch_seconds};
+    script.clock = Hertz{2e9};
     script.rest_seconds = launch_seconds;
     return script;
 }
@@ -29,35 +31,59 @@ fakes::FakeSubject::Script bandwidth_script(const Point& point)
     return script;
 }
 
-Lab probing_lab(const fakes::ManualClock& clock)
+/// An axis that takes any text.
+Axis words(const std::string& name, const std::string& usual)
 {
-    const Axis operation{"operation", "anything", {"load"}, {}};
-    const Axis isa{"isa", "anything", {"avx2"}, {}};
-    const Axis precision{"precision", "number format", {"fp32"}, {"fp32", "fp64"}};
+    return {name, "anything", {usual}, {}};
+}
+
+/// A slower clock by `slowdown` for everything.
+Lab probing_lab(const fakes::ManualClock& clock, double slowdown)
+{
+    const Axis operation = words("operation", "load");
+    const Axis isa = words("isa", "avx2");
+    const Axis precision = words("precision", "fp32");
+    const Axis pages = words("pages", "huge");
     const Axis threads{"threads", "threads", {"1", "2"}, {}, true, 1, 2};
-    Axis working_set{"working_set", "bytes", {}, {}, true, 1024, 1LL << 40};
+    Axis working_set{"working_set", "bytes", {}, {}, true, 1024, 1LL << 40, {"levels", "edges", "fastest"}};
     for (long long size = 8192; size <= 1 << 28; size *= 2) working_set.usual.push_back(std::to_string(size));
+    const auto slower = [slowdown](const auto& script) {
+        return [=](const Point& point) {
+            fakes::FakeSubject::Script made = script(point);
+            made.rest_seconds *= slowdown;
+            return made;
+        };
+    };
     Lab lab;
     lab.machine() = fakes::fake_machine();
-    lab.add(std::make_unique<fakes::FakeBench>("flops", Role::compute, std::vector{operation, isa, precision, threads},
-                                               compute_script, clock));
-    lab.add(std::make_unique<fakes::FakeBench>(
-        "bandwidth", Role::bandwidth, std::vector{operation, isa, threads, working_set}, bandwidth_script, clock));
+    const auto add = [&](const std::string& name, Role role, std::vector<Axis> axes, const auto& script) {
+        lab.add(std::make_unique<fakes::FakeBench>(name, role, std::move(axes), slower(script), clock));
+    };
+    add("flops", Role::compute, {operation, isa, precision, threads, words("placement", "cores")}, compute_script);
+    add("bandwidth", Role::bandwidth, {operation, isa, threads, pages, working_set}, bandwidth_script);
+    add("latency", Role::latency, {pages, working_set}, bandwidth_script);
+    add("numa", Role::bandwidth, {operation, words("cpu_node", "0"), words("memory_node", "0"), working_set},
+        bandwidth_script);
+    add("ert", Role::compute, {words("intensity", "1/4"), precision, threads, working_set}, compute_script);
     return lab;
 }
 
-tests::Said calibrate(const std::vector<std::string>& options)
+tests::Said calibrate_on(const Workbench& bench, const std::vector<std::string>& options,
+                         const std::function<Lab()>& lab)
 {
-    const Workbench bench;
     std::vector<std::string> words{"calibrate"};
     words.insert(words.end(), options.begin(), options.end());
     std::ostringstream out;
     std::ostringstream err;
-    const auto lab = [&] { return probing_lab(bench.clock); };
     const auto never = [] { return false; };
     const int status =
         run_command_line(words, {out, err, lab, bench.clock.clock(), Terminal{}, never, bench.folder / "results"});
     return {status, out.str(), err.str()};
+}
+
+tests::Said calibrate(const std::vector<std::string>& options, const Workbench& bench = {}, double slowdown = 1)
+{
+    return calibrate_on(bench, options, [&] { return probing_lab(bench.clock, slowdown); });
 }
 
 }  // namespace
@@ -89,4 +115,40 @@ TEST_CASE("calibrate ends with the folder that holds its rows")
     CHECK(said.status == 0);
     CHECK_THAT(said.out, Catch::Contains("results/fake-2cpu/"));
     CHECK_THAT(said.err, Catch::Contains("] ok flops cpu operation="));
+}
+
+TEST_CASE("calibrating again tells which ceilings moved beyond their intervals")
+{
+    const Workbench bench;
+    CHECK_THAT(calibrate({"--quick"}, bench).out, Catch::Contains("drift: this machine has no earlier calibration"));
+    CHECK_THAT(calibrate({"--quick"}, bench).out, Catch::Contains("moved beyond its interval"));
+    const auto said = calibrate({"--quick", "--json"}, bench, 1.5);
+    const json drift = json::parse(said.out).at("drift");
+    CHECK(drift.at("compared").get<int>() > 4);
+    CHECK(drift.at("moved").size() == drift.at("compared"));
+    CHECK(drift.at("moved").at(0).at("verdict") == "b is slower");
+}
+
+TEST_CASE("the ceilings of another plan are no past of this one")
+{
+    const Workbench bench;
+    REQUIRE(calibrate({"--quick", "--threads", "1"}, bench).status == 0);
+    CHECK(json::parse(calibrate({"--quick", "--json"}, bench).out).at("drift").is_null());
+}
+
+TEST_CASE("a ceiling above what the core can do fails the calibration, and its name is said")
+{
+    // The fake does 25 FLOPs per clock and core.
+    const auto [promised, status] = GENERATE(table<double, int>({{25, 0}, {24, 1}}));
+    const Workbench bench;
+    const auto lab = [&, per_clock = promised] {
+        Lab made = probing_lab(bench.clock, 1);
+        made.machine().devices[0].promised = {{"compute", "core", "fma", "", "fp32", per_clock, "Guide"}};
+        return made;
+    };
+    const auto said = calibrate_on(bench, {"--quick", "--json"}, lab);
+    CHECK(said.status == status);
+    CHECK((said.err.find("fp32 fma avx2, 1 thread is 104.2% of what the core can compute") != std::string::npos) ==
+          (status == 1));
+    CHECK(json::parse(said.out).at("impossible").empty() == (status == 0));
 }

@@ -1,10 +1,14 @@
 // `roof calibrate`: the ceilings of this machine, by the plan for its kind of device that is compiled into the binary.
 #include "analysis/json.hpp"
+#include "analysis/promises.hpp"
 #include "analysis/verdict.hpp"
+#include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/ceiling.hpp"
 #include "tools/roof/arguments.hpp"
+#include "tools/roof/beside_likwid.hpp"
 #include "tools/roof/commands.hpp"
+#include "tools/roof/drift.hpp"
 #include "tools/roof/output.hpp"
 #include "tools/roof/plans.hpp"
 #include "tools/roof/progress.hpp"
@@ -22,6 +26,7 @@ struct Options {
     std::string device = "cpu";
     std::string threads;
     std::string out;
+    std::string compare;
     bool quick = false;
     bool json = false;
 };
@@ -44,26 +49,82 @@ void say_if_nothing_was_measured(const Session& session, const std::string& devi
                 << printable(session.rows.front().reason) << '\n';
 }
 
+/// The plan and what stands on the command line beside it, kept in the folder: two calibrations are comparable if it is equal.
+std::string text_of(const Plan& plan, const Options& options)
+{
+    std::string text = plan.source + "# on device " + options.device + '\n';
+    if (!options.threads.empty()) text += "# with --threads " + options.threads + '\n';
+    return text;
+}
+
+Settings settings_of(const Options& options)
+{
+    if (options.threads.empty()) return {};
+    return {{"threads", {std::to_string(whole_number("--threads", options.threads, 1, most_threads))}}};
+}
+
+/// Throws InputError for a peer that is none, or that is not installed.
+void check_peer(const Options& options)
+{
+    if (options.compare.empty()) return;
+    const std::vector<std::string> peers{"likwid"};
+    if (options.compare != peers.front())
+        throw InputError("--compare: " + unknown_word("peer", options.compare, peers));
+    require_likwid();
+}
+
+struct Outcome {
+    Session session;
+    Ceilings ceilings;
+    std::optional<analysis::Comparison> drift;  ///< nothing if there is no earlier calibration
+    std::optional<std::vector<LikwidComparison>> likwid;
+};
+
+void show_json(const Outcome& outcome, Context& context)
+{
+    nlohmann::json document = analysis::ceilings_json(outcome.ceilings, context.lab.machine());
+    document["drift"] = outcome.drift ? analysis::drift_json(*outcome.drift) : nlohmann::json();
+    if (outcome.likwid) document["likwid"] = to_json(*outcome.likwid);
+    print_json(context.out, document);
+}
+
+void show_text(const Outcome& outcome, Context& context)
+{
+    context.out << analysis::ceilings_table(outcome.ceilings, context.lab.machine()) << '\n';
+    if (outcome.likwid) context.out << to_text(*outcome.likwid) << '\n';
+    context.out << (outcome.drift ? analysis::drift_text(*outcome.drift)
+                                  : "drift: this machine has no earlier calibration by this plan\n")
+                << '\n'
+                << outcome.session.folder.string() << '\n';
+}
+
+/// 1 if a ceiling lies above what the core can do, which is said on `context.err`.
+int status_of(const Outcome& outcome, Context& context)
+{
+    const auto impossible = analysis::impossible_ceilings(outcome.ceilings, context.lab.machine());
+    for (const std::string& sentence : impossible) context.err << printable(sentence) << '\n';
+    return impossible.empty() ? outcome.session.status() : 1;
+}
+
 int measure_ceilings(const Options& options, Context& context)
 {
+    check_peer(options);
     const Machine& machine = context.lab.machine();
     const Plan plan = plan_for(options.device, machine, options);
-    Settings settings;
-    std::string text = plan.source + "# on device " + options.device + '\n';
-    if (!options.threads.empty()) {
-        settings["threads"] = {std::to_string(whole_number("--threads", options.threads, 1, most_threads))};
-        text += "# with --threads " + options.threads + '\n';
-    }
-    const std::vector<Item> items = expand(plan, context.lab, settings);
-    const Session session = measure_all({text, items, options.out}, context, progress(context));
+    const std::string text = text_of(plan, options);
+    const Agenda agenda(plan, context.lab, settings_of(options));
+    Outcome outcome{measure_all({text, agenda, options.out}, context, progress(context)), {}, {}, {}};
+    const Session& session = outcome.session;
     if (session.interrupted) return session.status();
     say_if_nothing_was_measured(session, options.device, context);
-    const Ceilings ceilings = fit_ceilings(session.rows, machine);
+    outcome.ceilings = fit_ceilings(session.rows, machine);
+    outcome.drift = drift_since_last({session.folder, machine, text, session.rows}, agenda, context);
+    if (!options.compare.empty()) outcome.likwid = compare_with_likwid(outcome.ceilings, context);
     if (options.json)
-        print_json(context.out, analysis::ceilings_json(ceilings, machine));
+        show_json(outcome, context);
     else
-        context.out << analysis::ceilings_table(ceilings, machine) << '\n' << session.folder.string() << '\n';
-    return session.status();
+        show_text(outcome, context);
+    return status_of(outcome, context);
 }
 
 }  // namespace
@@ -74,6 +135,7 @@ Action calibrate(Grammar& grammar)
     grammar.value("--device", options->device);
     grammar.value("--threads", options->threads);
     grammar.flag("--quick", options->quick);
+    grammar.value("--compare", options->compare);
     grammar.value("--out", options->out);
     grammar.flag("--json", options->json);
     return [options](Context& context) { return measure_ceilings(*options, context); };

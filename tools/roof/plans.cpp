@@ -10,11 +10,12 @@ namespace roof {
 namespace {
 
 constexpr std::string_view folder = "configs/";
+constexpr std::string_view machines = "configs/machines/";  ///< spec sheets, which are no plans
 constexpr std::string_view ending = ".yaml";
 
 bool is_plan(const EmbeddedText& file)
 {
-    return file.path.starts_with(folder) && file.path.ends_with(ending);
+    return file.path.starts_with(folder) && !file.path.starts_with(machines) && file.path.ends_with(ending);
 }
 
 std::string name_of(const EmbeddedText& file)

@@ -34,7 +34,7 @@ class Progress {
     {
         ++finished_;
         const bool ok = row.status == Status::ok;
-        if (context_.terminal.live && ok) return;
+        if (ok && (context_.terminal.live || !worth_a_line())) return;
         erase();
         context_.err << fmt::format("[{}/{}] {} {}  {}\n", index_ + 1, total_, name(row.status), id_,
                                     ok ? format_duration(row.seconds.median.value) : printable(row.reason));
@@ -47,6 +47,17 @@ class Progress {
     }
 
   private:
+    /// Of a long list, one row in each twentieth: a log is to be read.
+    bool worth_a_line()
+    {
+        constexpr std::size_t long_list = 100;
+        constexpr std::size_t lines = 20;
+        const std::size_t passed = (index_ + 1) * lines / total_;
+        if (total_ > long_list && passed == lines_) return false;
+        lines_ = passed;
+        return true;
+    }
+
     void draw(int launches)
     {
         if (!context_.terminal.live) return;
@@ -71,6 +82,7 @@ class Progress {
     std::size_t total_ = 0;
     std::size_t left_ = 0;  ///< items that had no row when the session began, those between included
     std::size_t finished_ = 0;
+    std::size_t lines_ = 0;  ///< twentieths of the list that a line was written for
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Live progress on standard error: on a terminal one line that is drawn again and vanishes at the end; anywhere else one
-// plain line per finished row, so that a log stays readable.
+// plain line per finished row, or per twentieth of a long list, so that a log stays readable.
 #pragma once
 
 #include "tools/roof/context.hpp"

@@ -1,5 +1,6 @@
 // `roof run`: a model trained for a few steps, printed as it trains, then each row's numbers under the ceilings.
 #include "analysis/json.hpp"
+#include "analysis/verdict.hpp"
 #include "tools/roof/calibration.hpp"
 #include "tools/roof/commands.hpp"
 #include "tools/roof/output.hpp"
@@ -24,14 +25,16 @@ int train(const Options& options, Context& context)
     const Plan plan = train_plan(options.train);
     const std::vector<Item> items = expand(plan, context.lab);
     const Listener log = training_log(context.err, steps_of(options.train));
-    const Session session = measure_all({plan.source, items, options.out}, context, log);
+    const Session session = measure_all({plan.source, Agenda(items), options.out}, context, log);
     if (session.interrupted) return session.status();
+    const analysis::Study study = open_with_calibration(session.folder, {}, context);
     if (options.json) {
-        print_json(context.out, analysis::rows_json(session.rows));
+        print_json(context.out, analysis::study_json(study));
         return session.status();
     }
-    const analysis::Study study = open_with_calibration(session.folder, {}, context);
     for (const Measurement& row : session.rows) context.out << run_summary(row, study.ceilings) << '\n';
+    for (const std::string& line : {analysis::above_text(study), analysis::calibration_line(study)})
+        if (!line.empty()) context.out << line << '\n';
     context.out << session.folder.string() << '\n';
     return session.status();
 }

@@ -6,44 +6,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace roof {
 namespace {
 
-std::vector<std::string> ids_of(const std::vector<Item>& items)
-{
-    std::vector<std::string> ids;
-    for (const Item& item : items) ids.push_back(item.id());
-    return ids;
-}
-
-void measure_into(RunDirectory& run, const Job& job, const Context& context, const Listener& listener)
+/// Measures batch after batch until the agenda has nothing left. `rows`: those the folder holds already; grows.
+void measure_into(RunDirectory& run, const Agenda& agenda, std::vector<Measurement>& rows, const Context& context,
+                  const Listener& listener)
 {
     const SampleObserver observe = [&](const Sample& sample, int launches) {
         if (listener.sample) listener.sample(sample, launches);
         return !context.interrupted();
     };
-    for (std::size_t i = 0; i < job.items.size(); ++i) {
-        const Item& item = job.items[i];
-        if (run.done().contains(item.id())) continue;
-        if (context.interrupted()) throw Interrupted();
-        if (listener.begins) listener.begins(item, i, job.items.size());
-        const Measurement row = measure(item, context.lab, context.clock, observe);
-        run.append(row);
-        if (listener.row) listener.row(row);
+    for (std::vector<Item> items = agenda.next(rows); !items.empty(); items = agenda.next(rows)) {
+        const std::size_t before = rows.size();
+        for (const Item& item : items) {
+            if (context.interrupted()) throw Interrupted();
+            if (listener.begins) listener.begins(item, rows.size(), before + items.size());
+            rows.push_back(measure(item, context.lab, context.clock, observe));
+            run.append(rows.back());
+            if (listener.row) listener.row(rows.back());
+        }
     }
 }
 
-std::vector<Measurement> rows_of(const std::filesystem::path& folder, const std::vector<std::string>& ids)
+std::vector<Measurement> rows_in(const std::filesystem::path& folder)
 {
-    std::unordered_map<std::string, Measurement> by_id;
-    for (Measurement& row : read_results(folder).rows) by_id.insert_or_assign(row.id(), std::move(row));
-    std::vector<Measurement> rows;
-    for (const std::string& id : ids) {
-        if (const auto found = by_id.find(id); found != by_id.end()) rows.push_back(found->second);
-    }
-    return rows;
+    return std::filesystem::exists(folder / "measurements.csv") ? read_results(folder).rows
+                                                                : std::vector<Measurement>{};
 }
 
 }  // namespace
@@ -59,30 +49,29 @@ int Session::status() const
 Session measure_all(const Job& job, Context& context, const Listener& listener)
 {
     const Machine& machine = context.lab.machine();
-    check_items(job.items, context.lab);
-    const std::vector<std::string> ids = ids_of(job.items);
+    check_items(job.agenda.written(), context.lab);
     Session session;
-    std::size_t complete = 0;
-    session.folder = job.out.empty() ? choose_folder(context.results, machine, job.plan_text, ids) : job.out;
+    std::vector<Measurement> rows;
+    session.folder = job.out.empty() ? choose_folder(context.results, machine, job.plan_text, job.agenda) : job.out;
     {
         RunDirectory run(session.folder, job.plan_text, machine);
+        rows = rows_in(session.folder);
         try {
-            measure_into(run, job, context, listener);
+            measure_into(run, job.agenda, rows, context, listener);
         } catch (const Interrupted&) {
             session.interrupted = true;
         } catch (...) {
             if (listener.ends) listener.ends();
             throw;
         }
-        complete = static_cast<std::size_t>(
-            std::count_if(ids.begin(), ids.end(), [&](const std::string& id) { return run.done().contains(id); }));
     }
     if (listener.ends) listener.ends();
     if (session.interrupted) {
-        context.err << fmt::format("interrupted: {} of {} rows are complete in {}\nto continue: {}\n", complete,
-                                   ids.size(), session.folder.string(), context.command_line);
+        const std::size_t left = job.agenda.next(rows).size();
+        context.err << fmt::format("interrupted: {} of {} rows are complete in {}\nto continue: {}\n", rows.size(),
+                                   rows.size() + left, session.folder.string(), context.command_line);
     } else {
-        session.rows = rows_of(session.folder, ids);
+        session.rows = std::move(rows);
     }
     return session;
 }

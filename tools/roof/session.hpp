@@ -1,8 +1,8 @@
 // The loop that a calibration, a run and a sweep share: the items of a plan, one after the other, into a results folder.
 #pragma once
 
+#include "ert/method/agenda.hpp"
 #include "ert/method/measurement.hpp"
-#include "ert/method/plan.hpp"
 #include "tools/roof/context.hpp"
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace roof {
 /// What to measure and where the rows go.
 struct Job {
     std::string plan_text;  ///< kept in the folder; a folder holds one plan
-    std::vector<Item> items;
+    Agenda agenda;
     std::filesystem::path out;  ///< the folder itself; empty: one is chosen under `Context::results`
 };
 
@@ -31,7 +31,7 @@ struct Session {
     std::filesystem::path folder;
     bool interrupted = false;
 
-    /// The rows of the job's items, in their order, those of an earlier session included; none if interrupted.
+    /// In the order in which they were measured, those of an earlier session included; none if interrupted.
     std::vector<Measurement> rows;
 
     /// 0 every item has a row and none failed, 1 some row failed, 130 interrupted.

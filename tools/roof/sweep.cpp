@@ -46,11 +46,11 @@ std::string text_of(const Plan& plan, const Options& options)
 
 void show(const Session& session, const Options& options, Context& context)
 {
+    const analysis::Study study = open_with_calibration(session.folder, {}, context);
     if (options.json) {
-        print_json(context.out, analysis::rows_json(session.rows));
+        print_json(context.out, analysis::study_json(study));
         return;
     }
-    const analysis::Study study = open_with_calibration(session.folder, {}, context);
     context.out << analysis::verdict_table(study) << '\n'
                 << analysis::top_headroom(study, top_layers) << '\n'
                 << analysis::terminal_roofline(study, context.terminal.columns, context.terminal.plain) << '\n'
@@ -60,15 +60,15 @@ void show(const Session& session, const Options& options, Context& context)
 int sweep_plan(const Options& options, Context& context)
 {
     const Plan plan = find_plan(options.plan);
-    const std::vector<Item> items = expand(plan, context.lab, parse_settings(options.settings), options.only);
+    const Agenda agenda(plan, context.lab, parse_settings(options.settings), options.only);
     if (options.dry_run) {
         if (options.json)
-            print_json(context.out, dry_run_json(items, sweep_words(options)));
+            print_json(context.out, dry_run_json(agenda.written(), sweep_words(options)));
         else
-            context.out << dry_run_text(items, sweep_words(options));
+            context.out << dry_run_text(agenda.written(), sweep_words(options));
         return 0;
     }
-    const Session session = measure_all({text_of(plan, options), items, options.out}, context, progress(context));
+    const Session session = measure_all({text_of(plan, options), agenda, options.out}, context, progress(context));
     if (!session.interrupted) show(session, options, context);
     return session.status();
 }

@@ -1,0 +1,241 @@
+// See ert.hpp for what is launched and counted.
+#include "cpu/probes/ert.hpp"
+
+#include "cpu/probes/choices.hpp"
+#include "cpu/probes/ert_check.hpp"
+#include "cpu/probes/walk.hpp"
+#include "cpu/probes/working_sets.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace roof::cpu {
+
+namespace {
+
+using Stock = ErtBench::Stock;
+
+struct IntensityWord {
+    std::string_view word;
+    double flops_per_byte;
+};
+
+constexpr std::array<IntensityWord, 10> intensities{{
+    {"1/32", 1.0 / 32},
+    {"1/16", 1.0 / 16},
+    {"1/8", 1.0 / 8},
+    {"1/4", 1.0 / 4},
+    {"1/2", 1.0 / 2},
+    {"1", 1},
+    {"2", 2},
+    {"4", 4},
+    {"8", 8},
+    {"16", 16},
+}};
+
+std::vector<std::string> intensity_words()
+{
+    std::vector<std::string> words;
+    for (const IntensityWord& row : intensities) words.emplace_back(row.word);
+    return words;
+}
+
+struct Loops {
+    std::vector<Isa> isas;
+    Precision precision;
+    FmaRatio ratio;
+};
+
+/// Those with a multiply-add that takes an operand from memory.
+std::vector<Isa> isas_with_fma(const Machine& machine)
+{
+    std::vector<Isa> isas;
+    if (!has_feature(machine, "fma")) return isas;
+    for (const std::string& name : machine.isa) {
+        const Isa& isa = parse_isa(name);
+        if (isa.encoding == Encoding::vex || isa.encoding == Encoding::evex) isas.push_back(isa);
+    }
+    return isas;
+}
+
+Loops loops_of(const Point& point, const Machine& machine)
+{
+    const double intensity = parse_intensity(point.text("intensity"));
+    return {isas_with_fma(machine), point.precision(), fma_ratio(intensity, point.precision())};
+}
+
+/// Of each thread's array.
+std::optional<Extent> array_extent(const Loops& loops, const Point& point)
+{
+    std::vector<std::size_t> iterations;
+    for (const Isa& isa : loops.isas) {
+        for (const int length : IntensityKernel::lengths(loops.ratio)) {
+            iterations.push_back(static_cast<std::size_t>(length * isa.register_bytes));
+        }
+    }
+    const long long share = point.integer("working_set") / point.integer("threads");
+    return whole_iterations(static_cast<std::size_t>(share), std::move(iterations));
+}
+
+class ErtSubject : public Subject {
+  public:
+    ErtSubject(const Loops& loops, const Extent& extent, const std::vector<int>& processors, std::string id,
+               std::shared_ptr<Stock> stock)
+        : loops_(loops),
+          extent_(extent),
+          id_(std::move(id)),
+          stock_(std::move(stock)),
+          factor_(1, 64, loops.precision),
+          team_(processors, stock_->history)
+    {
+        factor_.broadcast(0, 1);
+        const Mapping mapping;
+        stock_->workspace->reserve(mapping, team_.size(), extent_.bytes);
+        from_ = stock_->workspace->place(mapping, team_.size(), extent_.bytes, stock_->visits.next(id_));
+        team_.run([&](int thread) {
+            stock_->workspace->slice(mapping, thread).hold(ert_writer(loops_.precision), from_, extent_.bytes);
+        });
+        for (const Isa& isa : loops_.isas) add_loops(isa);
+        walk_.emplace(team_, extent_, ways());
+    }
+
+    Work work() const override
+    {
+        const Bytes loaded{walk_->bytes_per_launch() * team_.size()};
+        const IntensityKernel& kernel = *tried_.front().kernel;
+        const double per_byte = kernel.flops_per_iteration() / static_cast<double>(kernel.bytes_per_iteration());
+        return {Flops{loaded.value * per_byte}, loaded, loaded, Known::analytic};
+    }
+
+    void launch(Trace& trace) override { walk_->launch(trace); }
+
+    void check() override
+    {
+        const std::string what = id_ + " " + variant();
+        if (stock_->visits.is_checked(what)) return;
+        const std::size_t passes = std::min<std::size_t>(walk_->passes(), 2);
+        const auto loop = std::ranges::find(tried_, variant(), &Loop::name);
+        const auto element = static_cast<std::size_t>(traits(loops_.precision).storage_bytes);
+        for (const Stretch& stretch : walk_->samples()) {
+            walk_->run(stretch, passes);
+            const std::size_t first = (from_ + stretch.from) / element;
+            team_.run(
+                [&](int thread) { check_ert(*loop->kernel, first, stretch.bytes, passes, loop->results[thread]); });
+        }
+        stock_->visits.checked(what);
+    }
+
+    std::string variant() const override { return walk_->fastest(); }
+    Bytes memory() const override { return Bytes{static_cast<double>(extent_.bytes) * team_.size()}; }
+
+  private:
+    struct Loop {
+        std::string name;
+        const IntensityKernel* kernel;
+        std::vector<RegisterFile> results;  ///< of each thread
+    };
+
+    void add_loops(const Isa& isa)
+    {
+        for (const int length : IntensityKernel::lengths(loops_.ratio)) {
+            if (extent_.step % static_cast<std::size_t>(length * isa.register_bytes) != 0) continue;
+            const FmaRatio& ratio = loops_.ratio;
+            const IntensityKernel& kernel =
+                stock_->kernels
+                    .try_emplace({isa.name, loops_.precision, ratio.fmas, ratio.loads, length}, isa, loops_.precision,
+                                 ratio, length)
+                    .first->second;
+            const RegisterFile result(kernel.accumulators(), isa.register_bytes, loops_.precision);
+            tried_.push_back({std::string(isa.name) + ", " + std::to_string(length) + " per iteration", &kernel,
+                              std::vector<RegisterFile>(static_cast<std::size_t>(team_.size()), result)});
+        }
+    }
+
+    std::vector<Way> ways()
+    {
+        std::vector<Way> all;
+        for (Loop& loop : tried_) {
+            all.push_back({loop.name, [this, &loop](int thread, std::size_t passes, const Stretch& stretch) {
+                               const Slice& slice = stock_->workspace->slice({}, thread);
+                               loop.kernel->run(passes, stretch.bytes, slice.data() + from_ + stretch.from,
+                                                factor_.data(), loop.results[thread].data());
+                           }});
+        }
+        return all;
+    }
+
+    Loops loops_;
+    Extent extent_;
+    std::string id_;
+    std::shared_ptr<Stock> stock_;
+    RegisterFile factor_;
+    std::vector<Loop> tried_;
+    std::size_t from_ = 0;
+    WatchedTeam team_;
+    std::optional<Walk> walk_;
+};
+
+/// One in each usual cache, and memory.
+std::vector<std::string> usual_sets(const Machine& machine)
+{
+    constexpr long long smallest = 16 << 10;
+    constexpr long long apart = 16;
+    const std::string largest = usual_memory_set(machine);
+    std::vector<std::string> sets;
+    for (long long bytes = smallest; bytes * apart <= std::stoll(largest); bytes *= apart) {
+        sets.push_back(std::to_string(bytes));
+    }
+    sets.push_back(largest);
+    return sets;
+}
+
+}  // namespace
+
+double parse_intensity(std::string_view word)
+{
+    const auto found = std::ranges::find(intensities, word, &IntensityWord::word);
+    if (found != intensities.end()) return found->flops_per_byte;
+    throw InputError(unknown_word("intensity", word, intensity_words()));
+}
+
+ErtBench::ErtBench(Processors processors, std::shared_ptr<CoreHistory> history, std::shared_ptr<Workspace> workspace)
+    : processors_(std::move(processors)),
+      stock_(std::make_shared<Stock>(Stock{std::move(history), std::move(workspace)}))
+{
+}
+
+std::string_view ErtBench::sentence() const
+{
+    return "Multiply-adds on what is loaded, as many for each byte as the intensity says, in the fastest of several "
+           "loops, "
+           "each checked by its result.";
+}
+
+std::vector<Axis> ErtBench::axes(const Machine& machine) const
+{
+    const Axis intensity{"intensity", "FLOPs for each byte loaded", intensity_words(), intensity_words()};
+    const Axis precision{"precision", "number format", {"fp64"}, {"fp64", "fp32"}};
+    return {intensity, precision, threads_axis(machine),
+            working_set_axis("bytes, all threads together", usual_sets(machine))};
+}
+
+std::optional<std::string> ErtBench::obstacle(const Point& point, const Machine& machine, const Device&) const
+{
+    if (auto reason = missing_threads(point, machine)) return reason;
+    const Loops loops = loops_of(point, machine);
+    if (loops.isas.empty()) return "this machine has no fused multiply-add on vectors of 256 bits or more";
+    if (array_extent(loops, point)) return std::nullopt;
+    return "the working set is less than one iteration of the loop for every thread";
+}
+
+std::unique_ptr<Subject> ErtBench::make(const Point& point, const Machine& machine, const Device& device) const
+{
+    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    const Loops loops = loops_of(point, machine);
+    return std::make_unique<ErtSubject>(loops, *array_extent(loops, point), processors_for(point, processors_),
+                                        point.without("round").str(), stock_);
+}
+
+}  // namespace roof::cpu

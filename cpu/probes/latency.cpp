@@ -1,0 +1,148 @@
+// See latency.hpp for what is launched and counted.
+#include "cpu/probes/latency.hpp"
+
+#include "cpu/probes/choices.hpp"
+#include "cpu/probes/working_sets.hpp"
+#include "cpu/repeat.hpp"
+#include "ert/base/error.hpp"
+
+#include <algorithm>
+
+namespace roof::cpu {
+
+namespace {
+
+using Stock = LatencyBench::Stock;
+
+/// In whole iterations of the loop, so that a number of steps can be a whole cycle.
+std::size_t lines_of(const Point& point)
+{
+    const auto bytes = static_cast<std::size_t>(point.integer("working_set"));
+    return bytes / chase_line / ChaseKernel::unroll * ChaseKernel::unroll;
+}
+
+class LatencySubject : public Subject {
+  public:
+    LatencySubject(const Mapping& mapping, std::size_t lines, std::string id, std::shared_ptr<Stock> stock)
+        : lines_(lines), id_(std::move(id)), stock_(std::move(stock)), team_(stock_->processor, stock_->history)
+    {
+        link(mapping);
+        settle();
+        iterations_ = repetitions_for(
+            launch_target, [&](std::size_t n) { team_.run([&](int) { chase(n); }); }, steady_clock());
+    }
+
+    Work work() const override
+    {
+        const Bytes bytes{static_cast<double>(iterations_ * ChaseKernel::unroll * chase_line)};
+        return {Flops{}, bytes, bytes, Known::analytic};
+    }
+
+    void launch(Trace& trace) override
+    {
+        team_.launch(trace, [&](int) { chase(iterations_); });
+    }
+
+    void check() override
+    {
+        if (stock_->visits.is_checked(id_)) return;
+        const std::size_t half = mark_steps() / 2 / ChaseKernel::unroll * ChaseKernel::unroll;
+        const std::byte* half_way = nullptr;
+        const std::byte* end = nullptr;
+        team_.run([&](int) {
+            if (half > 0) half_way = stock_->kernel.run(half, start_);
+            end = stock_->kernel.run(mark_steps(), start_);
+        });
+        if (half_way == start_) throw Error("the chase is back after " + std::to_string(half) + " lines");
+        if (end != mark_) throw Error("the chase is astray after " + std::to_string(mark_steps()) + " lines");
+        stock_->visits.checked(id_);
+    }
+
+    Bytes memory() const override { return Bytes{static_cast<double>(lines_ * chase_line)}; }
+
+  private:
+    /// Linking touches the lines in the order of the chase, and so leaves in the caches what a chase leaves there.
+    void link(const Mapping& mapping)
+    {
+        const std::size_t bytes = lines_ * chase_line;
+        Workspace& workspace = *stock_->workspace;
+        workspace.reserve(mapping, 1, bytes);
+        const std::size_t from = workspace.place(mapping, 1, bytes, stock_->visits.next(id_));
+        Slice& slice = workspace.slice(mapping, 0);
+        std::byte* const begin = slice.data() + from;
+        team_.run([&](int) {
+            slice.give(from, bytes);
+            mark_ = link_lines(begin, lines_, mark_steps());
+        });
+        start_ = begin;
+        at_ = begin;
+    }
+
+    /// A launch walks a small part of a large set, so the set must lie where it belongs before. A last cache that takes what
+    /// the nearer ones evict holds it only after it has gone round.
+    void settle()
+    {
+        constexpr std::size_t most_lines = std::size_t{1} << 18;  // 16 MiB: beyond, a cycle takes tens of milliseconds
+        constexpr std::size_t cycles = 2;
+        if (lines_ > most_lines) return;
+        team_.run([&](int) { chase(cycles * lines_ / ChaseKernel::unroll); });
+    }
+
+    /// What a check walks: the whole cycle, unless that takes many milliseconds.
+    std::size_t mark_steps() const
+    {
+        constexpr std::size_t most = std::size_t{1} << 15;
+        return std::min(lines_, most);
+    }
+
+    void chase(std::size_t iterations) { at_ = stock_->kernel.run(iterations * ChaseKernel::unroll, at_); }
+
+    std::size_t lines_;
+    std::string id_;
+    std::shared_ptr<Stock> stock_;
+    WatchedTeam team_;
+    const std::byte* start_ = nullptr;
+    const std::byte* mark_ = nullptr;  ///< where the chase is after mark_steps(): at the start if they are a cycle
+    const std::byte* at_ = nullptr;
+    std::size_t iterations_ = 1;
+};
+
+}  // namespace
+
+LatencyBench::LatencyBench(const Processors& processors, std::shared_ptr<CoreHistory> history,
+                           std::shared_ptr<Workspace> workspace)
+    : stock_(std::make_shared<Stock>())
+{
+    if (!processors.spread.empty()) stock_->processor = {processors.spread.front()};
+    stock_->history = std::move(history);
+    stock_->workspace = std::move(workspace);
+}
+
+std::string_view LatencyBench::sentence() const
+{
+    return "Time of one load of a chain in which each finds the next one's address, through all lines of the working "
+           "set "
+           "in one random cycle, on one thread.";
+}
+
+std::vector<Axis> LatencyBench::axes(const Machine& machine) const
+{
+    return {pages_axis(), working_set_axis("bytes, all lines together", usual_chase_sets(machine))};
+}
+
+std::optional<std::string> LatencyBench::obstacle(const Point& point, const Machine&, const Device&) const
+{
+    constexpr long long most = 1LL << 38;  // 2^32 lines
+    if (point.integer("working_set") > most) return "a chase has at most 2^32 lines";
+    if (lines_of(point) > 0) return std::nullopt;
+    return "the working set is less than " + std::to_string(ChaseKernel::unroll) + " lines";
+}
+
+std::unique_ptr<Subject> LatencyBench::make(const Point& point, const Machine& machine, const Device& device) const
+{
+    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    return std::make_unique<LatencySubject>(Mapping{pages_of(point), std::nullopt}, lines_of(point),
+                                            point.without("round").str(), stock_);
+}
+
+}  // namespace roof::cpu

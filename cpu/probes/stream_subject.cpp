@@ -1,0 +1,212 @@
+// See bandwidth.hpp for what is launched and counted.
+#include "cpu/probes/stream_subject.hpp"
+
+#include "cpu/kernels/registers.hpp"
+#include "cpu/probes/stream_check.hpp"
+#include "ert/base/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace roof::cpu {
+
+namespace {
+
+using Stock = StreamMaker::Stock;
+
+/// Arrays beyond it are in no L1.
+constexpr std::size_t largest_l1 = std::size_t{64} << 10;
+
+bool fuses(const Isa& isa, bool has_fma)
+{
+    return has_fma && (isa.encoding == Encoding::vex || isa.encoding == Encoding::evex);
+}
+
+/// Every shape in every instruction set: all that may be tried on arrays of so many bytes.
+template <class Use>
+void for_candidates(const Stream& stream, const std::vector<Isa>& isas, std::size_t bytes, const Use& use)
+{
+    for (const Isa& isa : isas) {
+        for (const Shape& shape : shapes_of(stream, bytes > largest_l1)) use(isa, shape);
+    }
+}
+
+const StreamKernel& kernel(Stock& stock, const Isa& isa, const Stream& stream, const Shape& shape, bool fused)
+{
+    const StreamMaker::KernelKey key{isa.name, stream.name, shape.vectors, shape.group, shape.ahead, fused};
+    return stock.kernels.try_emplace(key, isa, stream, shape, fused).first->second;
+}
+
+/// The 64 bytes that a kernel takes its constant from.
+RegisterFile constant_of(const Stream& stream)
+{
+    RegisterFile constant(1, 64, Precision::fp64);
+    const double word = std::bit_cast<double>(update_constant);
+    constant.broadcast(0, stream.movement == Movement::update ? word : stream_constant);
+    return constant;
+}
+
+class StreamSubject : public Subject {
+  public:
+    StreamSubject(const StreamRequest& request, const Extent& extent, std::shared_ptr<Stock> stock)
+        : stream_(request.stream),
+          mapping_(request.mapping),
+          id_(request.id),
+          stock_(std::move(stock)),
+          constant_(constant_of(stream_)),
+          results_(request.processors.size()),
+          team_(request.processors, stock_->history)
+    {
+        lay_out(extent.bytes);
+        walk_.emplace(team_, extent, ways(request, extent.step));
+    }
+
+    Work work() const override
+    {
+        const double bytes = walk_->bytes_per_launch() * team_.size();
+        const Bytes moved{bytes * stream_.moves()};
+        return {Flops{bytes / sizeof(double) * stream_.flops}, moved, moved, Known::analytic};
+    }
+
+    void launch(Trace& trace) override { walk_->launch(trace); }
+
+    void check() override
+    {
+        const std::string what = id_ + " " + variant();
+        if (stock_->visits.is_checked(what)) return;
+        for (const Stretch& stretch : walk_->samples()) {
+            team_.run([&](int thread) { renew(thread, stretch); });
+            walk_->run(stretch, walk_->passes());
+            team_.run([&](int thread) {
+                check_stream(arrays_[thread], stretch, walk_->passes(), results_[thread]);
+                check_node(thread, stretch);
+            });
+        }
+        stock_->visits.checked(what);
+    }
+
+    std::string variant() const override { return walk_->fastest(); }
+    Bytes memory() const override
+    {
+        const double bytes = static_cast<double>(arrays_.front().bytes);
+        return Bytes{bytes * stream_.arrays() * team_.size()};
+    }
+
+  private:
+    void lay_out(std::size_t bytes)
+    {
+        const std::size_t extent = StreamArrays{stream_, bytes, nullptr}.extent();
+        stock_->workspace->reserve(mapping_, team_.size(), extent);
+        const std::size_t from = stock_->workspace->place(mapping_, team_.size(), extent, stock_->visits.next(id_));
+        for (int thread = 0; thread < team_.size(); ++thread) {
+            arrays_.push_back({stream_, bytes, slice(thread).data(), from});
+        }
+        team_.run([&](int thread) {
+            const StreamArrays& arrays = arrays_[thread];
+            slice(thread).hold(write_content, from, arrays.source_extent());
+            give_destination(thread, {0, bytes});
+        });
+    }
+
+    void give_destination(int thread, const Stretch& stretch)
+    {
+        const StreamArrays& arrays = arrays_[thread];
+        if (stream_.stores == 0) return;
+        slice(thread).give(arrays.from + arrays.source_extent() + stretch.from, stretch.bytes);
+    }
+
+    /// The contents that check_stream() expects before the passes.
+    void renew(int thread, const Stretch& stretch)
+    {
+        const StreamArrays& arrays = arrays_[thread];
+        for (int i = 0; i < stream_.arrays(); ++i) {
+            const std::size_t begin = arrays.from + arrays.pitch() * static_cast<std::size_t>(i);
+            slice(thread).hold(write_content, begin + stretch.from, stretch.bytes);
+        }
+        give_destination(thread, stretch);
+        results_[thread].fill(0);
+    }
+
+    void check_node(int thread, const Stretch& stretch) const
+    {
+        if (!mapping_.node) return;
+        const std::optional<int> node = node_of(arrays_[thread].array(0) + stretch.from);
+        if (!node || *node == *mapping_.node) return;
+        throw Error("memory bound to NUMA node " + std::to_string(*mapping_.node) + " lies on node " +
+                    std::to_string(*node));
+    }
+
+    std::vector<Way> ways(const StreamRequest& request, std::size_t step)
+    {
+        std::vector<Way> all;
+        for_candidates(stream_, request.isas, arrays_.front().bytes, [&](const Isa& isa, const Shape& shape) {
+            if (StreamKernel::bytes_per_iteration(isa, shape) > step) return;
+            const StreamKernel& loop = kernel(*stock_, isa, stream_, shape, fuses(isa, request.has_fma));
+            all.push_back({std::string(isa.name) + ", " + shape.text(),
+                           [this, &loop](int thread, std::size_t passes, const Stretch& stretch) {
+                               loop.run(passes, stretch.bytes, arguments(thread, stretch.from));
+                           }});
+        });
+        return all;
+    }
+
+    StreamKernel::Arguments arguments(int thread, std::size_t from)
+    {
+        const StreamArrays& arrays = arrays_[thread];
+        auto* const result = reinterpret_cast<std::byte*>(results_[thread].data());
+        return {arrays.destination() + from, arrays.array(0) + from, arrays.array(1) + from, constant_.data(), result};
+    }
+
+    Slice& slice(int thread) { return stock_->workspace->slice(mapping_, thread); }
+
+    struct alignas(64) Result : std::array<std::uint64_t, StreamKernel::most_result_bytes / sizeof(std::uint64_t)> {};
+
+    Stream stream_;
+    Mapping mapping_;
+    std::string id_;
+    std::shared_ptr<Stock> stock_;
+    RegisterFile constant_;
+    std::vector<StreamArrays> arrays_;  ///< of each thread
+    std::vector<Result> results_;
+    WatchedTeam team_;
+    std::optional<Walk> walk_;
+};
+
+}  // namespace
+
+std::vector<Isa> isas_for(std::string_view word, const Machine& machine)
+{
+    constexpr std::size_t tried = 2;
+    if (word != best_isa) return {parse_isa(word)};
+    std::vector<Isa> isas;
+    for (const std::string& name : machine.isa) isas.push_back(parse_isa(name));
+    if (isas.size() > tried) isas.erase(isas.begin(), isas.end() - tried);
+    const bool has_vectors = !isas.empty() && isas.back().encoding != Encoding::scalar;
+    if (has_vectors) std::erase_if(isas, [](const Isa& isa) { return isa.encoding == Encoding::scalar; });
+    return isas;
+}
+
+std::optional<Extent> array_extent(const Stream& stream, const std::vector<Isa>& isas, std::size_t share)
+{
+    const std::size_t bytes = share / static_cast<std::size_t>(stream.arrays());
+    std::vector<std::size_t> iterations;
+    for_candidates(stream, isas, bytes, [&](const Isa& isa, const Shape& shape) {
+        iterations.push_back(StreamKernel::bytes_per_iteration(isa, shape));
+    });
+    return whole_iterations(bytes, std::move(iterations));
+}
+
+StreamMaker::StreamMaker(std::shared_ptr<Workspace> workspace, std::shared_ptr<CoreHistory> history)
+    : stock_(std::make_shared<Stock>(Stock{std::move(workspace), std::move(history), {}, {}}))
+{
+}
+
+std::unique_ptr<Subject> StreamMaker::make(const StreamRequest& request)
+{
+    const std::optional<Extent> extent = array_extent(request.stream, request.isas, request.share);
+    if (!extent) throw Unsupported("the working set is less than one iteration of the loop for every array and thread");
+    return std::make_unique<StreamSubject>(request, *extent, stock_);
+}
+
+}  // namespace roof::cpu

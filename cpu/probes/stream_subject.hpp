@@ -1,0 +1,62 @@
+// Subjects that move bytes between registers and memory; the benches "bandwidth" and "numa" differ only in whose memory.
+#pragma once
+
+#include "cpu/kernels/stream_kernel.hpp"
+#include "cpu/probes/visits.hpp"
+#include "cpu/probes/walk.hpp"
+#include "cpu/watch.hpp"
+#include "cpu/workspace.hpp"
+#include "ert/method/machine.hpp"
+#include "ert/method/point.hpp"
+#include "ert/method/subject.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace roof::cpu {
+
+/// The value of the axis `isa` that leaves the choice to a search.
+inline constexpr std::string_view best_isa = "best";
+
+/// The instruction sets that the word stands for, of those of the machine: of `best` the two with the widest vectors, since
+/// the widest is not always the fastest and the third widest never.
+std::vector<Isa> isas_for(std::string_view word, const Machine& machine);
+
+struct StreamRequest {
+    const Stream& stream;
+    std::vector<Isa> isas;  ///< to try; at least one
+    bool has_fma = false;
+    std::size_t share = 0;  ///< bytes of all arrays of one thread, at most
+    Mapping mapping{};
+    std::vector<int> processors;
+    std::string id;  ///< of the point, whatever the round
+};
+
+/// Of each array, where one thread's arrays have `share` bytes together. Nothing if that is less than one iteration.
+std::optional<Extent> array_extent(const Stream& stream, const std::vector<Isa>& isas, std::size_t share);
+
+/// Makes the subjects of a bench, and keeps what outlives them: the memory, the kernels once generated, the visits.
+class StreamMaker {
+  public:
+    StreamMaker(std::shared_ptr<Workspace> workspace, std::shared_ptr<CoreHistory> history);
+
+    /// The subject borrows the memory: only the one made last may be launched. Throws Unsupported, OutOfMemory.
+    std::unique_ptr<Subject> make(const StreamRequest& request);
+
+    using KernelKey = std::tuple<std::string_view, std::string_view, int, int, int, bool>;
+    struct Stock {
+        std::shared_ptr<Workspace> workspace;
+        std::shared_ptr<CoreHistory> history;
+        std::map<KernelKey, StreamKernel> kernels;
+        Visits visits;
+    };
+
+  private:
+    std::shared_ptr<Stock> stock_;
+};
+
+}  // namespace roof::cpu

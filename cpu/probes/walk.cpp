@@ -1,0 +1,122 @@
+// All ways do the same work in a trial, so that the shortest trial is the fastest way.
+#include "cpu/probes/walk.hpp"
+
+#include "cpu/probes/choices.hpp"
+#include "cpu/repeat.hpp"
+#include "cpu/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace roof::cpu {
+
+namespace {
+
+constexpr Seconds trial_target{50e-6};
+constexpr int opinions = 3;
+
+}  // namespace
+
+std::optional<Extent> whole_iterations(std::size_t bytes, std::vector<std::size_t> iterations)
+{
+    constexpr std::size_t unused_share = 8;
+    std::ranges::sort(iterations);
+    if (iterations.empty() || iterations.front() > bytes) return std::nullopt;
+    std::size_t step = iterations.front();
+    for (const std::size_t iteration : iterations) {
+        if (iteration <= bytes / unused_share) step = iteration;
+    }
+    return Extent{bytes / step * step, step};
+}
+
+Walk::Walk(WatchedTeam& team, const Extent& extent, std::vector<Way> ways)
+    : team_(team), extent_(extent), ways_(std::move(ways))
+{
+    // Brings the caches into the state that walking leaves them in.
+    run_way(ways_.front(), {0, extent_.bytes}, 1);
+    const Plan trial = plan_for(trial_target, time_of_pass());
+    const Seconds fastest = search(trial);
+    const double walked = static_cast<double>(trial.passes) * static_cast<double>(trial.bytes);
+    plan_ = plan_for(launch_target, fastest * (static_cast<double>(extent_.bytes) / walked));
+}
+
+void Walk::launch(Trace& trace)
+{
+    const Stretch stretch = next_window(plan_);
+    const Way& way = ways_[chosen_];
+    team_.launch(trace, [&](int thread) { way.run(thread, plan_.passes, stretch); });
+}
+
+std::vector<Stretch> Walk::samples() const
+{
+    if (plan_.windows == 1) return {window(plan_, 0)};
+    return {window(plan_, 0), window(plan_, plan_.windows - 1)};
+}
+
+void Walk::run(const Stretch& stretch, std::size_t passes) const
+{
+    run_way(ways_[chosen_], stretch, passes);
+}
+
+Walk::Plan Walk::plan_for(Seconds target, Seconds pass) const
+{
+    const double passes = target / pass;
+    if (passes >= 1) return {static_cast<std::size_t>(std::round(passes)), extent_.bytes, 1};
+    const std::size_t steps = extent_.bytes / extent_.step;
+    const auto windows = std::min(static_cast<std::size_t>(1 / passes), steps);
+    return {1, (steps + windows - 1) / windows * extent_.step, windows};
+}
+
+/// Long arrays are timed by pieces, each behind the last, as they will be walked.
+Seconds Walk::time_of_pass()
+{
+    constexpr std::size_t longest_piece = std::size_t{512} << 10;
+    const std::size_t steps = extent_.bytes / extent_.step;
+    const std::size_t pieces = std::min((extent_.bytes + longest_piece - 1) / longest_piece, steps);
+    const Plan plan{1, (steps + pieces - 1) / pieces * extent_.step, pieces};
+    const std::size_t repetitions = repetitions_for(
+        trial_target,
+        [&](std::size_t n) {
+            if (pieces == 1) return run_way(ways_.front(), {0, extent_.bytes}, n);
+            for (std::size_t i = 0; i < n; ++i) run_way(ways_.front(), next_window(plan), 1);
+        },
+        steady_clock());
+    return trial_target * static_cast<double>(pieces) / static_cast<double>(repetitions);
+}
+
+Seconds Walk::search(const Plan& trial)
+{
+    const Clock clock = steady_clock();
+    double least = std::numeric_limits<double>::infinity();
+    chosen_ = cheapest(ways_.size(), opinions, [&](std::size_t way) {
+        if (way == 0) ++window_;  // or each way would meet the same windows in each turn
+        const Stretch stretch = next_window(trial);
+        const Seconds begin = clock();
+        run_way(ways_[way], stretch, trial.passes);
+        const double cost = (clock() - begin).value;
+        least = std::min(least, cost);
+        return cost;
+    });
+    return Seconds{least};
+}
+
+Stretch Walk::next_window(const Plan& plan)
+{
+    return window(plan, window_++ % plan.windows);
+}
+
+/// Windows are equally long, so where they do not fill the arrays exactly they overlap by a few steps.
+Stretch Walk::window(const Plan& plan, std::size_t index) const
+{
+    if (plan.windows == 1) return {0, plan.bytes};
+    const std::size_t last = (extent_.bytes - plan.bytes) / extent_.step;
+    return {last * index / (plan.windows - 1) * extent_.step, plan.bytes};
+}
+
+void Walk::run_way(const Way& way, const Stretch& stretch, std::size_t passes) const
+{
+    team_.run([&](int thread) { way.run(thread, passes, stretch); });
+}
+
+}  // namespace roof::cpu

@@ -1,0 +1,287 @@
+// The figures, a row for each core, and what follows from them for every ceiling that a probe can measure. A figure is here
+// only where the guide named in its row, or in the comment beside it, says so.
+#include "cpu/theory.hpp"
+
+#include "cpu/isa.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace roof::cpu {
+
+namespace {
+
+// AMD, two multiply-add pipes and beside them two add pipes of the width of the datapath; loads, stores and the path to L2
+// as in the chapters "Floating-Point Unit", "Load-Store Unit" and "L2 Cache" of each guide. Zen splits 256-bit instructions;
+// whether its multiply-adds leave the add pipes free is not said, so nothing is claimed of both together.
+constexpr Figures zen{.name = "Zen",
+                      .source = "AMD Zen, Software Optimization Guide 55723",
+                      .datapath_bits = 128,
+                      .narrow = {2, 2, 0},
+                      .wide = {2, 2, 0},
+                      .load_bytes = 32,
+                      .store_bytes = 16,
+                      .access_bytes = 32,
+                      .fill_bytes = 32};
+constexpr Figures zen2{.name = "Zen 2",
+                       .source = "AMD Zen 2, Software Optimization Guide 56305",
+                       .datapath_bits = 256,
+                       .narrow = {2, 2, 4},
+                       .wide = {2, 2, 4},
+                       .load_bytes = 64,
+                       .store_bytes = 32,
+                       .access_bytes = 96,
+                       .fill_bytes = 32};
+constexpr Figures zen3{.name = "Zen 3",
+                       .source = "AMD Zen 3, Software Optimization Guide 56665",
+                       .datapath_bits = 256,
+                       .narrow = {2, 2, 4},
+                       .wide = {2, 2, 4},
+                       .load_bytes = 64,
+                       .store_bytes = 32,
+                       .access_bytes = 96,
+                       .fill_bytes = 32};
+constexpr Figures zen4{.name = "Zen 4",
+                       .source = "AMD Zen 4, Software Optimization Guide 57647",
+                       .datapath_bits = 256,
+                       .narrow = {2, 2, 4},
+                       .wide = {2, 2, 4},
+                       .bf16_dots = 2,
+                       .int8_dots = 2,
+                       .load_bytes = 64,
+                       .store_bytes = 32,
+                       .access_bytes = 96,
+                       .fill_bytes = 32};
+constexpr Figures zen5{.name = "Zen 5",
+                       .source = "AMD Zen 5, Software Optimization Guide 58455",
+                       .datapath_bits = 512,
+                       .narrow = {2, 2, 4},
+                       .wide = {2, 2, 4},
+                       .bf16_dots = 2,
+                       .int8_dots = 2,
+                       .load_bytes = 128,
+                       .store_bytes = 64,
+                       .access_bytes = 192,
+                       .fill_bytes = 64};
+// The datapath of Strix Point and Krackan is half as wide; what that makes of loads and stores the guide leaves open.
+constexpr Figures zen5_mobile{.name = "Zen 5 with a 256-bit datapath",
+                              .source = "AMD Zen 5, Software Optimization Guide 58455",
+                              .datapath_bits = 256,
+                              .narrow = {2, 2, 4},
+                              .wide = {2, 2, 4},
+                              .bf16_dots = 2,
+                              .int8_dots = 2};
+
+// Intel servers: two ports for arithmetic of any kind, at 512 bits ports 0+1 as one and port 5. From Golden Cove on, ports 1
+// and 5 add for themselves at up to 256 bits. Some models have the port 5 unit switched off: then half of this. L2 sustains
+// less than its 64 bytes per clock; no guide says the rate of bf16 dot products, so none is claimed. The matrix unit is that
+// of the chapter on AMX.
+constexpr Figures skylake{.name = "Skylake, server",
+                          .source = "Intel Skylake server, Optimization Reference Manual 248966",
+                          .datapath_bits = 512,
+                          .narrow = {2, 2, 2},
+                          .wide = {2, 2, 2},
+                          .int8_dots = 2,
+                          .load_bytes = 128,
+                          .store_bytes = 64,
+                          .access_bytes = 192,
+                          .fill_bytes = 64};
+constexpr Figures sunny_cove{.name = "Sunny Cove",
+                             .source = "Intel Sunny Cove, Optimization Reference Manual 248966",
+                             .datapath_bits = 512,
+                             .narrow = {2, 2, 2},
+                             .wide = {2, 2, 2},
+                             .int8_dots = 2,
+                             .load_bytes = 128,
+                             .store_bytes = 64,
+                             .access_bytes = 192,
+                             .fill_bytes = 64};
+constexpr Figures golden_cove{.name = "Golden Cove",
+                              .source = "Intel Golden Cove, Optimization Reference Manual 248966",
+                              .datapath_bits = 512,
+                              .narrow = {2, 2, 3},
+                              .wide = {2, 2, 2},
+                              .int8_dots = 2,
+                              .bf16_tile = 1024,
+                              .int8_tile = 2048,
+                              .load_bytes = 128,
+                              .store_bytes = 64,
+                              .access_bytes = 192,
+                              .fill_bytes = 64};
+
+struct Row {
+    std::string_view vendor;
+    int family;
+    int first_model;
+    int last_model;
+    const Figures* figures;
+};
+
+constexpr std::string_view amd = "AuthenticAMD";
+constexpr std::string_view intel = "GenuineIntel";
+
+constexpr std::array<Row, 18> rows{{
+    {amd, 23, 0x00, 0x2f, &zen},
+    {amd, 23, 0x30, 0x7f, &zen2},
+    {amd, 23, 0x90, 0xaf, &zen2},
+    {amd, 25, 0x00, 0x0f, &zen3},
+    {amd, 25, 0x20, 0x5f, &zen3},
+    {amd, 25, 0x10, 0x1f, &zen4},
+    {amd, 25, 0x60, 0x7f, &zen4},
+    {amd, 25, 0xa0, 0xaf, &zen4},
+    {amd, 26, 0x00, 0x1f, &zen5},         // Turin
+    {amd, 26, 0x20, 0x2f, &zen5_mobile},  // Strix Point
+    {amd, 26, 0x40, 0x4f, &zen5},         // Granite Ridge
+    {amd, 26, 0x60, 0x6f, &zen5_mobile},  // Krackan
+    {intel, 6, 85, 85, &skylake},         // Skylake-SP, Cascade Lake
+    {intel, 6, 106, 106, &sunny_cove},    // Ice Lake-SP
+    {intel, 6, 108, 108, &sunny_cove},    // Ice Lake-D
+    {intel, 6, 143, 143, &golden_cove},   // Sapphire Rapids
+    {intel, 6, 207, 207, &golden_cove},   // Emerald Rapids: Raptor Cove, the same ports
+    {intel, 6, 173, 173, &golden_cove},   // Granite Rapids: Redwood Cove, the same ports
+}};
+
+/// Of memory operations, per element: what it reads and writes, and what must come into L1 and leave it when the arrays lie
+/// in L2. A store that misses reads its line first; one in place finds it there.
+struct Traffic {
+    std::string_view operation;
+    int loads;
+    int stores;
+    int lines_in;
+    int lines_out;
+};
+
+constexpr std::array<Traffic, 5> traffic_table{{
+    {"load", 1, 0, 1, 0},
+    {"store", 0, 1, 1, 1},
+    {"copy", 1, 1, 2, 1},
+    {"update", 1, 1, 1, 1},
+    {"triad", 2, 1, 3, 1},
+}};
+
+constexpr int bits_per_byte = 8;
+
+bool has(const std::vector<std::string>& words, std::string_view word)
+{
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Collects those promises that claim something.
+class Promises {
+  public:
+    explicit Promises(const Figures& figures) : figures_(figures) {}
+
+    void bandwidth(std::string_view level, std::string_view operation, double bytes)
+    {
+        add({"bandwidth", std::string(level), std::string(operation), {}, {}, bytes, {}});
+    }
+    void compute(std::string_view operation, std::string_view isa, std::string_view precision, double flops)
+    {
+        add({"compute", "core", std::string(operation), std::string(isa), std::string(precision), flops, {}});
+    }
+    std::vector<Promise> take() { return std::move(all_); }
+
+  private:
+    void add(Promise promise)
+    {
+        promise.source = figures_.source;
+        if (promise.per_clock > 0) all_.push_back(std::move(promise));
+    }
+
+    const Figures& figures_;
+    std::vector<Promise> all_;
+};
+
+void promise_bandwidth(const Figures& core, Promises& promises)
+{
+    for (const Traffic& traffic : traffic_table) {
+        const double bytes = traffic.loads + traffic.stores;
+        const double clocks = core.access_bytes > 0
+                                  ? std::max({traffic.loads / core.load_bytes, traffic.stores / core.store_bytes,
+                                              bytes / core.access_bytes})
+                                  : 0;
+        const double lines = std::max(traffic.lines_in, traffic.lines_out);
+        promises.bandwidth("L1", traffic.operation, clocks > 0 ? bytes / clocks : 0);
+        promises.bandwidth("L2", traffic.operation, bytes / lines * core.fill_bytes);
+    }
+}
+
+/// Datapaths that an instruction of that width fills.
+double slots(const Figures& core, int bits)
+{
+    return std::max(1.0, static_cast<double>(bits) / core.datapath_bits);
+}
+
+const Pipes& pipes_of(const Figures& core, int bits)
+{
+    return bits > 256 ? core.wide : core.narrow;
+}
+
+/// Mixes may have any ratio of their kinds, so what is promised of them is the most that any ratio gives.
+void promise_mixes(const Figures& core, const Isa& isa, Precision precision, Promises& promises)
+{
+    const int element = traits(precision).storage_bytes;
+    const int bits = isa.operand_bytes(element) * bits_per_byte;
+    const Pipes& pipes = pipes_of(core, bits);
+    const double lanes = isa.operand_bytes(element) / element / slots(core, bits);
+    const double both = std::min(pipes.total, pipes.fma + pipes.add);
+    const double best = both > 0 ? 2 * pipes.fma + std::min(pipes.add, both - pipes.fma) : 0;
+    const std::array<std::pair<std::string_view, double>, 6> flops{{{"fma", 2 * pipes.fma},
+                                                                    {"mul", pipes.fma},
+                                                                    {"add", pipes.add},
+                                                                    {"mul+add", both},
+                                                                    {"fma+add", best},
+                                                                    {"best", best}}};
+    for (const auto& [operation, per_lane] : flops)
+        promises.compute(operation, isa.name, traits(precision).name, per_lane * lanes);
+}
+
+/// A dot product multiplies and adds as many pairs as fit into a register.
+void promise_dots(const Figures& core, const Isa& isa, const Machine& machine, Promises& promises)
+{
+    const double registers = isa.register_bytes / slots(core, isa.register_bytes * bits_per_byte);
+    const bool is_wide = isa.encoding == Encoding::evex;
+    if (is_wide && has(machine.features, "avx512_bf16"))
+        promises.compute("dot", isa.name, "bf16", 2 * core.bf16_dots * registers / 2);
+    if (has(machine.features, is_wide ? "avx512_vnni" : "avx_vnni"))
+        promises.compute("dot", isa.name, "int8", 2 * core.int8_dots * registers);
+}
+
+void promise_compute(const Figures& core, const Machine& machine, Promises& promises)
+{
+    for (const Isa& isa : isa_table) {
+        if (!has(machine.isa, isa.name) || isa.register_bytes * bits_per_byte > 512) continue;
+        promise_mixes(core, isa, Precision::fp64, promises);
+        promise_mixes(core, isa, Precision::fp32, promises);
+        const bool is_vex = isa.encoding == Encoding::vex || isa.encoding == Encoding::evex;
+        if (isa.encoding == Encoding::evex && has(machine.features, "avx512_fp16"))
+            promise_mixes(core, isa, Precision::fp16, promises);
+        if (is_vex) promise_dots(core, isa, machine, promises);
+    }
+    if (has(machine.features, "amx_bf16")) promises.compute("tile", "amx", "bf16", core.bf16_tile);
+    if (has(machine.features, "amx_int8")) promises.compute("tile", "amx", "int8", core.int8_tile);
+}
+
+}  // namespace
+
+const Figures* figures_of(const Machine& machine)
+{
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.vendor == machine.vendor && row.family == machine.family && row.first_model <= machine.model &&
+               machine.model <= row.last_model;
+    });
+    return found == rows.end() ? nullptr : found->figures;
+}
+
+std::vector<Promise> promises_of(const Machine& machine)
+{
+    const Figures* const core = figures_of(machine);
+    if (core == nullptr) return {};
+    Promises promises(*core);
+    promise_bandwidth(*core, promises);
+    promise_compute(*core, machine, promises);
+    return promises.take();
+}
+
+}  // namespace roof::cpu

@@ -1,0 +1,43 @@
+// Theory: what the makers' guides say one core of a microarchitecture can do per clock. One row each; nothing here is
+// measured, and no measurement uses it: it stands beside the ceilings, and a ceiling above it is a mistake.
+#pragma once
+
+#include "ert/method/machine.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace roof::cpu {
+
+/// Floating-point instructions that can start per clock. 0: not claimed.
+struct Pipes {
+    double fma = 0;    ///< multiply-adds, or multiplications
+    double add = 0;    ///< additions
+    double total = 0;  ///< of both together
+};
+
+/// Figures of one core. 0: not claimed.
+struct Figures {
+    std::string_view name;
+    std::string_view source;
+    int datapath_bits = 0;  ///< an instruction that works on more takes as many slots as datapaths fit into it
+    Pipes narrow;           ///< for instructions of up to 256 bits
+    Pipes wide;             ///< for instructions of 512 bits
+    double bf16_dots = 0;   ///< dot-product instructions per clock
+    double int8_dots = 0;
+    double bf16_tile = 0;  ///< FLOPs, or operations, per clock of the matrix unit
+    double int8_tile = 0;
+    double load_bytes = 0;  ///< per clock, from L1
+    double store_bytes = 0;
+    double access_bytes = 0;  ///< loads and stores together
+    double fill_bytes = 0;    ///< per clock, from L2 into L1, and as many back
+};
+
+/// Null if there is no row for this processor.
+const Figures* figures_of(const Machine& machine);
+
+/// What the figures promise for each ceiling that can be measured on this machine, by the names the probes use; none for a
+/// processor without a row. Needs `vendor`, `family`, `model`, `isa` and `features`.
+std::vector<Promise> promises_of(const Machine& machine);
+
+}  // namespace roof::cpu

@@ -1,0 +1,89 @@
+#include "ert/method/found.hpp"
+
+#include "ert/method/ceiling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace roof {
+namespace {
+
+/// Working sets of the load sweep with so many threads.
+std::set<long long> swept_sizes(std::span<const Measurement> rows, const MeasuredLevel& level)
+{
+    std::set<long long> sizes;
+    for (const Measurement& row : rows) {
+        if (row.role != Role::bandwidth || row.device != level.device || !row.point.has("working_set")) continue;
+        if (row.point.has("threads") && row.point.integer("threads") != level.threads) continue;
+        sizes.insert(row.point.integer("working_set"));
+    }
+    return sizes;
+}
+
+/// The size at which the level's ceiling was held, and a neighbour on the same level.
+std::vector<long long> fastest_pair(const Ceilings& ceilings, const MeasuredLevel& level,
+                                    const std::set<long long>& sizes)
+{
+    for (const Ceiling& ceiling : ceilings.all) {
+        const bool is_load =
+            ceiling.kind == Role::bandwidth && ceiling.operation == "load" && ceiling.condition.empty();
+        if (!is_load || ceiling.device != level.device || ceiling.threads != level.threads) continue;
+        if (ceiling.level != level.name) continue;
+        const auto at = sizes.find(std::llround(ceiling.working_set.value));
+        if (at == sizes.end()) return {};
+        const auto next = std::next(at);
+        if (next != sizes.end() && static_cast<double>(*next) <= level.to.value) return {*at, *next};
+        if (at != sizes.begin() && static_cast<double>(*std::prev(at)) >= level.from.value)
+            return {*std::prev(at), *at};
+        return {*at};
+    }
+    return {};
+}
+
+/// And one that nearly fills the level: some operations are at their best there, where prefetchers have had time to start.
+std::vector<long long> with_a_full_one(std::vector<long long> pair, const std::set<long long>& sizes,
+                                       const MeasuredLevel& level)
+{
+    constexpr double nearly = 0.8;
+    auto full = sizes.upper_bound(std::llround(level.to.value * nearly));
+    if (pair.empty() || full == sizes.begin() || *--full <= pair.back()) return pair;
+    pair.push_back(*full);
+    return pair;
+}
+
+/// Between the level's last working set and the first beyond it, in whole pages for every thread.
+std::vector<long long> across_the_edge(const MeasuredLevel& level)
+{
+    constexpr double least_gap = 1.15;
+    constexpr long long page = 4096;
+    if (level.beyond.value < level.to.value * least_gap) return {};
+    std::vector<long long> sizes;
+    for (const double share : {1.0 / 3, 2.0 / 3}) {
+        const double size = level.to.value * std::pow(level.beyond / level.to, share);
+        const long long step = page * level.threads;
+        sizes.push_back(std::llround(size / static_cast<double>(step)) * step);
+    }
+    return sizes;
+}
+
+}  // namespace
+
+FoundSizes find_sizes(std::span<const Measurement> rows, const Machine& machine)
+{
+    const Ceilings ceilings = fit_ceilings(rows, machine);
+    FoundSizes found;
+    for (const MeasuredLevel& level : ceilings.levels_by_threads) {
+        const auto add = [&](const std::string& word, const std::vector<long long>& sizes) {
+            auto& list = found[{level.device, level.threads, word}];
+            list.insert(list.end(), sizes.begin(), sizes.end());
+        };
+        const std::vector<long long> pair = fastest_pair(ceilings, level, swept_sizes(rows, level));
+        add("levels", with_a_full_one(pair, swept_sizes(rows, level), level));
+        if (!pair.empty()) add("fastest", {pair.front()});
+        add("edges", across_the_edge(level));
+    }
+    return found;
+}
+
+}  // namespace roof

@@ -1,0 +1,209 @@
+#include "ert/method/sustained.hpp"
+
+#include "ert/method/names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <random>
+#include <string>
+
+namespace roof {
+namespace {
+
+constexpr std::array<Named<Steadiness>, 3> words{{
+    {Steadiness::steady, "steady"},
+    {Steadiness::bimodal, "bimodal"},
+    {Steadiness::unsteady, "unsteady"},
+}};
+
+constexpr double line_bytes = 64;
+constexpr int draws = 400;
+constexpr double tail = 0.025;
+
+using Visit = std::vector<double>;  ///< rates of its samples
+
+double middle_of(std::vector<double> values)
+{
+    const std::size_t half = values.size() / 2;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(half);
+    std::ranges::nth_element(values, middle);
+    if (values.size() % 2 == 1) return *middle;
+    return 0.5 * (*middle + *std::max_element(values.begin(), middle));
+}
+
+/// Rows made without samples, and those of an older release, have their estimate alone.
+Visit rates_of(const Measurement& row)
+{
+    const double work = work_of(row);
+    Visit rates;
+    for (const Sample& sample : row.samples) {
+        if (sample.used && sample.seconds.value > 0) rates.push_back(work / sample.seconds.value);
+    }
+    if (rates.empty() && row.seconds.median.value > 0) rates.push_back(work / row.seconds.median.value);
+    return rates;
+}
+
+/// The fastest of as many visits, each with as many samples, drawn again with replacement.
+double draw_again(const std::vector<Visit>& visits, std::minstd_rand& random)
+{
+    double fastest = 0;
+    std::vector<double> drawn;
+    for (std::size_t i = 0; i < visits.size(); ++i) {
+        const Visit& visit = visits[random() % visits.size()];
+        drawn.clear();
+        for (std::size_t j = 0; j < visit.size(); ++j) drawn.push_back(visit[random() % visit.size()]);
+        fastest = std::max(fastest, middle_of(drawn));
+    }
+    return fastest;
+}
+
+void widen_by_visits(Rate& rate, const std::vector<Visit>& visits)
+{
+    std::minstd_rand random(1);  // the same answer for the same rows
+    std::vector<double> answers;
+    for (int i = 0; i < draws; ++i) answers.push_back(draw_again(visits, random));
+    std::ranges::sort(answers);
+    const auto at = [&](double share) { return answers[static_cast<std::size_t>(share * (draws - 1))]; };
+    rate.low = {std::min(rate.median.value, at(tail))};
+    rate.high = {std::max(rate.median.value, at(1 - tail))};
+}
+
+/// The split of sorted values into two groups that explains most of their spread; 0 if they do not lie well apart.
+std::size_t split_of(const std::vector<double>& sorted)
+{
+    constexpr double least_share = 0.15;
+    constexpr double well_apart = 4;      // times the spread within the groups
+    constexpr double least_ratio = 1.03;  // of the groups' rates
+    const auto least =
+        std::max<std::size_t>(3, static_cast<std::size_t>(least_share * static_cast<double>(sorted.size())));
+    std::vector<double> sums{0};
+    std::vector<double> squares{0};
+    for (const double value : sorted) {
+        sums.push_back(sums.back() + value);
+        squares.push_back(squares.back() + value * value);
+    }
+    const auto n = sorted.size();
+    std::size_t best = 0;
+    double best_within = 0;
+    for (std::size_t k = least; k + least <= n; ++k) {
+        const auto low = static_cast<double>(k);
+        const auto high = static_cast<double>(n - k);
+        const double within = squares[n] - sums[k] * sums[k] / low - (sums[n] - sums[k]) * (sums[n] - sums[k]) / high;
+        if (best != 0 && within >= best_within) continue;
+        best = k;
+        best_within = within;
+    }
+    if (best == 0) return 0;
+    const double lower = sums[best] / static_cast<double>(best);
+    const double upper = (sums[n] - sums[best]) / static_cast<double>(n - best);
+    const double spread = std::sqrt(std::max(0.0, best_within) / static_cast<double>(n));
+    return upper > lower * least_ratio && upper - lower > well_apart * spread ? best : 0;
+}
+
+std::vector<Mode> modes_of(const std::vector<Visit>& visits)
+{
+    std::vector<double> all;
+    for (const Visit& visit : visits) all.insert(all.end(), visit.begin(), visit.end());
+    if (all.empty()) return {};
+    std::ranges::sort(all);
+    const auto split = static_cast<std::ptrdiff_t>(split_of(all));
+    if (split == 0) return {{middle_of(all), 1}};
+    const double share = static_cast<double>(split) / static_cast<double>(all.size());
+    return {{middle_of({all.begin(), all.begin() + split}), share},
+            {middle_of({all.begin() + split, all.end()}), 1 - share}};
+}
+
+Estimate<Quantity<0, 0, 0>> per_clock_of(const Measurement& row)
+{
+    std::vector<double> values;
+    for (const Sample& sample : row.samples) {
+        if (sample.used && sample.disturbance.empty() && sample.clock.value > 0 && sample.seconds.value > 0)
+            values.push_back(work_of(row) / (sample.seconds.value * sample.clock.value));
+    }
+    return Estimate<Quantity<0, 0, 0>>::of(values);
+}
+
+bool is_ok(const Measurement& row)
+{
+    return row.status == Status::ok && row.seconds.median.value > 0;
+}
+
+/// Its samples, if it has any, were all seen to be disturbed.
+bool was_disturbed(const Measurement& row)
+{
+    const auto counts = [](const Sample& sample) { return sample.used && sample.disturbance.empty(); };
+    return !row.samples.empty() && std::ranges::none_of(row.samples, counts);
+}
+
+Sustained over(const std::vector<const Measurement*>& rows)
+{
+    Sustained point;
+    point.disturbed =
+        std::ranges::none_of(rows, [](const Measurement* row) { return is_ok(*row) && !was_disturbed(*row); });
+    const Measurement* best = rows.front();
+    std::vector<Visit> visits;
+    int discarded = 0;
+    double fastest = 0;
+    for (const Measurement* row : rows) {
+        if (!is_ok(*row) || (was_disturbed(*row) && !point.disturbed)) continue;
+        const double rate = work_of(*row) / row->seconds.median.value;
+        if (visits.empty() || rate > fastest) best = row;
+        fastest = std::max(fastest, rate);
+        visits.push_back(rates_of(*row));
+        discarded += row->seconds.discarded;
+    }
+    point.best = *best;
+    point.best.point = best->point.without("round");
+    point.visits = static_cast<int>(visits.size());
+    if (visits.empty()) return point;
+
+    const double work = work_of(*best);
+    point.rate = {{fastest}, {work / best->seconds.high.value}, {work / best->seconds.low.value}, 0, discarded};
+    if (visits.size() > 1) widen_by_visits(point.rate, visits);
+    for (const Visit& visit : visits) point.rate.n += static_cast<int>(visit.size());
+    if (visits.size() == 1) point.rate.n = best->seconds.n;
+    point.modes = modes_of(visits);
+    point.per_clock = per_clock_of(*best);
+    return point;
+}
+
+}  // namespace
+
+std::string_view name(Steadiness steadiness)
+{
+    return name_in(words, steadiness);
+}
+
+Steadiness Sustained::steadiness(double tolerance) const
+{
+    constexpr int least_samples = 5;  // fewer agree by chance
+    if (rate.n >= least_samples && rate.relative_half_width() <= tolerance) return Steadiness::steady;
+    return modes.size() > 1 ? Steadiness::bimodal : Steadiness::unsteady;
+}
+
+double work_of(const Measurement& row)
+{
+    if (row.role == Role::bandwidth) return row.work.compulsory.value;
+    if (row.role == Role::latency) return row.work.compulsory.value / line_bytes;
+    return row.work.flops.value;
+}
+
+std::vector<Sustained> sustained(std::span<const Measurement> rows)
+{
+    std::vector<std::vector<const Measurement*>> points;
+    std::map<std::string, std::size_t> place;
+    for (const Measurement& row : rows) {
+        const std::string id = row.bench + " " + row.device + " " + row.point.without("round").str();
+        const auto [at, is_first] = place.try_emplace(id, points.size());
+        if (is_first) points.emplace_back();
+        points[at->second].push_back(&row);
+    }
+    std::vector<Sustained> all;
+    all.reserve(points.size());
+    for (const auto& visits : points) all.push_back(over(visits));
+    return all;
+}
+
+}  // namespace roof

@@ -1,0 +1,54 @@
+// What the visits to a point sustain together. A plan may visit each item several times, the whole list once in each round,
+// so that a disturbance that lasts for seconds (a neighbour on the host, a slow clock, unlucky pages) cannot cover every
+// visit. A disturbance only ever slows; so the fastest visit is the nearest to what the machine can sustain.
+//
+// Estimator: the rate of a visit is the median of its undisturbed samples; the ceiling is the rate of the fastest visit. Its
+// interval asks how far another set of visits would have agreed: visits, and samples within each, are drawn again with
+// replacement many times, and the middle 95% of the answers is the interval. With one visit it is that of the median.
+// A visit all of whose samples were disturbed counts only where every visit was such.
+#pragma once
+
+#include "ert/method/measurement.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace roof {
+
+/// Whether repeated visits found one rate. `bimodal`: two, well apart, each more than once; `unsteady`: neither.
+enum class Steadiness { steady, bimodal, unsteady };
+
+std::string_view name(Steadiness steadiness);
+
+/// Samples that agree with each other.
+struct Mode {
+    double rate = 0;   ///< their median
+    double share = 0;  ///< of all samples
+};
+
+/// Byte/s, FLOP/s or lines/s, as the role counts.
+using Rate = Estimate<Quantity<0, 0, -1>>;
+
+struct Sustained {
+    Measurement best;         ///< the fastest visit; its `round` is taken out of the point
+    Rate rate;                ///< n: samples of all visits that are ok
+    int visits = 0;           ///< that are ok and count
+    bool disturbed = false;   ///< no visit had an undisturbed sample
+    std::vector<Mode> modes;  ///< slowest first; one, or two well apart
+    /// FLOPs, bytes or lines per clock, all threads together: each sample's rate over the clock beside it, of the fastest
+    /// visit. Empty if the clock is not known.
+    Estimate<Quantity<0, 0, 0>> per_clock;
+
+    /// `tolerance`: the half-width of the interval, as a share of the rate, that still is one rate.
+    Steadiness steadiness(double tolerance) const;
+};
+
+/// What one second of a row's work amounts to: lines of 64 bytes for a latency, bytes for a bandwidth, else FLOPs.
+double work_of(const Measurement& row);
+
+/// One for each point, in order of the first visits. A point none of whose visits is ok stands with its first row, and no
+/// rate.
+std::vector<Sustained> sustained(std::span<const Measurement> rows);
+
+}  // namespace roof

@@ -1,0 +1,63 @@
+// What the tests of the CPU's probes share: points, machines that do not exist, and a launch without a measuring loop.
+#pragma once
+
+#include "cpu/watch.hpp"
+#include "cpu/workspace.hpp"
+#include "ert/method/bench.hpp"
+
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace roof::cpu::test {
+
+inline Point point(std::initializer_list<std::pair<std::string, std::string>> values)
+{
+    Point made;
+    for (const auto& [axis, value] : values) made.set(axis, value);
+    return made;
+}
+
+inline std::shared_ptr<CoreHistory> history()
+{
+    return std::make_shared<CoreHistory>();
+}
+
+inline std::shared_ptr<Workspace> workspace()
+{
+    return std::make_shared<Workspace>();
+}
+
+/// Two cores with SSE, 32 KiB of L1 and 1 MiB of L2 each; no answer on how much memory is available.
+inline Machine small_machine()
+{
+    Machine machine;
+    machine.isa = {"scalar", "sse"};
+    machine.threads = 2;
+    machine.devices.resize(1);
+    machine.devices.front().name = "cpu";
+    machine.devices.front().levels = {{"L1", Bytes{32 << 10}, 2, 1}, {"L2", Bytes{1 << 20}, 2, 1}};
+    return machine;
+}
+
+/// Throws std::out_of_range if there is none of that name.
+inline const Axis& axis(const std::vector<Axis>& axes, const std::string& name)
+{
+    for (const Axis& candidate : axes) {
+        if (candidate.name == name) return candidate;
+    }
+    throw std::out_of_range("no axis " + name);
+}
+
+inline void launch_and_check(Subject& subject)
+{
+    const Clock clock = [] { return Seconds{}; };
+    Trace trace(clock, 0);
+    subject.launch(trace);
+    subject.check();
+}
+
+}  // namespace roof::cpu::test

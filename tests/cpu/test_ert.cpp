@@ -1,0 +1,171 @@
+// The curve under the roofs: loops of exactly the intensity they state, checked to the last bit.
+#include "cpu/kernels/registers.hpp"
+#include "cpu/probes/ert.hpp"
+#include "cpu/probes/ert_check.hpp"
+#include "ert/base/error.hpp"
+#include "tests/cpu/decode.hpp"
+#include "tests/cpu/probe_bed.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::cpu;
+using namespace roof::cpu::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr const char* words[] = {"1/32", "1/16", "1/8", "1/4", "1/2", "1", "2", "4", "8", "16"};
+
+bool usable(std::string_view isa)
+{
+    const std::vector<std::string> isas = usable_isas();
+    const std::vector<std::string> features = usable_features();
+    return std::ranges::count(isas, isa) > 0 && std::ranges::count(features, "fma") > 0;
+}
+
+/// use(kernel, precision, intensity) for every loop of the probe.
+template <class Use>
+void for_kernels(const Use& use)
+{
+    for (const char* isa : {"avx2", "avx512"}) {
+        for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+            for (const char* word : words) {
+                const FmaRatio ratio = fma_ratio(parse_intensity(word), precision);
+                for (const int length : IntensityKernel::lengths(ratio)) {
+                    CAPTURE(isa, traits(precision).name, word, length);
+                    use(IntensityKernel(parse_isa(isa), precision, ratio, length), precision, parse_intensity(word));
+                }
+            }
+        }
+    }
+}
+
+/// One thread's array of a few iterations, from element `first` of a slice on, and what the kernel makes of it.
+struct Bed {
+    Bed(const IntensityKernel& loop, Precision precision)
+        : kernel(loop),
+          bytes(3 * loop.bytes_per_iteration()),
+          slice(1 << 20, "a test", {}),
+          factor(1, 64, precision),
+          result(loop.accumulators(), loop.isa().register_bytes, precision),
+          first(from / static_cast<std::size_t>(traits(precision).storage_bytes))
+    {
+        factor.broadcast(0, 1);
+        slice.hold(ert_writer(precision), 0, slice.size());
+    }
+
+    void run(std::size_t passes) { kernel.run(passes, bytes, slice.data() + from, factor.data(), result.data()); }
+    void check(std::size_t passes) const { check_ert(kernel, first, bytes, passes, result); }
+
+    static constexpr std::size_t from = 4096;
+    const IntensityKernel& kernel;
+    std::size_t bytes;
+    Slice slice;
+    RegisterFile factor;
+    RegisterFile result;
+    std::size_t first;
+};
+
+}  // namespace
+
+TEST_CASE("the loads and multiply-adds in the loop are those its intensity is counted from")
+{
+    for_kernels([](const IntensityKernel& kernel, Precision precision, double intensity) {
+        std::size_t loaded = 0;
+        double flops = 0;
+        for (const test::Instruction& instruction : test::decode(kernel.loop())) {
+            CHECK(instruction.kind != test::Kind::other);
+            CHECK_FALSE(instruction.writes_memory);
+            if (instruction.reads_memory) loaded += static_cast<std::size_t>(instruction.bytes);
+            if (instruction.kind == test::Kind::fma) flops += 2.0 * instruction.bytes / traits(precision).storage_bytes;
+        }
+        CHECK(loaded == kernel.bytes_per_iteration());
+        CHECK(flops == kernel.flops_per_iteration());
+        CHECK(flops / static_cast<double>(loaded) == intensity);
+    });
+}
+
+TEST_CASE("multiply-adds go round chains that are equally far apart everywhere, and enough of them where they count")
+{
+    for_kernels([](const IntensityKernel& kernel, Precision, double) {
+        std::vector<int> targets;
+        for (const IntensityKernel::Use& use : kernel.uses()) {
+            if (!use.is_words) targets.push_back(use.target);
+        }
+        const int chains = *std::ranges::max_element(targets) + 1;
+        for (std::size_t i = 0; i < targets.size(); ++i) CHECK(targets[i] == static_cast<int>(i) % chains);
+        CHECK(static_cast<int>(targets.size()) % chains == 0);
+        if (static_cast<int>(targets.size()) >= kernel.vectors()) CHECK(chains >= 12);
+    });
+}
+
+TEST_CASE("every loop that this machine can run computes what the host does")
+{
+    for_kernels([](const IntensityKernel& kernel, Precision precision, double) {
+        if (!usable(kernel.isa().name)) return;
+        Bed bed(kernel, precision);
+        bed.run(2);
+        CHECK_NOTHROW(bed.check(2));
+        CHECK_THROWS_AS(bed.check(3), Error);
+    });
+}
+
+TEST_CASE("every load shows in the result")
+{
+    for_kernels([](const IntensityKernel& kernel, Precision precision, double) {
+        if (!usable(kernel.isa().name)) return;
+        Bed bed(kernel, precision);
+        const std::size_t vector = static_cast<std::size_t>(kernel.operand_bytes());
+        for (std::size_t at = 0; at < bed.bytes; at += vector) {
+            bed.slice.data()[Bed::from + at + vector - 1] ^= std::byte{0x80};  // the last element's sign
+            bed.run(1);
+            CHECK_THROWS_AS(bed.check(1), Error);
+            bed.slice.data()[Bed::from + at + vector - 1] ^= std::byte{0x80};
+        }
+    });
+}
+
+TEST_CASE("an ert subject launches, passes its check and has exactly its intensity")
+{
+    const Topology topology = read_topology();
+    if (!usable("avx2")) return;
+    const ErtBench bench(topology.processors, history(), workspace());
+    const auto threads = std::to_string(topology.machine.threads);
+    for (const char* precision : {"fp64", "fp32"}) {
+        for (const char* word : {"1/32", "1", "16"}) {
+            const auto at = point(
+                {{"intensity", word}, {"precision", precision}, {"threads", threads}, {"working_set", "1000000"}});
+            const auto subject = bench.make(at, topology.machine, topology.machine.devices.front());
+            launch_and_check(*subject);
+            const Work work = subject->work();
+            CHECK(work.flops / work.compulsory == Intensity{parse_intensity(word)});
+            CHECK(work.compulsory == work.no_reuse);
+            CHECK_FALSE(subject->variant().empty());
+        }
+    }
+}
+
+TEST_CASE("without vectors that multiply and add at once there is no curve, and intensities are words")
+{
+    const Machine machine = small_machine();
+    const ErtBench bench({{0, 1}, {0, 1}}, history(), workspace());
+    const auto at = [&](const char* word) {
+        return bench.obstacle(
+            point({{"intensity", word}, {"precision", "fp64"}, {"threads", "1"}, {"working_set", "65536"}}), machine,
+            machine.devices.front());
+    };
+    CHECK_THAT(at("1").value_or(""), Contains("multiply-add"));
+    CHECK_THROWS_AS(at("3"), InputError);
+}
+
+TEST_CASE("the usual sets of the curve ascend to one in memory")
+{
+    const std::vector<Axis> axes = ErtBench({{0}, {0}}, history(), workspace()).axes(small_machine());
+    const std::vector<std::string>& sets = axis(axes, "working_set").usual;
+    CHECK(sets.front() == "16384");
+    CHECK(sets.back() == std::to_string(256 << 20));
+    CHECK(sets.size() == 4);
+    CHECK(axis(axes, "intensity").usual.size() == 10);
+}

@@ -1,0 +1,66 @@
+// Bandwidth between nodes of memory: what stands in the way on machines with one node and with several.
+#include "cpu/probes/numa.hpp"
+#include "ert/base/error.hpp"
+#include "tests/cpu/probe_bed.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::cpu;
+using namespace roof::cpu::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::vector<MemoryNode> two_nodes{{0, {{0, 1}, {0, 1}}}, {4, {{}, {}}}};
+
+std::optional<std::string> obstacle(const std::vector<MemoryNode>& nodes, const char* cpu, const char* memory)
+{
+    const Machine machine = small_machine();
+    return NumaBench(nodes, history())
+        .obstacle(
+            point({{"operation", "load"}, {"cpu_node", cpu}, {"memory_node", memory}, {"working_set", "67108864"}}),
+            machine, machine.devices.front());
+}
+
+}  // namespace
+
+TEST_CASE("a machine with one node has nothing to compare")
+{
+    CHECK_THAT(obstacle({{0, {{0, 1}, {0, 1}}}}, "0", "0").value_or(""), Contains("one NUMA node"));
+}
+
+TEST_CASE("nodes are numbered from zero, and one without usable processors has none at work")
+{
+    CHECK_FALSE(obstacle(two_nodes, "0", "0"));
+    CHECK_FALSE(obstacle(two_nodes, "0", "1"));
+    CHECK_THAT(obstacle(two_nodes, "0", "2").value_or(""), Contains("2 NUMA nodes"));
+    CHECK_THAT(obstacle(two_nodes, "1", "0").value_or(""), Contains("no processor"));
+}
+
+TEST_CASE("all pairs of nodes are usual, at one working set that lies in memory")
+{
+    const std::vector<Axis> axes = NumaBench(two_nodes, history()).axes(small_machine());
+    CHECK(axis(axes, "cpu_node").usual == std::vector<std::string>{"0", "1"});
+    CHECK(axis(axes, "memory_node").usual == std::vector<std::string>{"0", "1"});
+    CHECK(axis(axes, "working_set").usual == std::vector<std::string>{std::to_string(256 << 20)});
+}
+
+TEST_CASE("memory bound to the node at hand is streamed and checked, and that of a node that is not there is refused")
+{
+    const Topology topology = read_topology();
+    const int first = topology.nodes.front().number;
+    const Processors& processors = topology.processors;
+    const NumaBench bench({{first, processors}, {1000, processors}}, history());
+    const auto make = [&](const char* memory) {
+        const auto at =
+            point({{"operation", "copy"}, {"cpu_node", "0"}, {"memory_node", memory}, {"working_set", "4000000"}});
+        return bench.make(at, topology.machine, topology.machine.devices.front());
+    };
+    CHECK_THROWS_AS(make("1"), Unsupported);
+    try {
+        launch_and_check(*make("0"));
+    } catch (const Unsupported& error) {
+        CHECK_THAT(error.what(), Contains("NUMA node"));  // a sandbox may forbid the binding
+    }
+}

@@ -1,0 +1,143 @@
+// What comes next, from rows that the test makes up.
+#include "ert/method/agenda.hpp"
+#include "ert/method/found.hpp"
+#include "ert/method/measure.hpp"
+#include "tests/fakes/fake_lab.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::fakes;
+
+namespace {
+
+/// The fake lab, with a bandwidth whose working set may be asked for by a word.
+Lab lab_with_words(const ManualClock& clock, const std::function<double(int visit)>& slower)
+{
+    Lab lab;
+    lab.machine() = fake_machine();
+    std::vector<std::string> sizes;
+    for (long long size = 8192; size <= 1 << 29; size *= 2) sizes.push_back(std::to_string(size));
+    Axis working_set{"working_set", "bytes", sizes, {}, true, 1024, 1LL << 40};
+    working_set.found = {"levels", "edges"};
+    const std::shared_ptr<int> visits = std::make_shared<int>(0);
+    lab.add(std::make_unique<FakeBench>(
+        "bandwidth", Role::bandwidth,
+        std::vector<Axis>{{"operation", "access", {"load"}, {"load", "copy"}},
+                          {"threads", "threads", {"2"}, {}, true, 1, 2},
+                          working_set},
+        [=](const Point& point) {
+            const long long size = point.integer("working_set");
+            const double rate = size <= 65536 ? 400e9 : size <= 2097152 ? 200e9 : size <= 33554432 ? 150e9 : 50e9;
+            FakeSubject::Script script;
+            script.work.compulsory = script.work.no_reuse = Bytes{rate * 1e-3};
+            script.rest_seconds = 1e-3 * slower((*visits)++);
+            return script;
+        },
+        clock));
+    return lab;
+}
+
+const std::string adaptive_plan =
+    "measure: {warmup: 0, least: 6, most: 6}\nrounds: 1\nmost_rounds: 4\nrun:\n"
+    "  - {bench: bandwidth, operation: load}\n"
+    "  - {bench: bandwidth, operation: copy, working_set: levels}\n"
+    "  - {bench: bandwidth, operation: load, working_set: edges}\n";
+
+std::vector<Measurement> measure_batch(const std::vector<Item>& items, const Lab& lab, const ManualClock& time)
+{
+    std::vector<Measurement> rows;
+    for (const Item& item : items) rows.push_back(measure(item, lab, time.clock()));
+    return rows;
+}
+
+void append(std::vector<Measurement>& rows, const std::vector<Measurement>& more)
+{
+    rows.insert(rows.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+TEST_CASE("a list of items is on the agenda until each has its row")
+{
+    const ManualClock time;
+    const Lab lab = fake_lab(time);
+    const Agenda agenda(expand(parse_plan("run:\n  - {bench: train, batch: [4, 8]}\n", "p"), lab));
+    CHECK(agenda.next({}).size() == 2);
+    const auto rows = measure_batch(agenda.next({}), lab, time);
+    CHECK(agenda.next({rows.data(), 1}).size() == 1);
+    CHECK(agenda.next(rows).empty());
+}
+
+TEST_CASE("what rests on findings comes after what finds, at the sizes that were found")
+{
+    const ManualClock time;
+    const Lab lab = lab_with_words(time, [](int) { return 1.0; });
+    const Agenda agenda(parse_plan(adaptive_plan, "p"), lab);
+    std::vector<Measurement> rows = measure_batch(agenda.next({}), lab, time);
+    REQUIRE(rows.size() == 17);
+    const std::vector<Item> found = agenda.next(rows);
+    // Two or three sizes in each of four levels; two sizes across each of three edges.
+    const auto edge = std::ranges::find_if(found, [](const Item& i) { return i.point.text("operation") == "load"; });
+    REQUIRE(found.end() - edge == 6);
+    CHECK(edge - found.begin() >= 8);
+    CHECK(edge - found.begin() <= 12);
+    CHECK(found[0].point.integer("working_set") <= 65536);
+    CHECK(edge->point.integer("working_set") > 65536);
+    CHECK(edge->point.integer("working_set") < 131072);
+    append(rows, measure_batch(found, lab, time));
+    CHECK(agenda.next(rows).empty());
+}
+
+TEST_CASE("a ceiling that is not steady is visited again, until the rounds are used up")
+{
+    const ManualClock time;
+    const Lab lab = lab_with_words(time, [](int visit) { return 1 + 0.2 * (visit % 3); });
+    const Agenda agenda(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 4\n"
+                                   "run:\n  - {bench: bandwidth, operation: load}\n",
+                                   "p"),
+                        lab);
+    std::vector<Measurement> rows;
+    int batches = 0;
+    for (auto items = agenda.next(rows); !items.empty(); items = agenda.next(rows), ++batches) {
+        if (batches > 0) CHECK(items.size() < 17);
+        append(rows, measure_batch(items, lab, time));
+        REQUIRE(batches < 10);
+    }
+    CHECK(batches > 1);
+    for (const Measurement& row : rows) CHECK(row.point.integer("round") <= 4);
+}
+
+TEST_CASE("steady ceilings ask for no further round")
+{
+    const ManualClock time;
+    const Lab lab = lab_with_words(time, [](int) { return 1.0; });
+    const Agenda agenda(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 4\n"
+                                   "run:\n  - {bench: bandwidth, operation: load}\n",
+                                   "p"),
+                        lab);
+    const auto rows = measure_batch(agenda.next({}), lab, time);
+    CHECK(rows.size() == 34);
+    CHECK(agenda.next(rows).empty());
+}
+
+TEST_CASE("a size given on the command line stands in place of the word")
+{
+    const ManualClock time;
+    const Lab lab = lab_with_words(time, [](int) { return 1.0; });
+    const Agenda agenda(parse_plan("run:\n  - {bench: bandwidth, operation: copy, working_set: levels}\n", "p"), lab,
+                        {{"working_set", {"65536"}}});
+    REQUIRE(agenda.written().size() == 1);
+    CHECK(agenda.written().front().point.text("working_set") == "65536");
+}
+
+TEST_CASE("a word that is none of the axis's is refused with its legal values")
+{
+    const ManualClock time;
+    const Lab lab = lab_with_words(time, [](int) { return 1.0; });
+    const Plan plan = parse_plan("run:\n  - {bench: bandwidth, operation: load, working_set: edge}\n", "p");
+    CHECK_THROWS_WITH(Agenda(plan, lab), Catch::Contains("levels") && Catch::Contains("edges"));
+    CHECK_THROWS_WITH(parse_plan("rounds: 3\nmost_rounds: 2\nrun:\n  - {bench: train}\n", "p"),
+                      Catch::Contains("most_rounds"));
+}

@@ -1,0 +1,205 @@
+"""tools/bench_ceilings: what peers print is read as what it means, and ratios are those of one round."""
+
+import importlib.machinery
+import importlib.util
+import io
+import json
+import sys
+import tempfile
+import unittest
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+sys.dont_write_bytecode = True
+
+import peers
+from peers import Quantity
+
+LOADER = importlib.machinery.SourceFileLoader("bench_ceilings", str(ROOT / "tools/bench_ceilings"))
+bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_ceilings", LOADER))
+LOADER.exec_module(bench)
+
+LIKWID_LOAD = """\
+Warning: Sanitizing vector length to a multiple of the loop stride 32
+Test: load_avx512
+Cycles:			17703010
+Number of Flops:	0
+MFlops/s:		0.00
+Data volume (Byte):	2380800000
+MByte/s:		349132.11
+"""
+LIKWID_PEAK = LIKWID_LOAD.replace("load_avx512", "peakflops_avx512_fma").replace("MFlops/s:		0.00", "MFlops/s:		58731.5")
+
+STREAM = """\
+Function    Best Rate MB/s  Avg time     Min time     Max time
+Copy:           25000.5     0.006512     0.006400     0.006700
+Scale:          17000.0     0.009400     0.009300     0.009500
+Add:            19000.0     0.012600     0.012500     0.012700
+Triad:          24800.0     0.012100     0.012000     0.012200
+"""
+BABELSTREAM = """\
+Function    MBytes/sec  Min (sec)   Max         Average
+Copy        26000.123   0.02065     0.02154     0.02100
+Mul         25800.041   0.02080     0.02154     0.02110
+Triad       25900.910   0.03110     0.03162     0.03130
+Dot         29400.789   0.01826     0.01878     0.01850
+"""
+CPUFP = """\
+Number Threads: 1
+---------------------------------------------------------------
+| Instruction Set | Core Computation       | Peak Performance |
+| AVX512_BF16     | DP2A(f32,bf16,bf16)    | 235.1 GFLOPS     |
+| AVX512_VNNI     | DP4A(s32,u8,s8)        | 0.4702 TOPS      |
+| AVX512F         | FMA(f32,f32,f32)       | 117.3 GFLOPS     |
+| AVX512F         | FMA(f64,f64,f64)       | 58.7 GFLOPS      |
+| FMA             | FMA(f64,f64,f64)       | 58.8 GFLOPS      |
+| AVX             | ADD(MUL(f64,f64),f64)  | 58.1 GFLOPS      |
+---------------------------------------------------------------
+"""
+CPUFP_OLD = """\
+| Instruction Set | Data Type | Peak Performance |
+| AVX_VNNI        | INT8      | 590.31 GOPS      |
+| FMA             | FP32      | 149.87 GFLOPS    |
+"""
+MIXBENCH = """\
+------------------------------- CSV data -------------------------------
+Experiment ID, Single Precision ops,,,,              Double precision ops,,,,              Integer operations,,,
+Compute iters, Flops/byte, ex.time,  GFLOPS, GB/sec, Flops/byte, ex.time,  GFLOPS, GB/sec, Iops/byte, ex.time,   GIOPS, GB/sec
+            0,      0.250,   30.50,    7.00,  28.00,      0.125,   61.00,    3.50,  28.50,     0.250,   30.0,     7.10,  28.40
+            1,      0.750,   30.10,   21.00,  28.20,      0.375,   60.00,   10.50,  28.10,     0.750,   30.0,    21.10,  28.10
+           64,     32.250,    0.00,     inf,    inf,     16.125,   61.00,   57.50,   3.60,    32.250,   30.0,    91.10,   2.80
+------------------------------------------------------------------------
+"""
+ERT = 'Gathering the final roofline results...\n' + json.dumps({"empirical": {
+    "gflops": {"data": [["FP64 GFLOPs", 70.9]]}, "gbytes": {"data": [["L1", 396.0], ["DRAM", 46.0]]}}})
+
+
+def ceiling(kind, level, operation, median, isa="best", precision=None, threads=1, condition=None):
+    return {"kind": kind, "level": level, "operation": operation, "precision": precision, "isa": isa,
+            "threads": threads, "condition": condition, "median": median}
+
+
+CALIBRATION = {
+    "machine": {"isa": ["scalar", "sse", "avx2"], "threads": 2},
+    "levels_by_threads": [{"device": "cpu", "name": "L1", "threads": 1, "from_bytes": 8000, "to_bytes": 32000},
+                          {"device": "cpu", "name": "DRAM", "threads": 2, "from_bytes": 1e8, "to_bytes": 4e8}],
+    "ceilings": [ceiling("bandwidth", "L1", "load", 200e9), ceiling("bandwidth", "L1", "load", 90e9, condition="small"),
+                 ceiling("compute", "core", "fma", 5e9, "scalar", "fp64"),
+                 ceiling("compute", "core", "fma", 50e9, "avx2", "fp64"),
+                 ceiling("compute", "core", "best", 75e9, "avx2", "fp64"), ceiling("latency", "L1", "latency", 1e9)],
+}
+
+
+class Answers(unittest.TestCase):
+    def test_of_likwid_are_bytes_or_flops_by_test(self):
+        self.assertAlmostEqual(349132.11e6, peers.parse_likwid(LIKWID_LOAD))
+        self.assertAlmostEqual(58731.5e6, peers.parse_likwid(LIKWID_PEAK))
+        self.assertIsNone(peers.parse_likwid("ERROR - no such test\n"))
+
+    def test_of_stream_and_babelstream_have_our_names_where_they_do_our_operations(self):
+        self.assertEqual({"copy": 25000.5e6, "triad": 24800e6}, peers.parse_stream(STREAM))
+        self.assertEqual({"copy": 26000.123e6, "triad": 25900.910e6, "load": 29400.789e6},
+                         peers.parse_stream(BABELSTREAM))
+
+    def test_of_cpufp_are_the_best_of_each_operation_and_precision(self):
+        self.assertEqual({("dot", "bf16"): 235.1e9, ("dot", "int8"): 470.2e9, ("fma", "fp32"): 117.3e9,
+                          ("fma", "fp64"): 58.8e9, ("mul+add", "fp64"): 58.1e9}, peers.parse_cpufp(CPUFP))
+        self.assertEqual({("dot", "int8"): 590.31e9, ("fma", "fp32"): 149.87e9}, peers.parse_cpufp(CPUFP_OLD))
+
+    def test_of_mixbench_are_the_highest_finite_ones(self):
+        self.assertEqual({("fma", "fp32"): 21e9, ("fma", "fp64"): 57.5e9, ("load", ""): 28.5e9},
+                         peers.parse_mixbench(MIXBENCH))
+
+    def test_of_ert_are_updates_and_a_roof(self):
+        self.assertEqual({("L1", "update", ""): 396e9, ("DRAM", "update", ""): 46e9, ("core", "roof", "fp64"): 70.9e9},
+                         peers.parse_ert(ERT))
+
+    def test_of_ours_are_the_best_instruction_set_under_usual_conditions(self):
+        self.assertEqual({Quantity("L1", "load", "", 1): 200e9, Quantity("core", "fma", "fp64", 1): 50e9,
+                          Quantity("core", "best", "fp64", 1): 75e9, Quantity("core", "roof", "fp64", 1): 75e9},
+                         peers.parse_roof(CALIBRATION))
+
+    def test_that_are_none_give_nothing(self):
+        for parse in (peers.parse_stream, peers.parse_cpufp, peers.parse_mixbench):
+            self.assertEqual({}, parse("Segmentation fault\n"))
+
+
+class Points(unittest.TestCase):
+    TESTS = {"load_avx", "load_sse", "store_avx", "store_mem_avx", "copy_sse", "peakflops_avx_fma"}
+
+    def test_of_likwid_lie_in_the_middle_of_each_level_and_use_the_widest_set_of_the_machine(self):
+        points = {quantity: (test, size) for quantity, test, size in bench.likwid_points(CALIBRATION, self.TESTS)}
+        self.assertEqual(("load_avx", 16000), points[Quantity("L1", "load", "", 1)])
+        self.assertEqual(("copy_sse", 16000), points[Quantity("L1", "copy", "", 1)])
+        self.assertEqual(("load_avx", int(4e8)), points[Quantity("DRAM", "load", "", 2)])
+        self.assertEqual("peakflops_avx_fma", points[Quantity("core", "fma", "fp64", 2)][0])
+
+    def test_of_non_temporal_stores_are_in_memory_only(self):
+        levels = {q.level for q, _, _ in bench.likwid_points(CALIBRATION, self.TESTS) if q.operation == "store_nt"}
+        self.assertEqual({"DRAM"}, levels)
+
+
+class Comparing(unittest.TestCase):
+    LOAD = Quantity("L1", "load", "", 1)
+
+    def samples(self, ours, theirs):
+        return ([(n, "roof", self.LOAD, rate) for n, rate in enumerate(ours)] +
+                [(n, "peer", self.LOAD, rate) for n, rate in enumerate(theirs)])
+
+    def test_divides_within_a_round_and_takes_the_median(self):
+        found, = bench.compare(self.samples([10, 20, 90], [10, 10, 30]))
+        self.assertEqual((2, 1, 3, 3), (found.ratio, found.low, found.high, found.rounds))
+
+    def test_takes_rounds_in_which_both_answered(self):
+        found, = bench.compare(self.samples([10, 20], [5]))
+        self.assertEqual((2, 1), (found.ratio, found.rounds))
+        self.assertEqual([], bench.compare(self.samples([], [5])))
+
+    def test_has_the_interval_of_order_statistics(self):
+        self.assertEqual((0, 4), bench.median_interval(5)[:2])
+        self.assertEqual((0, 5), bench.median_interval(6)[:2])
+        self.assertEqual((1, 8), bench.median_interval(10)[:2])
+        self.assertAlmostEqual(1 - 2 * 11 / 1024, bench.median_interval(10)[2])
+
+    def test_tells_how_many_are_behind(self):
+        text = bench.table(bench.compare(self.samples([9, 9], [10, 10])))
+        self.assertIn("0 of 1 are not behind", text)
+        self.assertIn("0.900", text)
+
+
+class Command(unittest.TestCase):
+    def call(self, *arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            status = bench.main(list(arguments))
+        return status, out.getvalue(), err.getvalue()
+
+    def test_without_peers_says_so(self):
+        status, _, err = self.call()
+        self.assertEqual(2, status)
+        self.assertIn("skipped: likwid (its program is not given: --likwid)", err)
+        self.assertIn("no peer is given", err)
+
+    def test_interleaves_keeps_the_rounds_and_reads_them_back(self):
+        with tempfile.TemporaryDirectory() as folder:
+            roof, stream, rates = (Path(folder) / name for name in ("roof", "stream", "rates.csv"))
+            document = dict(CALIBRATION, ceilings=[ceiling("bandwidth", "DRAM", "copy", 50e9)])
+            roof.write_text(json.dumps(document), encoding="utf-8")
+            stream.write_text(STREAM, encoding="utf-8")
+            status, out, err = self.call("--roof", f"sh -c 'cat {roof}'", "--stream", f"cat {stream}", "--cpufp",
+                                         "/nowhere/cpufp", "--rounds", "2", "--csv", str(rates))
+            self.assertEqual(0, status, err)
+            self.assertIn("left out from here on: cpufp: /nowhere/cpufp", err)
+            self.assertIn("2.000", out)
+            self.assertEqual(out, self.call("--from", str(rates))[1])
+
+    def test_refuses_no_rounds(self):
+        with self.assertRaises(SystemExit) as refusal:
+            self.call("--rounds", "0")
+        self.assertEqual(2, refusal.exception.code)
+
+
+if __name__ == "__main__":
+    unittest.main()

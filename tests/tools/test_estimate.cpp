@@ -1,0 +1,191 @@
+// `roof estimate` as a person meets it: on sheets, on this machine's calibration, and over the published studies.
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "tests/tools/workbench.hpp"
+#include "tools/roof/machines.hpp"
+#include "tools/roof/plans.hpp"
+#include "tools/roof/studies.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+using namespace roof;
+using Catch::Contains;
+using nlohmann::json;
+using tests::Said;
+using tests::Workbench;
+
+namespace {
+
+json document(const Said& said)
+{
+    INFO(said.err);
+    REQUIRE(said.status == 0);
+    return json::parse(said.out);
+}
+
+}  // namespace
+
+TEST_CASE("an estimate without a machine says what is counted and what is allocated")
+{
+    const Said said = Workbench{}.roof({"estimate", "resnet18", "--batch", "8"});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out, Contains("layer4.1.conv2") && Contains("memory for") && Contains("inference"));
+}
+
+TEST_CASE("an estimate on sheets has a column for each machine")
+{
+    const Said said = Workbench{}.roof({"estimate", "resnet18", "--batch", "10", "--on", "v100,t4"});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out, Contains("v100 (spec)") && Contains("t4 (spec)") && Contains("15.7 TFLOP/s"));
+    const json both =
+        document(Workbench{}.roof({"estimate", "resnet18", "--batch", "10", "--on", "v100,a100", "--json"}));
+    REQUIRE(both["machines"].size() == 2);
+    CHECK(both["machines"][0]["machine"] == "v100");
+    CHECK(both["machines"][1]["known"] == "spec");
+}
+
+TEST_CASE("VGG-16 at batch 256 runs out of a T4's memory, and not out of an A100's")
+{
+    const json vgg = document(Workbench{}.roof(
+        {"estimate", "vgg16", "--batch", "256", "--phase", "forward", "--on", "t4,a100", "--json"}))["machines"];
+    CHECK(vgg[0]["memory"]["fits"] == false);
+    CHECK(vgg[1]["memory"]["fits"] == true);
+    CHECK(vgg[0]["largest_batch"] < 256);
+    CHECK(vgg[1]["largest_batch"] > 256);
+}
+
+TEST_CASE("this machine's calibration is `here`, and a folder of results by its path")
+{
+    const Workbench bench;
+    CHECK(bench.roof({"estimate", "resnet18", "--batch", "4", "--on", "here"}).status == 2);
+    std::ofstream(bench.folder / "ceilings.yaml") << "run: [{bench: bandwidth}, {bench: flops}]\n";
+    REQUIRE(bench.roof({"sweep", bench.path("ceilings.yaml")}).status == 0);
+    const json here =
+        document(bench.roof({"estimate", "resnet18", "--batch", "4", "--on", "here", "--json"}))["machines"];
+    REQUIRE(here.size() == 1);
+    CHECK(here[0]["known"] == "measured");
+    CHECK(here[0]["peak_flops_per_second"] == Approx(100e9));
+    const std::string folder = bench.path("results/fake-2cpu");
+    const json same =
+        document(bench.roof({"estimate", "resnet18", "--batch", "4", "--on", folder, "--json"}))["machines"];
+    CHECK(same[0]["seconds"] == here[0]["seconds"]);
+}
+
+TEST_CASE("several GPUs need a link, and a forward pass has nothing to share")
+{
+    const Workbench bench;
+    const std::vector<std::string> words{"estimate", "alexnet", "--batch", "64", "--on", "a100", "--gpus", "2"};
+    const auto with = [&](std::vector<std::string> more) {
+        std::vector<std::string> all = words;
+        all.insert(all.end(), more.begin(), more.end());
+        return bench.roof(all);
+    };
+    CHECK_THAT(with({}).err, Contains("link"));
+    CHECK_THAT(with({"--link", "nvlnk"}).err, Contains("did you mean 'nvlink'"));
+    CHECK_THAT(with({"--link", "pcie", "--phase", "forward"}).err, Contains("forward"));
+    const json scaled = document(with({"--link", "pcie", "--json"}))["machines"][0]["scaling"];
+    CHECK(scaled["gradient_bytes"] == 4.0 * 61100840);
+    CHECK(scaled["all_reduce_seconds"] == Approx(2 * 5.7e-6 + 4.0 * 61100840 / 32e9));
+}
+
+TEST_CASE("an epoch has ImageNet's images, or as many as are asked for")
+{
+    const auto epoch = [](const std::vector<std::string>& more) {
+        std::vector<std::string> words{"estimate", "alexnet", "--batch", "100", "--on", "a100", "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        return document(Workbench{}.roof(words))["machines"][0];
+    };
+    CHECK(epoch({})["epoch_images"] == 1281167);
+    const json few = epoch({"--images", "250"});
+    CHECK(few["epoch_seconds"] == Approx(3 * few["seconds"]["layer_by_layer"].get<double>()));
+}
+
+TEST_CASE("a machine, a study or a phase that is none is one clear line with the legal words")
+{
+    const auto complaint = [](const std::vector<std::string>& words) {
+        const Said said = Workbench{}.roof(words);
+        CHECK(said.status == 2);
+        CHECK(std::count(said.err.begin(), said.err.end(), '\n') == 1);
+        return said.err;
+    };
+    CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--on", "v10"}), Contains("did you mean 'v100'"));
+    CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--phase", "back"}), Contains("forward, step"));
+    CHECK_THAT(complaint({"estimate", "--study", "z"}), Contains("'z'") && Contains("a, b, c, d, e"));
+    CHECK_THAT(complaint({"estimate"}), Contains("MODEL"));
+    CHECK_THAT(complaint({"estimate", "alexnet"}), Contains("--batch"));
+    CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--images", "0"}), Contains("--images"));
+}
+
+TEST_CASE("every sheet can be read, has a peak in fp32 and a source, and no two share a name")
+{
+    std::vector<std::string> words;
+    for (const analysis::MachineSheet& sheet : built_in_sheets()) {
+        INFO(sheet.name);
+        CHECK(sheet.peaks.contains(Precision::fp32));
+        CHECK_FALSE(sheet.sources.empty());
+        CHECK(sheet.levels.back().name == "DRAM");
+        for (std::size_t i = 1; i < sheet.levels.size(); ++i)
+            CHECK(sheet.levels[i].bandwidth < sheet.levels[i - 1].bandwidth);
+        words.push_back(sheet.name);
+        words.insert(words.end(), sheet.also.begin(), sheet.also.end());
+    }
+    CHECK(words.size() > 10);
+    std::sort(words.begin(), words.end());
+    CHECK(std::adjacent_find(words.begin(), words.end()) == words.end());
+}
+
+TEST_CASE("every study has a plan, published numbers with a source, and hypotheses that can be read")
+{
+    const std::vector<std::string> names = study_names();
+    CHECK(names == std::vector<std::string>{"a", "b", "c", "d", "e"});
+    for (const std::string& name : names) {
+        INFO(name);
+        CHECK_FALSE(find_plan("studies/" + name).entries.empty());
+        const PublishedStudy study = find_study("studies/" + name);
+        CHECK_FALSE(study.hypotheses.empty());
+        for (const analysis::PublishedNumber& number : study.numbers) CHECK_FALSE(number.source.empty());
+        const json answers = document(Workbench{}.roof({"estimate", "--study", name, "--json"}));
+        CHECK(answers["hypotheses"].size() == study.hypotheses.size());
+        CHECK(answers["published"].size() == study.numbers.size());
+    }
+}
+
+TEST_CASE("the studies' mistakes are caught by the estimator's own numbers")
+{
+    const auto standing = [](const std::string& study, const std::string& quantity, const std::string& machine) {
+        const json said = document(Workbench{}.roof({"estimate", "--study", study, "--json"}));
+        std::string found = "not there";
+        for (const json& number : said["published"])
+            if (number["quantity"] == quantity && number["machine"] == machine) found = number["standing"];
+        return found;
+    };
+    CHECK(standing("a", "flop_rate", "v100") == "plausible");
+    CHECK(standing("b", "flops_per_image", "a100") == "doubtful");
+    CHECK(standing("b", "epoch", "xeon") == "impossible");
+    CHECK(standing("c", "flops", "") == "agrees");
+    CHECK(standing("c", "fits", "t4") == "agrees");
+    CHECK(standing("d", "image", "") == "doubtful");
+    CHECK(standing("d", "window", "") == "differs");
+}
+
+TEST_CASE("a study's page and its measured rows")
+{
+    const Workbench bench;
+    const Said said = bench.roof({"estimate", "--study", "a", "--page", bench.path("a.html")});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out,
+               Contains("fails") && Contains("bound(resnet18, v100, batch=10) == memory") && Contains("a.html"));
+    CHECK(std::filesystem::file_size(bench.folder / "a.html") > 4000);
+    CHECK(bench.roof({"estimate", "--study", "a", "--page", "/proc/nowhere/a.html"}).status == 2);
+    CHECK(bench.roof({"estimate", "--study", "a", "--measured", bench.path("nothing")}).status == 2);
+}
+
+TEST_CASE("spec sheets are no plans")
+{
+    for (const std::string& name : built_in_plans()) CHECK_FALSE(name.starts_with("machines/"));
+    CHECK_THROWS_AS(find_plan("machines/t4"), InputError);
+}

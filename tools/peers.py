@@ -1,0 +1,92 @@
+"""What other programs answer, read: text in, rates in byte/s, FLOP/s or operations/s out."""
+
+import json
+import math
+import re
+from collections import namedtuple
+
+# What is measured: a memory level or "core", an operation as `roof` names it, a precision (empty for bandwidth), threads.
+# Operation "roof" stands for the best mix of a precision.
+Quantity = namedtuple("Quantity", "level operation precision threads")
+
+
+def parse_likwid(text):
+    """The rate of one likwid-bench run, in byte/s or, for its peakflops tests, FLOP/s. None if there is none."""
+    found = {unit: float(value) for unit, value in re.findall(r"^(MByte/s|MFlops/s):\s*([0-9.]+)", text, re.MULTILINE)}
+    test = re.search(r"^Test:\s*(\S+)", text, re.MULTILINE)
+    is_compute = test is not None and test.group(1).startswith("peakflops")
+    rate = found.get("MFlops/s" if is_compute else "MByte/s", 0)
+    return rate * 1e6 if rate > 0 else None
+
+
+def parse_stream(text):
+    """{operation: byte/s} of STREAM ("Copy:  25000.0 …") and BabelStream ("Copy        26000.1 …")."""
+    names = {"Copy": "copy", "Triad": "triad", "Dot": "load"}
+    rows = re.findall(r"^(Copy|Triad|Dot):?\s+([0-9.]+)\s", text, re.MULTILINE)
+    return {names[name]: float(rate) * 1e6 for name, rate in rows}
+
+
+def parse_cpufp(text):
+    """{(operation, precision): operations/s} of cpufp's table, the best of its instruction sets."""
+    types = {"fp64": "fp64", "fp32": "fp32", "fp16": "fp16", "bf16": "bf16", "int8": "int8",
+             "f64": "fp64", "f32": "fp32", "f16": "fp16", "u8": "int8", "s8": "int8"}
+    best = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        rate = re.match(r"([0-9.]+) ([GT])(FL)?OPS$", cells[-1]) if len(cells) == 3 else None
+        words = re.findall(r"[a-z]+[0-9]+", cells[1].lower()) if rate else []
+        known = [types[word] for word in words if word in types]
+        if not known:
+            continue
+        is_mul_add = cells[1].startswith("ADD(MUL") or cells[0] in ("AVX", "SSE")
+        narrow = min(known, key=lambda name: int(re.sub(r"\D", "", name)))
+        operation = "mul+add" if is_mul_add else "dot" if narrow in ("bf16", "int8") else "fma"
+        value = float(rate.group(1)) * (1e12 if rate.group(2) == "T" else 1e9)
+        best[operation, narrow] = max(value, best.get((operation, narrow), 0))
+    return best
+
+
+def parse_mixbench(text):
+    """{("fma", precision): FLOP/s, ("load", ""): byte/s}: the highest of each in mixbench's CSV."""
+    blocks = {"Single Precision ops": "fp32", "Double precision ops": "fp64", "Half precision ops": "fp16"}
+    columns, best = [], {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split(",")]
+        if cells[0] == "Experiment ID":
+            columns = [blocks.get(name) for name in cells[1::4]]
+        elif columns and re.fullmatch(r"\d+", cells[0]):
+            for index, precision in enumerate(columns):
+                block = cells[1 + 4 * index:5 + 4 * index]
+                if precision is None or len(block) < 4:
+                    continue
+                for key, cell in ((("fma", precision), block[2]), (("load", ""), block[3])):
+                    value = float(cell) * 1e9
+                    if math.isfinite(value) and value > best.get(key, 0):
+                        best[key] = value
+    return best
+
+
+def parse_ert(text):
+    """{(level, operation, precision): rate} of ERT's roofline.json. It counts each element as read and written: update."""
+    empirical = json.loads(text[text.index("{"):])["empirical"]
+    rates = {}
+    for name, value in empirical["gbytes"]["data"]:
+        rates[name, "update", ""] = value * 1e9
+    for name, value in empirical["gflops"]["data"]:
+        precision = name.split()[0].lower()
+        rates["core", "roof", precision] = value * 1e9
+    return rates
+
+
+def parse_roof(document):
+    """{Quantity: rate} of `roof calibrate --json`, the best of its instruction sets; conditions are left out."""
+    rates = {}
+    for ceiling in document["ceilings"]:
+        if ceiling["condition"] or ceiling["kind"] not in ("bandwidth", "compute"):
+            continue
+        is_compute = ceiling["kind"] == "compute"
+        precision = ceiling["precision"] if is_compute else ""
+        for operation in [ceiling["operation"]] + (["roof"] if is_compute else []):
+            quantity = Quantity(ceiling["level"], operation, precision, ceiling["threads"])
+            rates[quantity] = max(ceiling["median"], rates.get(quantity, 0))
+    return rates
