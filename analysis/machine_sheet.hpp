@@ -25,15 +25,15 @@ struct SheetLevel {
 };
 
 struct MachineSheet {
-    std::string name;                     ///< "v100-sxm2", as --on takes it
-    std::string title;                    ///< the vendor's name
-    std::string kind;                     ///< "cpu" or "gpu"
-    std::vector<std::string> also;        ///< other words for it: "v100"
-    std::vector<std::string> models;      ///< as a driver reports the device
-    std::map<Precision, FlopRate> peaks;  ///< of matrix products, without sparsity
-    std::vector<SheetLevel> levels;       ///< nearest to the core first; the last is memory
-    std::vector<Link> links;
-    std::vector<std::string> sources;
+    std::string name{};                     ///< "v100-sxm2", as --on takes it
+    std::string title{};                    ///< the vendor's name
+    std::string kind{};                     ///< "cpu" or "gpu"
+    std::vector<std::string> also{};        ///< other words for it: "v100"
+    std::vector<std::string> models{};      ///< as a driver reports the device
+    std::map<Precision, FlopRate> peaks{};  ///< of matrix products, without sparsity
+    std::vector<SheetLevel> levels{};       ///< nearest to the core first; the last is memory
+    std::vector<Link> links{};
+    std::vector<std::string> sources{};
 
     Bytes memory() const { return levels.back().capacity; }
     bool is_called(const std::string& word) const;

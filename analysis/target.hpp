@@ -14,14 +14,14 @@
 namespace roof::analysis {
 
 struct Target {
-    std::string name;           ///< as the user wrote it; with ":" and the device where a calibration has several
-    std::string title;          ///< the device's model
+    std::string name{};         ///< as the user wrote it; with ":" and the device where a calibration has several
+    std::string title{};        ///< the device's model
     Known known = Known::spec;  ///< of the rates: measured or spec
-    std::string device;         ///< whose ceilings these are
-    Machine machine;
-    Ceilings ceilings;
-    Bytes memory;  ///< 0 if nobody says
-    std::vector<Link> links;
+    std::string device{};       ///< whose ceilings these are
+    Machine machine{};
+    Ceilings ceilings{};
+    Bytes memory{};  ///< 0 if nobody says
+    std::vector<Link> links{};
 
     /// Throws InputError naming the links there are.
     const Link& link(const std::string& link_name) const;

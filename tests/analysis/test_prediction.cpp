@@ -78,17 +78,17 @@ TEST_CASE("errors are those of rows that were measured; a row without room is ri
 {
     const std::vector<Measurement> rows{made::row("net", 8), made::row("net", 16), made::failed("net", "no room")};
     const std::vector<Prediction> predictions{{rows[0].id(), {0.02}, {0.030}, {1e9}, true},
-                                              {rows[1].id(), {0.02}, {0.044}, {1e9}, true},
+                                              {rows[1].id(), {0.02}, {0.046}, {1e9}, true},
                                               {rows[2].id(), {0.02}, {0.1}, {1e9}, true},
                                               {"another row", {1}, {1}, {1}, true}};
     const PredictionErrors errors = errors_of(predictions, rows);
     REQUIRE(errors.rows.size() == 3);
     CHECK(errors.rows[0].error == Approx(-0.25));
-    CHECK(errors.rows[1].error == Approx(0.10));
-    CHECK(errors.median == Approx(0.175));
+    CHECK(errors.rows[1].error == Approx(0.15));
+    CHECK(errors.median == Approx(0.20));
     CHECK(errors.worst == Approx(0.25));
     CHECK(errors.rows[1].right);
     CHECK_FALSE(errors.rows[2].right);
     CHECK_THAT(to_text(errors),
-               Contains("-25%") && Contains("+10%") && Contains("wrongly") && Contains("18% in the middle"));
+               Contains("-25%") && Contains("+15%") && Contains("wrongly") && Contains("20% in the middle"));
 }

@@ -29,9 +29,14 @@ std::size_t Reference::count(const std::string& quantity) const
     return found == values_.end() ? 0 : found->second.size();
 }
 
-HashedTraining::HashedTraining(const std::string& model)
+HashedTraining::HashedTraining(const std::string& model, const Arithmetic& arithmetic)
     : graph_(model::build_model(model)),
-      network_(graph_, {.batch = batch, .threads = 2, .parameters = Parameters::hashed, .learning_rate = 0.01F}),
+      network_(graph_, {.batch = batch,
+                        .threads = 2,
+                        .parameters = Parameters::hashed,
+                        .learning_rate = 0.01F,
+                        .precision = arithmetic.precision,
+                        .algorithm = arithmetic.algorithm}),
       images_(static_cast<std::size_t>(batch * graph_.layer(0).output.elements())),
       trace_(clock_, network_.parts().size())
 {

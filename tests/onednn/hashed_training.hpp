@@ -21,10 +21,16 @@ class Reference {
     std::map<std::string, std::map<std::string, double>> values_;
 };
 
+/// How convolutions are computed, and in what.
+struct Arithmetic {
+    Algorithm algorithm = Algorithm::direct;
+    Precision precision = Precision::fp32;
+};
+
 /// Batch 2, hashed parameters, images and labels; learning rate 0.01.
 class HashedTraining {
   public:
-    explicit HashedTraining(const std::string& model);
+    explicit HashedTraining(const std::string& model, const Arithmetic& arithmetic = {});
 
     /// Forward and backward; returns the loss.
     double differentiate();

@@ -34,6 +34,7 @@ Point point(const std::string& model, const std::string& batch)
     for (const auto& [axis, value] : std::vector<std::pair<std::string, std::string>>{{"model", model},
                                                                                       {"batch", batch},
                                                                                       {"precision", "fp32"},
+                                                                                      {"algorithm", "direct"},
                                                                                       {"data", "synthetic"},
                                                                                       {"parameters", "random"},
                                                                                       {"lr", "0.001"},
@@ -156,7 +157,8 @@ TEST_CASE("The part brings the bench and the library's version to the lab")
         names.push_back(axis.name);
         CHECK_FALSE(axis.usual.empty());
     }
-    CHECK(names == std::vector<std::string>{"model", "batch", "precision", "data", "parameters", "lr", "threads"});
+    CHECK(names ==
+          std::vector<std::string>{"model", "batch", "precision", "algorithm", "data", "parameters", "lr", "threads"});
 }
 
 TEST_CASE("A learning rate or a folder that is none is the user's mistake, known before anything is made")

@@ -139,6 +139,14 @@ LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
     return work;
 }
 
+long long winograd_multiply_adds(const Graph& graph, int layer, int batch, int tile)
+{
+    const Shape& output = graph.layer(layer).output;
+    const auto tiles = [tile](int extent) { return 1LL * (extent + tile - 1) / tile; };
+    const long long channel_pairs = 1LL * graph.input_shape(layer).channels * output.channels;
+    return batch * tiles(output.height) * tiles(output.width) * channel_pairs * (tile + 2) * (tile + 2);
+}
+
 StepWork work_of(const Graph& graph, int batch, Precision precision)
 {
     StepWork step;

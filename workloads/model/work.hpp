@@ -23,7 +23,7 @@ struct LayerWork {
     /// SGD with momentum and weight decay: 6 FLOPs and 5 moves (20 bytes in fp32) per parameter. In formats of less than
     /// 4 bytes, parameter, momentum and gradient are fp32, and one more move writes the small copy (22 bytes in bf16).
     PassWork update;
-    long long multiply_adds = 0;           ///< forward, full window, whole batch
+    long long multiply_adds = 0;           ///< forward, full window, whole batch; of each backward pass as many
     long long multiply_adds_unpadded = 0;  ///< without the taps that fall on padding
 };
 
@@ -32,6 +32,10 @@ bool is_contraction(LayerKind kind);
 
 /// Of the layer with this index, over a batch of `batch` images.
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision);
+
+/// Products of Winograd's F(m x m, 3 x 3), in any of the three passes of a 3x3 convolution with stride 1: (m + 2)^2 for each tile
+/// of m x m outputs and each pair of channels, tiles rounded up at the map's edges. The transforms are left out.
+long long winograd_multiply_adds(const Graph& graph, int layer, int batch, int tile);
 
 /// Totals of a whole step.
 struct StepWork {

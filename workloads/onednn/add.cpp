@@ -6,31 +6,33 @@
 namespace roof::onednn {
 namespace {
 
-[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void sum(float* y, const float* a, const float* b,
-                                                                     std::size_t begin, std::size_t end)
-{
-#pragma omp simd
-    for (std::size_t i = begin; i < end; ++i) y[i] = a[i] + b[i];
-}
-
-[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void sum_clip(float* y, const float* a, const float* b,
-                                                                          std::size_t begin, std::size_t end)
+template <class Element>
+[[gnu::always_inline]] inline void sum_of(Element* y, const Element* a, const Element* b, bool clipped,
+                                          std::size_t begin, std::size_t end)
 {
 #pragma omp simd
     for (std::size_t i = begin; i < end; ++i) {
-        const float s = a[i] + b[i];
-        y[i] = s > 0 ? s : 0;
+        const float s = widen(a[i]) + widen(b[i]);
+        narrow(clipped && !(s > 0) ? 0 : s, y[i]);
     }
+}
+
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void sum(const Elements& y, const Elements& a,
+                                                                     const Elements& b, bool clipped, std::size_t begin,
+                                                                     std::size_t end)
+{
+    if (y.precision == Precision::bf16)
+        sum_of(y.as<BFloat16>(), a.as<BFloat16>(), b.as<BFloat16>(), clipped, begin, end);
+    else
+        sum_of(y.as<float>(), a.as<float>(), b.as<float>(), clipped, begin, end);
 }
 
 void append_sum(Program& program, const Tensor& y, const Tensor& left, const Tensor& right, bool clipped)
 {
-    const auto loop = clipped ? sum_clip : sum;
     program.append(
         [=] {
-            for_ranges(y.stored(), [=, out = y.data(), a = left.data(), b = right.data()](auto begin, auto end) {
-                loop(out, a, b, begin, end);
-            });
+            for_ranges(y.stored(), [=, out = y.elements(), a = left.elements(), b = right.elements()](
+                                       auto begin, auto end) { sum(out, a, b, clipped, begin, end); });
         },
         {y, left, right}, clipped ? "roof:sum+relu" : "roof:sum");
 }
@@ -67,7 +69,7 @@ Gradient sum_gradients(Builder& build, const Gradient& left, const Gradient& rig
 {
     const Tensor y = right.shared ? build.program.tensor(right.tensor.desc()) : right.tensor;
     const auto count = static_cast<double>(y.stored());
-    const Bytes moved{3 * count * sizeof(float)};
+    const Bytes moved{3 * count * traits(y.precision()).storage_bytes};
     build.program.add_work({.flops = {count}, .compulsory = moved, .no_reuse = moved});
     append_sum(build.program, y, left.tensor, right.tensor, false);
     return {y};

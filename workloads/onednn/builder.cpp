@@ -18,7 +18,7 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, Program& i
 
 model::LayerWork Builder::work(int index) const
 {
-    return model::work_of(graph, index, settings.batch, Precision::fp32);
+    return model::work_of(graph, index, settings.batch, settings.precision);
 }
 
 Dims Builder::map(int index) const
@@ -46,16 +46,30 @@ void Builder::add_work(const model::PassWork& work)
 
 void Builder::add_flops(Flops flops)
 {
-    program.add_work({flops, {}, {}});
+    program.add_work({.flops = flops, .compulsory = {}, .no_reuse = {}});
 }
 
-const Trained& Builder::train(int layer, bool is_bias, const Desc& layout, Dims dims)
+Trained& Builder::train(int layer, bool is_bias, const Desc& layout, Dims dims)
+{
+    Trained& made = place_of(layer, is_bias);
+    made = {program.resident(layout), program.resident(layout), program.resident(layout), std::move(dims)};
+    return made;
+}
+
+Trained& Builder::train_rows(int layer, const Dims& dims, Dim apart)
+{
+    Trained& made = place_of(layer, false);
+    const Desc layout = rows(dims, apart);
+    made = {program.resident(layout), {}, program.resident(layout), dims};
+    if (settings.precision == Precision::bf16) made.copy = program.resident(rows(dims, apart, Precision::bf16));
+    return made;
+}
+
+Trained& Builder::place_of(int layer, bool is_bias)
 {
     const std::vector<model::Parameter> parameters = graph.parameters();
     for (std::size_t k = 0; k < parameters.size(); ++k) {
-        if (parameters[k].layer != layer || parameters[k].is_bias != is_bias) continue;
-        trained[k] = {program.resident(layout), program.resident(layout), program.resident(layout), std::move(dims)};
-        return trained[k];
+        if (parameters[k].layer == layer && parameters[k].is_bias == is_bias) return trained[k];
     }
     throw Error(graph.layer(layer).name + " has no such parameter");
 }

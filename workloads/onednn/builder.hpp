@@ -4,10 +4,13 @@
 
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
+#include "workloads/onednn/linear_products.hpp"
 #include "workloads/onednn/program.hpp"
 #include "workloads/onednn/settings.hpp"
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,10 +25,19 @@ struct Unit {
     int last() const { return fused() ? relu : layer; }
 };
 
+/// A linear layer's weights have no stored gradient: it is the product of these two, in fp32, row after row.
+struct GradientFactors {
+    LinearShape shape;
+    Tensor source;           ///< [batch][inputs]
+    Tensor result_gradient;  ///< [batch][outputs]
+};
+
 /// A trained tensor, its gradient and its momentum, all of one layout. `dims` are PyTorch's (OIHW).
 struct Trained {
     Tensor value, gradient, momentum;
     Dims dims;
+    std::optional<Tensor> copy{};              ///< the value in bf16, in the same layout
+    std::optional<GradientFactors> factors{};  ///< instead of a gradient
 };
 
 /// A batch norm's running statistics, [channels] each.
@@ -50,7 +62,9 @@ class Builder {
     std::vector<Tensor> outputs;   ///< by layer
     std::vector<Trained> trained;  ///< in the order of graph.parameters()
     std::vector<Running> running;
+    std::map<std::string, int, std::less<>> algorithms;  ///< convolution passes by what computes them
     std::vector<std::function<void()>> tape;
+    std::vector<std::function<void()>> updates;  ///< of what sgd() does not update itself
 
     const model::Layer& layer(const Unit& unit) const { return graph.layer(unit.layer); }
     /// The first of the layer's inputs.
@@ -70,7 +84,9 @@ class Builder {
     void add_flops(Flops flops);
 
     /// Creates the layer's weight or bias in this layout; `dims` are PyTorch's.
-    const Trained& train(int layer, bool is_bias, const Desc& layout, Dims dims);
+    Trained& train(int layer, bool is_bias, const Desc& layout, Dims dims);
+    /// A linear layer's weights: rows `apart` numbers apart, no gradient; if the layers read bf16, a copy.
+    Trained& train_rows(int layer, const Dims& dims, Dim apart);
 
     /// One consumer's share of the gradient of the layer's output.
     void give(int layer, const Gradient& share) { shares_[static_cast<std::size_t>(layer)].push_back(share); }
@@ -79,6 +95,8 @@ class Builder {
     Gradient gradient(int layer) { return shares(layer, 1).front(); }
 
   private:
+    Trained& place_of(int layer, bool is_bias);
+
     std::vector<std::vector<Gradient>> shares_;  ///< by layer
 };
 

@@ -1,14 +1,14 @@
-// For oneDNN 2.x: every primitive's descriptor is made from the descriptor of its operation.
+// What is the same in every version of oneDNN.
 #include "workloads/onednn/dnnl.hpp"
+
+#include <stdexcept>
 
 namespace roof::onednn {
 namespace {
 
-using dnnl::prop_kind;
-
-Dims square(int extent)
+dnnl::memory::data_type data_type(Precision precision)
 {
-    return {extent, extent};
+    return precision == Precision::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
 }  // namespace
@@ -19,84 +19,34 @@ std::string library_version()
     return std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch);
 }
 
-Desc plain(const Dims& dims)
+Desc plain(const Dims& dims, Precision precision)
 {
     Dims strides(dims.size(), 1);
     for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
-    return {dims, dnnl::memory::data_type::f32, strides};
+    return {dims, data_type(precision), strides};
 }
 
-Desc any(const Dims& dims)
+Desc rows(const Dims& dims, Dim apart, Precision precision)
 {
-    return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+    return {dims, data_type(precision), Dims{apart, 1}};
 }
 
-dnnl::primitive_attr attributes(bool relu)
+Desc any(const Dims& dims, Precision precision)
 {
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    if (relu) {
-        dnnl::post_ops after;
-        after.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
-        attributes.set_post_ops(after);
-    }
-    return attributes;
+    return {dims, data_type(precision), dnnl::memory::format_tag::any};
 }
 
-ConvolutionPasses describe_convolution(const dnnl::engine& engine, const Contraction& shapes, dnnl::algorithm algorithm)
+bool offers_winograd(Precision precision)
 {
-    const Desc weights = any(shapes.weights);
-    const Desc bias = shapes.bias.empty() ? Desc{} : plain(shapes.bias);
-    const Desc result = any(shapes.result);
-    const Dims strides = square(shapes.window.stride);
-    const Dims padding = square(shapes.window.padding);
-    const Desc gradient = any(shapes.source.dims());
-
-    const dnnl::convolution_forward::primitive_desc forward(
-        {prop_kind::forward_training, algorithm, shapes.source, weights, bias, result, strides, padding, padding},
-        attributes(shapes.relu), engine);
-    return {forward,
-            {{algorithm, gradient, weights, result, strides, padding, padding}, attributes(), engine, forward},
-            {{algorithm, forward.src_desc(), weights, bias, result, strides, padding, padding},
-             attributes(),
-             engine,
-             forward}};
-}
-
-LinearPasses describe_linear(const dnnl::engine& engine, const Contraction& shapes)
-{
-    const Desc bias = plain(shapes.bias);
-    const Desc result = plain(shapes.result);
-    const dnnl::inner_product_forward::primitive_desc forward(
-        {prop_kind::forward_training, shapes.source, any(shapes.weights), bias, result}, attributes(shapes.relu),
-        engine);
-    const Desc weights = forward.weights_desc();
-    return {forward,
-            {{shapes.source, weights, result}, attributes(), engine, forward},
-            {{shapes.source, weights, bias, result}, attributes(), engine, forward}};
-}
-
-PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, const Dims& result,
-                               const model::Window& window, dnnl::algorithm algorithm)
-{
-    const Dims strides = square(window.stride);
-    const Dims kernel = square(window.size);
-    const Dims padding = square(window.padding);
-    const dnnl::pooling_forward::primitive_desc forward(
-        {prop_kind::forward_training, algorithm, source, any(result), strides, kernel, padding, padding}, attributes(),
-        engine);
-    return {
-        forward,
-        {{algorithm, source, forward.dst_desc(), strides, kernel, padding, padding}, attributes(), engine, forward}};
-}
-
-BatchNormPasses describe_batch_norm(const dnnl::engine& engine, const Desc& source, float epsilon, bool relu)
-{
-    using Flags = dnnl::normalization_flags;
-    const Flags flags = Flags::use_scale | Flags::use_shift | (relu ? Flags::fuse_norm_relu : Flags::none);
-    const dnnl::batch_normalization_forward::primitive_desc forward(
-        {prop_kind::forward_training, source, epsilon, flags}, attributes(), engine);
-    return {forward, {{prop_kind::backward, source, source, epsilon, flags}, attributes(), engine, forward}};
+    const Dims map{2, 64, 56, 56};
+    const Convolution shapes{.source = any(map, precision),
+                             .weights = {64, 64, 3, 3},
+                             .bias = {},
+                             .result = map,
+                             .window = {.size = 3, .stride = 1, .padding = 1},
+                             .precision = precision};
+    const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+    return !forward_passes(engine, shapes, dnnl::algorithm::convolution_winograd).empty();
 }
 
 }  // namespace roof::onednn

@@ -1,55 +1,64 @@
-// oneDNN as the engine uses it. This pair of files alone knows the library's version: 2.x makes a primitive's descriptor
-// out of an operation's descriptor, 3.x does not. A port is a new dnnl.cpp.
+// oneDNN as the engine uses it. This header with its sources alone knows the library's version: 2.x makes a primitive's
+// descriptor out of an operation's descriptor (dnnl_2.cpp), 3.x does not (dnnl_3.cpp); the build takes one of the two.
 #pragma once
 
 #include "ert/base/error.hpp"
+#include "ert/base/precision.hpp"
 #include "workloads/model/graph.hpp"
 
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include <string>
+#include <vector>
 
 namespace roof::onednn {
 
+using Dim = dnnl::memory::dim;
 using Dims = dnnl::memory::dims;
 using Desc = dnnl::memory::desc;
 
 /// "2.6.3"
 std::string library_version();
 
-/// fp32, dense, in the order of the dimensions (nchw, oihw, [out][in], [channels]).
-Desc plain(const Dims& dims);
-/// fp32, in whatever layout the primitive likes best.
-Desc any(const Dims& dims);
+/// In the order of the dimensions (nchw, oihw, [out][in], [channels]), without gaps.
+Desc plain(const Dims& dims, Precision precision = Precision::fp32);
+/// Rows this many numbers apart.
+Desc rows(const Dims& dims, Dim apart, Precision precision = Precision::fp32);
+/// In whatever layout the primitive likes best.
+Desc any(const Dims& dims, Precision precision = Precision::fp32);
+Dims dims_of(const Desc& desc);
+/// fp32 or bf16; throws std::logic_error for anything else.
+Precision precision_of(const Desc& desc);
 
 /// What every primitive gets: the caller owns the scratchpad. `relu` is applied to the result before it is stored.
 dnnl::primitive_attr attributes(bool relu = false);
 
-/// The shapes of a layer with weights. A bias without dimensions is no bias; for a linear layer the window is not used.
-struct Contraction {
+/// The shapes of a convolution. A bias without dimensions is no bias.
+struct Convolution {
     Desc source;
     Dims weights;
     Dims bias;
     Dims result;
     model::Window window{};
-    bool relu = false;  ///< fused into the forward pass
+    bool relu = false;                      ///< fused into the forward pass
+    Precision precision = Precision::fp32;  ///< of source, weights and result; gradients of weights are fp32
 };
 
-/// The three passes of a layer with weights. Each chose its own layouts.
-template <class Forward, class BackwardData, class BackwardWeights>
-struct Passes {
-    typename Forward::primitive_desc forward;
-    typename BackwardData::primitive_desc backward_data;
-    typename BackwardWeights::primitive_desc backward_weights;
-};
-using ConvolutionPasses =
-    Passes<dnnl::convolution_forward, dnnl::convolution_backward_data, dnnl::convolution_backward_weights>;
-using LinearPasses =
-    Passes<dnnl::inner_product_forward, dnnl::inner_product_backward_data, dnnl::inner_product_backward_weights>;
+using ForwardPass = dnnl::convolution_forward::primitive_desc;
+using BackwardDataPass = dnnl::convolution_backward_data::primitive_desc;
+using BackwardWeightsPass = dnnl::convolution_backward_weights::primitive_desc;
 
-ConvolutionPasses describe_convolution(const dnnl::engine& engine, const Contraction& shapes,
-                                       dnnl::algorithm algorithm);
-LinearPasses describe_linear(const dnnl::engine& engine, const Contraction& shapes);
+/// All implementations of a pass that the library has, its favourite first; its reference code only where there is nothing
+/// else. None if it does not know the algorithm for these shapes. The backward passes take any forward pass of the shapes.
+std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const Convolution& shapes,
+                                        dnnl::algorithm algorithm);
+std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, const Convolution& shapes,
+                                                   dnnl::algorithm algorithm, const ForwardPass& forward);
+std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& engine, const Convolution& shapes,
+                                                         dnnl::algorithm algorithm, const ForwardPass& forward);
+
+/// Whether the library has a Winograd convolution of this precision for this machine, tried on a shape that suits it.
+bool offers_winograd(Precision precision);
 
 /// A layer without weights, or whose weights are a pair per channel: forward, and backward to its source.
 template <class Forward, class Backward>
@@ -64,6 +73,12 @@ PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, c
                                const model::Window& window, dnnl::algorithm algorithm);
 /// Training mode, with scale and shift per channel.
 BatchNormPasses describe_batch_norm(const dnnl::engine& engine, const Desc& source, float epsilon, bool relu);
+
+/// One of the library's slow ways to be right about anything.
+inline bool is_reference(const std::string& implementation)
+{
+    return implementation.starts_with("ref");
+}
 
 /// Runs `work` and turns the library's error into one of ours: "`what`: could not create a primitive descriptor".
 template <class Work>

@@ -11,15 +11,25 @@ constexpr std::uint32_t seed = 0x5eed;
 
 using model::mix;
 
-[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void drop(float* to, const float* from,
-                                                                      std::uint32_t stream, std::uint32_t threshold,
-                                                                      float scale, std::size_t begin, std::size_t end)
+template <class Element>
+[[gnu::always_inline]] inline void drop_all(Element* to, const Element* from, std::uint32_t stream,
+                                            std::uint32_t threshold, float scale, std::size_t begin, std::size_t end)
 {
 #pragma omp simd
     for (std::size_t i = begin; i < end; ++i) {
         const bool kept = mix(mix(static_cast<std::uint32_t>(i)) + stream) >= threshold;
-        to[i] = kept ? from[i] * scale : 0;
+        narrow(kept ? widen(from[i]) * scale : 0, to[i]);
     }
+}
+
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void drop(const Elements& to, const Elements& from,
+                                                                      std::uint32_t stream, std::uint32_t threshold,
+                                                                      float scale, std::size_t begin, std::size_t end)
+{
+    if (to.precision == Precision::bf16)
+        drop_all(to.as<BFloat16>(), from.as<BFloat16>(), stream, threshold, scale, begin, end);
+    else
+        drop_all(to.as<float>(), from.as<float>(), stream, threshold, scale, begin, end);
 }
 
 void append_drop(Builder& build, const Unit& unit, const StepState& state, const Tensor& from, const Tensor& to)
@@ -30,7 +40,7 @@ void append_drop(Builder& build, const Unit& unit, const StepState& state, const
     build.program.append(
         [=, &state, layer = static_cast<std::uint32_t>(unit.layer)] {
             const std::uint32_t stream = mix(mix(seed + state.step) + layer);
-            for_ranges(to.stored(), [=, out = to.data(), in = from.data()](auto begin, auto end) {
+            for_ranges(to.stored(), [=, out = to.elements(), in = from.elements()](auto begin, auto end) {
                 drop(out, in, stream, threshold, scale, begin, end);
             });
         },

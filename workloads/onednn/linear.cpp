@@ -1,71 +1,110 @@
-// The linear layer, by oneDNN:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
+// The linear layer:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
 //   dx[n,i] = sum over o of w[o,i] * dy[n,o];  dw[o,i] = sum over n of x[n,i] * dy[n,o];  db[o] = sum over n of dy[n,o]
-// After a flattened map the source keeps the map's blocked layout, and the weights are seen as [out][channel][row][column].
+// dw is made where it is used, in the layer's own update, and never stored. Sums are fp32 always; in bf16 the passes read a
+// copy of the weights, which the update writes. After a flattened map the source is first laid out in PyTorch's order.
 #include "workloads/onednn/layers.hpp"
+#include "workloads/onednn/linear_products.hpp"
 
 namespace roof::onednn {
 namespace {
 
-void forward(Builder& build, const Unit& unit, const LinearPasses& passes, const Trained& weight, const Trained& bias,
-             const Tensor& source)
-{
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
-    if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
+/// What the stages share. The source, and the result and its gradient below, are fp32, row after row.
+struct Linear {
+    LinearShape shape;
+    Tensor source;
+    Tensor weights;  ///< as the passes read them
+    Trained* trained;
+    Tensor bias, bias_gradient;
+};
 
-    const Tensor result = build.program.tensor(passes.forward.dst_desc());
-    build.program.append<dnnl::inner_product_forward>(
-        passes.forward, {{DNNL_ARG_SRC, source},
-                         {DNNL_ARG_WEIGHTS, build.program.in_layout(weight.value, passes.forward.weights_desc())},
-                         {DNNL_ARG_BIAS, bias.value},
-                         {DNNL_ARG_DST, result}});
-    build.put(unit, result);
+void forward(Builder& build, const Unit& unit, const Linear& linear)
+{
+    const Tensor result = build.program.tensor(plain(build.flat(unit.layer)));
+    build.program.append(
+        [=, relu = unit.fused()] {
+            linear_forward(linear.shape, linear.weights.elements(), linear.bias.data(), linear.source.data(),
+                           result.data(), relu);
+        },
+        {linear.source, linear.weights, linear.bias, result}, linear_implementation());
+    const bool last = readers(build.graph, unit.last()).empty();  // then the loss reads it, in fp32
+    const Precision precision = last ? Precision::fp32 : build.settings.precision;
+    build.put(unit, build.program.in_layout(result, plain(build.flat(unit.layer), precision)));
 }
 
-void backward(Builder& build, const Unit& unit, const LinearPasses& passes, const Trained& weight, const Trained& bias,
-              const Tensor& source)
+/// Returns the result's gradient.
+Tensor backward(Builder& build, const Unit& unit, const Linear& linear)
 {
-    const model::LayerWork work = build.work(unit.layer);
-    build.begin(unit, Phase::backward);
-    build.add_work(work.backward_weights);
-    const Tensor given = gradient_before_relu(build, unit).tensor;
-    build.program.append<dnnl::inner_product_backward_weights>(passes.backward_weights,
-                                                               {{DNNL_ARG_SRC, source},
-                                                                {DNNL_ARG_DIFF_DST, given},
-                                                                {DNNL_ARG_DIFF_WEIGHTS, weight.gradient},
-                                                                {DNNL_ARG_DIFF_BIAS, bias.gradient}});
+    const Tensor given =
+        build.program.in_layout(gradient_before_relu(build, unit).tensor, plain(build.flat(unit.layer)));
+    build.program.append([=] { linear_backward_bias(linear.shape, given.data(), linear.bias_gradient.data()); },
+                         {given, linear.bias_gradient}, linear_implementation());
+    if (build.is_image(build.source(unit))) return given;
 
-    if (build.is_image(build.source(unit))) return;
-    build.add_work(work.backward_data);
-    const Tensor to_source = build.program.tensor(passes.backward_data.diff_src_desc());
-    build.program.append<dnnl::inner_product_backward_data>(
-        passes.backward_data,
-        {{DNNL_ARG_DIFF_DST, given},
-         {DNNL_ARG_WEIGHTS, build.program.in_layout(weight.value, passes.backward_data.weights_desc())},
-         {DNNL_ARG_DIFF_SRC, to_source}});
+    build.add_work(build.work(unit.layer).backward_data);
+    const Tensor to_source = build.program.tensor(linear.source.desc());
+    build.program.append(
+        [=] { linear_backward_data(linear.shape, linear.weights.elements(), given.data(), to_source.data()); },
+        {given, linear.weights, to_source}, linear_implementation());
     build.give(build.source(unit), {to_source});
+    return given;
+}
+
+/// The weights' gradient and update together: the gradient is neither written nor read again.
+Work update_work(const Linear& linear, const model::LayerWork& work)
+{
+    const double weights = 1.0 * linear.shape.inputs * linear.shape.outputs;
+    const double values = 1.0 * linear.shape.batch * (linear.shape.inputs + linear.shape.outputs);
+    const double moved_each = 4 * sizeof(float) + (linear.trained->copy ? sizeof(BFloat16) : 0);
+    const Bytes bytes{weights * moved_each + values * sizeof(float)};
+    constexpr double descent = 6;  // FLOPs, as sgd.cpp has it
+    return {.flops = work.backward_weights.flops + Flops{descent * weights},
+            .compulsory = bytes,
+            .no_reuse = std::max(bytes, work.backward_weights.no_reuse)};
+}
+
+void update(Builder& build, const Unit& unit, const Linear& linear, const Tensor& given)
+{
+    build.begin({.layer = unit.layer}, Phase::update);
+    build.program.add_work(update_work(linear, build.work(unit.layer)));
+    const Trained& trained = *linear.trained;
+    const Tensor copy = trained.copy.value_or(trained.value);
+    build.program.append(
+        [=, value = trained.value, momentum = trained.momentum, copied = trained.copy.has_value(),
+         rate = build.settings.learning_rate] {
+            linear_update(linear.shape, linear.source.data(), given.data(), rate,
+                          {value.data(), momentum.data(), copied ? copy.elements().as<BFloat16>() : nullptr});
+        },
+        {linear.source, given, trained.value, trained.momentum, copy}, linear_implementation());
 }
 
 }  // namespace
 
 void linear(Builder& build, const Unit& unit)
 {
-    const model::Layer& layer = build.layer(unit);
-    const Tensor source = build.outputs[static_cast<std::size_t>(build.source(unit))];
-    Dims weights = source.desc().dims();
-    weights.front() = layer.output.channels;
-    const Contraction shapes{.source = source.desc(),
-                             .weights = weights,
-                             .bias = {layer.output.channels},
-                             .result = build.flat(unit.layer),
-                             .relu = unit.fused()};
-    const LinearPasses passes =
-        converting_errors(layer.name, [&] { return describe_linear(build.program.engine(), shapes); });
+    const Tensor given = build.outputs[static_cast<std::size_t>(build.source(unit))];
+    const int inputs = static_cast<int>(build.graph.input_shape(unit.layer).elements());
+    const int outputs = build.layer(unit).output.channels;
+    const LinearShape shape{.batch = build.settings.batch, .inputs = inputs, .outputs = outputs};
+    Trained& weight = build.train_rows(unit.layer, {outputs, inputs}, shape.row);
+    const Trained& bias = build.train(unit.layer, true, plain({outputs}), {outputs});
 
-    const Trained& weight = build.train(unit.layer, false, passes.backward_weights.diff_weights_desc(), shapes.weights);
-    const Trained& bias = build.train(unit.layer, true, plain(shapes.bias), shapes.bias);
-    forward(build, unit, passes, weight, bias, source);
-    build.tape.emplace_back([=, &build, &weight, &bias] { backward(build, unit, passes, weight, bias, source); });
+    build.begin(unit, Phase::forward);
+    build.add_work(build.work(unit.layer).forward);
+    if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
+    const Linear made{.shape = shape,
+                      .source = build.program.in_layout(given, plain(dims_of(given.desc()))),
+                      .weights = weight.copy.value_or(weight.value),
+                      .trained = &weight,
+                      .bias = bias.value,
+                      .bias_gradient = bias.gradient};
+    forward(build, unit, made);
+
+    build.tape.emplace_back([=, &build] {
+        build.begin(unit, Phase::backward);
+        const Tensor result_gradient = backward(build, unit, made);
+        made.trained->factors = {made.shape, made.source, result_gradient};
+        build.updates.emplace_back([=, &build] { update(build, unit, made, result_gradient); });
+    });
 }
 
 }  // namespace roof::onednn

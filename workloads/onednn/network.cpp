@@ -83,6 +83,7 @@ Network::Network(const model::Graph& graph, const Settings& settings)
     write_step(build, state_);
     trained_ = std::move(build.trained);
     running_ = std::move(build.running);
+    algorithms_ = std::move(build.algorithms);
     program_.place("training " + graph.name() + " at batch " + std::to_string(settings_.batch));
 
     for (const Running& statistics : running_) {
@@ -128,16 +129,26 @@ std::vector<float> Network::value(std::size_t parameter) const
 
 std::vector<float> Network::gradient(std::size_t parameter) const
 {
-    return read(trained_[parameter].gradient, pytorch_layout(parameter));
+    const Trained& trained = trained_[parameter];
+    if (!trained.factors) return read(trained.gradient, pytorch_layout(parameter));
+    const ThreadCount threads(settings_.threads);
+    std::vector<float> values(static_cast<std::size_t>(parameters_[parameter].elements()));
+    linear_gradient(trained.factors->shape, trained.factors->source.data(), trained.factors->result_gradient.data(),
+                    values.data());
+    return values;
 }
 
 /// The gradient's memory, which the next backward pass writes anew, holds the values until they are reordered.
 void Network::set(std::size_t parameter, const std::function<void(std::span<float>)>& fill)
 {
     const Trained& trained = trained_[parameter];
-    const dnnl::memory staging(pytorch_layout(parameter), program_.engine(), trained.gradient.data());
-    fill({trained.gradient.data(), static_cast<std::size_t>(parameters_[parameter].elements())});
+    const auto elements = static_cast<std::size_t>(parameters_[parameter].elements());
+    std::vector<float> apart(trained.factors ? elements : 0);
+    float* const values = trained.factors ? apart.data() : trained.gradient.data();
+    const dnnl::memory staging(pytorch_layout(parameter), program_.engine(), values);
+    fill({values, elements});
     copy(program_.stream(), staging, trained.value.memory);
+    if (trained.copy) copy(program_.stream(), trained.value.memory, trained.copy->memory);
 }
 
 std::vector<Network::RunningStatistics> Network::running() const

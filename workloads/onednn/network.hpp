@@ -8,6 +8,7 @@
 #include "workloads/onednn/settings.hpp"
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ class Network {
     void update(Trace& trace);
 
     std::vector<Part> parts() const { return program_.parts(); }
+    /// How many passes of convolutions each algorithm computes: {{"direct", 40}, {"winograd", 13}}.
+    const std::map<std::string, int, std::less<>>& algorithms() const { return algorithms_; }
     /// The arena that everything but the images lives in.
     Bytes memory() const { return {static_cast<double>(program_.arena_bytes())}; }
 
@@ -56,6 +59,7 @@ class Network {
     Tensor images_;
     std::vector<Trained> trained_;
     std::vector<Running> running_;
+    std::map<std::string, int, std::less<>> algorithms_;
 };
 
 }  // namespace roof::onednn

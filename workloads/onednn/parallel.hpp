@@ -9,7 +9,7 @@
 
 namespace roof::onednn {
 
-/// Calls loop(begin, end) in every thread; the ranges are whole cache lines of floats and cover [0, count).
+/// Calls loop(begin, end) in every thread; the ranges are whole cache lines of fp32 numbers and cover [0, count).
 template <class Loop>
 void for_ranges(std::size_t count, Loop loop)
 {

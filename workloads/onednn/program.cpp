@@ -1,5 +1,8 @@
 #include "workloads/onednn/program.hpp"
 
+#include "workloads/onednn/parallel.hpp"
+
+#include <algorithm>
 #include <unordered_map>
 
 namespace roof::onednn {
@@ -30,6 +33,7 @@ void Program::begin(const std::string& layer, const std::string& kind, Phase pha
 void Program::add_work(const Work& work)
 {
     Work& sum = stages_.back().part.work;
+    sum.executed += work.executed.value > 0 ? work.executed : work.flops;
     sum.flops += work.flops;
     sum.compulsory += work.compulsory;
     sum.no_reuse += work.no_reuse;
@@ -65,9 +69,14 @@ Tensor Program::in_layout(const Tensor& from, const Desc& desc)
 {
     if (from.desc() == desc) return from;
     const Tensor to = tensor(desc);
-    append<dnnl::reorder>({engine_, from.desc(), engine_, desc, attributes()},
-                          {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+    reorder(from, to);
     return to;
+}
+
+void Program::reorder(const Tensor& from, const Tensor& to)
+{
+    append<dnnl::reorder>({engine_, from.desc(), engine_, to.desc(), attributes()},
+                          {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
 void Program::place(const std::string& what_for)
@@ -77,20 +86,34 @@ void Program::place(const std::string& what_for)
     tensors_.clear();
 }
 
+void Program::fill(std::byte value)
+{
+    for_ranges(arena_.size(),
+               [&](std::size_t begin, std::size_t end) { std::fill(arena_.at(begin), arena_.at(end), value); });
+}
+
 std::vector<Part> Program::parts() const
 {
     std::vector<Part> parts;
-    for (const Stage& stage : stages_) parts.push_back(stage.part);
+    for (const Stage& stage : stages_) {
+        parts.push_back(stage.part);
+        Work& work = parts.back().work;
+        if (work.executed == work.flops) work.executed = {};
+    }
     return parts;
 }
 
 void Program::run(Phase phase, Trace& trace)
 {
     for (std::size_t index = 0; index < stages_.size(); ++index) {
-        if (stages_[index].part.phase != phase) continue;
-        const Trace::Span span = trace.part(index);
-        for (const std::function<void()>& operation : stages_[index].operations) operation();
+        if (stages_[index].part.phase == phase) run_stage(index, trace);
     }
+}
+
+void Program::run_stage(std::size_t index, Trace& trace)
+{
+    const Trace::Span span = trace.part(index);
+    for (const std::function<void()>& operation : stages_[index].operations) operation();
 }
 
 void Program::use(const Tensor& tensor)

@@ -5,6 +5,7 @@
 #include "ert/method/subject.hpp"
 #include "workloads/onednn/arena.hpp"
 #include "workloads/onednn/dnnl.hpp"
+#include "workloads/onednn/elements.hpp"
 #include "workloads/onednn/memory_plan.hpp"
 
 #include <functional>
@@ -20,9 +21,15 @@ struct Tensor {
     int block = -1;  ///< in the memory plan; -1: its memory is not the program's
 
     Desc desc() const { return memory.get_desc(); }
+    Precision precision() const { return precision_of(desc()); }
+    /// Of an fp32 tensor.
     float* data() const { return static_cast<float*>(memory.get_data_handle()); }
-    /// Floats in memory, those that pad a layout included.
-    std::size_t stored() const { return desc().get_size() / sizeof(float); }
+    Elements elements() const { return {memory.get_data_handle(), precision()}; }
+    /// Elements in memory, those that pad a layout included.
+    std::size_t stored() const
+    {
+        return desc().get_size() / static_cast<std::size_t>(traits(precision()).storage_bytes);
+    }
 };
 
 using Arguments = std::vector<std::pair<int, Tensor>>;
@@ -56,17 +63,23 @@ class Program {
     }
     /// Appends a function of this project that reads and writes these tensors.
     void append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation);
-    /// The tensor in that layout: itself, or a new one that a reorder fills.
+    /// The tensor in that layout and precision: itself, or a new one that a reorder fills.
     Tensor in_layout(const Tensor& tensor, const Desc& desc);
+    /// Fills `to` from `from`, whatever their layouts and precisions.
+    void reorder(const Tensor& from, const Tensor& to);
 
     /// Plans and takes the memory. Throws OutOfMemory; `what_for` is named then. Nothing may be appended afterwards.
     void place(const std::string& what_for);
+    /// Writes this byte everywhere: to stand for data where only time matters.
+    void fill(std::byte value);
     std::size_t arena_bytes() const { return arena_.size(); }
     /// In the order they run, which is forward, backward, update.
     std::vector<Part> parts() const;
 
     /// Runs the phase's stages, each in a span of its own.
     void run(Phase phase, Trace& trace);
+    /// Runs one stage alone; its index is that of its part.
+    void run_stage(std::size_t index, Trace& trace);
 
   private:
     struct Stage {

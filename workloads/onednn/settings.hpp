@@ -1,18 +1,36 @@
 // What a network is built and trained with, and what changes from step to step.
 #pragma once
 
+#include "ert/base/precision.hpp"
+
 #include <cstdint>
+#include <memory>
+#include <string_view>
 
 namespace roof::onednn {
 
+class Choices;
+
 /// Where training starts: hashed values can be made in any language, and switch dropout off.
 enum class Parameters { random, hashed };
+
+/// How convolutions are computed. Where the library does not offer it for a shape, direct serves. `automatic`: each pass of
+/// each shape by what was the fastest of all when tried.
+enum class Algorithm { direct, winograd, gemm, automatic };
+
+/// Throws InputError naming the legal words: direct, winograd, gemm, auto.
+Algorithm parse_algorithm(std::string_view word);
 
 struct Settings {
     int batch = 1;
     int threads = 1;
     Parameters parameters = Parameters::random;
     float learning_rate = 0.01F;
+    /// Of activations and of the weights that the passes read: fp32 or bf16. Trained values, their gradients and momentum,
+    /// statistics and the loss are fp32 always, and so are sums.
+    Precision precision = Precision::fp32;
+    Algorithm algorithm = Algorithm::direct;
+    std::shared_ptr<Choices> choices{};  ///< what `automatic` found before, and will find; null: it tries anew
 };
 
 /// Constants of the recipe, which are PyTorch's defaults and those of its ImageNet example.

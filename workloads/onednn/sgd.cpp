@@ -1,6 +1,7 @@
 // Stochastic gradient descent with momentum and weight decay, as PyTorch has it, on every parameter:
 //   g += decay * p;   m = momentum * m + g;   p -= rate * m
-// The momentum is zero at first, so the first step's m is g. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes each.
+// The momentum is zero at first, so the first step's m is g. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes each. The
+// weights of linear layers have a stage of their own before, which makes their gradient as it goes (linear.cpp).
 #include "workloads/onednn/layers.hpp"
 #include "workloads/onednn/parallel.hpp"
 
@@ -40,21 +41,31 @@ void cut(std::vector<Piece>& pieces, const std::vector<Trained>& trained)
     }
 }
 
+Work work_on(long long elements)
+{
+    const auto count = static_cast<double>(elements);
+    const Bytes bytes{5 * sizeof(float) * count};
+    return {.flops = {6 * count}, .compulsory = bytes, .no_reuse = bytes};
+}
+
 }  // namespace
 
 void sgd(Builder& build)
 {
+    for (const auto& update : build.updates) update();
     build.program.begin("sgd", "sgd", Phase::update);
-    for (int layer = 0; layer < static_cast<int>(build.graph.layers().size()); ++layer) {
-        if (!build.is_image(layer)) build.add_work(build.work(layer).update);
-    }
+    std::vector<Trained> stored;
     std::vector<Tensor> used;
-    for (const Trained& tensor : build.trained) {
+    for (std::size_t k = 0; k < build.trained.size(); ++k) {
+        const Trained& tensor = build.trained[k];
+        if (tensor.factors) continue;
+        build.program.add_work(work_on(build.graph.parameters()[k].elements()));
+        stored.push_back(tensor);
         used.insert(used.end(), {tensor.value, tensor.gradient, tensor.momentum});
     }
     build.program.append(
-        [trained = build.trained, rate = build.settings.learning_rate, pieces = std::vector<Piece>()]() mutable {
-            if (pieces.empty()) cut(pieces, trained);
+        [stored, rate = build.settings.learning_rate, pieces = std::vector<Piece>()]() mutable {
+            if (pieces.empty()) cut(pieces, stored);
 #pragma omp parallel for schedule(static)
             for (const Piece& piece : pieces) descend(piece.value, piece.gradient, piece.momentum, rate, piece.count);
         },

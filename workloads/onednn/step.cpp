@@ -14,14 +14,17 @@ constexpr unsigned data_seed = 1;
 /// A guess costs ln(classes); initial weights that are off by orders of magnitude cost several times as much.
 constexpr double sane_first_loss = 4;
 
-Work step_work(const model::Graph& graph, int batch, const std::vector<Part>& parts)
+Work step_work(const model::Graph& graph, const Settings& settings, const std::vector<Part>& parts)
 {
     Work work;
-    work.flops = model::work_of(graph, batch, Precision::fp32).step();
+    work.flops = model::work_of(graph, settings.batch, settings.precision).step();
+    Flops saved{};
     for (const Part& part : parts) {
         work.compulsory += part.work.compulsory;
         work.no_reuse += part.work.no_reuse;
+        if (part.work.executed.value > 0) saved += part.work.flops - part.work.executed;
     }
+    if (saved != Flops{}) work.executed = work.flops - saved;
     return work;
 }
 
@@ -32,7 +35,7 @@ Step::Step(const model::Graph& graph, const Settings& settings, const std::strin
       classes_(graph.classes()),
       network_(graph, settings),
       source_(data::open_source(data, settings.batch, graph.layer(0).output, classes_, workers, data_seed)),
-      work_(step_work(graph, settings.batch, network_.parts()))
+      work_(step_work(graph, settings, network_.parts()))
 {
 }
 
@@ -56,6 +59,14 @@ void Step::check()
         throw Error("the first loss is " + std::to_string(*first_loss_) + ", far above that of guessing, " +
                     std::to_string(guessing));
     }
+}
+
+std::string Step::variant() const
+{
+    std::vector<std::string> counts;
+    for (const auto& [algorithm, passes] : network_.algorithms())
+        counts.push_back(std::to_string(passes) + " " + algorithm);
+    return counts.empty() ? "" : "convolution passes: " + join(counts, ", ");
 }
 
 std::vector<std::string> Step::remarks() const

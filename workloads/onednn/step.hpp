@@ -17,12 +17,15 @@ class Step : public Subject {
     Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers);
 
     /// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the
-    /// elementwise rest is left out. Bytes: the sum over all parts.
+    /// elementwise rest is left out. Executed: the same, as the implementations really compute them. Bytes: the sum over all
+    /// parts.
     Work work() const override { return work_; }
     void launch(Trace& trace) override;
     /// The loss is finite, and the first one of random parameters near that of guessing, ln(classes).
     void check() override;
     std::vector<Part> parts() const override { return network_.parts(); }
+    /// "convolution passes: 40 direct, 13 winograd"
+    std::string variant() const override;
     /// Names the broken images that were skipped.
     std::vector<std::string> remarks() const override;
     Bytes memory() const override { return network_.memory(); }

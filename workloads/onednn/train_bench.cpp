@@ -2,6 +2,8 @@
 
 #include "ert/base/error.hpp"
 #include "workloads/data/source.hpp"
+#include "workloads/onednn/choices.hpp"
+#include "workloads/onednn/dnnl.hpp"
 #include "workloads/onednn/step.hpp"
 
 #include <algorithm>
@@ -40,6 +42,24 @@ float learning_rate(const Point& point)
     return static_cast<float>(rate);
 }
 
+/// bf16 without instructions for it is slower than fp32, and says nothing about a machine.
+std::optional<std::string> lacking_precision(const Point& point, const Machine& machine)
+{
+    if (point.precision() != Precision::bf16) return std::nullopt;
+    for (const char* feature : {"avx512_bf16", "amx_bf16"}) {
+        if (std::ranges::find(machine.features, feature) != machine.features.end()) return std::nullopt;
+    }
+    return "emulated bf16 is slower than fp32 and proves nothing; this machine has neither avx512_bf16 nor amx_bf16";
+}
+
+std::optional<std::string> lacking_algorithm(const Point& point)
+{
+    if (parse_algorithm(point.text("algorithm")) != Algorithm::winograd || offers_winograd(point.precision()))
+        return std::nullopt;
+    return "oneDNN " + library_version() + " has no Winograd convolution in " + point.text("precision") +
+           " for this machine; 'direct' and 'auto' serve";
+}
+
 }  // namespace
 
 std::string_view TrainBench::sentence() const
@@ -54,21 +74,26 @@ std::vector<Axis> TrainBench::axes(const Machine& machine) const
 {
     const std::vector<std::string> models = model::model_names();
     const int threads = std::max(1, machine.threads);
-    return {words("model", "network", models, models),
-            numbers("batch", "images", {"4", "8", "16"}, 65536),
-            words("precision", "number format", {"fp32"}, {"fp32"}),
-            words("data", "synthetic, hashed, or a folder of class/image.jpg", {"synthetic"}, {}),
-            words("parameters", "start of training; hashed: reproducible in any language, without dropout", {"random"},
-                  {"random", "hashed"}),
-            words("lr", "learning rate", {"0.01"}, {}),
-            numbers("threads", "threads", {std::to_string(threads)}, threads)};
+    return {
+        words("model", "network", models, models),
+        numbers("batch", "images", {"4", "8", "16"}, 65536),
+        words("precision", "number format of activations and of the weights that are read; sums and updates are fp32",
+              {"fp32"}, {"fp32", "bf16"}),
+        words("algorithm", "of convolutions; auto: of each pass of each shape the fastest, tried once", {"direct"},
+              {"direct", "winograd", "gemm", "auto"}),
+        words("data", "synthetic, hashed, or a folder of class/image.jpg", {"synthetic"}, {}),
+        words("parameters", "start of training; hashed: reproducible in any language, without dropout", {"random"},
+              {"random", "hashed"}),
+        words("lr", "learning rate", {"0.01"}, {}),
+        numbers("threads", "threads", {std::to_string(threads)}, threads)};
 }
 
-std::optional<std::string> TrainBench::obstacle(const Point& point, const Machine&, const Device&) const
+std::optional<std::string> TrainBench::obstacle(const Point& point, const Machine& machine, const Device&) const
 {
     learning_rate(point);
     data::require_source(point.text("data"));
-    return std::nullopt;
+    const std::optional<std::string> lacking = lacking_precision(point, machine);
+    return lacking ? lacking : lacking_algorithm(point);
 }
 
 std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device&) const
@@ -78,6 +103,9 @@ std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& mac
         .threads = static_cast<int>(point.integer("threads")),
         .parameters = point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random,
         .learning_rate = learning_rate(point),
+        .precision = point.precision(),
+        .algorithm = parse_algorithm(point.text("algorithm")),
+        .choices = std::make_shared<Choices>(memory_.empty() ? memory_ : memory_ / machine.name / "convolutions.csv"),
     };
     return std::make_unique<Step>(model::build_model(point.text("model")), settings, point.text("data"),
                                   machine.threads);

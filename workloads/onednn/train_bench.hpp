@@ -3,10 +3,16 @@
 
 #include "ert/method/bench.hpp"
 
+#include <filesystem>
+#include <utility>
+
 namespace roof::onednn {
 
 class TrainBench : public Bench {
   public:
+    /// `memory`: the folder in which the choices of the algorithm `auto` are kept, a file per machine; empty: nowhere.
+    explicit TrainBench(std::filesystem::path memory = {}) : memory_(std::move(memory)) {}
+
     std::string_view name() const override { return "train"; }
     Role role() const override { return Role::step; }
     std::string_view sentence() const override;
@@ -15,6 +21,9 @@ class TrainBench : public Bench {
     std::optional<std::string> obstacle(const Point& point, const Machine& machine,
                                         const Device& device) const override;
     std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
+
+  private:
+    std::filesystem::path memory_;
 };
 
 }  // namespace roof::onednn

@@ -1,0 +1,156 @@
+// The algorithm of convolutions: what the settings ask for is what runs, `auto` remembers, and what runs is accounted for.
+#include "ert/base/error.hpp"
+#include "ert/method/files.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+#include "workloads/model/work.hpp"
+#include "workloads/onednn/choices.hpp"
+#include "workloads/onednn/executed.hpp"
+#include "workloads/onednn/step.hpp"
+#include "workloads/onednn/train_bench.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::onednn;
+
+namespace {
+
+/// A convolution that Winograd's algorithm suits, behind one that it does not.
+model::Graph small_network()
+{
+    model::Graph net("small", {3, 28, 28});
+    const int stem = net.convolution("stem", 0, 32, {.size = 5, .stride = 2, .padding = 2}, false);
+    const int body = net.convolution("body", stem, 32, {.size = 3, .stride = 1, .padding = 1}, true);
+    net.linear("last", net.flatten("flat", net.average_pool("pool", body, 1)), 10);
+    return net;
+}
+
+std::vector<Part> parts_of(Algorithm algorithm, const std::shared_ptr<Choices>& choices = nullptr)
+{
+    const Settings settings{.batch = 2, .threads = 2, .algorithm = algorithm, .choices = choices};
+    return Network(small_network(), settings).parts();
+}
+
+const Part& find(const std::vector<Part>& parts, const std::string& layer, Phase phase)
+{
+    for (const Part& part : parts) {
+        if (part.layer == layer && part.phase == phase) return part;
+    }
+    throw Error("no such part");
+}
+
+const Question question{"2x32x14x14 to 32, window 3 stride 1 padding 1 bias", "forward", "fp32", 2, library_version()};
+
+}  // namespace
+
+TEST_CASE("Executed FLOPs follow from the implementation's name")
+{
+    const model::Graph net = small_network();
+    const model::LayerWork body = model::work_of(net, 2, 2, Precision::fp32);
+    const double products = 2.0 * 2 * 16 * 32 * 32 * 36;
+    CHECK(executed_flops("jit_wino_4x3:avx512_core", net, 2, 2).value == products);
+    CHECK(executed_flops("jit:avx512_core", net, 2, 2).value == 2.0 * static_cast<double>(body.multiply_adds_unpadded));
+    CHECK(executed_flops("x64:gemm:jit", net, 2, 2).value == 0);
+    CHECK(executed_flops("ref:any", net, 2, 2).value == 0);
+    CHECK(algorithm_of("jit_wino_4x3:avx512_core") == "winograd");
+    CHECK(algorithm_of("x64:gemm:jit") == "gemm");
+    CHECK(algorithm_of("jit_1x1:avx512_core") == "direct");
+}
+
+TEST_CASE("Winograd computes the convolutions it can, direct the rest, and the parts say so")
+{
+    if (!offers_winograd(Precision::fp32)) return;
+    const std::vector<Part> parts = parts_of(Algorithm::winograd);
+    const std::vector<Part> direct = parts_of(Algorithm::direct);
+    for (const Phase phase : {Phase::forward, Phase::backward}) {
+        const Part& body = find(parts, "body", phase);
+        CHECK_THAT(body.implementation, Catch::Contains("wino"));
+        CHECK(body.work.executed.value > 0);
+        CHECK(body.work.executed < body.work.flops * 0.5);
+        CHECK(body.work.flops == find(direct, "body", phase).work.flops);
+        CHECK(find(direct, "body", phase).work.executed > body.work.executed);
+        CHECK_THAT(find(parts, "stem", phase).implementation, !Catch::Contains("wino"));
+    }
+}
+
+TEST_CASE("The implicit matrix product is there when asked for")
+{
+    const std::vector<Part> parts = parts_of(Algorithm::gemm);
+    for (const char* layer : {"stem", "body"}) {
+        const Part& part = find(parts, layer, Phase::forward);
+        CHECK_THAT(part.implementation, Catch::Contains("gemm"));
+        CHECK(part.work.executed.value == 0);
+    }
+}
+
+TEST_CASE("A step's executed FLOPs are its model FLOPs less what its convolutions save")
+{
+    const model::Graph net = small_network();
+    const Step step(net, {.batch = 2, .threads = 2}, "synthetic", 1);
+    const model::LayerWork stem = model::work_of(net, 1, 2, Precision::fp32);
+    const model::LayerWork body = model::work_of(net, 2, 2, Precision::fp32);
+    const auto padding = [](const model::LayerWork& work) {
+        return 2.0 * static_cast<double>(work.multiply_adds - work.multiply_adds_unpadded);
+    };
+    CHECK(step.work().executed.value == Approx(step.work().flops.value - 2 * padding(stem) - 3 * padding(body)));
+    CHECK_THAT(step.variant(), Catch::Contains("5 direct"));
+}
+
+TEST_CASE("auto tries each pass once and remembers, and what it remembers is what runs")
+{
+    const fakes::TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "machine" / "convolutions.csv";
+    parts_of(Algorithm::automatic, std::make_shared<Choices>(file));
+    const std::string written = read_file(file);
+    REQUIRE(Choices(file).find(question));
+    parts_of(Algorithm::automatic, std::make_shared<Choices>(file));
+    CHECK(read_file(file) == written);
+
+    for (const char* implementation : {"jit", "gemm"}) {
+        const std::vector<Part> parts =
+            parts_of(std::string(implementation) == "gemm" ? Algorithm::gemm : Algorithm::direct);
+        const auto choices = std::make_shared<Choices>();
+        const std::string name = find(parts, "body", Phase::forward).implementation;
+        choices->remember(question, name, Seconds{1});
+        CHECK_THAT(find(parts_of(Algorithm::automatic, choices), "body", Phase::forward).implementation,
+                   Catch::Contains(name));
+    }
+}
+
+TEST_CASE("Choices outlive the process in their file, and a damaged file is no obstacle")
+{
+    const fakes::TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "convolutions.csv";
+    Choices(file).remember(question, "jit:avx2", Seconds{0.001});
+    CHECK(Choices(file).find(question) == "jit:avx2");
+    Question other = question;
+    other.threads = 3;
+    CHECK_FALSE(Choices(file).find(other));
+
+    write_file(file, "no,such,columns\n1,2,3\n");
+    CHECK_FALSE(Choices(file).find(question));
+    Choices(file).remember(question, "jit:avx512_core", Seconds{0.001});
+    CHECK(Choices(file).find(question) == "jit:avx512_core");
+    CHECK_FALSE(Choices().find(question));
+}
+
+TEST_CASE("An algorithm or precision that cannot be had here says why")
+{
+    const Device cpu{
+        .name = "cpu", .kind = "cpu", .model = {}, .levels = {}, .memory = {}, .memory_available = {}, .facts = {}};
+    Point point;
+    for (const auto& [axis, value] : std::vector<std::pair<std::string, std::string>>{
+             {"precision", "fp32"}, {"algorithm", "direct"}, {"data", "synthetic"}, {"lr", "0.01"}})
+        point.set(axis, value);
+    Machine machine;
+    const TrainBench bench;
+    CHECK_FALSE(bench.obstacle(point, machine, cpu));
+    point.set("algorithm", "winograd");
+    CHECK(bench.obstacle(point, machine, cpu).has_value() != offers_winograd(Precision::fp32));
+    point.set("algorithm", "auto");
+    point.set("precision", "bf16");
+    CHECK_THAT(bench.obstacle(point, machine, cpu).value_or(""), Catch::Contains("avx512_bf16"));
+    machine.features = {"avx512_bf16"};
+    CHECK_FALSE(bench.obstacle(point, machine, cpu));
+    CHECK_THROWS_AS(parse_algorithm("fft"), InputError);
+}

@@ -1,0 +1,76 @@
+#include "workloads/onednn/choices.hpp"
+
+#include "ert/base/csv.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/files.hpp"
+
+#include <cstdlib>
+#include <vector>
+
+namespace roof::onednn {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> header{"shape", "pass", "precision", "threads", "library", "implementation", "seconds"};
+
+std::map<Question, std::string> read(const fs::path& file)
+{
+    std::map<Question, std::string> found;
+    const CsvTable table = read_csv(file);
+    if (table.header != header) throw InputError(file.string() + " has other columns");
+    for (const std::vector<std::string>& row : table.rows) {
+        if (row[3].empty() || row[3].find_first_not_of("0123456789") != std::string::npos) continue;
+        found[{row[0], row[1], row[2], std::atoi(row[3].c_str()), row[4]}] = row[5];
+    }
+    return found;
+}
+
+}  // namespace
+
+Choices::Choices(fs::path file) : file_(std::move(file))
+{
+    if (file_.empty() || !fs::exists(file_)) return;
+    try {
+        found_ = read(file_);
+    } catch (const Error&) {
+        std::error_code none;
+        fs::remove(file_, none);  // what is lost is a few seconds of timing
+    }
+}
+
+std::optional<std::string> Choices::find(const Question& question) const
+{
+    const auto found = found_.find(question);
+    return found == found_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Choices::remember(const Question& question, const std::string& implementation, Seconds seconds)
+{
+    found_[question] = implementation;
+    if (file_.empty()) return;
+    const std::vector<std::string> row{
+        question.shape,   question.pass,  question.precision,         std::to_string(question.threads),
+        question.library, implementation, format_exact(seconds.value)};
+    try {
+        make_folder(file_.parent_path());
+        append_file(file_, (fs::exists(file_) ? "" : csv_line(header)) + csv_line(row));
+    } catch (const Error&) {
+        file_.clear();
+    }
+}
+
+fs::path choices_folder()
+{
+    const auto folder = [](const char* variable) {
+        const char* value = std::getenv(variable);
+        return fs::path(value == nullptr ? "" : value);
+    };
+    const fs::path home = folder("HOME");
+    const fs::path cache =
+        folder("XDG_CACHE_HOME").empty() && !home.empty() ? home / ".cache" : folder("XDG_CACHE_HOME");
+    return cache.empty() ? fs::path{} : cache / "roof";
+}
+
+}  // namespace roof::onednn

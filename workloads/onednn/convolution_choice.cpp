@@ -1,0 +1,186 @@
+#include "workloads/onednn/convolution_choice.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/clock.hpp"
+#include "workloads/onednn/choices.hpp"
+#include "workloads/onednn/executed.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace roof::onednn {
+namespace {
+
+constexpr std::byte filling{0x3c};  ///< 0.0115 in fp32 and in bf16
+
+/// "avx512" of "jit:avx512_core_bf16": 0 is the narrowest; -1 if the name says none.
+int isa_rank(const std::string& implementation)
+{
+    constexpr std::array<std::string_view, 4> narrowest_first{":sse41", ":avx", ":avx2", ":avx512"};
+    int rank = -1;
+    for (int i = 0; i < static_cast<int>(narrowest_first.size()); ++i) {
+        if (implementation.find(narrowest_first[static_cast<std::size_t>(i)]) != std::string::npos) rank = i;
+    }
+    return rank;
+}
+
+/// The offers side by side in one program, each a stage between the same edges.
+template <class Pass>
+void write_trials(Program& program, const std::vector<Pass>& offers, const Edges& edges, bool has_bias)
+{
+    ConvolutionTensors tensors{.source = program.tensor(edges.source),
+                               .weights = program.tensor(edges.weights),
+                               .result = program.tensor(edges.result),
+                               .source_gradient = program.tensor(edges.source),
+                               .weights_gradient = program.tensor(edges.weights),
+                               .result_gradient = program.tensor(edges.result),
+                               .has_bias = has_bias};
+    tensors.bias = tensors.bias_gradient = program.tensor(plain({dims_of(edges.result)[1]}));
+    for (const Pass& offer : offers) {
+        program.begin(offer.impl_info_str(), "convolution", Phase::forward);
+        append_pass(program, offer, tensors);
+    }
+    program.place("trying a convolution");
+    program.fill(filling);
+}
+
+/// The least time of each stage, visited by turns, so that what else the machine does meets them all alike. The first round
+/// warms up; who is far from the best then takes no further part.
+std::vector<Seconds> least_times(Program& program, std::size_t stages)
+{
+    constexpr int rounds = 8;
+    constexpr Seconds enough{0.2};
+    constexpr double hopeless = 1.5;
+    const Clock clock = steady_clock();
+    Trace trace(clock, stages);
+    std::vector<Seconds> least(stages);
+    Seconds spent{};
+    for (int round = 0; round < rounds && (round < 3 || spent < enough); ++round) {
+        const Seconds best = *std::ranges::min_element(least);
+        for (std::size_t stage = 0; stage < stages; ++stage) {
+            if (round > 1 && least[stage] > best * hopeless) continue;
+            trace.reset();
+            program.run_stage(stage, trace);
+            const Seconds seconds = trace.part_seconds()[stage];
+            spent += seconds;
+            least[stage] = round == 0 ? seconds : std::min(least[stage], seconds);
+        }
+    }
+    return least;
+}
+
+class Chooser {
+  public:
+    Chooser(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings)
+        : engine_(engine), shapes_(shapes), settings_(settings)
+    {
+    }
+
+    /// The implementation of the pass, of those that offers(algorithm) returns. Without edges, `auto` is as good as direct.
+    template <class Offers>
+    auto choose(const char* pass, const Offers& offers, const Edges* edges = nullptr) const
+    {
+        auto all = offers(dnnl::algorithm::convolution_direct);
+        if (all.empty()) throw Error("oneDNN has no " + std::string(pass) + " pass of a convolution for " + shape());
+        const Algorithm wanted =
+            edges == nullptr && settings_.algorithm != Algorithm::gemm ? Algorithm::direct : settings_.algorithm;
+        if (wanted == Algorithm::direct) return all.front();
+        if (wanted == Algorithm::gemm) {
+            const auto found =
+                std::ranges::find_if(all, [](const auto& offer) { return algorithm_of(name(offer)) == "gemm"; });
+            return found == all.end() ? all.front() : *found;
+        }
+        const auto winograd = offers(dnnl::algorithm::convolution_winograd);
+        if (wanted == Algorithm::winograd) return winograd.empty() ? all.front() : winograd.front();
+        all.insert(all.end(), winograd.begin(), winograd.end());
+        return known_or_fastest(pass, all, *edges);
+    }
+
+  private:
+    template <class Pass>
+    static std::string name(const Pass& pass)
+    {
+        return pass.impl_info_str();
+    }
+
+    std::string shape() const
+    {
+        const Dims source = dims_of(shapes_.source);
+        const model::Window& window = shapes_.window;
+        return join(std::vector<std::string>{std::to_string(source[0]), std::to_string(source[1]),
+                                             std::to_string(source[2]), std::to_string(source[3])},
+                    "x") +
+               " to " + std::to_string(shapes_.weights[0]) + ", window " + std::to_string(window.size) + " stride " +
+               std::to_string(window.stride) + " padding " + std::to_string(window.padding) +
+               (shapes_.bias.empty() ? "" : " bias") + (shapes_.relu ? " relu" : "");
+    }
+
+    template <class Pass>
+    Pass known_or_fastest(const char* pass, const std::vector<Pass>& offers, const Edges& edges) const
+    {
+        const Question asked{shape(), pass, std::string(traits(settings_.precision).name), settings_.threads,
+                             library_version()};
+        const std::optional<std::string> known = settings_.choices ? settings_.choices->find(asked) : std::nullopt;
+        for (const Pass& offer : offers) {
+            if (known && name(offer) == *known) return offer;
+        }
+        try {
+            return fastest(asked, offers, edges);
+        } catch (const OutOfMemory&) {
+            return offers.front();  // the network will not fit either, and says how much it would have wanted
+        }
+    }
+
+    /// A narrower instruction set than the favourite's is not tried.
+    template <class Pass>
+    Pass fastest(const Question& asked, std::vector<Pass> offers, const Edges& edges) const
+    {
+        const int widest = isa_rank(name(offers.front()));
+        std::erase_if(offers, [&](const Pass& offer) {
+            const int rank = isa_rank(name(offer));
+            return rank >= 0 && rank < widest;
+        });
+        if (offers.size() == 1) return offers.front();
+
+        Program program(engine_);
+        write_trials(program, offers, edges, !shapes_.bias.empty());
+        const std::vector<Seconds> times = least_times(program, offers.size());
+        const auto least = std::ranges::min_element(times);
+        const Pass& best = offers[static_cast<std::size_t>(least - times.begin())];
+        if (settings_.choices) settings_.choices->remember(asked, name(best), *least);
+        return best;
+    }
+
+    const dnnl::engine& engine_;
+    const Convolution& shapes_;
+    const Settings& settings_;
+};
+
+}  // namespace
+
+ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
+                                     bool first)
+{
+    const Chooser chooser(engine, shapes, settings);
+    const auto forward = [&](dnnl::algorithm algorithm) { return forward_passes(engine, shapes, algorithm); };
+    const ForwardPass home = chooser.choose("forward", forward);
+    const auto backward_data = [&](dnnl::algorithm algorithm) {
+        return backward_data_passes(engine, shapes, algorithm, home);
+    };
+    const auto backward_weights = [&](dnnl::algorithm algorithm) {
+        return backward_weights_passes(engine, shapes, algorithm, home);
+    };
+    const BackwardWeightsPass home_weights = chooser.choose("backward_weights", backward_weights);
+    const Edges edges{
+        .source = home.src_desc(), .weights = home_weights.diff_weights_desc(), .result = home.dst_desc()};
+
+    ChosenConvolution chosen;
+    chosen.edges = edges;
+    chosen.forward = chooser.choose("forward", forward, &edges);
+    chosen.backward_weights = chooser.choose("backward_weights", backward_weights, &edges);
+    if (!first) chosen.backward_data = chooser.choose("backward_data", backward_data, &edges);
+    return chosen;
+}
+
+}  // namespace roof::onednn

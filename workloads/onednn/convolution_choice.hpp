@@ -1,0 +1,24 @@
+// Which of the library's implementations computes each pass of a convolution: the one the settings ask for or, for `auto`,
+// the fastest of all when each is tried once.
+#pragma once
+
+#include "workloads/onednn/convolution_pass.hpp"
+#include "workloads/onednn/settings.hpp"
+
+namespace roof::onednn {
+
+/// The passes with their implementations, and the layouts at their edges. The edges are those of the direct convolution, and
+/// of the implicit matrix product if that is what the settings ask for.
+struct ChosenConvolution {
+    ForwardPass forward;
+    BackwardDataPass backward_data;
+    BackwardWeightsPass backward_weights;
+    Edges edges;
+};
+
+/// `shapes.source` may leave the layout open. `first`: the source is the image, whose gradient nobody needs; no
+/// implementation of backward_data is looked for. Throws dnnl::error.
+ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
+                                     bool first);
+
+}  // namespace roof::onednn

@@ -1,0 +1,14 @@
+// The loops of a linear layer for SSE, which every processor of this architecture has.
+#include "workloads/onednn/linear_isa.hpp"
+#include "workloads/onednn/settings.hpp"
+
+#include <cstddef>
+
+#include "workloads/onednn/linear_loops.hpp"
+
+namespace roof::onednn {
+
+const LinearLoops linear_sse{"roof:sse", LinearLoopsFor<4, 4, 2>::forward, LinearLoopsFor<4, 4, 2>::backward_data,
+                             LinearLoopsFor<4, 4, 2>::update};
+
+}  // namespace roof::onednn
