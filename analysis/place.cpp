@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 namespace roof::analysis {
@@ -90,8 +91,25 @@ std::vector<ByteInterval> traffic(const std::vector<const Work*>& works, const O
     return sums;
 }
 
-std::string why_above(bool compute)
+/// FLOPs that are computed: the model's, unless the algorithm is known to do with others.
+Flops computed(const Work& work)
 {
+    return work.executed.value > 0 ? work.executed : work.flops;
+}
+
+Flops sum_of(const std::vector<const Work*>& works, Flops (*flops)(const Work&))
+{
+    Flops sum{};
+    for (const Work* work : works) sum += flops(*work);
+    return sum;
+}
+
+std::string why_above(bool compute, bool executed_is_known)
+{
+    if (compute && executed_is_known)
+        return "above the compute roof even by the FLOPs that the algorithm executes: the calibration was disturbed or "
+               "is out "
+               "of date: calibrate again";
     return compute ? "above the compute roof: taps on padding are counted but need no arithmetic, and some algorithms "
                      "do with fewer multiplications than are counted; if neither holds, the calibration was disturbed: "
                      "calibrate "
@@ -115,7 +133,7 @@ Limit limit_of(const Work& work, const Overhead& over)
     for (const Ceiling* level : over.roofs.levels)
         if (level->rate.median.value > 0)
             offer(work.compulsory / ByteRate{level->rate.median.value}, level->level, false);
-    if (over.compute) offer(work.flops / FlopRate{over.compute->rate.median.value}, over.compute->precision, true);
+    if (over.compute) offer(computed(work) / FlopRate{over.compute->rate.median.value}, over.compute->precision, true);
     return limit;
 }
 
@@ -139,20 +157,25 @@ void bind(Placement& p, const std::vector<const Work*>& works, const Overhead& o
     p.fraction = p.attainable / p.seconds.median;
     p.headroom = std::max(Seconds{}, p.seconds.median - p.attainable);
     p.above = p.fraction > 1;
-    if (p.above) remark(p.note, why_above(p.binds_compute));
+    if (p.above) remark(p.note, why_above(p.binds_compute, p.executed.value > 0));
 }
 
-Flops sum_of_flops(const std::vector<const Work*>& works)
+/// The rate is the model's FLOPs over time, so it may lie above a roof that the executed FLOPs stay below.
+void explain_rate(Placement& p)
 {
-    Flops sum{};
-    for (const Work* work : works) sum += work->flops;
-    return sum;
+    if (p.above || p.executed.value <= 0 || p.rate.median <= p.compute_roof || p.compute_roof.value <= 0) return;
+    const auto share = std::lround(100 * p.executed / p.flops);
+    remark(p.note,
+           "the rate is above the compute roof since it counts the model's FLOPs: the algorithm at work executes " +
+               std::to_string(share) + "% of them");
 }
 
 /// `works` is never empty.
 Placement settle(Placement p, Flops flops, const std::vector<const Work*>& works, const Overhead& over)
 {
     p.flops = flops;
+    const Flops saved = sum_of(works, [](const Work& work) { return work.flops; }) - sum_of(works, computed);
+    if (saved != Flops{}) p.executed = flops - saved;
     p.known = works.front()->known;
     p.rate = p.flops / p.seconds;
     p.roof_threads = over.roofs.threads;
@@ -171,6 +194,7 @@ Placement settle(Placement p, Flops flops, const std::vector<const Work*>& works
                             {roof.rate.median.value}});
     }
     bind(p, works, over);
+    explain_rate(p);
     return p;
 }
 
@@ -199,7 +223,8 @@ void place_phases(std::vector<Placement>& placements, const Placement& blank, co
         p.phase = phase;
         p.name = roof::name(phase);
         p.seconds = *seconds;
-        placements.push_back(settle(std::move(p), sum_of_flops(works), works, over));
+        const Flops flops = sum_of(works, [](const Work& work) { return work.flops; });
+        placements.push_back(settle(std::move(p), flops, works, over));
     }
 }
 

@@ -2,9 +2,11 @@
 //   bytes at a level   low = compulsory; high = compulsory if that footprint fits into the caches nearer to the core than
 //                      the level, else no_reuse
 //   intensity          FLOPs / bytes, so an interval too
-//   attainable time    max(FLOPs / compute roof, compulsory bytes / bandwidth roof of each level); of a step or a phase,
-//                      the sum over its parts, which run one after another
+//   attainable time    max(executed FLOPs / compute roof, compulsory bytes / bandwidth roof of each level); of a step or a
+//                      phase, the sum over its parts, which run one after another
 //   fraction           attainable / measured time;  headroom = measured - attainable, never below 0
+// Rate and intensity count the model's FLOPs. Executed are those FLOPs too, unless the algorithm is known to do with others
+// (Winograd's, or a direct convolution that leaves out the padding): then the rate may lie above a roof, and the note says why.
 #pragma once
 
 #include "ert/method/ceiling.hpp"
@@ -53,9 +55,10 @@ struct Placement {
     std::string implementation;
 
     Estimate<Seconds> seconds;
-    Flops flops;
-    Known known = Known::analytic;  ///< how FLOPs and bytes are known
-    Estimate<FlopRate> rate;
+    Flops flops;                         ///< the model's
+    Flops executed;                      ///< by the algorithms at work; 0 if they are not known to differ
+    Known known = Known::analytic;       ///< how FLOPs and bytes are known
+    Estimate<FlopRate> rate;             ///< flops / seconds
     std::vector<LevelPlacement> levels;  ///< nearest to the core first; empty without ceilings
 
     FlopRate compute_roof;  ///< of the row's precision; 0 if it was not measured

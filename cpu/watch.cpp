@@ -78,6 +78,8 @@ void tell(Trace& trace, const Witness& witness, int processor, CoreHistory& hist
         trace.disturbed("a core was shared");
     else if (before == Verdict::no_clock || after == Verdict::no_clock)
         trace.disturbed("the clock could not be told");
+    else if (before == Verdict::unknown || after == Verdict::unknown)
+        trace.disturbed("what the core does alone was not known yet");
     else if (std::abs(change) > most_change_of_clock)
         trace.disturbed("the clock changed");
 }
@@ -111,7 +113,7 @@ CoreHistory::Verdict CoreHistory::judge(int processor, double additions_per_cloc
         std::ranges::sort(sorted);
         core.alone = std::max(core.alone, agreed_value(sorted));
     }
-    if (core.alone <= 0) return Verdict::undivided;
+    if (core.alone <= 0) return Verdict::unknown;
     if (additions_per_clock < core.alone * least_share_of_core) return Verdict::shared;
     return additions_per_clock > core.alone * most_share_of_core ? Verdict::no_clock : Verdict::undivided;
 }

@@ -16,12 +16,12 @@ namespace roof::cpu {
 /// What has been seen of each processor so far; shared by all teams of a run.
 class CoreHistory {
   public:
-    enum class Verdict { undivided, shared, no_clock };
+    enum class Verdict { unknown, undivided, shared, no_clock };
 
     /// Notes how many independent additions the processor did per clock, and says what that tells. Readings of a core that
     /// nobody shares agree to a few parts in a thousand, those of a shared one are all over the place: so the highest value
     /// on which a quarter of some recent readings agreed is what the core does alone. Fewer additions than that: it was
-    /// `shared`. More: the chain of additions was held up, and its clock is too low, `no_clock`.
+    /// `shared`. More: the chain of additions was held up, and its clock is too low, `no_clock`. `unknown` until so many agree.
     Verdict judge(int processor, double additions_per_clock);
 
   private:

@@ -83,6 +83,8 @@ class StreamSubject : public Subject {
                 check_node(thread, stretch);
             });
         }
+        // A piece that a source shares with the destination was filled for the source, and later launches write to it.
+        team_.run([&](int thread) { give_destination(thread, {0, arrays_[thread].bytes}); });
         stock_->visits.checked(what);
     }
 
@@ -116,13 +118,17 @@ class StreamSubject : public Subject {
         slice(thread).give(arrays.from + arrays.source_extent() + stretch.from, stretch.bytes);
     }
 
-    /// The contents that check_stream() expects before the passes.
+    /// The contents that check_stream() expects before the passes, whatever the record says: a check trusts nothing.
     void renew(int thread, const Stretch& stretch)
     {
         const StreamArrays& arrays = arrays_[thread];
         for (int i = 0; i < stream_.arrays(); ++i) {
-            const std::size_t begin = arrays.from + arrays.pitch() * static_cast<std::size_t>(i);
-            slice(thread).hold(write_content, begin + stretch.from, stretch.bytes);
+            const std::size_t begin = arrays.from + arrays.pitch() * static_cast<std::size_t>(i) + stretch.from;
+            slice(thread).give(begin, stretch.bytes);
+        }
+        for (int i = 0; i < stream_.arrays(); ++i) {
+            const std::size_t begin = arrays.from + arrays.pitch() * static_cast<std::size_t>(i) + stretch.from;
+            slice(thread).hold(write_content, begin, stretch.bytes);
         }
         give_destination(thread, stretch);
         results_[thread].fill(0);

@@ -52,6 +52,16 @@ Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more)
     return is_about(1) ? Sharing::shared : Sharing::unclear;
 }
 
+/// A set little larger than the last cache is partly served by it: memory's rate is taken where the set is several times that,
+/// if the sweep goes so far.
+void begin_well_beyond(MeasuredLevel& memory, const MeasuredLevel& last_cache, const Sweep& sweep)
+{
+    constexpr double well_beyond = 4;
+    const auto begin = sweep.lower_bound(last_cache.to.value * well_beyond);
+    if (begin == sweep.end() || std::next(begin) == sweep.end()) return;
+    memory.from = Bytes{std::max(memory.from.value, begin->first)};
+}
+
 }  // namespace
 
 std::string_view name(Sharing sharing)
@@ -78,6 +88,7 @@ std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& devi
         set_beside_report(level, machine);
         levels.push_back(std::move(level));
     }
+    if (levels.size() > 1) begin_well_beyond(levels.back(), levels[levels.size() - 2], sweep);
     return levels;
 }
 

@@ -15,13 +15,21 @@ enum class Phase { forward, backward, update };
 std::string_view name(Phase phase);
 Phase parse_phase(std::string_view word);
 
+/// One call of a part, as planned.
+struct Operation {
+    std::string implementation;  ///< the library's own name of the kernel or algorithm
+    std::string operands;        ///< what it reads and writes, with precisions and layouts
+    Bytes bytes;                 ///< of all operands, each once
+};
+
 /// A stretch of a launch that is timed on its own: one layer in one phase.
 struct Part {
     std::string layer;  ///< as torchvision names its modules; fused layers are joined by '+'
     std::string kind;   ///< convolution, batch_norm, …
     Phase phase = Phase::forward;
     Work work;
-    std::string implementation;  ///< what does it: the library's own name of the kernel or algorithm
+    std::string implementation;           ///< what does it: the names of its operations' implementations
+    std::vector<Operation> operations{};  ///< in the order they run; not kept with results
 };
 
 class Subject {

@@ -148,6 +148,34 @@ TEST_CASE("a layer above its roof has no headroom and a note that says why that 
     CHECK(padded.note.find("padding") != std::string::npos);
 }
 
+TEST_CASE("a layer whose algorithm executes fewer FLOPs is held against the roof by those, and its rate is explained")
+{
+    // 1e9 model FLOP in 5 ms are 200 GFLOP/s under a roof of 100; 0.3e9 executed need 3 ms.
+    PartMeasurement part = made::part("conv", "convolution", Phase::forward, 0.005, 1e9, 1e6, 1e9);
+    part.part.work.executed = {0.3e9};
+    const Placement p = placed(part);
+    CHECK_FALSE(p.above);
+    CHECK(p.binds_compute);
+    CHECK(p.fraction == Approx(0.6));
+    CHECK(p.headroom.value == Approx(0.002));
+    CHECK(p.rate.median.value == Approx(200e9));
+    CHECK(p.executed.value == Approx(0.3e9));
+    CHECK(p.note.find("executes 30% of them") != std::string::npos);
+
+    part.part.work.executed = {0.6e9};
+    const Placement faster = placed(part);
+    CHECK(faster.above);
+    CHECK(faster.note.find("even by the FLOPs that the algorithm executes") != std::string::npos);
+
+    Measurement row = made::row("net", 8, 2);
+    row.work.flops = {4e9};
+    row.parts = {part, part};
+    const std::vector<Placement> placements = place(row, made::ceilings(), made::machine());
+    CHECK(placements[0].flops.value == Approx(4e9));
+    CHECK(placements[0].executed.value == Approx(4e9 - 2 * 0.4e9));
+    CHECK(placements[1].executed.value == Approx(1.2e9));
+}
+
 TEST_CASE("work without FLOPs stays visible under the bandwidth roofs")
 {
     const Placement p = placed(made::part("flatten", "flatten", Phase::forward, 0.002, 0, 10e6, 10e6));

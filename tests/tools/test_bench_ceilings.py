@@ -78,7 +78,7 @@ ERT = 'Gathering the final roofline results...\n' + json.dumps({"empirical": {
 
 def ceiling(kind, level, operation, median, isa="best", precision=None, threads=1, condition=None):
     return {"kind": kind, "level": level, "operation": operation, "precision": precision, "isa": isa,
-            "threads": threads, "condition": condition, "median": median}
+            "threads": threads, "condition": condition, "median": median, "low": median, "high": median}
 
 
 CALIBRATION = {
@@ -169,6 +169,26 @@ class Comparing(unittest.TestCase):
         self.assertIn("0.900", text)
 
 
+class Agreement(unittest.TestCase):
+    def calibration(self, low, high, operation="load"):
+        found = ceiling("bandwidth", "L1", operation, low)
+        found.update(low=low, high=high)
+        return {"ceilings": [found]}
+
+    def test_is_of_intervals_that_meet(self):
+        self.assertEqual((1, 1), bench.agreement([self.calibration(9, 11), self.calibration(10.5, 12)]))
+        self.assertEqual((0, 1), bench.agreement([self.calibration(9, 10), self.calibration(11, 12)]))
+
+    def test_counts_neighbours_in_time_and_what_both_have(self):
+        three = [self.calibration(9, 10), self.calibration(11, 12), self.calibration(11, 12)]
+        self.assertEqual((1, 2), bench.agreement(three))
+        self.assertEqual((0, 0), bench.agreement([self.calibration(9, 10), self.calibration(9, 10, "copy")]))
+
+    def test_time_stands_beside_ours(self):
+        text = bench.time_table({"roof": [10, 12, 11], "stream": [22]})
+        self.assertIn("stream          22.0 s     2.0x", text)
+
+
 class Command(unittest.TestCase):
     def call(self, *arguments):
         out, err = io.StringIO(), io.StringIO()
@@ -193,7 +213,9 @@ class Command(unittest.TestCase):
             self.assertEqual(0, status, err)
             self.assertIn("left out from here on: cpufp: /nowhere/cpufp", err)
             self.assertIn("2.000", out)
-            self.assertEqual(out, self.call("--from", str(rates))[1])
+            self.assertTrue(out.startswith(self.call("--from", str(rates))[1]))
+            self.assertIn("stream", out.split("wall time")[1])
+            self.assertIn("1 of 1 ceilings (100%) agree", out)
 
     def test_refuses_no_rounds(self):
         with self.assertRaises(SystemExit) as refusal:

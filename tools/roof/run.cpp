@@ -3,6 +3,7 @@
 #include "analysis/verdict.hpp"
 #include "tools/roof/calibration.hpp"
 #include "tools/roof/commands.hpp"
+#include "tools/roof/explain.hpp"
 #include "tools/roof/output.hpp"
 #include "tools/roof/run_summary.hpp"
 #include "tools/roof/session.hpp"
@@ -18,12 +19,28 @@ struct Options {
     TrainOptions train;
     std::string out;
     bool json = false;
+    bool explain = false;
 };
+
+int explain_only(const std::vector<Item>& items, const Options& options, Context& context)
+{
+    nlohmann::json plans = nlohmann::json::array();
+    for (const Item& item : items) {
+        const Explanation explanation = explain(item, context.lab);
+        if (options.json)
+            plans.push_back(explanation_json(explanation));
+        else
+            context.out << explanation_text(explanation) << '\n';
+    }
+    if (options.json) print_json(context.out, {{"plans", plans}});
+    return 0;
+}
 
 int train(const Options& options, Context& context)
 {
     const Plan plan = train_plan(options.train);
     const std::vector<Item> items = expand(plan, context.lab);
+    if (options.explain) return explain_only(items, options, context);
     const Listener log = training_log(context.err, steps_of(options.train));
     const Session session = measure_all({plan.source, Agenda(items), options.out}, context, log);
     if (session.interrupted) return session.status();
@@ -49,12 +66,14 @@ Action run(Grammar& grammar)
     grammar.required("--batch", train_options.batch);
     grammar.value("--device", train_options.device);
     grammar.value("--precision", train_options.precision);
+    grammar.value("--algorithm", train_options.algorithm);
     grammar.value("--data", train_options.data);
     grammar.value("--parameters", train_options.parameters);
     grammar.value("--steps", train_options.steps);
     grammar.value("--lr", train_options.lr);
     grammar.value("--threads", train_options.threads);
     grammar.value("--out", options->out);
+    grammar.flag("--explain", options->explain);
     grammar.flag("--json", options->json);
     return [options](Context& context) { return train(*options, context); };
 }

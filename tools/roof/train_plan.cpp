@@ -54,6 +54,7 @@ Plan train_plan(const TrainOptions& options)
     entry.axes["data"] = {options.data};
     set("batch", options.batch);
     set("precision", options.precision);
+    set("algorithm", options.algorithm);
     set("parameters", options.parameters);
     set("lr", options.lr);
     set("threads", options.threads);

@@ -13,6 +13,7 @@ struct TrainOptions {
     std::string batch;
     std::string device = "cpu";
     std::string precision = "fp32";
+    std::string algorithm;
     std::string data = "synthetic";
     std::string parameters = "random";
     std::string lr;

@@ -1,7 +1,9 @@
 // What is the same in every version of oneDNN.
 #include "workloads/onednn/dnnl.hpp"
 
-#include <stdexcept>
+#include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace roof::onednn {
 namespace {
@@ -34,6 +36,25 @@ Desc rows(const Dims& dims, Dim apart, Precision precision)
 Desc any(const Dims& dims, Precision precision)
 {
     return {dims, data_type(precision), dnnl::memory::format_tag::any};
+}
+
+std::string layout_name(const Desc& desc)
+{
+    if (dims_of(desc).empty() || desc.get_size() == 0) return "nothing";
+    const Blocking blocking = blocking_of(desc);
+    if (blocking.strides.empty()) return "packed";
+    std::vector<std::size_t> order(blocking.strides.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t dim) { return blocking.strides[dim]; });
+    const std::string precision = precision_name(desc);
+    std::string name;
+    for (const std::size_t dim : order) {
+        const bool cut = std::ranges::find(blocking.block_dims, static_cast<Dim>(dim)) != blocking.block_dims.end();
+        name += static_cast<char>((cut ? 'A' : 'a') + static_cast<int>(dim));
+    }
+    for (std::size_t i = 0; i < blocking.blocks.size(); ++i)
+        name += std::to_string(blocking.blocks[i]) + static_cast<char>('a' + static_cast<int>(blocking.block_dims[i]));
+    return precision + " " + name;
 }
 
 bool offers_winograd(Precision precision)

@@ -30,6 +30,19 @@ Dims dims_of(const Desc& desc);
 /// fp32 or bf16; throws std::logic_error for anything else.
 Precision precision_of(const Desc& desc);
 
+/// "fp32", "bf16", or "bytes" for all else.
+std::string precision_name(const Desc& desc);
+
+/// How a layout nests dimensions, as the library keeps it; without strides if it is one that only the library understands.
+struct Blocking {
+    Dims strides;
+    Dims blocks;      ///< sizes of the innermost blocks
+    Dims block_dims;  ///< the dimension each of them is cut from
+};
+Blocking blocking_of(const Desc& desc);
+/// "fp32 aBcd16b": dimensions from the outermost to the innermost, cut ones in capitals, as oneDNN names its layouts.
+std::string layout_name(const Desc& desc);
+
 /// What every primitive gets: the caller owns the scratchpad. `relu` is applied to the result before it is stored.
 dnnl::primitive_attr attributes(bool relu = false);
 

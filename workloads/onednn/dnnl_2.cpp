@@ -59,6 +59,27 @@ Precision precision_of(const Desc& desc)
     throw std::logic_error("a tensor that is neither fp32 nor bf16");
 }
 
+Blocking blocking_of(const Desc& desc)
+{
+    if (desc.data.format_kind != dnnl_blocked) return {};
+    const dnnl_blocking_desc_t& of = desc.data.format_desc.blocking;
+    return {{of.strides, of.strides + desc.data.ndims},
+            {of.inner_blks, of.inner_blks + of.inner_nblks},
+            {of.inner_idxs, of.inner_idxs + of.inner_nblks}};
+}
+
+std::string precision_name(const Desc& desc)
+{
+    switch (desc.data_type()) {
+        case dnnl::memory::data_type::f32:
+            return "fp32";
+        case dnnl::memory::data_type::bf16:
+            return "bf16";
+        default:
+            return "bytes";
+    }
+}
+
 dnnl::primitive_attr attributes(bool relu)
 {
     dnnl::primitive_attr attributes;

@@ -52,6 +52,24 @@ Precision precision_of(const Desc& desc)
     throw std::logic_error("a tensor that is neither fp32 nor bf16");
 }
 
+Blocking blocking_of(const Desc& desc)
+{
+    if (desc.get_format_kind() != dnnl::memory::format_kind::blocked) return {};
+    return {desc.get_strides(), desc.get_inner_blks(), desc.get_inner_idxs()};
+}
+
+std::string precision_name(const Desc& desc)
+{
+    switch (desc.get_data_type()) {
+        case dnnl::memory::data_type::f32:
+            return "fp32";
+        case dnnl::memory::data_type::bf16:
+            return "bf16";
+        default:
+            return "bytes";
+    }
+}
+
 dnnl::primitive_attr attributes(bool relu)
 {
     dnnl::primitive_attr attributes;

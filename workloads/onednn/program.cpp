@@ -6,6 +6,43 @@
 #include <unordered_map>
 
 namespace roof::onednn {
+namespace {
+
+std::string argument_name(int argument)
+{
+    switch (argument) {
+        case DNNL_ARG_SRC:
+            return "from ";
+        case DNNL_ARG_DST:
+            return "to ";
+        case DNNL_ARG_WEIGHTS:
+            return "weights ";
+        case DNNL_ARG_BIAS:
+            return "bias ";
+        case DNNL_ARG_DIFF_SRC:
+            return "to gradient ";
+        case DNNL_ARG_DIFF_DST:
+            return "from gradient ";
+        case DNNL_ARG_DIFF_WEIGHTS:
+            return "to weights' gradient ";
+        case DNNL_ARG_DIFF_BIAS:
+            return "to bias' gradient ";
+        case DNNL_ARG_SCRATCHPAD:
+            return "scratch ";
+        default:
+            return "";
+    }
+}
+
+/// Adds the tensor to the operation's operands.
+void describe(Operation& operation, const std::string& name, const Tensor& tensor)
+{
+    const Desc desc = tensor.desc();
+    operation.operands += (operation.operands.empty() ? "" : ", ") + name + layout_name(desc);
+    operation.bytes += Bytes{static_cast<double>(desc.get_size())};
+}
+
+}  // namespace
 
 Tensor Program::tensor(const Desc& desc)
 {
@@ -27,7 +64,7 @@ Tensor Program::outside(const Desc& desc) const
 
 void Program::begin(const std::string& layer, const std::string& kind, Phase phase)
 {
-    stages_.push_back({{layer, kind, phase, {}, {}}, {}});
+    stages_.push_back({{.layer = layer, .kind = kind, .phase = phase, .work = {}, .implementation = {}}, {}});
 }
 
 void Program::add_work(const Work& work)
@@ -41,28 +78,32 @@ void Program::add_work(const Work& work)
 
 void Program::append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation)
 {
-    for (const Tensor& tensor : used) use(tensor);
+    Operation operation{implementation, {}, {}};
+    for (const Tensor& tensor : used) {
+        use(tensor);
+        describe(operation, "", tensor);
+    }
     ++moment_;
     stages_.back().operations.push_back(std::move(run));
-    credit(implementation);
+    credit(std::move(operation));
 }
 
-void Program::append(dnnl::primitive primitive, const Desc& scratchpad, const Arguments& arguments)
+void Program::append(dnnl::primitive primitive, const std::string& implementation, const Desc& scratchpad,
+                     Arguments arguments)
 {
+    if (scratchpad.get_size() > 0) arguments.emplace_back(DNNL_ARG_SCRATCHPAD, tensor(scratchpad));
     std::unordered_map<int, dnnl::memory> memories;
+    Operation operation{implementation, {}, {}};
     for (const auto& [argument, tensor] : arguments) {
         memories.emplace(argument, tensor.memory);
         use(tensor);
-    }
-    if (scratchpad.get_size() > 0) {
-        const Tensor pad = tensor(scratchpad);
-        memories.emplace(DNNL_ARG_SCRATCHPAD, pad.memory);
-        use(pad);
+        describe(operation, argument_name(argument), tensor);
     }
     ++moment_;
     stages_.back().operations.emplace_back([this, primitive = std::move(primitive), memories = std::move(memories)] {
         primitive.execute(stream_, memories);
     });
+    credit(std::move(operation));
 }
 
 Tensor Program::in_layout(const Tensor& from, const Desc& desc)
@@ -122,11 +163,12 @@ void Program::use(const Tensor& tensor)
 }
 
 /// A stage names each implementation once, in the order they run.
-void Program::credit(const std::string& implementation)
+void Program::credit(Operation operation)
 {
-    std::string& names = stages_.back().part.implementation;
-    if ((" + " + names + " + ").find(" + " + implementation + " + ") != std::string::npos) return;
-    names += (names.empty() ? "" : " + ") + implementation;
+    Part& part = stages_.back().part;
+    if ((" + " + part.implementation + " + ").find(" + " + operation.implementation + " + ") == std::string::npos)
+        part.implementation += (part.implementation.empty() ? "" : " + ") + operation.implementation;
+    part.operations.push_back(std::move(operation));
 }
 
 }  // namespace roof::onednn

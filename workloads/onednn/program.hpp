@@ -58,8 +58,7 @@ class Program {
     template <class Primitive>
     void append(const typename Primitive::primitive_desc& description, const Arguments& arguments)
     {
-        append(Primitive(description), description.scratchpad_desc(), arguments);
-        credit(description.impl_info_str());
+        append(Primitive(description), description.impl_info_str(), description.scratchpad_desc(), arguments);
     }
     /// Appends a function of this project that reads and writes these tensors.
     void append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation);
@@ -87,9 +86,10 @@ class Program {
         std::vector<std::function<void()>> operations;
     };
 
-    void append(dnnl::primitive primitive, const Desc& scratchpad, const Arguments& arguments);
+    void append(dnnl::primitive primitive, const std::string& implementation, const Desc& scratchpad,
+                Arguments arguments);
     void use(const Tensor& tensor);
-    void credit(const std::string& implementation);
+    void credit(Operation operation);
 
     dnnl::engine engine_;
     dnnl::stream stream_;

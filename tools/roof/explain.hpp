@@ -1,0 +1,28 @@
+// How a training step would be computed, without measuring it: its parts, their operations, layouts, reorders and bytes.
+#pragma once
+
+#include "ert/method/plan.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace roof {
+
+/// What one item's subject plans to do; `obstacle` says why there is none.
+struct Explanation {
+    std::string item;
+    std::string obstacle;
+    std::string variant;
+    Bytes memory;
+    std::vector<Part> parts;
+};
+
+/// Makes the item's subject, and lets it go again. Throws InputError alone.
+Explanation explain(const Item& item, const Lab& lab);
+
+std::string explanation_text(const Explanation& explanation);
+nlohmann::json explanation_json(const Explanation& explanation);
+
+}  // namespace roof
