@@ -25,6 +25,15 @@ int cores_under(const Ceiling& ceiling, const Machine& machine)
     return std::clamp(ceiling.threads, 1, std::max(1, machine.cores));
 }
 
+/// At which any ceiling of the device was held.
+Hertz fastest_clock(const Ceilings& ceilings, const std::string& device)
+{
+    Hertz fastest;
+    for (const Ceiling& ceiling : ceilings.all)
+        if (ceiling.device == device) fastest = std::max(fastest, ceiling.clock.median);
+    return fastest;
+}
+
 }  // namespace
 
 const Promise* promise_of(const Ceiling& ceiling, const Machine& machine)
@@ -55,10 +64,13 @@ std::vector<std::string> impossible_ceilings(const Ceilings& ceilings, const Mac
     std::vector<std::string> sentences;
     for (const Ceiling& ceiling : ceilings.all) {
         const std::optional<double> share = share_of_promise(ceiling, machine);
-        // The clock beside a launch is measured too: only what lies above with its whole interval is impossible.
+        // The clock beside a launch is measured too, and read too low where a stranger holds up its chain: only what lies
+        // above with its whole interval, and at the fastest clock seen as well, is impossible.
         constexpr int least_samples = 5;  // fewer have no interval worth the name
         const double low_end = ceiling.per_clock.low / ceiling.per_clock.median;
         if (!share || ceiling.per_clock.n < least_samples || *share * low_end <= most_of_promise) continue;
+        const Hertz clock = fastest_clock(ceilings, ceiling.device);
+        if (clock.value > 0 && *share * (ceiling.clock.median / clock) <= most_of_promise) continue;
         const bool moves = ceiling.kind == Role::bandwidth;
         const Promise& promise = *promise_of(ceiling, machine);
         sentences.push_back(fmt::format(
