@@ -66,7 +66,6 @@ std::vector<std::string> impossible_ceilings(const Ceilings& ceilings, const Mac
         const std::optional<double> share = share_of_promise(ceiling, machine);
         // The clock beside a launch is measured too, and read too low where a stranger holds up its chain: only what lies
         // above with its whole interval, and at the fastest clock seen as well, is impossible.
-        constexpr int least_samples = 5;  // fewer have no interval worth the name
         const double low_end = ceiling.per_clock.low / ceiling.per_clock.median;
         if (!share || ceiling.per_clock.n < least_samples || *share * low_end <= most_of_promise) continue;
         const Hertz clock = fastest_clock(ceilings, ceiling.device);

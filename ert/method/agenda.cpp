@@ -61,12 +61,7 @@ std::vector<Item> Agenda::next(std::span<const Measurement> rows) const
     const std::set<std::string> done = ids_of(rows);
     std::vector<Item> left = without_row(written_, done);
     if (!left.empty() || lab_ == nullptr) return left;
-    const std::vector<Item> found = found_by(rows);
-    left = without_row(found, done);
-    if (!left.empty() || plan_.most_rounds <= plan_.rounds) return left;
-    std::vector<Item> all = written_;
-    all.insert(all.end(), found.begin(), found.end());
-    return again(rows, all);
+    return without_row(found_by(rows), done);
 }
 
 std::vector<Item> Agenda::found_by(std::span<const Measurement> rows) const
@@ -76,8 +71,12 @@ std::vector<Item> Agenda::found_by(std::span<const Measurement> rows) const
     return expand_found(plan_, *lab_, find_sizes(written, lab_->machine()), settings_, only_);
 }
 
-std::vector<Item> Agenda::again(std::span<const Measurement> rows, const std::vector<Item>& items) const
+std::vector<Item> Agenda::further(std::span<const Measurement> rows) const
 {
+    if (lab_ == nullptr || plan_.most_rounds <= plan_.rounds) return {};
+    std::vector<Item> items = written_;
+    const std::vector<Item> found = found_by(rows);
+    items.insert(items.end(), found.begin(), found.end());
     std::map<std::string, int> visits;
     for (const Measurement& row : rows) ++visits[id_without_round(row.bench, row.device, row.point)];
     std::map<std::string, const Item*> by_id;

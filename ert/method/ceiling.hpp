@@ -21,15 +21,16 @@ struct Ceiling {
     Rate rate;                ///< FLOP/s, byte/s or lines/s, by kind; `unit()` says which
     Bytes working_set_low{};  ///< the plateau's extent; compute has none
     Bytes working_set_high{};
-    Bytes working_set{};      ///< at which this rate was held
-    std::string variant;      ///< what the probe's own search settled on
-    Estimate<Hertz> clock{};  ///< at which the cores ran; empty if not known
+    Bytes working_set{};  ///< at which this rate was held
+    std::string variant;  ///< what the probe's own search settled on
+    Estimate<Hertz>
+        clock{};  ///< at which the cores ran, or for what goes with the clock, sustained; empty if not known
     /// FLOPs, bytes or lines per clock of one thread, each sample over the clock beside it; empty if that is not known.
     Estimate<Quantity<0, 0, 0>> per_clock{};
     Steadiness steadiness = Steadiness::steady;
     std::vector<Mode> modes{};  ///< of all visits, slowest first
     int visits = 1;             ///< that count
-    bool disturbed = false;     ///< no sample of any visit was undisturbed
+    bool disturbed = false;     ///< hardly a sample of any visit was undisturbed: the rate may be higher than it
     std::string point;          ///< the row it comes from, without its round: "bench device axis=value …"
 
     std::string_view unit() const

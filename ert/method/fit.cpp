@@ -5,8 +5,14 @@
 // Estimator of a plateau's rate: of all pairs of neighbouring working sets on the plateau, the pair whose slower member is
 // fastest; that member's own estimate is the ceiling. One lucky point cannot set it, nor a slope towards the next level
 // pull it down. A latency is that at the middle of the plateau: near its lower end the level before still answers some.
+//
+// What the core does alone, its arithmetic and its own caches, goes with the clock: such a ceiling is its rate per clock at the
+// clock that the cores sustained over all rows (core_clock.hpp), its interval the product of both intervals. Where visits
+// disagree, the interval spans what was seen; where a rate has hardly an undisturbed sample, it reaches up to what the rate may
+// be without the disturbance.
 #include "ert/base/text.hpp"
 #include "ert/method/ceiling.hpp"
+#include "ert/method/core_clock.hpp"
 #include "ert/method/levels.hpp"
 
 #include <algorithm>
@@ -47,9 +53,48 @@ std::string condition_of(const Point& point)
 constexpr double tolerance_of_core = 0.01;
 constexpr double tolerance_of_memory = 0.03;
 
-Ceiling ceiling_of(const Sustained& point, const std::string& level)
+/// The core's own, or its nearest caches.
+bool is_near(const std::string& level)
 {
-    const bool is_near = level == "core" || level == "L1" || level == "L2";
+    return level == "core" || level == "L1" || level == "L2";
+}
+
+/// Sets the rate of what goes with the clock; of a rate per clock of all threads together.
+void set_at(const Estimate<Hertz>& clock, const Estimate<Quantity<0, 0, 0>>& per_clock, Ceiling& ceiling)
+{
+    ceiling.clock = clock;
+    ceiling.rate.median = per_clock.median * clock.median;
+    ceiling.rate.low = per_clock.low * clock.low;
+    ceiling.rate.high = per_clock.high * clock.high;
+    ceiling.rate.n = per_clock.n;
+}
+
+/// A rate that goes with the clock is judged at one clock: the interval of the clock tells the rest.
+void set_rate(const Sustained& point, const CoreClock& clocks, Ceiling& ceiling)
+{
+    ceiling.rate = point.rate;
+    ceiling.clock = point.best.clock;
+    ceiling.steadiness = point.steadiness(point.rate.relative_half_width(), tolerance_of_memory);
+    if (!is_near(ceiling.level)) return;
+    const Estimate<Hertz> clock = clocks.sustained_under(point.best);
+    const bool goes_with_clock = clock.n > 0 && point.per_clock.n >= least_samples;
+    if (goes_with_clock) set_at(clock, point.per_clock, ceiling);
+    const double half_width =
+        goes_with_clock ? point.per_clock.relative_half_width() : point.rate.relative_half_width();
+    ceiling.steadiness = point.steadiness(half_width, tolerance_of_core);
+}
+
+/// Visits that disagree tell of weather longer than they are: the interval reaches from what half of all samples reach to the
+/// fastest seen.
+void span_what_was_seen(const Sustained& point, Ceiling& ceiling)
+{
+    if (ceiling.steadiness == Steadiness::steady || point.fastest <= 0) return;
+    ceiling.rate.low.value = std::min(ceiling.rate.low.value, point.typical);
+    ceiling.rate.high.value = std::max(ceiling.rate.high.value, point.fastest);
+}
+
+Ceiling ceiling_of(const Sustained& point, const std::string& level, const CoreClock& clocks)
+{
     const Measurement& row = point.best;
     Ceiling ceiling;
     ceiling.device = row.device;
@@ -60,24 +105,23 @@ Ceiling ceiling_of(const Sustained& point, const std::string& level)
     ceiling.isa = text_or(row.point, "isa", "");
     ceiling.condition = condition_of(row.point);
     ceiling.threads = threads_of(row.point);
-    ceiling.rate = point.rate;
+    set_rate(point, clocks, ceiling);
+    span_what_was_seen(point, ceiling);
     if (row.point.has("working_set")) ceiling.working_set = Bytes{row.point.number("working_set")};
     ceiling.variant = row.variant;
-    ceiling.clock = row.clock;
     ceiling.per_clock = point.per_clock;
     for (auto* const end : {&ceiling.per_clock.median, &ceiling.per_clock.low, &ceiling.per_clock.high})
         end->value /= ceiling.threads;
-    ceiling.steadiness = point.steadiness(is_near ? tolerance_of_core : tolerance_of_memory);
     ceiling.modes = point.modes;
     ceiling.visits = point.visits;
-    ceiling.disturbed = point.disturbed;
+    ceiling.disturbed = point.disturbed || (point.disturbances > 0 && point.rate.n < least_samples);
     ceiling.point = row.id();
     return ceiling;
 }
 
-Ceiling ceiling_of(const Sustained& point, const MeasuredLevel& level)
+Ceiling ceiling_of(const Sustained& point, const MeasuredLevel& level, const CoreClock& clocks)
 {
-    Ceiling ceiling = ceiling_of(point, level.name);
+    Ceiling ceiling = ceiling_of(point, level.name, clocks);
     ceiling.working_set_low = level.from;
     ceiling.working_set_high = level.to;
     return ceiling;
@@ -159,13 +203,38 @@ std::vector<MeasuredLevel> with_most_threads(const std::vector<MeasuredLevel>& l
 
 using Choose = const Sustained* (*)(const Sweep&, const MeasuredLevel&);
 
-void add_level_ceilings(const Sweeps& sweeps, Choose choose, Ceilings& ceilings)
+void add_level_ceilings(const Sweeps& sweeps, Choose choose, const CoreClock& clocks, Ceilings& ceilings)
 {
     for (const auto& [key, sweep] : sweeps) {
         for (const MeasuredLevel& level : ceilings.levels_by_threads) {
             if (level.device != std::get<0>(key) || level.threads != std::get<1>(key)) continue;
-            if (const Sustained* const point = choose(sweep, level)) ceilings.all.push_back(ceiling_of(*point, level));
+            if (const Sustained* const point = choose(sweep, level))
+                ceilings.all.push_back(ceiling_of(*point, level, clocks));
         }
+    }
+}
+
+const Ceiling* with_one_thread(const Ceiling& ceiling, const std::vector<Ceiling>& all)
+{
+    const auto found = std::ranges::find_if(all, [&](const Ceiling& other) {
+        return other.threads == 1 && other.device == ceiling.device && other.kind == ceiling.kind &&
+               other.level == ceiling.level && other.operation == ceiling.operation &&
+               other.precision == ceiling.precision && other.isa == ceiling.isa &&
+               other.condition == ceiling.condition && !other.disturbed;
+    });
+    return found == all.end() ? nullptr : &*found;
+}
+
+/// Undisturbed, threads together reach at most what each reaches alone; and one whose core a stranger shares, twice what it
+/// was seen to reach.
+void reach_up_where_disturbed(std::vector<Ceiling>& all)
+{
+    for (Ceiling& ceiling : all) {
+        if (!ceiling.disturbed) continue;
+        const Ceiling* const alone = ceiling.threads > 1 ? with_one_thread(ceiling, all) : nullptr;
+        const Quantity<0, 0, -1> most = alone ? ceiling.threads * alone->rate.high : 2 * ceiling.rate.median;
+        ceiling.rate.high = std::max(ceiling.rate.high, most);
+        if (ceiling.steadiness == Steadiness::steady) ceiling.steadiness = Steadiness::unsteady;
     }
 }
 
@@ -226,24 +295,27 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
     Sweeps latencies;
     std::vector<Ceiling> of_nodes;
     const std::vector<Sustained> points = sustained(rows);
+    const CoreClock clocks(rows);
     for (const Sustained& point : points) {
         const Measurement& row = point.best;
         if (point.visits == 0) continue;
         // A point on the curve under the roofs is no roof.
-        if (row.role == Role::compute && !row.point.has("intensity")) ceilings.all.push_back(ceiling_of(point, "core"));
+        if (row.role == Role::compute && !row.point.has("intensity"))
+            ceilings.all.push_back(ceiling_of(point, "core", clocks));
         if (!row.point.has("working_set")) continue;
         if (row.role == Role::latency) add_to_sweeps(point, latencies);
         if (row.role != Role::bandwidth) continue;
         if (row.point.has("cpu_node"))
-            of_nodes.push_back(ceiling_of(point, "DRAM"));
+            of_nodes.push_back(ceiling_of(point, "DRAM", clocks));
         else
             add_to_sweeps(point, bandwidths);
     }
     ceilings.levels_by_threads = find_levels(bandwidths, machine);
     ceilings.levels = with_most_threads(ceilings.levels_by_threads);
-    add_level_ceilings(bandwidths, best_held, ceilings);
+    add_level_ceilings(bandwidths, best_held, clocks, ceilings);
     ceilings.all.insert(ceilings.all.end(), of_nodes.begin(), of_nodes.end());
-    add_level_ceilings(latencies, in_the_middle, ceilings);
+    add_level_ceilings(latencies, in_the_middle, clocks, ceilings);
+    reach_up_where_disturbed(ceilings.all);
     return ceilings;
 }
 

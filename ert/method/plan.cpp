@@ -29,6 +29,7 @@ class Parser {
         number(root, "rounds", 1, plan.rounds);
         plan.most_rounds = plan.rounds;
         number(root, "most_rounds", plan.rounds, plan.most_rounds);
+        number(root, "further_until_seconds", 0.0, plan.further_until.value);
         const StoppingOptions stopping = root["measure"] ? measure(root["measure"], {}) : StoppingOptions{};
         const std::vector<std::string> devices =
             root["device"] ? words(root["device"], "device") : std::vector<std::string>{"cpu"};
@@ -143,7 +144,8 @@ class Parser {
     }
 
     std::string name_;
-    std::vector<std::string> plan_keys_{"name", "description", "device", "measure", "rounds", "most_rounds", "run"};
+    std::vector<std::string> plan_keys_{"name",        "description",           "device", "measure", "rounds",
+                                        "most_rounds", "further_until_seconds", "run"};
     std::vector<std::string> measure_keys_{"warmup", "least", "most", "interval", "budget_seconds"};
 };
 

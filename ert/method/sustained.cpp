@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -45,29 +46,48 @@ Visit rates_of(const Measurement& row)
     return rates;
 }
 
-/// The fastest of as many visits, each with as many samples, drawn again with replacement.
-double draw_again(const std::vector<Visit>& visits, std::minstd_rand& random)
+/// As many visits, each with as many samples, drawn again with replacement.
+std::vector<Visit> draw_again(const std::vector<Visit>& visits, std::minstd_rand& random)
+{
+    std::vector<Visit> drawn(visits.size());
+    for (Visit& again : drawn) {
+        const Visit& visit = visits[random() % visits.size()];
+        for (std::size_t i = 0; i < visit.size(); ++i) again.push_back(visit[random() % visit.size()]);
+    }
+    return drawn;
+}
+
+double fastest_of(const std::vector<Visit>& visits)
 {
     double fastest = 0;
-    std::vector<double> drawn;
-    for (std::size_t i = 0; i < visits.size(); ++i) {
-        const Visit& visit = visits[random() % visits.size()];
-        drawn.clear();
-        for (std::size_t j = 0; j < visit.size(); ++j) drawn.push_back(visit[random() % visit.size()]);
-        fastest = std::max(fastest, middle_of(drawn));
-    }
+    for (const Visit& visit : visits) fastest = std::max(fastest, middle_of(visit));
     return fastest;
 }
 
-void widen_by_visits(Rate& rate, const std::vector<Visit>& visits)
+/// The median over the samples of the faster half of the visits: a clock beside a visit may have been read too low, so the
+/// fastest visit alone may be too fast per clock.
+double faster_half_of(const std::vector<Visit>& visits)
+{
+    std::vector<Visit> sorted = visits;
+    std::ranges::sort(sorted, std::greater{}, middle_of);
+    sorted.resize((sorted.size() + 1) / 2);
+    Visit samples;
+    for (const Visit& visit : sorted) samples.insert(samples.end(), visit.begin(), visit.end());
+    return middle_of(samples);
+}
+
+/// Sets the interval: the middle 95% of what the statistic says of visits drawn again.
+template <class Unit>
+void widen_by_visits(Estimate<Unit>& estimate, const std::vector<Visit>& visits,
+                     double (*statistic)(const std::vector<Visit>&))
 {
     std::minstd_rand random(1);  // the same answer for the same rows
     std::vector<double> answers;
-    for (int i = 0; i < draws; ++i) answers.push_back(draw_again(visits, random));
+    for (int i = 0; i < draws; ++i) answers.push_back(statistic(draw_again(visits, random)));
     std::ranges::sort(answers);
     const auto at = [&](double share) { return answers[static_cast<std::size_t>(share * (draws - 1))]; };
-    rate.low = {std::min(rate.median.value, at(tail))};
-    rate.high = {std::max(rate.median.value, at(1 - tail))};
+    estimate.low = {std::min(estimate.median.value, at(tail))};
+    estimate.high = {std::max(estimate.median.value, at(1 - tail))};
 }
 
 /// The split of sorted values into two groups that explains most of their spread; 0 if they do not lie well apart.
@@ -102,27 +122,52 @@ std::size_t split_of(const std::vector<double>& sorted)
     return upper > lower * least_ratio && upper - lower > well_apart * spread ? best : 0;
 }
 
-std::vector<Mode> modes_of(const std::vector<Visit>& visits)
+/// Sorted.
+std::vector<double> all_rates_of(const std::vector<Visit>& visits)
 {
     std::vector<double> all;
     for (const Visit& visit : visits) all.insert(all.end(), visit.begin(), visit.end());
-    if (all.empty()) return {};
     std::ranges::sort(all);
-    const auto split = static_cast<std::ptrdiff_t>(split_of(all));
-    if (split == 0) return {{middle_of(all), 1}};
-    const double share = static_cast<double>(split) / static_cast<double>(all.size());
-    return {{middle_of({all.begin(), all.begin() + split}), share},
-            {middle_of({all.begin() + split, all.end()}), 1 - share}};
+    return all;
 }
 
-Estimate<Quantity<0, 0, 0>> per_clock_of(const Measurement& row)
+std::vector<Mode> modes_of(const std::vector<double>& sorted)
 {
-    std::vector<double> values;
+    if (sorted.empty()) return {};
+    const auto split = static_cast<std::ptrdiff_t>(split_of(sorted));
+    if (split == 0) return {{middle_of(sorted), 1}};
+    const double share = static_cast<double>(split) / static_cast<double>(sorted.size());
+    return {{middle_of({sorted.begin(), sorted.begin() + split}), share},
+            {middle_of({sorted.begin() + split, sorted.end()}), 1 - share}};
+}
+
+/// Empty if no sample was undisturbed, or no clock read.
+Visit per_clock_of(const Measurement& row)
+{
+    Visit values;
     for (const Sample& sample : row.samples) {
         if (sample.used && sample.disturbance.empty() && sample.clock.value > 0 && sample.seconds.value > 0)
             values.push_back(work_of(row) / (sample.seconds.value * sample.clock.value));
     }
-    return Estimate<Quantity<0, 0, 0>>::of(values);
+    return values;
+}
+
+/// A visit with a sample or two has no median worth the name; it counts only where no other has more.
+Estimate<Quantity<0, 0, 0>> per_clock_over(const std::vector<const Measurement*>& rows)
+{
+    constexpr std::size_t enough = 3;
+    std::vector<Visit> visits;
+    for (const Measurement* const row : rows) visits.push_back(per_clock_of(*row));
+    std::erase_if(visits, [](const Visit& visit) { return visit.empty(); });
+    const auto is_enough = [](const Visit& visit) { return visit.size() >= enough; };
+    if (std::ranges::any_of(visits, is_enough)) std::erase_if(visits, std::not_fn(is_enough));
+    if (visits.empty()) return {};
+    if (visits.size() == 1) return Estimate<Quantity<0, 0, 0>>::of(visits.front());
+    Estimate<Quantity<0, 0, 0>> estimate;
+    estimate.median = {faster_half_of(visits)};
+    widen_by_visits(estimate, visits, faster_half_of);
+    for (const Visit& visit : visits) estimate.n += static_cast<int>(visit.size());
+    return estimate;
 }
 
 bool is_ok(const Measurement& row)
@@ -137,13 +182,21 @@ bool was_disturbed(const Measurement& row)
     return !row.samples.empty() && std::ranges::none_of(row.samples, counts);
 }
 
+int disturbances_in(const Measurement& row)
+{
+    const auto was_seen = [](const Sample& sample) { return !sample.disturbance.empty(); };
+    return static_cast<int>(std::ranges::count_if(row.samples, was_seen));
+}
+
 Sustained over(const std::vector<const Measurement*>& rows)
 {
     Sustained point;
+    for (const Measurement* const row : rows) point.disturbances += disturbances_in(*row);
     point.disturbed =
         std::ranges::none_of(rows, [](const Measurement* row) { return is_ok(*row) && !was_disturbed(*row); });
     const Measurement* best = rows.front();
     std::vector<Visit> visits;
+    std::vector<const Measurement*> counted;
     int discarded = 0;
     double fastest = 0;
     for (const Measurement* row : rows) {
@@ -152,6 +205,7 @@ Sustained over(const std::vector<const Measurement*>& rows)
         if (visits.empty() || rate > fastest) best = row;
         fastest = std::max(fastest, rate);
         visits.push_back(rates_of(*row));
+        counted.push_back(row);
         discarded += row->seconds.discarded;
     }
     point.best = *best;
@@ -161,11 +215,16 @@ Sustained over(const std::vector<const Measurement*>& rows)
 
     const double work = work_of(*best);
     point.rate = {{fastest}, {work / best->seconds.high.value}, {work / best->seconds.low.value}, 0, discarded};
-    if (visits.size() > 1) widen_by_visits(point.rate, visits);
+    if (visits.size() > 1) widen_by_visits(point.rate, visits, fastest_of);
     for (const Visit& visit : visits) point.rate.n += static_cast<int>(visit.size());
     if (visits.size() == 1) point.rate.n = best->seconds.n;
-    point.modes = modes_of(visits);
-    point.per_clock = per_clock_of(*best);
+    const std::vector<double> all = all_rates_of(visits);
+    point.modes = modes_of(all);
+    if (!all.empty()) {
+        point.typical = middle_of(all);
+        point.fastest = all.back();
+    }
+    point.per_clock = per_clock_over(counted);
     return point;
 }
 
@@ -176,10 +235,9 @@ std::string_view name(Steadiness steadiness)
     return name_in(words, steadiness);
 }
 
-Steadiness Sustained::steadiness(double tolerance) const
+Steadiness Sustained::steadiness(double half_width, double tolerance) const
 {
-    constexpr int least_samples = 5;  // fewer agree by chance
-    if (rate.n >= least_samples && rate.relative_half_width() <= tolerance) return Steadiness::steady;
+    if (rate.n >= least_samples && half_width <= tolerance) return Steadiness::steady;
     return modes.size() > 1 ? Steadiness::bimodal : Steadiness::unsteady;
 }
 

@@ -6,6 +6,8 @@
 // interval asks how far another set of visits would have agreed: visits, and samples within each, are drawn again with
 // replacement many times, and the middle 95% of the answers is the interval. With one visit it is that of the median.
 // A visit all of whose samples were disturbed counts only where every visit was such.
+//
+// What is done per clock is estimated beside it, for ceilings that are the core's own (fit.cpp sets them at one clock).
 #pragma once
 
 #include "ert/method/measurement.hpp"
@@ -27,6 +29,9 @@ struct Mode {
     double share = 0;  ///< of all samples
 };
 
+/// Fewer undisturbed samples agree by chance.
+constexpr int least_samples = 5;
+
 /// Byte/s, FLOP/s or lines/s, as the role counts.
 using Rate = Estimate<Quantity<0, 0, -1>>;
 
@@ -35,13 +40,16 @@ struct Sustained {
     Rate rate;                ///< n: samples of all visits that are ok
     int visits = 0;           ///< that are ok and count
     bool disturbed = false;   ///< no visit had an undisturbed sample
+    int disturbances = 0;     ///< samples of any visit that were seen to be disturbed
     std::vector<Mode> modes;  ///< slowest first; one, or two well apart
-    /// FLOPs, bytes or lines per clock, all threads together: each sample's rate over the clock beside it, of the fastest
-    /// visit. Empty if the clock is not known.
+    double typical = 0;       ///< the rate that half of all samples reach
+    double fastest = 0;       ///< the rate of the fastest sample
+    /// FLOPs, bytes or lines per clock, all threads together: each undisturbed sample's rate over the clock beside it, the
+    /// median over the faster half of the visits. Empty if the clock is not known.
     Estimate<Quantity<0, 0, 0>> per_clock;
 
-    /// `tolerance`: the half-width of the interval, as a share of the rate, that still is one rate.
-    Steadiness steadiness(double tolerance) const;
+    /// Of an estimate over these visits. `tolerance`: the half-width of the interval, as a share, that still is one rate.
+    Steadiness steadiness(double half_width, double tolerance) const;
 };
 
 /// What one second of a row's work amounts to: lines of 64 bytes for a latency, bytes for a bandwidth, else FLOPs.

@@ -98,14 +98,16 @@ TEST_CASE("a ceiling that is not steady is visited again, until the rounds are u
                                    "run:\n  - {bench: bandwidth, operation: load}\n",
                                    "p"),
                         lab);
-    std::vector<Measurement> rows;
+    std::vector<Measurement> rows = measure_batch(agenda.next({}), lab, time);
+    REQUIRE(rows.size() == 34);
+    CHECK(agenda.next(rows).empty());
     int batches = 0;
-    for (auto items = agenda.next(rows); !items.empty(); items = agenda.next(rows), ++batches) {
-        if (batches > 0) CHECK(items.size() < 17);
+    for (auto items = agenda.further(rows); !items.empty(); items = agenda.further(rows), ++batches) {
+        CHECK(items.size() < 17);
         append(rows, measure_batch(items, lab, time));
         REQUIRE(batches < 10);
     }
-    CHECK(batches > 1);
+    CHECK(batches > 0);
     for (const Measurement& row : rows) CHECK(row.point.integer("round") <= 4);
 }
 
@@ -120,6 +122,7 @@ TEST_CASE("steady ceilings ask for no further round")
     const auto rows = measure_batch(agenda.next({}), lab, time);
     CHECK(rows.size() == 34);
     CHECK(agenda.next(rows).empty());
+    CHECK(agenda.further(rows).empty());
 }
 
 TEST_CASE("a size given on the command line stands in place of the word")

@@ -106,7 +106,7 @@ TEST_CASE("visits that agree have a narrow interval, and are steady")
 {
     const Sustained point = sustained(visits_at({100, 100.2, 99.8, 100.1, 99.9}))[0];
     CHECK(point.rate.relative_half_width() < 0.01);
-    CHECK(point.steadiness(0.01) == Steadiness::steady);
+    CHECK(point.steadiness(point.rate.relative_half_width(), 0.01) == Steadiness::steady);
     CHECK(point.modes.size() == 1);
 }
 
@@ -126,14 +126,14 @@ TEST_CASE("two rates, each seen again and again, are two modes and not a wide on
     CHECK(point.modes[0].rate == Approx(50).epsilon(0.02));
     CHECK(point.modes[0].share == Approx(0.8));
     CHECK(point.modes[1].rate == Approx(100).epsilon(0.02));
-    CHECK(point.steadiness(0.01) == Steadiness::bimodal);
+    CHECK(point.steadiness(point.rate.relative_half_width(), 0.01) == Steadiness::bimodal);
 }
 
 TEST_CASE("rates all over the place are unsteady, not bimodal")
 {
     const Sustained point = sustained(visits_at({50, 60, 71, 83, 97}))[0];
     CHECK(point.modes.size() == 1);
-    CHECK(point.steadiness(0.03) == Steadiness::unsteady);
+    CHECK(point.steadiness(point.rate.relative_half_width(), 0.03) == Steadiness::unsteady);
 }
 
 TEST_CASE("the same rows give the same interval")
@@ -171,7 +171,18 @@ TEST_CASE("work per clock is each sample's own, and has an interval")
     const auto per_clock = sustained(rows)[0].per_clock;
     CHECK(per_clock.median.value == Approx(0.25));
     CHECK(per_clock.high.value == Approx(0.25));
-    CHECK(per_clock.n == 9);
+    CHECK(per_clock.n == 18);
+}
+
+TEST_CASE("a clock that was read too low beside one visit of several does not set the work per clock")
+{
+    std::vector<Measurement> rows = visits_at({100, 100, 100, 100});
+    for (Measurement& row : rows) {
+        const double misread = &row == &rows[2] ? 0.9 : 1.0;
+        for (Sample& sample : row.samples) sample.clock = Hertz{misread * 4e9 / sample.seconds.value};
+    }
+    CHECK(sustained(rows)[0].per_clock.median.value < 0.27);
+    CHECK(sustained(std::vector{rows[0], rows[1], rows[3]})[0].per_clock.high.value == Approx(0.25));
 }
 
 TEST_CASE("disturbed samples and warm-ups take no part")

@@ -1,8 +1,11 @@
 // Calibrating by the plans in the binary, on made-up probes that take whatever axes those plans name.
+#include "ert/method/results.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+
+#include <fstream>
 
 using namespace roof;
 using nlohmann::json;
@@ -68,17 +71,22 @@ Lab probing_lab(const fakes::ManualClock& clock, double slowdown)
     return lab;
 }
 
-tests::Said calibrate_on(const Workbench& bench, const std::vector<std::string>& options,
-                         const std::function<Lab()>& lab)
+tests::Said roof_on(const Workbench& bench, const std::vector<std::string>& words, const std::function<Lab()>& lab)
 {
-    std::vector<std::string> words{"calibrate"};
-    words.insert(words.end(), options.begin(), options.end());
     std::ostringstream out;
     std::ostringstream err;
     const auto never = [] { return false; };
     const int status =
         run_command_line(words, {out, err, lab, bench.clock.clock(), Terminal{}, never, bench.folder / "results"});
     return {status, out.str(), err.str()};
+}
+
+tests::Said calibrate_on(const Workbench& bench, const std::vector<std::string>& options,
+                         const std::function<Lab()>& lab)
+{
+    std::vector<std::string> words{"calibrate"};
+    words.insert(words.end(), options.begin(), options.end());
+    return roof_on(bench, words, lab);
 }
 
 tests::Said calibrate(const std::vector<std::string>& options, const Workbench& bench = {}, double slowdown = 1)
@@ -151,4 +159,35 @@ TEST_CASE("a ceiling above what the core can do fails the calibration, and its n
     CHECK((said.err.find("fp32 fma avx2, 1 thread is 104.2% of what the core can compute") != std::string::npos) ==
           (status == 1));
     CHECK(json::parse(said.out).at("impossible").empty() == (status == 0));
+}
+
+TEST_CASE("what is not steady is visited again until the plan's time is over")
+{
+    const auto rows_with = [](const std::string& limit) {
+        const Workbench bench;
+        std::ofstream(bench.folder / "plan.yaml")
+            << "measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 9\n"
+            << limit << "run:\n  - {bench: flops, threads: [1, 2]}\n";
+        int visit = 0;
+        const auto lab = [&] {
+            Lab changing;
+            changing.machine() = fakes::fake_machine();
+            changing.add(std::make_unique<fakes::FakeBench>(
+                "flops", Role::compute, std::vector<Axis>{{"threads", "threads", {"1"}, {}, true, 1, 2}},
+                [&visit](const Point& point) {
+                    fakes::FakeSubject::Script script = compute_script(point);
+                    script.rest_seconds *= 1 + 0.1 * (++visit % 7);
+                    return script;
+                },
+                bench.clock));
+            return changing;
+        };
+        REQUIRE(roof_on(bench, {"sweep", bench.path("plan.yaml"), "--out", bench.path("run")}, lab).status == 0);
+        return read_results(bench.folder / "run").rows.size();
+    };
+    const std::size_t all = rows_with("");
+    const std::size_t some = rows_with("further_until_seconds: 0.03\n");
+    CHECK(all > 6);
+    CHECK(some >= 4);
+    CHECK(some < all);
 }

@@ -10,23 +10,56 @@
 namespace roof {
 namespace {
 
-/// Measures batch after batch until the agenda has nothing left. `rows`: those the folder holds already; grows.
+/// Where the rows of a run go, and who is told of them.
+class Recorder {
+  public:
+    /// `rows`: those the folder holds already; grows.
+    Recorder(RunDirectory& run, std::vector<Measurement>& rows, const Context& context, const Listener& listener)
+        : run_(run), rows_(rows), context_(context), listener_(listener)
+    {
+    }
+
+    /// Throws Interrupted. `is_late`: asked before each item, ends the batch.
+    void measure_batch(const std::vector<Item>& items, const std::function<bool()>& is_late)
+    {
+        const std::size_t total = rows_.size() + items.size();
+        for (const Item& item : items) {
+            if (context_.interrupted()) throw Interrupted();
+            if (is_late()) return;
+            if (listener_.begins) listener_.begins(item, rows_.size(), total);
+            rows_.push_back(measure(item, context_.lab, context_.clock, observer_));
+            run_.append(rows_.back());
+            if (listener_.row) listener_.row(rows_.back());
+        }
+    }
+
+  private:
+    RunDirectory& run_;
+    std::vector<Measurement>& rows_;
+    const Context& context_;
+    const Listener& listener_;
+    SampleObserver observer_ = [this](const Sample& sample, int launches) {
+        if (listener_.sample) listener_.sample(sample, launches);
+        return !context_.interrupted();
+    };
+};
+
+/// All there is to do; then, until the plan's time is over, further visits to what is not steady.
 void measure_into(RunDirectory& run, const Agenda& agenda, std::vector<Measurement>& rows, const Context& context,
                   const Listener& listener)
 {
-    const SampleObserver observe = [&](const Sample& sample, int launches) {
-        if (listener.sample) listener.sample(sample, launches);
-        return !context.interrupted();
+    const Seconds begin = context.clock();
+    const auto never = [] { return false; };
+    const auto is_late = [&] {
+        return agenda.further_until().value > 0 && context.clock() - begin > agenda.further_until();
     };
-    for (std::vector<Item> items = agenda.next(rows); !items.empty(); items = agenda.next(rows)) {
-        const std::size_t before = rows.size();
-        for (const Item& item : items) {
-            if (context.interrupted()) throw Interrupted();
-            if (listener.begins) listener.begins(item, rows.size(), before + items.size());
-            rows.push_back(measure(item, context.lab, context.clock, observe));
-            run.append(rows.back());
-            if (listener.row) listener.row(rows.back());
-        }
+    Recorder recorder(run, rows, context, listener);
+    for (auto items = agenda.next(rows); !items.empty(); items = agenda.next(rows))
+        recorder.measure_batch(items, never);
+    while (!is_late()) {
+        const std::vector<Item> items = agenda.further(rows);
+        if (items.empty()) return;
+        recorder.measure_batch(items, is_late);
     }
 }
 
