@@ -14,6 +14,9 @@
 
 namespace roof::analysis {
 
+/// Beside a folder's rows.
+constexpr std::string_view predictions_file = "predictions.csv";
+
 struct Prediction {
     std::string row;    ///< Measurement::id() of the row it foretells
     Seconds least;      ///< layer by layer: no step can be faster

@@ -1,14 +1,32 @@
 #include "analysis/study.hpp"
 
+#include "ert/method/files.hpp"
+
 namespace roof::analysis {
+
+namespace {
+
+void read_predictions(Study& study)
+{
+    const std::filesystem::path file = study.results.folder / predictions_file;
+    if (!std::filesystem::exists(file)) return;
+    const std::string text = read_file(file);
+    study.predictions = errors_of(parse_predictions(text, file.string()), study.results.rows);
+    study.predictions_fingerprint = fingerprint(text);
+}
+
+}  // namespace
 
 Study make_study(Results results, Results calibration)
 {
-    Study study{std::move(results), std::move(calibration), {}, {}};
+    Study study;
+    study.results = std::move(results);
+    study.calibration = std::move(calibration);
     study.ceilings = fit_ceilings(study.calibration.rows, study.calibration.machine);
     for (const Measurement& row : study.results.rows)
         for (Placement& placement : place(row, study.ceilings, study.calibration.machine))
             study.placements.push_back(std::move(placement));
+    read_predictions(study);
     return study;
 }
 

@@ -1,7 +1,9 @@
 // A study: a results folder seen under the ceilings of its machine. What every table, picture and export starts from.
 #pragma once
 
+#include "analysis/hypothesis.hpp"
 #include "analysis/place.hpp"
+#include "analysis/prediction.hpp"
 #include "ert/method/ceiling.hpp"
 #include "ert/method/results.hpp"
 
@@ -16,6 +18,9 @@ struct Study {
     Results calibration;  ///< its folder is empty if there is none
     Ceilings ceilings;
     std::vector<Placement> placements;
+    PredictionErrors predictions{};  ///< of what was foretold in the folder's predictions.csv; no rows if nothing was
+    std::string predictions_fingerprint{};
+    std::vector<Answered> answers{};  ///< to what the plan expects; whoever knows machines fills them in
 };
 
 /// Without `calibration`: the folder's own ceilings if it has any, else the newest of the same machine beside it, else

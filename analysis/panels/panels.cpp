@@ -6,12 +6,16 @@ namespace roof::analysis {
 
 std::span<const Panel> panels()
 {
-    static constexpr std::array<Panel, 9> table{{
+    static constexpr std::array<Panel, 10> table{{
         {"verdict", "Verdict",
          "Each training step beside the best the machine has shown it can do. Brackets hold 95% intervals; headroom is "
          "the "
          "time that reaching the roof would save.",
          verdict_panel},
+        {"expectations", "Expected, and found",
+         "What was said before anything was measured: the hypotheses of the plan, answered from the rows and the "
+         "ceilings, and the times that the ceilings foretold.",
+         expectations_panel},
         {"roofline", "Hierarchical roofline",
          "Roofs are measured, as bands from the low to the high end of their interval. The axes follow from the roofs "
          "alone, "

@@ -20,6 +20,7 @@ struct Panel {
 std::span<const Panel> panels();
 
 std::string verdict_panel(const Study& study, const std::string& key);
+std::string expectations_panel(const Study& study, const std::string& key);
 std::string roofline_panel(const Study& study, const std::string& key);
 std::string headroom_panel(const Study& study, const std::string& key);
 std::string breakdown_panel(const Study& study, const std::string& key);

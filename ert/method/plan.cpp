@@ -30,6 +30,7 @@ class Parser {
         plan.most_rounds = plan.rounds;
         number(root, "most_rounds", plan.rounds, plan.most_rounds);
         number(root, "further_until_seconds", 0.0, plan.further_until.value);
+        if (root["expect"]) plan.expect = words(root["expect"], "expect");
         const StoppingOptions stopping = root["measure"] ? measure(root["measure"], {}) : StoppingOptions{};
         const std::vector<std::string> devices =
             root["device"] ? words(root["device"], "device") : std::vector<std::string>{"cpu"};
@@ -145,7 +146,7 @@ class Parser {
 
     std::string name_;
     std::vector<std::string> plan_keys_{"name",        "description",           "device", "measure", "rounds",
-                                        "most_rounds", "further_until_seconds", "run"};
+                                        "most_rounds", "further_until_seconds", "run",    "expect"};
     std::vector<std::string> measure_keys_{"warmup", "least", "most", "interval", "budget_seconds"};
 };
 

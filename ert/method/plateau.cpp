@@ -17,6 +17,9 @@ constexpr double most_fall = 0.6;  ///< log2
 /// Small working sets pay the loop's overhead, so the first plateau may climb.
 constexpr double steepest_climb = 0.16;
 constexpr std::size_t least_points = 3;
+/// A level holds several times what the one before holds. Points that lie close together, as between two levels where sizes
+/// were added to find the edge, are no level, however well they agree.
+constexpr double least_span = 0.75;  ///< log2 of working sets
 /// Less than this share lost between two plateaus is no new level of memory.
 constexpr double least_drop = 0.18;  ///< log2: 12%
 
@@ -101,6 +104,7 @@ std::vector<Plateau> best_split(std::span<const LogPoint> points)
         cost[end] = cost[end - 1] + cost_of_point_between;
         for (std::size_t begin = 0; begin + least_points <= end; ++begin) {
             const auto part = points.subspan(begin, end - begin);
+            if (part.back().x - part.front().x < least_span) continue;
             const double with = cost[begin] + cost_of_plateau + misfit(part, fit_line(part));
             if (with < cost[end]) {
                 cost[end] = with;

@@ -87,6 +87,7 @@ TEST_CASE("every panel shows a full study, under its heading and a link to it")
     curve.point.set("intensity", "1/4");
     curve.work.flops = {1024};
     study.calibration.rows = {probe, curve};
+    study.answers = {{"time(net) < 1", Answer::undecided, "nobody knows"}};
     const std::string html = report_html({study});
     for (const Panel& panel : panels()) {
         INFO(panel.id);

@@ -154,7 +154,7 @@ inline Lab fake_lab(const ManualClock& clock)
     lab.machine() = fake_machine();
     lab.add(std::make_unique<FakeBench>(
         "train", Role::step,
-        std::vector<Axis>{{"model", "the network", {"tinynet"}, {"tinynet", "widenet"}},
+        std::vector<Axis>{{"model", "the network", {"tinynet"}, {"tinynet", "widenet", "resnet18"}},
                           {"batch", "images", {"4", "8"}, {}, true, 1, 65536},
                           {"precision", "number format", {"fp32"}, {"fp32"}},
                           {"data", "where images come from", {"synthetic"}, {}},

@@ -76,6 +76,9 @@ TEST_CASE("its command names test, size in thousands of bytes and threads")
     const LikwidPoint point{"L1", "load", "", 2, Bytes{65536}, "load_avx"};
     CHECK(likwid_command(point) ==
           std::vector<std::string>{"likwid-bench", "-t", "load_avx", "-W", "N:66kB:2", "-s", "1"});
+    LikwidPoint counted = point;
+    counted.iterations = 12;
+    CHECK(likwid_command(counted).back() == "12");
 }
 
 TEST_CASE("both sides take turns, and a ratio is that of a round")
@@ -99,7 +102,7 @@ TEST_CASE("both sides take turns, and a ratio is that of a round")
     CHECK(asked[0] == asked[5]);
     CHECK(comparisons[0].ours.size() == 3);
     CHECK(comparisons[0].ours[0] == Approx(400e9));
-    CHECK_THAT(err.str(), Catch::Contains("5 points in 3 rounds, at least 15"));
+    CHECK_THAT(err.str(), Catch::Contains("5 points in 3 rounds"));
     CHECK_THAT(to_text(comparisons), Catch::Contains("1.146") && Catch::Contains("[1.146, 1.146]"));
     const auto json = to_json(comparisons);
     CHECK(json.at(4).at("precision") == "fp64");

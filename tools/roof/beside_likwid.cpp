@@ -114,8 +114,8 @@ std::vector<LikwidComparison> compare_with_likwid(const Ceilings& ceilings, Cont
     const std::set<std::string> tests = parse_likwid_tests(run({"likwid-bench", "-a"}));
     for (const LikwidPoint& point : likwid_points(ceilings, context.lab.machine(), tests))
         if (!items_for(point, context.lab).empty()) comparisons.push_back({point, {}, {}});
-    context.err << fmt::format("beside likwid-bench: {} points in {} rounds, at least {}\n", comparisons.size(), rounds,
-                               format_duration(static_cast<double>(comparisons.size()) * rounds));
+    context.err << fmt::format("beside likwid-bench: {} points in {} rounds, a minute or two\n", comparisons.size(),
+                               rounds);
     for (int round = 1; round <= rounds; ++round) measure_round(round, comparisons, context, run);
     say(context, "");
     std::erase_if(comparisons, [](const LikwidComparison& comparison) { return comparison.ours.empty(); });

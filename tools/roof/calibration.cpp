@@ -1,6 +1,7 @@
 #include "tools/roof/calibration.hpp"
 
 #include "ert/method/results.hpp"
+#include "tools/roof/expectations.hpp"
 
 namespace roof {
 
@@ -8,9 +9,12 @@ analysis::Study open_with_calibration(const std::filesystem::path& folder, const
                                       const Context& context)
 {
     analysis::Study study = analysis::open_study(folder, calibration);
-    if (!calibration.empty() || !study.ceilings.all.empty()) return study;
-    const auto here = find_calibration(context.results / study.results.machine.name);
-    return here.empty() ? study : analysis::open_study(folder, here);
+    if (calibration.empty() && study.ceilings.all.empty()) {
+        const auto here = find_calibration(context.results / study.results.machine.name);
+        if (!here.empty()) study = analysis::open_study(folder, here);
+    }
+    answer_expectations(study);
+    return study;
 }
 
 }  // namespace roof

@@ -64,6 +64,19 @@ Bytes middle_of(const MeasuredLevel& level)
     return Bytes{std::max(1.0, std::floor(size / grain)) * grain};
 }
 
+/// That take some tenths of a second at the rate of ours; 0 if there is none.
+long long iterations_for(const LikwidPoint& point, const Ceilings& ceilings)
+{
+    constexpr double seconds = 0.2;
+    constexpr double least = 10;
+    for (const Ceiling& ours : ceilings.all) {
+        if (ours.kind == Role::bandwidth && ours.level == point.level && ours.operation == point.operation &&
+            ours.threads == point.threads && ours.condition.empty() && ours.device == "cpu")
+            return std::llround(std::max(least, seconds * ours.rate.median.value / point.working_set.value));
+    }
+    return 0;
+}
+
 /// The number behind "key:" at the start of a line; 0 if there is none.
 double number_after(std::string_view output, std::string_view key)
 {
@@ -122,6 +135,7 @@ std::vector<LikwidPoint> likwid_points(const Ceilings& ceilings, const Machine& 
             const std::string test = widest(stream.test, "", machine, tests);
             if (test.empty() || (stream.only_memory && level.name != "DRAM")) continue;
             points.push_back({level.name, std::string(stream.operation), "", level.threads, middle_of(level), test});
+            points.back().iterations = iterations_for(points.back(), ceilings);
         }
     }
     for (const int threads : thread_counts) {
@@ -138,7 +152,13 @@ std::vector<std::string> likwid_command(const LikwidPoint& point)
 {
     // Its kB are thousands of bytes.
     const auto kilobytes = std::max(1LL, std::llround(point.working_set.value / 1000));
-    return {"likwid-bench", "-t", point.test, "-W", fmt::format("N:{}kB:{}", kilobytes, point.threads), "-s", "1"};
+    std::vector<std::string> words{"likwid-bench", "-t", point.test, "-W",
+                                   fmt::format("N:{}kB:{}", kilobytes, point.threads)};
+    if (point.iterations > 0)
+        words.insert(words.end(), {"-i", std::to_string(point.iterations)});
+    else
+        words.insert(words.end(), {"-s", "1"});
+    return words;
 }
 
 std::optional<double> parse_likwid(std::string_view output)

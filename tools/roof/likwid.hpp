@@ -20,6 +20,8 @@ struct LikwidPoint {
     int threads = 1;
     Bytes working_set;  ///< all arrays and threads together
     std::string test;   ///< its name
+    /// How often each thread goes through its part; 0: as often as takes a second, which likwid finds by trying.
+    long long iterations = 0;
 };
 
 /// Standard output of a command given as words; throws Error if it cannot be run or fails.
@@ -33,11 +35,12 @@ bool is_installed(const std::string& program);
 std::set<std::string> parse_likwid_tests(std::string_view listing);
 
 /// Every operation in the middle of every level that was found, for every thread count; of memory, at the largest working
-/// set; and multiply-adds. By the widest instruction set of the machine that likwid has the test for.
+/// set; and multiply-adds. By the widest instruction set of the machine that likwid has the test for. A run is to last some tenths of
+/// a second, at the rate that ours found there: many more samples than ours, few enough to go through all points in turns.
 std::vector<LikwidPoint> likwid_points(const Ceilings& ceilings, const Machine& machine,
                                        const std::set<std::string>& tests);
 
-/// Runs for a second at least. Each thread touches its own part of the arrays first.
+/// Each thread touches its own part of the arrays first.
 std::vector<std::string> likwid_command(const LikwidPoint& point);
 
 /// Byte/s or, of its peak rates, FLOP/s; nothing if the output holds none.

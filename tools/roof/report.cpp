@@ -6,6 +6,7 @@
 #include "analysis/verdict.hpp"
 #include "tools/roof/calibration.hpp"
 #include "tools/roof/commands.hpp"
+#include "tools/roof/expectations.hpp"
 
 #include <memory>
 
@@ -32,7 +33,7 @@ int make_report(const Options& options, Context& context)
     analysis::write_report(studies, page);
     for (const analysis::Study& study : studies) {
         analysis::write_csv(study, study.results.folder);
-        context.out << analysis::verdict_table(study) << '\n';
+        context.out << analysis::verdict_table(study) << '\n' << expectations_text(study);
         if (options.brief) continue;
         context.out << analysis::top_headroom(study, top_layers) << '\n'
                     << analysis::terminal_roofline(study, context.terminal.columns, context.terminal.plain) << '\n';

@@ -89,6 +89,7 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
     {
         RunDirectory run(session.folder, job.plan_text, machine);
         rows = rows_in(session.folder);
+        if (job.opened) job.opened(session.folder, !rows.empty());
         try {
             measure_into(run, job.agenda, rows, context, listener);
         } catch (const Interrupted&) {

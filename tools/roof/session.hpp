@@ -17,6 +17,8 @@ struct Job {
     std::string plan_text;  ///< kept in the folder; a folder holds one plan
     Agenda agenda;
     std::filesystem::path out;  ///< the folder itself; empty: one is chosen under `Context::results`
+    /// Told the folder before anything is measured, and whether it has rows already; may be empty.
+    std::function<void(const std::filesystem::path& folder, bool has_rows)> opened{};
 };
 
 /// What a listener is told while the loop runs; a hook left empty hears nothing.

@@ -2,6 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/plan.hpp"
 #include "tools/roof/embedded.hpp"
 
 #include <algorithm>
@@ -11,23 +12,12 @@ namespace {
 
 constexpr std::string_view folder = "configs/studies/";
 constexpr std::string_view table_ending = ".csv";
-constexpr std::string_view expectation_ending = ".expect";
+constexpr std::string_view plan_ending = ".yaml";
 
 const EmbeddedText* text_at(const std::string& path)
 {
     const auto found = std::ranges::find(embedded_texts(), path, &EmbeddedText::path);
     return found == embedded_texts().end() ? nullptr : &*found;
-}
-
-/// A hypothesis a line; what follows # is for people.
-std::vector<std::string> lines_of(std::string_view text)
-{
-    std::vector<std::string> lines;
-    for (const std::string& line : split(text, '\n')) {
-        const std::string said(trim(line.substr(0, line.find('#'))));
-        if (!said.empty()) lines.push_back(said);
-    }
-    return lines;
 }
 
 }  // namespace
@@ -52,8 +42,9 @@ PublishedStudy find_study(const std::string& name)
     const EmbeddedText* const numbers = text_at(table);
     if (numbers == nullptr) throw InputError("--study: " + unknown_word("study", name, study_names()));
     study.numbers = analysis::parse_published(numbers->text, table);
-    if (const EmbeddedText* const text = text_at(std::string(folder) + study.name + std::string(expectation_ending)))
-        study.hypotheses = lines_of(text->text);
+    const std::string plan = std::string(folder) + study.name + std::string(plan_ending);
+    if (const EmbeddedText* const text = text_at(plan))
+        study.hypotheses = parse_plan(std::string(text->text), plan).expect;
     return study;
 }
 

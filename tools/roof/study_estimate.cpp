@@ -17,34 +17,6 @@ using analysis::Answered;
 using analysis::Assessment;
 using analysis::Target;
 
-/// This machine as `here`, its devices as `here:gpu:0` and so on where there are several; nothing without a calibration.
-std::vector<Target> measured_here(const Context& context)
-try {
-    std::vector<Target> targets = find_targets("here", context);
-    std::erase_if(targets, [](const Target& target) { return target.known != Known::measured; });
-    if (targets.size() < 2) return targets;
-    targets.push_back(targets.front());
-    targets.back().name = "here";
-    return targets;
-} catch (const InputError&) {
-    return {};
-}
-
-/// Every sheet under each of its names, and this machine.
-std::vector<Target> all_targets(const Context& context)
-{
-    std::vector<Target> targets;
-    for (const analysis::MachineSheet& sheet : built_in_sheets()) {
-        targets.push_back(analysis::target_of(sheet));
-        for (const std::string& word : sheet.also) {
-            targets.push_back(targets.back());
-            targets.back().name = word;
-        }
-    }
-    for (Target& target : measured_here(context)) targets.push_back(std::move(target));
-    return targets;
-}
-
 nlohmann::json study_json(const std::vector<Assessment>& assessments, const std::vector<Answered>& answers)
 {
     nlohmann::json published = nlohmann::json::array();

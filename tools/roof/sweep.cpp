@@ -6,6 +6,7 @@
 #include "tools/roof/calibration.hpp"
 #include "tools/roof/commands.hpp"
 #include "tools/roof/dry_run.hpp"
+#include "tools/roof/expectations.hpp"
 #include "tools/roof/output.hpp"
 #include "tools/roof/plans.hpp"
 #include "tools/roof/progress.hpp"
@@ -24,6 +25,7 @@ struct Options {
     std::string out;
     std::vector<std::string> settings;
     bool dry_run = false;
+    bool predict = false;
     bool json = false;
 };
 
@@ -52,7 +54,7 @@ void show(const Session& session, const Options& options, Context& context)
         return;
     }
     context.out << analysis::verdict_table(study) << '\n'
-                << analysis::top_headroom(study, top_layers) << '\n'
+                << expectations_text(study) << analysis::top_headroom(study, top_layers) << '\n'
                 << analysis::terminal_roofline(study, context.terminal.columns, context.terminal.plain) << '\n'
                 << session.folder.string() << '\n';
 }
@@ -68,7 +70,12 @@ int sweep_plan(const Options& options, Context& context)
             context.out << dry_run_text(agenda.written(), sweep_words(options));
         return 0;
     }
-    const Session session = measure_all({text_of(plan, options), agenda, options.out}, context, progress(context));
+    Job job{text_of(plan, options), agenda, options.out, {}};
+    if (options.predict)
+        job.opened = [&, predictions = foretell(agenda.written(), context)](const auto& folder, bool has_rows) {
+            keep_predictions(predictions, folder, has_rows, context);
+        };
+    const Session session = measure_all(job, context, progress(context));
     if (!session.interrupted) show(session, options, context);
     return session.status();
 }
@@ -83,6 +90,7 @@ Action sweep(Grammar& grammar)
     grammar.value("--only", options->only);
     grammar.repeated("--set", options->settings);
     grammar.value("--out", options->out);
+    grammar.flag("--predict", options->predict);
     grammar.flag("--json", options->json);
     return [options](Context& context) { return sweep_plan(*options, context); };
 }
