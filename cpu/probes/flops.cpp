@@ -5,8 +5,8 @@
 #include "cpu/kernels/reference.hpp"
 #include "cpu/probes/choices.hpp"
 #include "cpu/repeat.hpp"
-#include "cpu/search.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/search.hpp"
 
 #include <algorithm>
 #include <limits>

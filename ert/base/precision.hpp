@@ -6,7 +6,7 @@
 
 namespace roof {
 
-enum class Precision { fp64, fp32, tf32, fp16, bf16, fp8, int8 };
+enum class Precision { fp64, fp32, tf32, fp16, bf16, fp8, int8, int32 };
 
 struct PrecisionTraits {
     Precision precision;
@@ -15,7 +15,7 @@ struct PrecisionTraits {
     std::string_view accumulator;  ///< the format products are summed in
 };
 
-inline constexpr std::array<PrecisionTraits, 7> precision_table{{
+inline constexpr std::array<PrecisionTraits, 8> precision_table{{
     {Precision::fp64, "fp64", 8, "fp64"},
     {Precision::fp32, "fp32", 4, "fp32"},
     {Precision::tf32, "tf32", 4, "fp32"},
@@ -23,6 +23,7 @@ inline constexpr std::array<PrecisionTraits, 7> precision_table{{
     {Precision::bf16, "bf16", 2, "fp32"},
     {Precision::fp8, "fp8", 1, "fp32"},
     {Precision::int8, "int8", 1, "int32"},
+    {Precision::int32, "int32", 4, "int32"},
 }};
 
 constexpr const PrecisionTraits& traits(Precision precision)

@@ -2,6 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
+#include "ert/gpu/nvml.hpp"
 
 #include <charconv>
 
@@ -40,11 +41,17 @@ Device describe_device(DeviceId id)
     device.model = properties.name;
     device.memory = Bytes{static_cast<double>(total)};
     device.memory_available = Bytes{static_cast<double>(available)};
-    device.levels = {level("L2", properties.l2CacheSize, 1), level("DRAM", static_cast<double>(total), 1)};
+    // L1 and shared memory are one; of its size the runtime reports what shared memory may take. Of all multiprocessors
+    // together, as working sets are: each has its part.
+    const double l1 = 1.0 * static_cast<double>(properties.sharedMemPerMultiprocessor) * properties.multiProcessorCount;
+    device.levels = {level("L1", l1, 1), level("L2", properties.l2CacheSize, 1),
+                     level("DRAM", static_cast<double>(total), 1)};
     // Clocks are asked for as attributes: the fields of cudaDeviceProp are gone since CUDA 13.
     device.facts = {
         {"compute capability", std::to_string(properties.major) + "." + std::to_string(properties.minor)},
         {"multiprocessors", std::to_string(properties.multiProcessorCount)},
+        {"l2_bytes", std::to_string(properties.l2CacheSize)},
+        {"shared_bytes_per_multiprocessor", std::to_string(properties.sharedMemPerMultiprocessor)},
         {"clock_khz", std::to_string(attribute(id, cudaDevAttrClockRate))},
         {"memory_clock_khz", std::to_string(attribute(id, cudaDevAttrMemoryClockRate))},
         {"memory_bus_bits", std::to_string(attribute(id, cudaDevAttrGlobalMemoryBusWidth))},
@@ -87,7 +94,7 @@ DeviceId id_of(const Device& device)
     throw Error("'" + device.name + "' names no GPU; a GPU is named gpu:0, gpu:1, …");
 }
 
-void describe_devices(Machine& machine)
+void describe_devices(Machine& machine, const Nvml* nvml)
 {
     machine.versions["CUDA runtime"] = version_text(CUDART_VERSION);
     int count = 0;
@@ -97,6 +104,7 @@ void describe_devices(Machine& machine)
         machine.capabilities.push_back(absence(status == cudaSuccess ? cudaErrorNoDevice : status));
         return;
     }
+    if (nvml != nullptr) machine.versions["NVIDIA driver"] = nvml->driver_version();
     int driver = 0;
     check(cudaDriverGetVersion(&driver));
     machine.versions["CUDA driver"] = version_text(driver);

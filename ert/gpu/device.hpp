@@ -7,6 +7,8 @@
 
 namespace roof::gpu {
 
+class Nvml;
+
 /// The runtime's number of a device; not an int, so that it is never mistaken for a count or a stream's priority.
 struct DeviceId {
     int value = 0;
@@ -16,8 +18,8 @@ struct DeviceId {
 DeviceId id_of(const Device& device);
 
 /// Appends a device "gpu:N" for each GPU and the capability "gpu" with its reason and remedy; never throws for a machine
-/// that has none.
-void describe_devices(Machine& machine);
+/// that has none. `nvml`, which may be null, tells the driver's version.
+void describe_devices(Machine& machine, const Nvml* nvml);
 
 /// A fact of a device as the runtime reports it. Throws Error.
 int attribute(DeviceId id, cudaDeviceAttr which);

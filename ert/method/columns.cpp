@@ -84,9 +84,10 @@ Column<Measurement> axis(const std::string& axis_name)
 
 const std::vector<std::string>& axis_names()
 {
-    static const std::vector<std::string> names{
-        "model", "batch",   "operation", "intensity", "isa",      "precision",   "algorithm",   "data", "parameters",
-        "lr",    "threads", "placement", "pages",     "cpu_node", "memory_node", "working_set", "round"};
+    static const std::vector<std::string> names{"model",     "batch",     "operation",   "intensity",  "isa",
+                                                "precision", "algorithm", "data",        "parameters", "lr",
+                                                "threads",   "placement", "pages",       "cpu_node",   "memory_node",
+                                                "path",      "size",      "working_set", "round"};
     return names;
 }
 
@@ -141,6 +142,12 @@ std::vector<Column<Sample>> sample_columns()
          }},
         number<Row>(
             "clock_hz", [](auto& row) -> auto& { return row.clock.value; }),
+        number<Row>(
+            "memory_clock_hz", [](auto& row) -> auto& { return row.conditions.memory_clock.value; }),
+        number<Row>(
+            "power_w", [](auto& row) -> auto& { return row.conditions.watts; }),
+        number<Row>(
+            "temperature_c", [](auto& row) -> auto& { return row.conditions.celsius; }),
         text("disturbance", &Row::disturbance),
         {"used", [](const Row& row) { return std::string(row.used ? "1" : "0"); },
          [](Row& row, const std::string& cell) { row.used = cell == "1"; }},

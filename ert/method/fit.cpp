@@ -1,6 +1,7 @@
 // From rows to ceilings. What the visits to a point sustain together is a row's rate (sustained.hpp). A compute ceiling is a
 // row. A bandwidth ceiling is a plateau of a working-set sweep: the plateaus are found on the load sweep of each thread count
-// (levels.hpp), and serve the other operations of that thread count.
+// (levels.hpp), and serve the other operations of that thread count. What goes by a path of its own, as a host link does, is
+// a ceiling of that path, and no roof.
 //
 // Estimator of a plateau's rate: of all pairs of neighbouring working sets on the plateau, the pair whose slower member is
 // fastest; that member's own estimate is the ceiling. One lucky point cannot set it, nor a slope towards the next level
@@ -44,6 +45,7 @@ std::string condition_of(const Point& point)
     std::vector<std::string> words;
     if (text_or(point, "placement", "cores") != "cores") words.push_back(point.text("placement"));
     if (text_or(point, "pages", "huge") != "huge") words.push_back(point.text("pages") + " pages");
+    if (point.has("path")) words.push_back(point.text("path"));
     if (point.has("cpu_node") && point.has("memory_node"))
         words.push_back("node " + point.text("cpu_node") + " from node " + point.text("memory_node"));
     return join(words, ", ");
@@ -294,6 +296,7 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
     Sweeps bandwidths;
     Sweeps latencies;
     std::vector<Ceiling> of_nodes;
+    std::vector<Ceiling> of_paths;
     const std::vector<Sustained> points = sustained(rows);
     const CoreClock clocks(rows);
     for (const Sustained& point : points) {
@@ -302,6 +305,10 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
         // A point on the curve under the roofs is no roof.
         if (row.role == Role::compute && !row.point.has("intensity"))
             ceilings.all.push_back(ceiling_of(point, "core", clocks));
+        if (row.point.has("path") && row.role != Role::compute) {
+            of_paths.push_back(ceiling_of(point, row.point.text("path"), clocks));
+            continue;
+        }
         if (!row.point.has("working_set")) continue;
         if (row.role == Role::latency) add_to_sweeps(point, latencies);
         if (row.role != Role::bandwidth) continue;
@@ -315,6 +322,7 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
     add_level_ceilings(bandwidths, best_held, clocks, ceilings);
     ceilings.all.insert(ceilings.all.end(), of_nodes.begin(), of_nodes.end());
     add_level_ceilings(latencies, in_the_middle, clocks, ceilings);
+    ceilings.all.insert(ceilings.all.end(), of_paths.begin(), of_paths.end());
     reach_up_where_disturbed(ceilings.all);
     return ceilings;
 }

@@ -27,6 +27,7 @@ Sample time_launch(Subject& subject, const std::vector<Part>& parts, Trace& trac
     const Seconds outside = clock() - begin - trace.data_seconds();
     sample.seconds = trace.time_taken().value_or(outside);
     sample.clock = trace.clock_rate();
+    sample.conditions = trace.conditions();
     sample.disturbance = trace.disturbance();
     sample.data = trace.data_seconds();
     sample.loss = trace.loss();

@@ -19,7 +19,6 @@ constexpr std::array<Named<Steadiness>, 3> words{{
     {Steadiness::unsteady, "unsteady"},
 }};
 
-constexpr double line_bytes = 64;
 constexpr int draws = 400;
 constexpr double tail = 0.025;
 
@@ -244,7 +243,7 @@ Steadiness Sustained::steadiness(double half_width, double tolerance) const
 double work_of(const Measurement& row)
 {
     if (row.role == Role::bandwidth) return row.work.compulsory.value;
-    if (row.role == Role::latency) return row.work.compulsory.value / line_bytes;
+    if (row.role == Role::latency) return row.work.compulsory.value / bytes_per_access;
     return row.work.flops.value;
 }
 

@@ -52,7 +52,10 @@ struct Sustained {
     Steadiness steadiness(double half_width, double tolerance) const;
 };
 
-/// What one second of a row's work amounts to: lines of 64 bytes for a latency, bytes for a bandwidth, else FLOPs.
+/// One dependent step of a latency probe, a line of a chase or a launch, is written as so many bytes of work.
+inline constexpr double bytes_per_access = 64;
+
+/// What one launch's work amounts to: accesses for a latency, bytes for a bandwidth, else FLOPs.
 double work_of(const Measurement& row);
 
 /// One for each point, in order of the first visits. A point none of whose visits is ok stands with its first row, and no

@@ -11,6 +11,7 @@ void Trace::reset()
     loss_.reset();
     took_.reset();
     clock_rate_ = {};
+    conditions_ = {};
     disturbance_.clear();
 }
 

@@ -13,6 +13,13 @@
 
 namespace roof {
 
+/// What the device says of itself beside a launch; 0: it does not say.
+struct Conditions {
+    Hertz memory_clock{};
+    double watts = 0;
+    double celsius = 0;
+};
+
 class Trace {
   public:
     /// `parts`: the number of parts the subject declared. The clock must outlive the trace.
@@ -50,6 +57,7 @@ class Trace {
     void took(Seconds seconds) { took_ = seconds; }
     /// The clock of the cores beside the launch.
     void ran_at(Hertz clock) { clock_rate_ = clock; }
+    void ran_under(const Conditions& conditions) { conditions_ = conditions; }
     /// Something other than the subject was seen at work: the launch is kept, counted, and left out of the estimates. `why`
     /// is one of few words ("lost its processor"), which are counted. The first one said counts.
     void disturbed(std::string_view why)
@@ -65,6 +73,7 @@ class Trace {
     std::optional<double> loss() const { return loss_; }
     std::optional<Seconds> time_taken() const { return took_; }
     Hertz clock_rate() const { return clock_rate_; }  ///< 0 if not said
+    const Conditions& conditions() const { return conditions_; }
     const std::string& disturbance() const { return disturbance_; }
 
   private:
@@ -74,6 +83,7 @@ class Trace {
     std::optional<double> loss_;
     std::optional<Seconds> took_;
     Hertz clock_rate_{};
+    Conditions conditions_{};
     std::string disturbance_;
 };
 

@@ -10,5 +10,5 @@ formatter = shutil.which("clang-format")
 if formatter is None:
     print("clang-format is not installed")
     sys.exit(77)
-sources = [str(path) for path in tree.files((".hpp", ".cpp", ".cu"))]
+sources = [str(path) for path in tree.files((".hpp", ".cpp", ".cu", ".cuh"))]
 sys.exit(subprocess.run([formatter, "--dry-run", "-Werror", *sources], cwd=tree.ROOT).returncode)

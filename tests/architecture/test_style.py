@@ -29,7 +29,7 @@ class Files(unittest.TestCase):
         self.assertEqual([], offenders(MACRO))
 
     def test_every_header_says_what_it_is_and_is_included_once(self):
-        for path in tree.files((".hpp",)):
+        for path in tree.files((".hpp", ".cuh")):
             with self.subTest(str(path)):
                 self.assertRegex(tree.text(path), r"\A// \S(.*\n)+?#pragma once\n")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("ert", "cpu", "workloads", "analysis", "tools", "tests")
-SOURCES = (".hpp", ".cpp", ".cu", ".in")
+SOURCES = (".hpp", ".cpp", ".cu", ".cuh", ".in")
 TEXTS = SOURCES + (".cmake", ".py", ".yaml", ".bash")
 
 

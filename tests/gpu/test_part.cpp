@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <functional>
 
 using namespace roof;
 
@@ -115,9 +116,51 @@ TEST_CASE("a device that is no GPU is refused by name")
     for (const char* name : {"cpu", "gpu:", "gpu:x", "gpu:0 "}) {
         device.name = name;
         for (const auto& bench : lab.benches()) {
+            INFO(bench->name());
             CHECK_THROWS_WITH(bench->make(first_point(*bench, lab.machine()), lab.machine(), device),
                               Catch::Contains("names no GPU"));
         }
+    }
+}
+
+TEST_CASE("a point that a GPU's generation cannot have says what it would need")
+{
+    const auto [operation, isa, precision, capability, words] =
+        GENERATE(table<const char*, const char*, const char*, const char*, const char*>({
+            {"fma", "cuda", "bf16", "7.5", "needs compute capability 8.0; this GPU has 7.5"},
+            {"fma", "cuda", "tf32", "9.0", "cuda has no tf32"},
+            {"tile", "cuda", "fp32", "9.0", "cuda has no tile"},
+            {"add", "cuda", "int32", "9.0", "two integer additions"},
+            {"tile", "mma", "fp8", "9.0", "9.0 has wgmma"},
+            {"tile", "mma", "fp8", "8.9", ""},
+            {"tile_e5m2", "wgmma", "bf16", "9.0", "e5m2 is a format of fp8"},
+            {"tile", "wgmma", "fp64", "9.0", "wgmma has no fp64"},
+            {"tile", "wgmma", "bf16", "8.0", "wgmma needs compute capability 9.0; this GPU has 8.0"},
+            {"tile", "wgmma", "bf16", "10.0", "9.0 alone"},
+            {"tile_e5m2", "wgmma", "fp8", "9.0", ""},
+        }));
+    Lab lab;
+    add_gpu_part(lab);
+    Point point;
+    point.set("operation", operation);
+    point.set("isa", isa);
+    point.set("precision", precision);
+    Device device = gpu_with_l2(50e6);
+    device.facts["compute capability"] = capability;
+    const auto obstacle = lab.find("flops", "gpu")->obstacle(point, lab.machine(), device);
+    INFO(operation << " " << isa << " " << precision << " " << capability);
+    CHECK(obstacle.has_value() == (words[0] != '\0'));
+    CHECK_THAT(obstacle.value_or(""), Catch::Contains(words));
+}
+
+/// Every combination of the legal words, and the usual values, of a bench's axes.
+void each_point(const std::vector<Axis>& axes, std::size_t depth, Point& point, const std::function<void()>& take)
+{
+    if (depth == axes.size()) return take();
+    const Axis& axis = axes[depth];
+    for (const std::string& value : axis.legal.empty() ? axis.usual : axis.legal) {
+        point.set(axis.name, value);
+        each_point(axes, depth + 1, point, take);
     }
 }
 
@@ -129,18 +172,19 @@ TEST_CASE("every GPU probe computes what its reference does, on every GPU there 
     const Clock clock = steady_clock();
     for (const Device& device : lab.machine().devices) {
         for (const auto& bench : lab.benches()) {
-            const std::vector<Axis> axes = bench->axes(lab.machine());
-            for (const Axis& axis : axes) {
-                for (const std::string& value : axis.usual) {
-                    Point point = first_point(*bench, lab.machine());
-                    point.set(axis.name, value);
-                    INFO(device.name << " " << bench->name() << " " << point.str());
+            Point point;
+            each_point(bench->axes(lab.machine()), 0, point, [&] {
+                if (bench->obstacle(point, lab.machine(), device)) return;
+                INFO(device.name << " " << bench->name() << " " << point.str());
+                try {
                     const std::unique_ptr<Subject> subject = bench->make(point, lab.machine(), device);
                     Trace trace(clock, 0);
                     subject->launch(trace);
                     CHECK_NOTHROW(subject->check());
+                } catch (const Error& error) {
+                    FAIL_CHECK(error.what());
                 }
-            }
+            });
         }
     }
 }

@@ -22,6 +22,15 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   endif()
   set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "GPU architectures to build for")
 endif()
+# Kernels of what came with compute capability 9.0 are not built for older ones. (Those of wgmma are for 90a alone, whose
+# instructions no other has.)
+set(ROOF_CUDA_ARCHITECTURES_90 ${CMAKE_CUDA_ARCHITECTURES})
+list(FILTER ROOF_CUDA_ARCHITECTURES_90 EXCLUDE REGEX "^[78][0-9]")
+if(NOT ROOF_CUDA_ARCHITECTURES_90)
+  set(ROOF_CUDA_ARCHITECTURES_90 90-real)
+endif()
+# Line numbers are for profilers. Uncompressed, the machine code can be read from the object that is shipped, as a test does.
+set(ROOF_CUDA_OPTIONS -lineinfo --no-compress --expt-relaxed-constexpr)
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 

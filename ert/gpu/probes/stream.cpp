@@ -2,8 +2,8 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/device.hpp"
-#include "ert/gpu/probes/launch_length.hpp"
 #include "ert/gpu/probes/stream_arrays.hpp"
+#include "ert/gpu/probes/tuning.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,8 +37,10 @@ class StreamSubject final : public Subject {
     StreamSubject(StreamOperation operation, std::size_t working_set, DeviceId id)
         : id_(id), arrays_(operation, working_set, attribute(id, cudaDevAttrMultiProcessorCount))
     {
-        const Seconds pass = pilot_time(stream_, [this] { arrays_.enqueue_pass(stream_); });
-        passes_ = repeats_for_launch(pass, most_passes);
+        const EventTimer timer;
+        timer.time(stream_, [this] { arrays_.enqueue_pass(stream_); });
+        const Seconds pass = timer.time(stream_, [this] { arrays_.enqueue_pass(stream_); });
+        passes_ = repeats_for(launch_length, pass, 1, most_passes);
     }
 
     Work work() const override

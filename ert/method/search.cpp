@@ -1,10 +1,10 @@
-#include "cpu/search.hpp"
+#include "ert/method/search.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
-namespace roof::cpu {
+namespace roof {
 
 std::size_t cheapest(std::size_t candidates, int opinions, const std::function<double(std::size_t)>& cost)
 {
@@ -15,4 +15,4 @@ std::size_t cheapest(std::size_t candidates, int opinions, const std::function<d
     return static_cast<std::size_t>(std::ranges::min_element(least) - least.begin());
 }
 
-}  // namespace roof::cpu
+}  // namespace roof

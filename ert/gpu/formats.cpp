@@ -1,0 +1,89 @@
+#include "ert/gpu/formats.hpp"
+
+#include "ert/base/error.hpp"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+namespace roof::gpu {
+
+namespace {
+
+double wrapped(double value)
+{
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(value)));
+}
+
+std::uint64_t encode_integer(const Format& format, double value)
+{
+    const double limit = std::ldexp(1.0, format.storage_bits - 1);
+    if (value != std::trunc(value) || value < -limit || value >= limit)
+        throw Error(std::to_string(value) + " is no integer of " + std::to_string(format.storage_bits) + " bits");
+    const std::uint64_t mask = (std::uint64_t{1} << format.storage_bits) - 1;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) & mask;
+}
+
+}  // namespace
+
+Format format_of(Precision precision)
+{
+    constexpr std::array<Format, precision_table.size()> formats{fp64_format, fp32_format, tf32_format, fp16_format,
+                                                                 bf16_format, e4m3_format, int8_format, int32_format};
+    return formats[static_cast<std::size_t>(precision)];
+}
+
+double round_to(const Format& format, double value)
+{
+    if (format.is_integer) return wrapped(value);
+    int exponent = 0;
+    const double fraction = std::frexp(value, &exponent);
+    return std::ldexp(std::nearbyint(std::ldexp(fraction, format.significand_bits)),
+                      exponent - format.significand_bits);
+}
+
+double multiply_add(const Format& format, double x, double y, double z)
+{
+    if (format.is_integer) {
+        const auto integer = [](double value) { return static_cast<std::uint32_t>(static_cast<std::int64_t>(value)); };
+        return wrapped(integer(x) * integer(y) + integer(z));
+    }
+    if (format.significand_bits == 53) return std::fma(x, y, z);
+    if (format.significand_bits == 24)
+        return std::fma(static_cast<float>(x), static_cast<float>(y), static_cast<float>(z));
+    return round_to(format, x * y + z);  // narrower ones leave the product, and sums of like size, exact in fp64
+}
+
+std::uint64_t encode(const Format& format, double value)
+{
+    if (format.is_integer) return encode_integer(format, value);
+    if (format.storage_bits == 64) return std::bit_cast<std::uint64_t>(value);
+    if (round_to(format, value) != value) throw Error(std::to_string(value) + " does not fit the format");
+    if (format.storage_bits == 32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    const std::uint64_t sign = std::signbit(value) ? std::uint64_t{1} << (format.storage_bits - 1) : 0;
+    if (value == 0) return sign;
+    int exponent = 0;
+    const double fraction = std::frexp(std::abs(value), &exponent);
+    const int fraction_bits = format.significand_bits - 1;
+    const int biased = exponent - 1 + format.bias;
+    if (biased < 1 || biased >= 1 << (format.storage_bits - 1 - fraction_bits))
+        throw Error(std::to_string(value) + " is beyond the format's normal numbers");
+    const auto significand = static_cast<std::uint64_t>(std::ldexp(fraction, format.significand_bits));
+    const std::uint64_t hidden = std::uint64_t{1} << fraction_bits;
+    return sign | (static_cast<std::uint64_t>(biased) << fraction_bits) | (significand - hidden);
+}
+
+std::vector<std::byte> encode(const Format& format, std::span<const double> values)
+{
+    const auto bytes = static_cast<std::size_t>(format.storage_bits / 8);
+    std::vector<std::byte> encoded(values.size() * bytes);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::uint64_t bits = encode(format, values[i]);
+        std::memcpy(encoded.data() + i * bytes, &bits, bytes);
+    }
+    return encoded;
+}
+
+}  // namespace roof::gpu

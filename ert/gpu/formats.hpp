@@ -1,0 +1,47 @@
+// Number formats as bits, on the host: what goes into a kernel's operands, and what an operation in the format gives. So a
+// kernel's result can be recomputed to the last bit.
+#pragma once
+
+#include "ert/base/precision.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace roof::gpu {
+
+/// A format of at most 32 bits, or fp64.
+struct Format {
+    int storage_bits = 32;
+    int significand_bits = 24;  ///< the hidden one counted
+    int bias = 127;
+    bool is_integer = false;
+};
+
+inline constexpr Format fp64_format{64, 53, 1023};
+inline constexpr Format fp32_format{32, 24, 127};
+inline constexpr Format tf32_format{32, 11, 127};  ///< stored as fp32
+inline constexpr Format fp16_format{16, 11, 15};
+inline constexpr Format bf16_format{16, 8, 127};
+inline constexpr Format e4m3_format{8, 4, 7};
+inline constexpr Format e5m2_format{8, 3, 15};
+inline constexpr Format int8_format{8, 8, 0, true};
+inline constexpr Format int32_format{32, 32, 0, true};
+
+/// fp8 is e4m3 here.
+Format format_of(Precision precision);
+
+/// To nearest, ties to even; integers wrap. The exponent is not bounded.
+double round_to(const Format& format, double value);
+
+/// x * y + z, rounded once.
+double multiply_add(const Format& format, double x, double y, double z);
+
+/// The bits of a value that the format holds exactly, as a normal number or 0. Throws Error for any other.
+std::uint64_t encode(const Format& format, double value);
+
+/// Little-endian, one after the other.
+std::vector<std::byte> encode(const Format& format, std::span<const double> values);
+
+}  // namespace roof::gpu

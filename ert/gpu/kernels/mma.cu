@@ -1,0 +1,109 @@
+// mma.sync as it is since compute capability 8.0.
+#include "ert/gpu/kernels/mma.hpp"
+
+#include "ert/gpu/check.hpp"
+#include "ert/gpu/kernels/mma_kernel.cuh"
+
+#include <cstdint>
+
+namespace roof::gpu {
+
+namespace {
+
+struct Fp64Small {
+    using Operand = double;
+    using Sum = double;
+    static __device__ void multiply_add(Sum (&d)[2], const Operand (&a)[1], const Operand (&b)[1])
+    {
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+                     : "+d"(d[0]), "+d"(d[1])
+                     : "d"(a[0]), "d"(b[0]));
+    }
+};
+
+struct Tf32 {
+    using Operand = std::uint32_t;
+    using Sum = float;
+    static __device__ void multiply_add(Sum (&d)[4], const Operand (&a)[4], const Operand (&b)[2])
+    {
+        asm volatile(
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+
+struct Fp16 {
+    using Operand = std::uint32_t;
+    using Sum = float;
+    static __device__ void multiply_add(Sum (&d)[4], const Operand (&a)[4], const Operand (&b)[2])
+    {
+        asm volatile(
+            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+
+struct Bf16 {
+    using Operand = std::uint32_t;
+    using Sum = float;
+    static __device__ void multiply_add(Sum (&d)[4], const Operand (&a)[4], const Operand (&b)[2])
+    {
+        asm volatile(
+            "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+
+struct Int8 {
+    using Operand = std::uint32_t;
+    using Sum = std::int32_t;
+    static __device__ void multiply_add(Sum (&d)[4], const Operand (&a)[4], const Operand (&b)[2])
+    {
+        asm volatile(
+            "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+
+MmaKernel kernel_of(Mma instruction, int chains)
+{
+    switch (instruction) {
+        case Mma::fp64_small:
+            return mma_with_chains<Fp64Small, Mma::fp64_small>(chains);
+        case Mma::tf32:
+            return mma_with_chains<Tf32, Mma::tf32>(chains);
+        case Mma::fp16:
+            return mma_with_chains<Fp16, Mma::fp16>(chains);
+        case Mma::bf16:
+            return mma_with_chains<Bf16, Mma::bf16>(chains);
+        case Mma::int8:
+            return mma_with_chains<Int8, Mma::int8>(chains);
+        case Mma::fp64:
+            return large_fp64_kernel(chains);
+        case Mma::e4m3:
+        case Mma::e5m2:
+            return fp8_kernel(instruction, chains);
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void enqueue_mma(Mma instruction, int chains, const MmaLaunch& launch, cudaStream_t stream)
+{
+    kernel_of(instruction, chains)<<<launch.blocks, mma_threads, 0, stream>>>(launch);
+    check(cudaGetLastError());
+}
+
+int resident_mma_blocks(Mma instruction, int chains)
+{
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(instruction, chains), mma_threads, 0));
+    return blocks;
+}
+
+}  // namespace roof::gpu

@@ -1,0 +1,103 @@
+// wgmma: the operands of one block are read once into shared memory; from there on the loop is nothing but the instructions
+// counted. No two in a step are alike: alike ones in a row the assembler takes for one.
+#include "ert/gpu/kernels/wgmma.hpp"
+
+#include "ert/gpu/check.hpp"
+#include "ert/gpu/kernels/clock_span.cuh"
+#include "ert/gpu/kernels/wgmma_instructions.cuh"
+
+namespace roof::gpu {
+
+namespace {
+
+template <class Sum>
+__device__ void hold(Sum (&sums)[wgmma_sums])
+{
+#pragma unroll
+    for (int i = 0; i < wgmma_sums; ++i) {
+        if constexpr (sizeof(Sum) == sizeof(float) && Sum(0.5f) != Sum(0))
+            asm volatile("" : "+f"(sums[i])::"memory");
+        else
+            asm volatile("" : "+r"(sums[i])::"memory");
+    }
+}
+
+template <class Instruction, int sign>
+__device__ void along_k(typename Instruction::Sum (&sums)[wgmma_sums], unsigned a, unsigned b)
+{
+#pragma unroll
+    for (int k = 0; k < wgmma_k_steps; ++k) {
+        constexpr int step = wgmma_k_bytes / core_row_bytes * core_bytes;
+        Instruction::template multiply_add<sign>(sums, wgmma_descriptor(a + k * step), wgmma_descriptor(b + k * step));
+    }
+}
+
+template <class Instruction>
+__global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch)
+{
+    __shared__ alignas(1024) uint4 operands[wgmma_operand_bytes / sizeof(uint4)];
+    const ClockSpan span;
+    const auto* from = static_cast<const uint4*>(launch.operands);
+    for (unsigned i = threadIdx.x; i < sizeof(operands) / sizeof(uint4); i += wgmma_threads) operands[i] = from[i];
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+
+    const auto a = static_cast<unsigned>(__cvta_generic_to_shared(operands));
+    const unsigned b = a + wgmma_factors * wgmma_a_bytes;
+    typename Instruction::Sum sums[wgmma_sums] = {};
+    hold(sums);
+#pragma unroll 1
+    for (int step = 0; step < launch.steps; ++step) {
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        along_k<Instruction, 1>(sums, a, b);
+        along_k<Instruction, -1>(sums, a + wgmma_a_bytes, b);
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+    }
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    hold(sums);
+
+    auto* to = static_cast<typename Instruction::Sum*>(launch.sums) +
+               (std::size_t(blockIdx.x) * wgmma_threads + threadIdx.x) * wgmma_sums;
+#pragma unroll
+    for (int i = 0; i < wgmma_sums; ++i) to[i] = sums[i];
+    span.end(launch.reading);
+}
+
+using Kernel = void (*)(WgmmaLaunch);
+
+Kernel kernel_of(Wgmma instruction)
+{
+    switch (instruction) {
+        case Wgmma::tf32:
+            return wgmma_kernel<WgmmaTf32>;
+        case Wgmma::fp16:
+            return wgmma_kernel<WgmmaFp16>;
+        case Wgmma::bf16:
+            return wgmma_kernel<WgmmaBf16>;
+        case Wgmma::int8:
+            return wgmma_kernel<WgmmaInt8>;
+        case Wgmma::e4m3:
+            return wgmma_kernel<WgmmaE4m3>;
+        case Wgmma::e5m2:
+            return wgmma_kernel<WgmmaE5m2>;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void enqueue_wgmma(Wgmma instruction, const WgmmaLaunch& launch, cudaStream_t stream)
+{
+    kernel_of(instruction)<<<launch.blocks, wgmma_threads, 0, stream>>>(launch);
+    check(cudaGetLastError());
+}
+
+int resident_wgmma_blocks(Wgmma instruction)
+{
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(instruction), wgmma_threads, 0));
+    return blocks;
+}
+
+}  // namespace roof::gpu

@@ -1,0 +1,51 @@
+// The kernels of wgmma (compute capability 9.0) as host code sees them: warpgroups that multiply matrices held in shared
+// memory, again and again.
+#pragma once
+
+#include "ert/gpu/kernels/clock_reading.hpp"
+#include "ert/gpu/kernels/fragments.hpp"
+
+#include <cuda_runtime_api.h>
+
+namespace roof::gpu {
+
+enum class Wgmma { tf32, fp16, bf16, int8, e4m3, e5m2 };
+
+inline constexpr int wgmma_threads = 128;  ///< one warpgroup, which is a block
+inline constexpr int wgmma_m = 64;
+inline constexpr int wgmma_n = 128;
+inline constexpr int wgmma_sums = wgmma_m * wgmma_n / wgmma_threads;  ///< of a thread
+/// A and B have rows of wgmma_row_bytes along k, and an instruction takes this many of them.
+inline constexpr int wgmma_k_bytes = 32;
+inline constexpr int wgmma_k_steps = wgmma_row_bytes / wgmma_k_bytes;
+inline constexpr int wgmma_a_bytes = wgmma_m * wgmma_row_bytes;
+inline constexpr int wgmma_b_bytes = wgmma_n * wgmma_row_bytes;
+/// Of each block in one step of the loop: sums += A[0] * B, all along k, then sums -= A[1] * B (int8: +=).
+inline constexpr int wgmma_factors = 2;
+inline constexpr int wgmma_instructions = wgmma_factors * wgmma_k_steps;
+inline constexpr int wgmma_operand_bytes = wgmma_factors * wgmma_a_bytes + wgmma_b_bytes;
+
+struct WgmmaLaunch {
+    const void* operands;  ///< A[0], A[1], B, [row][byte] at wgmma_offset() of each
+    void* sums;            ///< [block][thread][register]
+    ClockReading* reading;
+    int blocks;
+    int steps;
+};
+
+/// Puts one launch into the stream. Throws Error; Unsupported where this build has no such code for the GPU.
+void enqueue_wgmma(Wgmma instruction, const WgmmaLaunch& launch, cudaStream_t stream);
+
+/// Blocks that a multiprocessor of the current device holds at once. Throws as above.
+int resident_wgmma_blocks(Wgmma instruction);
+
+/// The descriptor of an operand without swizzle, its layout that of wgmma_offset(), at this address in shared memory.
+constexpr unsigned long long wgmma_descriptor(unsigned address)
+{
+    // All three in units of 16 bytes; the upper bits, base offset and swizzle, are 0.
+    constexpr unsigned long long along_k = core_bytes / 16;
+    constexpr unsigned long long along_rows = bytes_of_core_rows / 16;
+    return (address & 0x3FFFF) / 16 | along_k << 16 | along_rows << 32;
+}
+
+}  // namespace roof::gpu

@@ -1,0 +1,23 @@
+#include "ert/gpu/library.hpp"
+
+#include "ert/base/error.hpp"
+
+#include <dlfcn.h>
+
+namespace roof::gpu {
+
+std::optional<Library> Library::open(std::span<const std::string> names)
+{
+    for (const std::string& name : names) {
+        if (void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library(handle);
+    }
+    return std::nullopt;
+}
+
+void* Library::address(const char* name) const
+{
+    if (void* const found = dlsym(handle_, name)) return found;
+    throw Unsupported(std::string("the library has no function ") + name);
+}
+
+}  // namespace roof::gpu

@@ -1,0 +1,30 @@
+// A library that may or may not be there, opened while the program runs: what it is used for works with it, and is said to be
+// missing without it. Nothing is linked, so one binary serves every machine.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace roof::gpu {
+
+class Library {
+  public:
+    /// The first of `names` (file names or paths) that the loader finds; nothing if it finds none.
+    static std::optional<Library> open(std::span<const std::string> names);
+
+    /// The address of a function of type `Function`. Throws Unsupported naming it where the library has none of that name.
+    template <class Function>
+    Function* function(const char* name) const
+    {
+        return reinterpret_cast<Function*>(address(name));
+    }
+
+  private:
+    explicit Library(void* handle) : handle_(handle) {}
+    void* address(const char* name) const;
+
+    void* handle_;  ///< never closed: what it started may outlive us
+};
+
+}  // namespace roof::gpu

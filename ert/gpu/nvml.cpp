@@ -1,0 +1,116 @@
+// The prototypes are those of nvml.h, which CUDA toolkits may lack; NVML keeps them stable across drivers.
+#include "ert/gpu/nvml.hpp"
+
+#include "ert/base/error.hpp"
+
+#include <array>
+
+namespace roof::gpu {
+
+namespace {
+
+using Device = nvmlDevice_st*;
+
+constexpr int success = 0;
+constexpr int clock_of_multiprocessors = 1;
+constexpr int clock_of_memory = 2;
+constexpr int sensor_of_gpu = 0;
+
+/// nvmlClocksEventReason*, formerly nvmlClocksThrottleReason*.
+constexpr unsigned long long software_power_cap = 0x4;
+constexpr unsigned long long hardware_slowdown = 0x8;
+constexpr unsigned long long sync_boost = 0x10;
+constexpr unsigned long long software_thermal = 0x20;
+constexpr unsigned long long hardware_thermal = 0x40;
+constexpr unsigned long long power_brake = 0x80;
+
+struct Reason {
+    unsigned long long bits;
+    std::string_view words;
+};
+
+constexpr std::array<Reason, 4> disturbances{{
+    {software_thermal | hardware_thermal, "the card was too hot"},
+    {power_brake, "the power supply braked the card"},
+    {hardware_slowdown, "the hardware slowed the card"},
+    {sync_boost, "the card waited for another's clock"},
+}};
+
+/// What a call with one unsigned result says; 0 if it fails.
+template <class... Arguments>
+unsigned number(const Library& library, const char* name, Arguments... arguments)
+{
+    unsigned value = 0;
+    const auto call = library.function<int(Arguments..., unsigned*)>(name);
+    return call(arguments..., &value) == success ? value : 0;
+}
+
+Hertz megahertz(unsigned value)
+{
+    return {1e6 * value};
+}
+
+}  // namespace
+
+std::string_view disturbance_in(unsigned long long slowdowns)
+{
+    for (const Reason& reason : disturbances) {
+        if ((slowdowns & reason.bits) != 0) return reason.words;
+    }
+    return {};
+}
+
+bool is_power_capped(unsigned long long slowdowns)
+{
+    return (slowdowns & software_power_cap) != 0;
+}
+
+std::shared_ptr<const Nvml> Nvml::open()
+{
+    const std::array<std::string, 4> names{"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
+                                           "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
+                                           "/usr/lib64/libnvidia-ml.so.1"};
+    const std::optional<Library> library = Library::open(names);
+    if (!library) return nullptr;
+    try {
+        if (library->function<int()>("nvmlInit_v2")() != success) return nullptr;
+    } catch (const Unsupported&) {
+        return nullptr;
+    }
+    return std::shared_ptr<const Nvml>(new Nvml(*library));
+}
+
+nvmlDevice_st* Nvml::device(const std::string& bus_id) const
+{
+    Device device = nullptr;
+    const auto find = library_.function<int(const char*, Device*)>("nvmlDeviceGetHandleByPciBusId_v2");
+    return find(bus_id.c_str(), &device) == success ? device : nullptr;
+}
+
+GpuState Nvml::look(nvmlDevice_st* device) const
+{
+    GpuState state;
+    state.clock = megahertz(number(library_, "nvmlDeviceGetClockInfo", device, clock_of_multiprocessors));
+    state.conditions.memory_clock = megahertz(number(library_, "nvmlDeviceGetClockInfo", device, clock_of_memory));
+    state.conditions.watts = 1e-3 * number(library_, "nvmlDeviceGetPowerUsage", device);
+    state.conditions.celsius = number(library_, "nvmlDeviceGetTemperature", device, sensor_of_gpu);
+    const auto reasons =
+        library_.function<int(Device, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
+    unsigned long long bits = 0;
+    if (reasons(device, &bits) == success) state.slowdowns = bits;
+    return state;
+}
+
+Hertz Nvml::highest_clock(nvmlDevice_st* device) const
+{
+    return megahertz(number(library_, "nvmlDeviceGetMaxClockInfo", device, clock_of_multiprocessors));
+}
+
+std::string Nvml::driver_version() const
+{
+    std::array<char, 96> text{};
+    const auto version = library_.function<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
+    return version(text.data(), text.size()) == success ? text.data() : "";
+}
+
+}  // namespace roof::gpu

@@ -1,0 +1,20 @@
+// What a GPU is able to do, as its generation tells: asked before a point is made, so that a row can say why there is none.
+#pragma once
+
+#include "ert/method/machine.hpp"
+
+#include <optional>
+#include <string>
+
+namespace roof::gpu {
+
+/// 90 for compute capability 9.0; 0 if the device does not say.
+int capability_of(const Device& device);
+
+/// Multiprocessors; 1 if the device does not say.
+int multiprocessors_of(const Device& device);
+
+/// "needs compute capability 9.0; this GPU has 8.0", or nothing if the device has at least `least`.
+std::optional<std::string> missing_capability(const Device& device, int least, const std::string& what);
+
+}  // namespace roof::gpu

@@ -1,0 +1,103 @@
+#include "ert/gpu/probes/mma_operands.hpp"
+
+#include "ert/gpu/kernels/fragments.hpp"
+
+namespace roof::gpu {
+
+namespace {
+
+Element element_of_any_a(const MmaShape& shape, int lane, int reg, int place)
+{
+    return shape.m == 8 ? element_of_small_a(lane) : element_of_a(lane, reg, place, shape.packed);
+}
+
+Format format_of_sums(Mma instruction)
+{
+    if (instruction == Mma::int8) return int32_format;
+    return shape_of(instruction).register_bytes == 8 ? fp64_format : fp32_format;
+}
+
+}  // namespace
+
+Format operand_format(Mma instruction)
+{
+    switch (instruction) {
+        case Mma::fp64_small:
+        case Mma::fp64:
+            return fp64_format;
+        case Mma::tf32:
+            return tf32_format;
+        case Mma::fp16:
+            return fp16_format;
+        case Mma::bf16:
+            return bf16_format;
+        case Mma::int8:
+            return int8_format;
+        case Mma::e4m3:
+            return e4m3_format;
+        case Mma::e5m2:
+            return e5m2_format;
+    }
+    return fp32_format;
+}
+
+MmaOperands mma_operands(Mma instruction, Numbers numbers)
+{
+    const MmaShape shape = shape_of(instruction);
+    const Format format = operand_format(instruction);
+    std::uint32_t seed = 1;
+    MmaOperands operands;
+    operands.a.push_back(random_matrix(shape.m, shape.k, format, numbers, seed++));
+    operands.a.push_back(numbers == Numbers::busy ? negated(operands.a.front())
+                                                  : random_matrix(shape.m, shape.k, format, numbers, seed++));
+    for (int chain = 0; chain < most_mma_chains; ++chain)
+        operands.b.push_back(random_matrix(shape.k, shape.n, format, numbers, seed++));
+    return operands;
+}
+
+std::vector<std::byte> lanes_of_a(Mma instruction, const MmaOperands& operands)
+{
+    const MmaShape shape = shape_of(instruction);
+    std::vector<double> values;
+    for (const Matrix& a : operands.a) {
+        for (int i = 0; i < 32 * shape.a_registers * shape.packed; ++i) {
+            const int reg = i / shape.packed;
+            const Element at =
+                element_of_any_a(shape, reg / shape.a_registers, reg % shape.a_registers, i % shape.packed);
+            values.push_back(a.at(at.row, at.column));
+        }
+    }
+    return encode(operand_format(instruction), values);
+}
+
+std::vector<std::byte> lanes_of_b(Mma instruction, const MmaOperands& operands)
+{
+    const MmaShape shape = shape_of(instruction);
+    std::vector<double> values;
+    for (const Matrix& b : operands.b) {
+        for (int i = 0; i < 32 * shape.b_registers * shape.packed; ++i) {
+            const int reg = i / shape.packed;
+            const Element at =
+                element_of_b(reg / shape.b_registers, reg % shape.b_registers, i % shape.packed, shape.packed);
+            values.push_back(b.at(at.row, at.column));
+        }
+    }
+    return encode(operand_format(instruction), values);
+}
+
+std::vector<std::byte> lanes_of_sums(Mma instruction, int chains, const MmaOperands& operands, int steps)
+{
+    const MmaShape shape = shape_of(instruction);
+    const double times_each = 1.0 * steps * mma_instructions / chains / mma_factors;
+    std::vector<double> values;
+    for (int chain = 0; chain < chains; ++chain) {
+        const Matrix sums = sums_of_products(operands.a, operands.b[static_cast<std::size_t>(chain)], times_each);
+        for (int i = 0; i < 32 * shape.sum_registers; ++i) {
+            const Element at = element_of_sums(i / shape.sum_registers, i % shape.sum_registers);
+            values.push_back(sums.at(at.row, at.column));
+        }
+    }
+    return encode(format_of_sums(instruction), values);
+}
+
+}  // namespace roof::gpu

@@ -1,0 +1,56 @@
+// Number formats as bits, and the host's own arithmetic in them.
+#include "ert/base/error.hpp"
+#include "ert/gpu/formats.hpp"
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using namespace roof;
+using namespace roof::gpu;
+
+TEST_CASE("numbers have the bits that their format's standard gives them")
+{
+    CHECK(encode(fp16_format, 1) == 0x3C00);
+    CHECK(encode(fp16_format, -1.5) == 0xBE00);
+    CHECK(encode(fp16_format, 65504) == 0x7BFF);
+    CHECK(encode(bf16_format, 3.140625) == 0x4049);
+    CHECK(encode(e4m3_format, 1) == 0x38);
+    CHECK(encode(e4m3_format, -0.4375) == 0xAE);
+    CHECK(encode(e5m2_format, 1) == 0x3C);
+    CHECK(encode(e5m2_format, 3) == 0x42);
+    CHECK(encode(fp32_format, 0.5) == 0x3F000000);
+    CHECK(encode(tf32_format, 1 + std::ldexp(1.0, -10)) == 0x3F802000);
+    CHECK(encode(fp64_format, 1) == 0x3FF0000000000000);
+    CHECK(encode(int8_format, -1) == 0xFF);
+    CHECK(encode(int32_format, -2) == 0xFFFFFFFE);
+    CHECK(encode(fp16_format, 0) == 0);
+}
+
+TEST_CASE("a number that its format does not hold is refused, not rounded")
+{
+    CHECK_THROWS_AS(encode(bf16_format, 1 + std::ldexp(1.0, -8)), Error);
+    CHECK_THROWS_AS(encode(fp16_format, 1e5), Error);
+    CHECK_THROWS_AS(encode(e4m3_format, std::ldexp(1.0, -20)), Error);
+    CHECK_THROWS_AS(encode(int8_format, 128), Error);
+    CHECK_THROWS_AS(encode(int8_format, 0.5), Error);
+}
+
+TEST_CASE("values lie one after the other, least significant byte first")
+{
+    const std::vector<double> values{1, -1.5};
+    const std::vector<std::byte> bytes = encode(fp16_format, values);
+    CHECK(bytes == std::vector<std::byte>{std::byte{0x00}, std::byte{0x3C}, std::byte{0x00}, std::byte{0xBE}});
+}
+
+TEST_CASE("a multiply-add is rounded once, to even")
+{
+    // 1 + 2^-10 squared is 1 + 2^-9 + 2^-20: the last term decides the tie that rounding twice would lose.
+    const double x = 1 + std::ldexp(1.0, -10);
+    CHECK(multiply_add(fp16_format, x, x, std::ldexp(1.0, -11)) == 1 + std::ldexp(3.0, -10));
+    CHECK(round_to(fp16_format, 1 + std::ldexp(1.0, -11)) == 1);
+    CHECK(round_to(fp16_format, 1 + std::ldexp(3.0, -11)) == 1 + std::ldexp(2.0, -10));
+    CHECK(multiply_add(fp32_format, 3, 5, 7) == 22);
+    CHECK(multiply_add(int32_format, 65536, 65536, -1) == -1);
+    CHECK(multiply_add(int32_format, 1664525, -18851643, 0) == 1);
+}

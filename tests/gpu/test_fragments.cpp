@@ -1,0 +1,138 @@
+// The index arithmetic of the tensor cores' probes, and the matrices laid out by it.
+#include "ert/gpu/kernels/fragments.hpp"
+#include "ert/gpu/kernels/wgmma.hpp"
+#include "ert/gpu/probes/mma_operands.hpp"
+#include "ert/gpu/probes/wgmma_operands.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <set>
+
+using namespace roof::gpu;
+
+namespace {
+
+using Places = std::set<std::pair<int, int>>;
+
+const std::vector<Mma> instructions{Mma::fp64_small, Mma::fp64, Mma::tf32, Mma::fp16,
+                                    Mma::bf16,       Mma::int8, Mma::e4m3, Mma::e5m2};
+const std::vector<Wgmma> warpgroup_instructions{Wgmma::tf32, Wgmma::fp16, Wgmma::bf16,
+                                                Wgmma::int8, Wgmma::e4m3, Wgmma::e5m2};
+
+/// Fails for an element outside the matrix.
+void add(Places& places, const Element& element, int rows, int columns)
+{
+    CHECK((element.row >= 0 && element.row < rows && element.column >= 0 && element.column < columns));
+    places.emplace(element.row, element.column);
+}
+
+}  // namespace
+
+TEST_CASE("the lanes of a warp hold every element of A, B and the sums once")
+{
+    for (const Mma instruction : instructions) {
+        const MmaShape shape = shape_of(instruction);
+        INFO(static_cast<int>(instruction));
+        Places a;
+        Places b;
+        Places sums;
+        for (int lane = 0; lane < 32; ++lane) {
+            for (int place = 0; place < shape.packed; ++place) {
+                for (int reg = 0; reg < shape.a_registers; ++reg)
+                    add(a, shape.m == 8 ? element_of_small_a(lane) : element_of_a(lane, reg, place, shape.packed),
+                        shape.m, shape.k);
+                for (int reg = 0; reg < shape.b_registers; ++reg)
+                    add(b, element_of_b(lane, reg, place, shape.packed), shape.k, shape.n);
+            }
+            for (int reg = 0; reg < shape.sum_registers; ++reg) add(sums, element_of_sums(lane, reg), shape.m, shape.n);
+        }
+        CHECK(a.size() == static_cast<std::size_t>(shape.m * shape.k));
+        CHECK(b.size() == static_cast<std::size_t>(shape.k * shape.n));
+        CHECK(sums.size() == static_cast<std::size_t>(shape.m * shape.n));
+    }
+}
+
+TEST_CASE("fragments are those of the PTX manual's figures")
+{
+    // m16n8k16, 16 bits: a4 and a5 of lane 5 stand in row 1, columns 10 and 11; b2 in row 10, column 1; c3 in row 9, column 3.
+    CHECK(element_of_a(5, 2, 0, 2) == Element{1, 10});
+    CHECK(element_of_a(5, 2, 1, 2) == Element{1, 11});
+    CHECK(element_of_b(5, 1, 0, 2) == Element{10, 1});
+    CHECK(element_of_sums(5, 3) == Element{9, 3});
+    // m16n8k32, 8 bits: a4..a7 of lane 6 in row 9, columns 8..11; b4 in row 24, column 1.
+    CHECK(element_of_a(6, 1, 0, 4) == Element{9, 8});
+    CHECK(element_of_b(6, 1, 0, 4) == Element{24, 1});
+    // m16n8k8, tf32: a3 of lane 31 in row 15, column 7.
+    CHECK(element_of_a(31, 3, 0, 1) == Element{15, 7});
+    // wgmma: d[5] of thread 97 (warp 3, lane 1) in row 48, column 11.
+    CHECK(element_of_wgmma_sums(97, 5) == Element{48, 11});
+}
+
+TEST_CASE("the operands of wgmma have a byte of shared memory each, in core matrices of 8 rows of 16 bytes")
+{
+    std::set<int> offsets;
+    for (int row = 0; row < wgmma_n; ++row) {
+        for (int byte = 0; byte < wgmma_row_bytes; ++byte) offsets.insert(wgmma_offset(row, byte));
+    }
+    CHECK(offsets.size() == static_cast<std::size_t>(wgmma_b_bytes));
+    CHECK(*offsets.rbegin() == wgmma_b_bytes - 1);
+    CHECK(wgmma_offset(0, 16) == 128);
+    CHECK(wgmma_offset(1, 0) == 16);
+    CHECK(wgmma_offset(8, 0) == 1024);
+    CHECK(wgmma_descriptor(0x400) == 0x0000004000080040);
+}
+
+TEST_CASE("products on the host are those of a plain triple loop")
+{
+    const Matrix a{2, 3, {1, 2, 3, 4, 5, 6}};
+    const Matrix b{3, 1, {7, 8, 9}};
+    const Matrix sums = sums_of_products({a, negated(a), a}, b, 2);
+    CHECK(sums.values == std::vector<double>{100, 244});
+}
+
+TEST_CASE("busy numbers leave the sums where they are, telling ones do not")
+{
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    for (const Mma instruction : instructions) {
+        INFO(static_cast<int>(instruction));
+        const auto still = lanes_of_sums(instruction, 4, mma_operands(instruction, Numbers::busy), 5);
+        // Of fp64 the host itself rounds.
+        const bool is_exact = shape_of(instruction).register_bytes < 8;
+        CHECK((!is_exact || std::ranges::all_of(still, is_zero)));
+        const auto moved = lanes_of_sums(instruction, 4, mma_operands(instruction, Numbers::telling), 1);
+        CHECK_FALSE(std::ranges::all_of(moved, is_zero));
+    }
+    for (const Wgmma instruction : warpgroup_instructions) {
+        INFO(static_cast<int>(instruction));
+        const auto still = sums_of_block(instruction, wgmma_operands(instruction, Numbers::busy), 5);
+        CHECK(std::ranges::all_of(still, is_zero));
+        const auto moved = sums_of_block(instruction, wgmma_operands(instruction, Numbers::telling), 1);
+        CHECK_FALSE(std::ranges::all_of(moved, is_zero));
+    }
+}
+
+TEST_CASE("telling sums are small enough to be exact however a tensor core adds them")
+{
+    // 14 bits: what the tensor cores of compute capability 9.0 keep of sums in fp8.
+    constexpr double most = 1 << 13;
+    for (const Wgmma instruction : warpgroup_instructions) {
+        const WgmmaOperands operands = wgmma_operands(instruction, Numbers::telling);
+        Matrix turned{operands.b.columns, operands.b.rows, {}};
+        for (int k = 0; k < turned.rows; ++k) {
+            for (int n = 0; n < turned.columns; ++n) turned.values.push_back(operands.b.at(n, k));
+        }
+        for (const double sum : sums_of_products(operands.a, turned, 2).values) CHECK(std::abs(sum) < most);
+    }
+}
+
+TEST_CASE("no operand is zero, and busy ones use their significands to the last bit")
+{
+    for (const Numbers numbers : {Numbers::busy, Numbers::telling}) {
+        const Matrix matrix = random_matrix(16, 16, bf16_format, numbers, 1);
+        CHECK(std::ranges::count(matrix.values, 0.0) == 0);
+    }
+    int odd = 0;
+    for (const double value : random_matrix(16, 16, bf16_format, Numbers::busy, 1).values)
+        odd += static_cast<int>(encode(bf16_format, value) & 1);
+    CHECK(odd > 64);
+}
