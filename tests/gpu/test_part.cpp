@@ -65,11 +65,11 @@ TEST_CASE("the GPU part names the GPUs of the machine, or says why there is none
     }
 }
 
-TEST_CASE("the GPU part offers flops and bandwidth over axes that results have columns for")
+TEST_CASE("the GPU part offers its benches over axes that results have columns for")
 {
     Lab lab;
     add_gpu_part(lab);
-    for (const char* name : {"flops", "bandwidth"}) {
+    for (const char* name : {"flops", "bandwidth", "shared", "latency", "launch", "link", "peer", "ert"}) {
         const Bench* bench = lab.find(name, "gpu");
         REQUIRE(bench != nullptr);
         CHECK_FALSE(bench->sentence().empty());
@@ -81,31 +81,29 @@ TEST_CASE("the GPU part offers flops and bandwidth over axes that results have c
     }
 }
 
-TEST_CASE("a working set that could live in the L2 is no measure of the GPU's memory")
+TEST_CASE("what needs another GPU, newer ones or pinned memory says so")
 {
+    const auto [bench, settings, words] =
+        GENERATE(table<const char*, std::vector<std::pair<std::string, std::string>>, const char*>({
+            {"peer", {{"operation", "copy"}}, "no other GPU"},
+            {"link", {{"operation", "zero_copy_load"}, {"pages", "pageable"}}, "pinned host memory alone"},
+            {"bandwidth",
+             {{"operation", "load"}, {"isa", "bulk"}, {"working_set", "1048576"}},
+             "the copy engine needs compute capability 9.0; this GPU has 8.0"},
+            {"bandwidth", {{"operation", "triad"}, {"isa", "bulk"}, {"working_set", "1048576"}}, "does not compute"},
+            {"bandwidth", {{"operation", "load"}, {"isa", "cuda"}, {"working_set", "100"}}, "less than 8192 bytes"},
+            {"latency", {{"working_set", "64"}}, "less than two lines"},
+            {"ert", {{"working_set", "8"}}, "less than one vector"},
+        }));
     Lab lab;
     add_gpu_part(lab);
-    const Bench* bench = lab.find("bandwidth", "gpu");
-    REQUIRE(bench != nullptr);
+    Device device = gpu_with_l2(50e6);
+    device.facts["compute capability"] = "8.0";
+    lab.machine().devices = {device};
     Point point;
-    point.set("working_set", "399999999");
-    CHECK(bench->obstacle(point, lab.machine(), gpu_with_l2(50e6)).has_value());
-    point.set("working_set", "400000000");
-    CHECK_FALSE(bench->obstacle(point, lab.machine(), gpu_with_l2(50e6)).has_value());
-}
-
-TEST_CASE("the usual working sets grow with the L2 of the machine's GPUs")
-{
-    Lab lab;
-    add_gpu_part(lab);
-    const Bench* bench = lab.find("bandwidth", "gpu");
-    REQUIRE(bench != nullptr);
-    Machine machine;
-    machine.devices = {gpu_with_l2(50e6)};
-    const std::vector<Axis> axes = bench->axes(machine);
-    const auto axis = std::ranges::find(axes, "working_set", &Axis::name);
-    REQUIRE(axis != axes.end());
-    CHECK(axis->usual == std::vector<std::string>{"1073741824", "2147483648", "4294967296"});
+    for (const auto& [axis, value] : settings) point.set(axis, value);
+    const auto obstacle = lab.find(bench, "gpu")->obstacle(point, lab.machine(), device);
+    CHECK_THAT(obstacle.value_or(""), Catch::Contains(words));
 }
 
 TEST_CASE("a device that is no GPU is refused by name")

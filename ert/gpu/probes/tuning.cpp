@@ -46,4 +46,20 @@ Tuned tune(const WatchedStream& stream, const std::vector<Way>& ways, long long 
     return {way, repeats_for(launch_length, taken, repeats[way], most)};
 }
 
+void TunedStream::settle_on_fastest(std::vector<Way> ways, long long most)
+{
+    ways_ = std::move(ways);
+    tuned_ = tune(stream_, ways_, most);
+}
+
+void TunedStream::launch(Trace& trace)
+{
+    stream_.launch(trace, [this] { chosen().enqueue(tuned_.repeats); });
+}
+
+void TunedStream::run(long long repeats) const
+{
+    stream_.time([&] { chosen().enqueue(repeats); });
+}
+
 }  // namespace roof::gpu

@@ -32,4 +32,30 @@ long long repeats_for(Seconds length, Seconds taken, long long tried, long long 
 /// than `most` times. Throws Error.
 Tuned tune(const WatchedStream& stream, const std::vector<Way>& ways, long long most);
 
+/// A watched stream and the way its probe settled on.
+class TunedStream {
+  public:
+    TunedStream(DeviceId id, std::shared_ptr<const Nvml> nvml) : stream_(id, std::move(nvml)) {}
+
+    /// As tune(). Before any of what follows.
+    void settle_on_fastest(std::vector<Way> ways, long long most);
+
+    const WatchedStream& stream() const { return stream_; }
+    long long repeats() const { return tuned_.repeats; }
+    double work() const { return chosen().work * static_cast<double>(tuned_.repeats); }
+    std::size_t way() const { return tuned_.way; }
+    const std::string& variant() const { return chosen().name; }
+
+    void launch(Trace& trace);
+    /// So many repetitions of the chosen way, neither watched nor told.
+    void run(long long repeats) const;
+
+  private:
+    const Way& chosen() const { return ways_[tuned_.way]; }
+
+    WatchedStream stream_;
+    std::vector<Way> ways_;
+    Tuned tuned_;
+};
+
 }  // namespace roof::gpu

@@ -1,0 +1,29 @@
+// The owner of host memory that a GPU copies from and to: pinned, so that its engines reach it, or pageable as any other.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace roof::gpu {
+
+class HostBuffer {
+  public:
+    enum class Pages { pinned, pageable };
+
+    /// Pinned pages are mapped for the devices too. Throws OutOfMemory or Error.
+    HostBuffer(std::size_t bytes, Pages pages);
+
+    std::byte* data() const { return pinned_ ? static_cast<std::byte*>(pinned_.get()) : pageable_.get(); }
+    std::size_t size() const { return bytes_; }
+
+  private:
+    struct Free {
+        void operator()(void* memory) const noexcept;
+    };
+
+    std::size_t bytes_;
+    std::unique_ptr<void, Free> pinned_;
+    std::unique_ptr<std::byte[]> pageable_;
+};
+
+}  // namespace roof::gpu

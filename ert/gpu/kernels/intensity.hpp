@@ -1,0 +1,57 @@
+// The kernels of the "ert" bench as host code sees them: each vector loaded once, and so many multiply-adds done with it.
+#pragma once
+
+#include "ert/base/precision.hpp"
+#include "ert/gpu/kernels/stream.hpp"
+
+#include <array>
+
+namespace roof::gpu {
+
+/// Multiply-adds of each vector of 16 bytes: FLOPs per byte are an eighth of it.
+inline constexpr std::array<int, 10> multiply_adds_of_vector{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
+inline constexpr int intensity_threads = 512;     ///< of a block
+inline constexpr int intensity_accumulators = 8;  ///< of a thread: multiply-add i goes to the (i % 8)-th
+
+/// fp64 or fp32.
+struct IntensityKernel {
+    Precision precision = Precision::fp64;
+    int multiply_adds = 1;
+    StreamLayout layout = StreamLayout::stretches;
+};
+
+struct IntensityLaunch {
+    const void* array = nullptr;
+    const void* factor = nullptr;  ///< one number of the precision, 1: so sums of whole numbers stay exact
+    double* sums = nullptr;        ///< [block][thread], of all accumulators
+    std::size_t vectors = 0;
+    ClockReading* reading = nullptr;
+    int blocks = 1;
+    int passes = 1;
+};
+
+/// Multiply-add `i` of a vector adds its element i % elements to the sum.
+constexpr int element_of(int multiply_add, int elements)
+{
+    return multiply_add % elements;
+}
+
+/// The array repeats after so many elements, so that the host need not add up gigabytes.
+inline constexpr std::size_t intensity_period = std::size_t{1} << 16;
+
+/// Element i of the array: a whole number from -2 to 2, but 0.
+constexpr double intensity_number(std::size_t index)
+{
+    const std::size_t mixed = index % intensity_period * 0x9E3779B97F4A7C15u;
+    const double size = mixed >> 62 & 1 ? 2 : 1;
+    return mixed >> 63 ? -size : size;
+}
+
+/// Puts one launch into the stream. Throws Error.
+void enqueue_intensity(const IntensityKernel& kernel, const IntensityLaunch& launch, cudaStream_t stream);
+/// Writes intensity_number() into the array. Throws Error.
+void enqueue_intensity_fill(Precision precision, void* array, std::size_t vectors, cudaStream_t stream);
+/// Blocks that a multiprocessor of the current device holds at once. Throws Error.
+int resident_intensity_blocks(const IntensityKernel& kernel);
+
+}  // namespace roof::gpu

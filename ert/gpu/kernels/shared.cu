@@ -1,0 +1,75 @@
+// Shared memory: neighbouring threads take neighbouring vectors, so that no two of a warp meet in one bank.
+#include "ert/gpu/check.hpp"
+#include "ert/gpu/kernels/clock_span.cuh"
+#include "ert/gpu/kernels/shared.hpp"
+
+namespace roof::gpu {
+
+namespace {
+
+/// Volatile, or the assembler reads once what two passes read.
+__device__ std::uint32_t read_sum(unsigned address)
+{
+    uint4 v;
+    asm volatile("ld.volatile.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(address));
+    return v.x + v.y + v.z + v.w;
+}
+
+__device__ void write(unsigned address, std::uint32_t value)
+{
+    asm volatile("st.shared.v4.u32 [%0], {%1,%1,%1,%1};" ::"r"(address), "r"(value) : "memory");
+}
+
+template <SharedOperation operation>
+__global__ void __launch_bounds__(shared_threads) shared_kernel(SharedLaunch launch)
+{
+    __shared__ alignas(16) std::uint32_t words[shared_bytes / 4];
+    const ClockSpan span;
+    for (unsigned i = threadIdx.x; i < shared_bytes / 4; i += shared_threads) words[i] = shared_word(i);
+    __syncthreads();
+    const auto mine = static_cast<unsigned>(__cvta_generic_to_shared(words)) + 16 * threadIdx.x;
+    std::uint32_t sum = 0;
+#pragma unroll 1
+    for (int i = 0; i < launch.iterations; ++i) {
+#pragma unroll
+        for (int access = 0; access < shared_unroll * shared_vectors; ++access) {
+            const unsigned address = mine + access % shared_vectors * 16 * shared_threads;
+            if constexpr (operation == SharedOperation::load)
+                sum += read_sum(address);
+            else
+                write(address, i + 1);
+        }
+    }
+    if constexpr (operation == SharedOperation::store) {
+        for (int vector = 0; vector < shared_vectors; ++vector) sum += read_sum(mine + vector * 16 * shared_threads);
+    }
+    launch.results[blockIdx.x * shared_threads + threadIdx.x] = sum;
+    span.end(launch.reading);
+}
+
+using Kernel = void (*)(SharedLaunch);
+
+Kernel function_of(SharedOperation operation)
+{
+    return operation == SharedOperation::load ? shared_kernel<SharedOperation::load>
+                                              : shared_kernel<SharedOperation::store>;
+}
+
+}  // namespace
+
+void enqueue_shared(SharedOperation operation, const SharedLaunch& launch, cudaStream_t stream)
+{
+    function_of(operation)<<<launch.blocks, shared_threads, 0, stream>>>(launch);
+    check(cudaGetLastError());
+}
+
+int resident_shared_blocks(SharedOperation operation)
+{
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_of(operation), shared_threads, 0));
+    return blocks;
+}
+
+}  // namespace roof::gpu

@@ -1,0 +1,150 @@
+// Streams: every thread has several vectors under way before it uses the first; nothing else is in the loop.
+#include "ert/gpu/kernels/stream.hpp"
+
+#include "ert/gpu/check.hpp"
+#include "ert/gpu/kernels/clock_span.cuh"
+#include "ert/gpu/kernels/numbers.hpp"
+
+namespace roof::gpu {
+
+namespace {
+
+__device__ float triad(float a, float b)
+{
+    return a + stream_scale * b;
+}
+
+/// Reads are volatile: a pass that repeats the last one is to read again.
+__device__ float4 read(const float4* from)
+{
+    float4 value;
+    asm volatile("ld.global.v4.f32 {%0,%1,%2,%3}, [%4];"
+                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                 : "l"(from));
+    return value;
+}
+
+__device__ void write(float4* to, float4 value)
+{
+    asm volatile("st.global.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(to), "f"(value.x), "f"(value.y), "f"(value.z),
+                 "f"(value.w)
+                 : "memory");
+}
+
+__device__ std::uint32_t sum_of(float4 value)
+{
+    return __float_as_uint(value.x) + __float_as_uint(value.y) + __float_as_uint(value.z) + __float_as_uint(value.w);
+}
+
+/// `count` vectors, `step` apart, from vector i.
+template <StreamOperation operation, int count>
+__device__ void move(const StreamLaunch& launch, std::size_t i, std::size_t step, std::uint32_t& sum)
+{
+    const auto* a = static_cast<const float4*>(launch.a);
+    const auto* b = static_cast<const float4*>(launch.b);
+    auto* out = static_cast<float4*>(launch.out);
+    float4 x[count];
+    float4 y[count];
+#pragma unroll
+    for (int k = 0; k < count; ++k) {
+        x[k] = make_float4(stream_value, stream_value, stream_value, stream_value);
+        if constexpr (operation != StreamOperation::store) x[k] = read(a + i + k * step);
+        if constexpr (operation == StreamOperation::triad) y[k] = read(b + i + k * step);
+    }
+#pragma unroll
+    for (int k = 0; k < count; ++k) {
+        if constexpr (operation == StreamOperation::triad) {
+            x[k] =
+                make_float4(triad(x[k].x, y[k].x), triad(x[k].y, y[k].y), triad(x[k].z, y[k].z), triad(x[k].w, y[k].w));
+        }
+        if constexpr (operation == StreamOperation::load)
+            sum += sum_of(x[k]);
+        else
+            write(out + i + k * step, x[k]);
+    }
+}
+
+template <StreamOperation operation, StreamLayout layout, int threads>
+__global__ void __launch_bounds__(threads, 1024 / threads) stream_kernel(StreamLaunch launch)
+{
+    const ClockSpan span;
+    const Stretch mine = stretch_of(layout, launch.vectors, gridDim.x, blockIdx.x, threads, threadIdx.x);
+    std::uint32_t sum = 0;
+#pragma unroll 1
+    for (int pass = 0; pass < launch.passes; ++pass) {
+        std::size_t i = mine.first;
+#pragma unroll 1
+        for (; i + (stream_unroll - 1) * mine.step < mine.end; i += stream_unroll * mine.step)
+            move<operation, stream_unroll>(launch, i, mine.step, sum);
+#pragma unroll 1
+        for (; i < mine.end; i += mine.step) move<operation, 1>(launch, i, mine.step, sum);
+    }
+    if constexpr (operation == StreamOperation::load) launch.sums[blockIdx.x * threads + threadIdx.x] = sum;
+    span.end(launch.reading);
+}
+
+__global__ void fill_kernel(float4* array, std::size_t vectors, int shift, float value)
+{
+    const std::size_t stride = std::size_t(gridDim.x) * blockDim.x;
+    const auto word = [=](std::size_t i) {
+        return shift < 0 ? value : static_cast<float>(number_at((i + shift) % number_period));
+    };
+    for (std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < vectors; i += stride)
+        array[i] = make_float4(word(4 * i), word(4 * i + 1), word(4 * i + 2), word(4 * i + 3));
+}
+
+using Kernel = void (*)(StreamLaunch);
+
+template <StreamOperation operation, StreamLayout layout>
+Kernel with_threads(int threads)
+{
+    return threads == stream_block_sizes[0] ? stream_kernel<operation, layout, stream_block_sizes[0]>
+                                            : stream_kernel<operation, layout, stream_block_sizes[1]>;
+}
+
+template <StreamOperation operation>
+Kernel with_layout(const StreamKernel& kernel)
+{
+    return kernel.layout == StreamLayout::stretches ? with_threads<operation, StreamLayout::stretches>(kernel.threads)
+                                                    : with_threads<operation, StreamLayout::together>(kernel.threads);
+}
+
+Kernel function_of(const StreamKernel& kernel)
+{
+    switch (kernel.operation) {
+        case StreamOperation::load:
+            return with_layout<StreamOperation::load>(kernel);
+        case StreamOperation::store:
+            return with_layout<StreamOperation::store>(kernel);
+        case StreamOperation::copy:
+            return with_layout<StreamOperation::copy>(kernel);
+        case StreamOperation::triad:
+            return with_layout<StreamOperation::triad>(kernel);
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void enqueue_stream(const StreamKernel& kernel, const StreamLaunch& launch, cudaStream_t stream)
+{
+    function_of(kernel)<<<launch.blocks, kernel.threads, 0, stream>>>(launch);
+    check(cudaGetLastError());
+}
+
+int resident_stream_blocks(const StreamKernel& kernel)
+{
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_of(kernel), kernel.threads, 0));
+    return blocks;
+}
+
+void enqueue_fill(void* array, std::size_t vectors, int shift, float value, cudaStream_t stream)
+{
+    constexpr int blocks = 1024;
+    constexpr int threads = 256;
+    fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<float4*>(array), vectors, shift, value);
+    check(cudaGetLastError());
+}
+
+}  // namespace roof::gpu

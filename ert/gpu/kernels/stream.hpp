@@ -1,0 +1,73 @@
+// The kernels of the "bandwidth" bench as host code sees them: passes over arrays by ordinary instructions of 16 bytes.
+#pragma once
+
+#include "ert/gpu/kernels/clock_reading.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace roof::gpu {
+
+enum class StreamOperation { load, store, copy, triad };
+
+/// How the blocks share the arrays: each its own stretch, so that it finds in its L1 what it read before; or all of them
+/// together, one after the other along the arrays.
+enum class StreamLayout { stretches, together };
+
+struct StreamKernel {
+    StreamOperation operation = StreamOperation::load;
+    StreamLayout layout = StreamLayout::stretches;
+    int threads = 512;  ///< of a block, one of stream_block_sizes
+};
+
+inline constexpr std::array<int, 2> stream_block_sizes{512, 1024};
+/// Vectors that a thread has under way at once.
+inline constexpr int stream_unroll = 4;
+inline constexpr int vector_bytes = 16;
+inline constexpr int words_of_vector = vector_bytes / 4;
+
+inline constexpr float stream_scale = 3;      ///< triad: out = a + stream_scale * b
+inline constexpr float stream_value = 12345;  ///< what store writes
+
+/// Of which vectors a thread takes every `step`-th, from `first` to before `end`.
+struct Stretch {
+    std::size_t first = 0;
+    std::size_t end = 0;
+    std::size_t step = 1;
+};
+
+/// Between them, the threads of all blocks take each of `vectors` once.
+constexpr Stretch stretch_of(StreamLayout layout, std::size_t vectors, int blocks, int block, int threads, int thread)
+{
+    const auto wide = [](int value) { return static_cast<std::size_t>(value); };
+    if (layout == StreamLayout::together)
+        return {wide(block) * wide(threads) + wide(thread), vectors, wide(blocks) * wide(threads)};
+    const std::size_t begin = vectors * wide(block) / wide(blocks);
+    return {begin + wide(thread), vectors * wide(block + 1) / wide(blocks), wide(threads)};
+}
+
+/// Arrays that an operation does not use are null.
+struct StreamLaunch {
+    const void* a = nullptr;
+    const void* b = nullptr;
+    void* out = nullptr;
+    std::uint32_t* sums = nullptr;  ///< load: [block][thread], of the words read as integers, modulo 2^32
+    std::size_t vectors = 0;        ///< of each array
+    ClockReading* reading = nullptr;
+    int blocks = 0;
+    int passes = 1;
+};
+
+/// Puts one launch into the stream. Throws Error.
+void enqueue_stream(const StreamKernel& kernel, const StreamLaunch& launch, cudaStream_t stream);
+
+/// Blocks that a multiprocessor of the current device holds at once. Throws Error.
+int resident_stream_blocks(const StreamKernel& kernel);
+
+/// Word i of the array becomes the float of number_at((i + shift) % number_period), or `value` if `shift` is negative.
+void enqueue_fill(void* array, std::size_t vectors, int shift, float value, cudaStream_t stream);
+
+}  // namespace roof::gpu

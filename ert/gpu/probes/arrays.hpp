@@ -1,0 +1,53 @@
+// The arrays of the "bandwidth" bench: filled with pseudo-random numbers, passed over, and checked exactly.
+#pragma once
+
+#include "ert/base/units.hpp"
+#include "ert/gpu/buffer.hpp"
+#include "ert/gpu/kernels/stream.hpp"
+#include "ert/gpu/stream.hpp"
+
+#include <optional>
+
+namespace roof::gpu {
+
+/// What the two arrays that are read hold: a the sequence itself, b turned by so much.
+inline constexpr int shift_of_b = 1;
+
+/// 1 for load and store, 2 for copy, 3 for triad.
+int arrays_of(StreamOperation operation);
+
+/// Vectors of each array, in whole chunks of the copy engine: the working set rounded down, 0 if it is less than a chunk each.
+std::size_t vectors_of_each(StreamOperation operation, std::size_t working_set);
+
+/// Of the words of the first `words` of an array, as bits of floats, modulo 2^32.
+std::uint32_t sum_of_bits(std::size_t words);
+
+/// What word `index` of the result is due to be.
+float due_word(StreamOperation operation, std::size_t index);
+
+class Arrays {
+  public:
+    /// On the current device. `threads`: of all blocks at most, each with a sum of its own. Throws OutOfMemory or Error.
+    Arrays(StreamOperation operation, std::size_t working_set, std::size_t threads, const Stream& stream);
+
+    StreamLaunch launch() const;
+    std::size_t bytes() const;  ///< of one pass, all arrays together
+    Bytes memory() const;
+    void forget_results();  ///< so that only a pass after it can be right
+
+    /// Throws Error where `passes` passes by `threads` threads did not leave exactly what they should.
+    void check(int passes, std::size_t threads) const;
+
+  private:
+    void check_sum(int passes, std::size_t threads) const;
+    void check_output() const;
+
+    StreamOperation operation_;
+    std::size_t vectors_;
+    std::optional<Buffer<float>> a_;
+    std::optional<Buffer<float>> b_;
+    std::optional<Buffer<float>> out_;
+    std::optional<Buffer<std::uint32_t>> sums_;
+};
+
+}  // namespace roof::gpu

@@ -1,0 +1,104 @@
+#include "ert/gpu/probes/copy_subject.hpp"
+
+#include "ert/gpu/check.hpp"
+#include "ert/gpu/kernels/numbers.hpp"
+#include "ert/gpu/kernels/stream.hpp"
+#include "ert/gpu/probes/tuning.hpp"
+
+#include <cstring>
+
+namespace roof::gpu {
+
+namespace {
+
+/// An event without a clock, to fork one stream from another and to join them again.
+class Fork {
+  public:
+    Fork() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+    ~Fork() { log_failure(cudaEventDestroy(event_)); }
+    Fork(const Fork&) = delete;
+    Fork& operator=(const Fork&) = delete;
+
+    void order(cudaStream_t first, cudaStream_t then) const
+    {
+        check(cudaEventRecord(event_, first));
+        check(cudaStreamWaitEvent(then, event_, 0));
+    }
+
+  private:
+    cudaEvent_t event_ = nullptr;
+};
+
+class CopySubject final : public Subject {
+  public:
+    CopySubject(Copies copies, DeviceId id, std::shared_ptr<const Nvml> nvml)
+        : tuned_(id, std::move(nvml)), copies_(std::move(copies))
+    {
+        tuned_.settle_on_fastest({{"", total(), [this](long long repeats) { enqueue(repeats); }}}, most_copies);
+    }
+
+    Work work() const override
+    {
+        const Bytes moved{tuned_.work()};
+        return {{}, moved, moved, Known::analytic};
+    }
+    void launch(Trace& trace) override { tuned_.launch(trace); }
+    void check() override { copies_.check(); }
+    Bytes memory() const override { return {2 * total()}; }
+
+  private:
+    bool both() const { return copies_.ways.size() > 1; }
+    double total() const { return static_cast<double>(copies_.bytes * copies_.ways.size()); }
+
+    void enqueue(long long repeats) const
+    {
+        const cudaStream_t first = tuned_.stream().get();
+        if (both()) fork_.order(first, second_.get());
+        for (long long i = 0; i < repeats; ++i) {
+            for (std::size_t way = 0; way < copies_.ways.size(); ++way) {
+                const auto& [to, from] = copies_.ways[way];
+                const cudaStream_t stream = way == 0 ? first : second_.get();
+                roof::gpu::check(cudaMemcpyAsync(to, from, copies_.bytes, cudaMemcpyDefault, stream));
+            }
+        }
+        if (both()) fork_.order(second_.get(), first);
+    }
+
+    TunedStream tuned_;
+    Stream second_;
+    Fork fork_;
+    Copies copies_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subject> make_copies(Copies copies, DeviceId id, std::shared_ptr<const Nvml> nvml)
+{
+    return std::make_unique<CopySubject>(std::move(copies), id, std::move(nvml));
+}
+
+void fill_with_numbers(std::byte* to, std::size_t bytes, std::size_t seed)
+{
+    for (std::size_t i = 0; i < bytes / sizeof(std::uint32_t); ++i) {
+        const std::uint32_t word = number_at(i + seed);
+        std::memcpy(to + i * sizeof(word), &word, sizeof(word));
+    }
+}
+
+Axis array_axis()
+{
+    return {.name = "working_set",
+            .meaning = "bytes of each array",
+            .usual = {"67108864"},
+            .legal = {},
+            .numeric = true,
+            .least = 16,
+            .most = 1LL << 36};
+}
+
+std::size_t array_bytes(const Point& point)
+{
+    return static_cast<std::size_t>(point.integer("working_set")) / vector_bytes * vector_bytes;
+}
+
+}  // namespace roof::gpu

@@ -1,0 +1,52 @@
+// The intensities of the "ert" bench and what its sums are due to be, on the host alone.
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/gpu/kernels/intensity.hpp"
+#include "ert/gpu/probes/ert.hpp"
+#include "ert/gpu/probes/intensity_words.hpp"
+
+#include <algorithm>
+
+namespace roof::gpu {
+
+namespace {
+
+double sum_of_first(std::size_t element, std::size_t elements, std::size_t vectors)
+{
+    double sum = 0;
+    for (std::size_t i = 0; i < vectors; ++i) sum += intensity_number(i * elements + element);
+    return sum;
+}
+
+double sum_of_element(std::size_t element, std::size_t elements, std::size_t vectors)
+{
+    const std::size_t period = intensity_period / elements;
+    return static_cast<double>(vectors / period) * sum_of_first(element, elements, period) +
+           sum_of_first(element, elements, vectors % period);
+}
+
+}  // namespace
+
+int multiply_adds_for(std::string_view intensity)
+{
+    const auto found = std::ranges::find(intensity_words, intensity);
+    if (found == intensity_words.end())
+        throw InputError(unknown_word("intensity", intensity,
+                                      std::vector<std::string>(intensity_words.begin(), intensity_words.end())));
+    return multiply_adds_of_vector[static_cast<std::size_t>(found - intensity_words.begin())];
+}
+
+double due_sum(Precision precision, int multiply_adds, std::size_t vectors)
+{
+    const int elements = vector_bytes / traits(precision).storage_bytes;
+    double sum = 0;
+    for (int element = 0; element < elements; ++element) {
+        int times = 0;
+        for (int i = 0; i < multiply_adds; ++i) times += static_cast<int>(element_of(i, elements) == element);
+        if (times == 0) continue;
+        sum += times * sum_of_element(static_cast<std::size_t>(element), static_cast<std::size_t>(elements), vectors);
+    }
+    return sum;
+}
+
+}  // namespace roof::gpu

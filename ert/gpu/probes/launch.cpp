@@ -1,0 +1,115 @@
+#include "ert/gpu/probes/launch.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/check.hpp"
+#include "ert/gpu/kernels/idle.hpp"
+#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/tuning.hpp"
+#include "ert/method/sustained.hpp"
+
+namespace roof::gpu {
+
+namespace {
+
+constexpr int kernels_of_graph = 256;
+constexpr long long most_repeats = 1 << 16;
+
+struct DestroyGraph {
+    void operator()(cudaGraphExec_t graph) const noexcept { log_failure(cudaGraphExecDestroy(graph)); }
+};
+using Graph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
+
+/// Captured on a stream of its own.
+Graph graph_of_idle_kernels()
+{
+    const Stream stream;
+    check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < kernels_of_graph; ++i) enqueue_idle(stream.get());
+    cudaGraph_t captured = nullptr;
+    check(cudaStreamEndCapture(stream.get(), &captured));
+    cudaGraphExec_t graph = nullptr;
+    const cudaError_t status = cudaGraphInstantiate(&graph, captured, 0);
+    log_failure(cudaGraphDestroy(captured));
+    check(status);
+    return Graph(graph);
+}
+
+class LaunchSubject final : public Subject {
+  public:
+    LaunchSubject(bool in_graph, DeviceId id, std::shared_ptr<const Nvml> nvml) : tuned_(id, std::move(nvml))
+    {
+        if (in_graph) graph_ = graph_of_idle_kernels();
+        const std::string name = in_graph ? std::to_string(kernels_of_graph) + " kernels in a graph" : "";
+        tuned_.settle_on_fastest({{name, 1, [this](long long repeats) { enqueue(repeats); }}}, most_repeats);
+    }
+
+    Work work() const override
+    {
+        const Bytes accesses{bytes_per_access * (graph_ ? kernels_of_graph : 1) *
+                             static_cast<double>(tuned_.repeats())};
+        return {{}, accesses, accesses, Known::analytic};
+    }
+    void launch(Trace& trace) override { tuned_.launch(trace); }
+    void check() override {}  // a kernel that fails to launch throws
+    std::string variant() const override { return tuned_.variant(); }
+
+  private:
+    void enqueue(long long repeats) const
+    {
+        for (long long i = 0; i < repeats; ++i) {
+            if (graph_)
+                roof::gpu::check(cudaGraphLaunch(graph_.get(), tuned_.stream().get()));
+            else
+                enqueue_idle(tuned_.stream().get());
+        }
+    }
+
+    TunedStream tuned_;
+    Graph graph_;
+};
+
+class LaunchBench final : public Bench {
+  public:
+    explicit LaunchBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+
+    std::string_view name() const override { return "launch"; }
+    Role role() const override { return Role::latency; }
+    std::string_view sentence() const override
+    {
+        return "Time of one kernel that does nothing, of many in a row; a row's line stands for one kernel.";
+    }
+    std::string_view device_kind() const override { return "gpu"; }
+
+    std::vector<Axis> axes(const Machine&) const override
+    {
+        return {{.name = "path",
+                 .meaning = "each launched by itself, or all as a CUDA graph",
+                 .usual = {"launch", "graph"},
+                 .legal = {"launch", "graph"}}};
+    }
+
+    std::optional<std::string> obstacle(const Point&, const Machine&, const Device& device) const override
+    {
+        return missing_capability(device, 80, "this build");
+    }
+
+    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
+    {
+        const DeviceId id = id_of(device);
+        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+        const CurrentDevice current(id);
+        return std::make_unique<LaunchSubject>(point.text("path") == "graph", id, nvml_);
+    }
+
+  private:
+    std::shared_ptr<const Nvml> nvml_;
+};
+
+}  // namespace
+
+std::unique_ptr<Bench> launch_bench(std::shared_ptr<const Nvml> nvml)
+{
+    return std::make_unique<LaunchBench>(std::move(nvml));
+}
+
+}  // namespace roof::gpu

@@ -1,0 +1,64 @@
+// What arrays hold and what is due of them, on the host alone.
+#include "ert/gpu/kernels/bulk.hpp"
+#include "ert/gpu/kernels/numbers.hpp"
+#include "ert/gpu/probes/arrays.hpp"
+
+#include <bit>
+
+namespace roof::gpu {
+
+namespace {
+
+float word(std::size_t index)
+{
+    return static_cast<float>(number_at(index % number_period));
+}
+
+std::uint32_t sum_between(std::size_t words)
+{
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < words; ++i) sum += std::bit_cast<std::uint32_t>(word(i));
+    return sum;
+}
+
+}  // namespace
+
+int arrays_of(StreamOperation operation)
+{
+    switch (operation) {
+        case StreamOperation::load:
+        case StreamOperation::store:
+            return 1;
+        case StreamOperation::copy:
+            return 2;
+        case StreamOperation::triad:
+            return 3;
+    }
+    return 1;
+}
+
+std::size_t vectors_of_each(StreamOperation operation, std::size_t working_set)
+{
+    const std::size_t each = working_set / static_cast<std::size_t>(arrays_of(operation));
+    return each / bulk_chunk_bytes * (bulk_chunk_bytes / vector_bytes);
+}
+
+std::uint32_t sum_of_bits(std::size_t words)
+{
+    static const std::uint32_t of_period = sum_between(number_period);
+    return static_cast<std::uint32_t>(words / number_period) * of_period + sum_between(words % number_period);
+}
+
+float due_word(StreamOperation operation, std::size_t index)
+{
+    switch (operation) {
+        case StreamOperation::store:
+            return stream_value;
+        case StreamOperation::triad:
+            return word(index) + stream_scale * word(index + shift_of_b);
+        default:
+            return word(index);
+    }
+}
+
+}  // namespace roof::gpu

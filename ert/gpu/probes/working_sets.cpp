@@ -1,0 +1,94 @@
+#include "ert/gpu/probes/working_sets.hpp"
+
+#include "ert/gpu/probes/capability.hpp"
+
+#include <algorithm>
+
+namespace roof::gpu {
+
+namespace {
+
+constexpr long long smallest_each = 16 << 10;  ///< of a multiprocessor
+/// A set so many times as large as the L2 finds next to nothing in it.
+constexpr double beyond_l2 = 32;
+constexpr double most_share_of_memory = 0.25;
+
+const Device& first_gpu(const Machine& machine)
+{
+    static const Device middling = [] {
+        Device device;
+        device.levels.push_back({"L1", Bytes{16e6}, 1, 1});
+        device.levels.push_back({"L2", Bytes{40e6}, 1, 1});
+        device.facts["multiprocessors"] = "100";
+        return device;
+    }();
+    const auto found = std::ranges::find(machine.devices, "gpu", &Device::kind);
+    return found == machine.devices.end() ? middling : *found;
+}
+
+double capacity(const Device& device, const std::string& level)
+{
+    const auto found = std::ranges::find(device.levels, level, &MemoryLevel::name);
+    return found == device.levels.end() ? 0 : found->capacity.value;
+}
+
+long long largest(const Device& device)
+{
+    constexpr double least_largest = 1 << 30;
+    const double wanted = std::max(least_largest, beyond_l2 * capacity(device, "L2"));
+    const double available = device.memory_available.value;
+    return static_cast<long long>(available > 0 ? std::min(wanted, most_share_of_memory * available) : wanted);
+}
+
+std::vector<std::string> octaves(const Machine& machine, bool halves)
+{
+    const Device& device = first_gpu(machine);
+    std::vector<std::string> sets;
+    const long long multiprocessors = multiprocessors_of(device);
+    for (long long bytes = smallest_each * multiprocessors; bytes <= largest(device); bytes *= 2) {
+        sets.push_back(std::to_string(bytes));
+        if (halves && bytes + bytes / 2 <= largest(device)) sets.push_back(std::to_string(bytes + bytes / 2));
+    }
+    if (sets.empty()) sets.push_back(std::to_string(smallest_each * multiprocessors));
+    return sets;
+}
+
+}  // namespace
+
+Axis working_set_axis(std::string meaning, std::vector<std::string> usual)
+{
+    constexpr long long most_bytes = 1LL << 42;
+    Axis axis{"working_set", std::move(meaning), std::move(usual), {}, true, 1, most_bytes};
+    axis.found = {"levels", "fastest", "edges"};
+    return axis;
+}
+
+std::vector<std::string> usual_working_sets(const Machine& machine)
+{
+    return octaves(machine, true);
+}
+
+std::vector<std::string> usual_chase_sets(const Machine& machine)
+{
+    return octaves(machine, false);
+}
+
+std::vector<std::string> usual_ert_sets(const Machine& machine)
+{
+    const Device& device = first_gpu(machine);
+    const std::vector<std::string> sets = usual_chase_sets(machine);
+    const auto below = [&](double bytes) {
+        const std::string* best = &sets.front();
+        for (const std::string& set : sets) {
+            if (std::stod(set) <= bytes) best = &set;
+        }
+        return *best;
+    };
+    std::vector<std::string> chosen{below(capacity(device, "L1") / 2)};
+    for (const std::string& set : {below(capacity(device, "L2") / 2), sets.back()}) {
+        if (set != chosen.back()) chosen.push_back(set);
+    }
+    return chosen;
+}
+
+}  // namespace roof::gpu

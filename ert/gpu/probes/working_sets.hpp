@@ -1,0 +1,24 @@
+// The working sets that GPU probes sweep over: multiples of what every multiprocessor has a like part of, from well inside
+// the L1s to well beyond the L2.
+#pragma once
+
+#include "ert/method/bench.hpp"
+
+#include <string>
+#include <vector>
+
+namespace roof::gpu {
+
+/// "working_set", in bytes, with the words for sizes that the load sweep finds.
+Axis working_set_axis(std::string meaning, std::vector<std::string> usual);
+
+/// Two for each octave, ascending, for the machine's first GPU; for a machine without one, of some middling one.
+std::vector<std::string> usual_working_sets(const Machine& machine);
+
+/// One for each octave.
+std::vector<std::string> usual_chase_sets(const Machine& machine);
+
+/// One inside the L1s, one inside the L2, one beyond.
+std::vector<std::string> usual_ert_sets(const Machine& machine);
+
+}  // namespace roof::gpu

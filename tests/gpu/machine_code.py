@@ -1,0 +1,64 @@
+"""Reads the GPU machine code inside an object that is shipped, without a disassembler: instructions are counted by opcode.
+
+The object holds cubins uncompressed (tools/cmake/cuda.cmake). From compute capability 7.5 on each instruction has 16 bytes; its
+opcode is in the lowest 9 bits, the size of a load or store in bits 73 to 75."""
+
+import collections
+import struct
+
+MAGIC = b"\x7fELF\x02\x01\x01"
+MACHINE_CUDA = 190
+INSTRUCTION_BYTES = 16
+
+OPCODES = {
+    0x020: "FMUL", 0x021: "FADD", 0x023: "FFMA", 0x024: "IMAD", 0x028: "DMUL", 0x029: "DADD", 0x02B: "DFMA",
+    0x030: "HADD2", 0x031: "HFMA2", 0x032: "HMUL2", 0x035: "HFMA2",
+    0x037: "IMMA", 0x03C: "HMMA", 0x03F: "DMMA", 0x07A: "QMMA", 0x1F0: "HGMMA", 0x1F1: "IGMMA", 0x1F3: "QGMMA",
+    0x181: "LDG", 0x183: "LDL", 0x184: "LDS", 0x186: "STG", 0x187: "STL", 0x188: "STS",
+}
+SIZED = {"LDG", "LDL", "LDS", "STG", "STL", "STS"}
+SIZES = {0: 8, 1: 8, 2: 16, 3: 16, 4: 32, 5: 64, 6: 128}
+
+
+def cubins(data):
+    """(compute capability, offset) of each, 90 for 9.0."""
+    at = data.find(MAGIC)
+    while at >= 0:
+        if struct.unpack_from("<H", data, at + 18)[0] == MACHINE_CUDA:
+            flags = struct.unpack_from("<I", data, at + 48)[0]
+            yield flags >> 8 & 0xFF, at
+        at = data.find(MAGIC, at + 1)
+
+
+def sections(data, at):
+    """Name and bytes of each section of the ELF file at an offset."""
+    table = at + struct.unpack_from("<Q", data, at + 40)[0]
+    size, count, names = struct.unpack_from("<HHH", data, at + 58)
+    headers = [struct.unpack_from("<IIQQQQ", data, table + i * size) for i in range(count)]
+    text = at + headers[names][4]
+    for name, _, _, _, offset, length in headers:
+        end = data.index(b"\0", text + name)
+        yield data[text + name:end].decode(), data[at + offset:at + offset + length]
+
+
+def instructions(code):
+    """Names of those this page knows, loads and stores with their size: LDG.128."""
+    for at in range(0, len(code) - INSTRUCTION_BYTES + 1, INSTRUCTION_BYTES):
+        low, high = struct.unpack_from("<QQ", code, at)
+        name = OPCODES.get(low & 0x1FF)
+        if name in SIZED:
+            name += f".{SIZES.get(high >> 9 & 7, 0)}"
+        if name is not None:
+            yield name
+
+
+def kernels(path):
+    """{(compute capability, mangled name): Counter of instructions} of an object."""
+    with open(path, "rb") as file:
+        data = file.read()
+    found = {}
+    for capability, at in cubins(data):
+        for name, code in sections(data, at):
+            if name.startswith(".text."):
+                found[capability, name[len(".text."):]] = collections.Counter(instructions(code))
+    return found

@@ -1,0 +1,136 @@
+// The index arithmetic of the memory probes, and what their results are due to be.
+#include "ert/base/error.hpp"
+#include "ert/gpu/kernels/bulk.hpp"
+#include "ert/gpu/kernels/chase.hpp"
+#include "ert/gpu/kernels/numbers.hpp"
+#include "ert/gpu/kernels/shared.hpp"
+#include "ert/gpu/probes/arrays.hpp"
+#include "ert/gpu/probes/ert.hpp"
+#include "ert/gpu/probes/intensity_words.hpp"
+#include "ert/gpu/probes/working_sets.hpp"
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <set>
+
+using namespace roof;
+using namespace roof::gpu;
+
+TEST_CASE("the threads of all blocks take each vector once, whatever the layout")
+{
+    const auto layout = GENERATE(StreamLayout::stretches, StreamLayout::together);
+    const auto [vectors, blocks, threads] = GENERATE(table<int, int, int>({{1000, 7, 32}, {31, 4, 16}, {2, 5, 8}}));
+    std::vector<int> taken(static_cast<std::size_t>(vectors));
+    for (int block = 0; block < blocks; ++block) {
+        for (int thread = 0; thread < threads; ++thread) {
+            const Stretch mine = stretch_of(layout, static_cast<std::size_t>(vectors), blocks, block, threads, thread);
+            for (std::size_t i = mine.first; i < mine.end; i += mine.step) ++taken[i];
+        }
+    }
+    CHECK(taken == std::vector<int>(taken.size(), 1));
+}
+
+TEST_CASE("in stretches, a block keeps to a stretch of its own, as long as any other's")
+{
+    for (int block = 0; block < 4; ++block) {
+        const Stretch mine = stretch_of(StreamLayout::stretches, 4096, 4, block, 512, 3);
+        CHECK(mine.first == static_cast<std::size_t>(block) * 1024 + 3);
+        CHECK(mine.end == static_cast<std::size_t>(block + 1) * 1024);
+        CHECK(mine.step == 512);
+    }
+}
+
+TEST_CASE("a chase visits every line once before it is back, and neighbours far apart in time")
+{
+    const std::size_t lines = GENERATE(2U, 3U, 64U, 1000U, 4099U);
+    std::set<std::size_t> seen;
+    std::size_t at = 0;
+    for (std::size_t step = 0; step < lines; ++step) {
+        CHECK(chase_position(lines, step) == at);
+        seen.insert(at);
+        at = (at + chase_stride(lines)) % lines;
+    }
+    CHECK(at == 0);
+    CHECK(seen.size() == lines);
+    if (lines >= 64) CHECK(chase_stride(lines) > lines / 2);
+}
+
+TEST_CASE("arrays share the working set in whole chunks")
+{
+    CHECK(vectors_of_each(StreamOperation::load, 3 * bulk_chunk_bytes) * vector_bytes == 3 * bulk_chunk_bytes);
+    CHECK(vectors_of_each(StreamOperation::copy, 3 * bulk_chunk_bytes) * vector_bytes == bulk_chunk_bytes);
+    CHECK(vectors_of_each(StreamOperation::triad, 3 * bulk_chunk_bytes - 1) == 0);
+}
+
+TEST_CASE("the sum of an array's bits is that of adding them one by one")
+{
+    const std::size_t words = number_period + 1000;
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < words; ++i)
+        sum += std::bit_cast<std::uint32_t>(static_cast<float>(number_at(i % number_period)));
+    CHECK(sum_of_bits(words) == sum);
+    CHECK(sum_of_bits(1) == std::bit_cast<std::uint32_t>(static_cast<float>(number_at(0))));
+}
+
+TEST_CASE("numbers are whole, random, and small enough for a triad to be exact")
+{
+    std::set<std::uint32_t> seen;
+    for (std::size_t i = 0; i < 1000; ++i) {
+        CHECK(number_at(i) < 1U << 20);
+        seen.insert(number_at(i));
+    }
+    CHECK(seen.size() > 990);
+    CHECK(due_word(StreamOperation::copy, 5) == static_cast<float>(number_at(5)));
+    CHECK(due_word(StreamOperation::triad, 5) ==
+          static_cast<float>(number_at(5)) + 3 * static_cast<float>(number_at(6)));
+    CHECK(due_word(StreamOperation::triad, number_period) == due_word(StreamOperation::triad, 0));
+    CHECK(due_word(StreamOperation::store, 5) == stream_value);
+}
+
+TEST_CASE("what a thread of the shared-memory probe sums depends on every access")
+{
+    CHECK(shared_result(SharedOperation::load, 3, 2) == 2 * shared_result(SharedOperation::load, 3, 1));
+    CHECK(shared_result(SharedOperation::load, 3, 1) != shared_result(SharedOperation::load, 4, 1));
+    CHECK(shared_result(SharedOperation::store, 3, 7) == 4 * shared_vectors * 7);
+}
+
+TEST_CASE("an intensity is an eighth of the multiply-adds of a vector")
+{
+    CHECK(multiply_adds_for("1/8") == 1);
+    CHECK(multiply_adds_for("1") == 8);
+    CHECK(multiply_adds_for("64") == 512);
+    CHECK_THROWS_AS(multiply_adds_for("3"), InputError);
+}
+
+TEST_CASE("the sums of the curve are those of doing its multiply-adds one by one")
+{
+    const auto [precision, elements] = GENERATE(table<Precision, int>({{Precision::fp64, 2}, {Precision::fp32, 4}}));
+    const int multiply_adds = GENERATE(1, 2, 8, 128);
+    const std::size_t vectors = intensity_period + 77;
+    double sum = 0;
+    for (std::size_t vector = 0; vector < vectors; ++vector) {
+        for (int i = 0; i < multiply_adds; ++i)
+            sum += intensity_number(vector * static_cast<std::size_t>(elements) +
+                                    static_cast<std::size_t>(element_of(i, elements)));
+    }
+    CHECK(due_sum(precision, multiply_adds, vectors) == sum);
+}
+
+TEST_CASE("usual working sets go from inside every L1 to well beyond the L2, and not beyond the memory there is")
+{
+    Device device;
+    device.kind = "gpu";
+    device.name = "gpu:0";
+    device.levels = {{"L1", Bytes{132 * 233472.0}, 1, 1}, {"L2", Bytes{50e6}, 1, 1}};
+    device.facts["multiprocessors"] = "132";
+    device.memory_available = Bytes{140e9};
+    Machine machine;
+    machine.devices = {device};
+    const std::vector<std::string> sets = usual_working_sets(machine);
+    CHECK(sets.front() == std::to_string(132 * 16384));
+    CHECK(std::stod(sets.back()) > 1e9);
+    CHECK(usual_ert_sets(machine).size() == 3);
+    machine.devices[0].memory_available = Bytes{1e9};
+    CHECK(std::stod(usual_working_sets(machine).back()) <= 0.25e9);
+    CHECK_FALSE(usual_working_sets(Machine{}).empty());
+}
