@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace roof::analysis {
 
@@ -17,9 +18,21 @@ bool stands_beside(const Promise& promise, const Ceiling& ceiling)
            (promise.precision.empty() || promise.precision == ceiling.precision);
 }
 
+/// A GPU's rates are those of all its multiprocessors; 0 for other devices.
+int multiprocessors(const std::string& device, const Machine& machine)
+{
+    for (const Device& candidate : machine.devices) {
+        const auto count = candidate.facts.find("multiprocessors");
+        if (candidate.name == device && candidate.kind == "gpu" && count != candidate.facts.end())
+            return std::atoi(count->second.c_str());
+    }
+    return 0;
+}
+
 /// Threads take one core after the other, unless they were packed onto the hardware threads of each.
 int cores_under(const Ceiling& ceiling, const Machine& machine)
 {
+    if (const int count = multiprocessors(ceiling.device, machine); count > 0) return count;
     const int per_core = std::max(1, machine.smt);
     if (ceiling.condition.find("siblings") != std::string::npos) return (ceiling.threads + per_core - 1) / per_core;
     return std::clamp(ceiling.threads, 1, std::max(1, machine.cores));

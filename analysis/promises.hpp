@@ -14,7 +14,7 @@ namespace roof::analysis {
 /// Null where nothing is promised.
 const Promise* promise_of(const Ceiling& ceiling, const Machine& machine);
 
-/// FLOPs or bytes per clock of one of the cores that the ceiling's threads ran on; 0 if the clock is not known.
+/// FLOPs or bytes per clock of one of the cores that the ceiling's threads ran on, or of one multiprocessor; 0 if the clock is not known.
 double per_clock_and_core(const Ceiling& ceiling, const Machine& machine);
 
 /// What was reached of what is promised; nothing without a promise or a clock.

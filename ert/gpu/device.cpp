@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/nvml.hpp"
+#include "ert/gpu/theory.hpp"
 
 #include <charconv>
 
@@ -57,6 +58,7 @@ Device describe_device(DeviceId id)
         {"memory_bus_bits", std::to_string(attribute(id, cudaDevAttrGlobalMemoryBusWidth))},
         {"ecc", properties.ECCEnabled != 0 ? "on" : "off"},
     };
+    device.promised = promises_of(10 * properties.major + properties.minor);
     return device;
 }
 

@@ -28,9 +28,9 @@ struct Sample {
     Seconds update;
     std::optional<double> loss;
     Hertz clock;              ///< of the cores beside the launch; 0 if not known
-    Conditions conditions{};  ///< memory clock, power and temperature as the device reports them
     std::string disturbance;  ///< what was seen to disturb it; empty if nothing
     bool used = true;         ///< false: warm-up, or disturbed, and left out of the estimates
+    Conditions conditions{};  ///< memory clock, power and temperature, as the device says
 };
 
 /// A part over all used launches.

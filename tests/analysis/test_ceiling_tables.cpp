@@ -91,6 +91,20 @@ TEST_CASE("the share of a promise is per clock and core, whatever the number of 
     CHECK_FALSE(share_of_promise(made::bandwidth("L1", 1, 1e9), machine));
 }
 
+TEST_CASE("a GPU's promise is that of one multiprocessor, and its rate that of all")
+{
+    Machine machine = promising();
+    Device gpu = machine.devices.front();
+    gpu.name = "gpu:0";
+    gpu.kind = "gpu";
+    gpu.facts["multiprocessors"] = "4";
+    machine.devices.push_back(gpu);
+    Ceiling ceiling = load(4 * 64);
+    ceiling.device = "gpu:0";
+    CHECK(per_clock_and_core(ceiling, machine) == Approx(64));
+    CHECK(*share_of_promise(ceiling, machine) == Approx(0.5));
+}
+
 TEST_CASE("threads that share a core share its promise")
 {
     Machine machine = promising();

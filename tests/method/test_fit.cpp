@@ -220,6 +220,29 @@ TEST_CASE("compute ceilings are the rows, and the best is the roof of its precis
     CHECK(ceilings.levels.empty());
 }
 
+TEST_CASE("what goes by a path of its own is a ceiling under its own condition, and neither a level nor a roof")
+{
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 50e9));
+    Measurement link = row("h2d", "cuda", 1, 64 * MiB, 900e9);
+    link.point.set("path", "host");
+    Measurement launch = link;
+    launch.role = Role::latency;
+    launch.point.set("path", "launch");
+    launch.work.compulsory = Bytes{1000 * bytes_per_access};
+    rows.push_back(link);
+    rows.push_back(launch);
+    const Ceilings ceilings = fit_ceilings(rows, Machine{});
+    CHECK(ceilings.levels.size() == 4);
+    CHECK(ceilings.bandwidth("cpu", "host", 1) == nullptr);
+    const auto of_link = std::ranges::find(ceilings.all, "host", &Ceiling::level);
+    REQUIRE(of_link != ceilings.all.end());
+    CHECK(of_link->condition == "host");
+    CHECK(of_link->rate.median.value == Approx(900e9));
+    const auto of_launch = std::ranges::find(ceilings.all, "launch", &Ceiling::level);
+    REQUIRE(of_launch != ceilings.all.end());
+    CHECK(of_launch->per_access().value == Approx(launch.seconds.median.value / 1000));
+}
+
 TEST_CASE("no rows and too few rows give no ceilings, and no failure")
 {
     CHECK(fit_ceilings({}, machine()).all.empty());

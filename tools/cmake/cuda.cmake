@@ -26,7 +26,7 @@ endif()
 # instructions no other has.)
 set(ROOF_CUDA_ARCHITECTURES_90 ${CMAKE_CUDA_ARCHITECTURES})
 list(FILTER ROOF_CUDA_ARCHITECTURES_90 EXCLUDE REGEX "^[78][0-9]")
-if(NOT ROOF_CUDA_ARCHITECTURES_90)
+if(NOT ROOF_CUDA_ARCHITECTURES_90 OR CMAKE_CUDA_ARCHITECTURES MATCHES "native|all")
   set(ROOF_CUDA_ARCHITECTURES_90 90-real)
 endif()
 # Line numbers are for profilers. Uncompressed, the machine code can be read from the object that is shipped, as a test does.

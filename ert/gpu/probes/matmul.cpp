@@ -21,6 +21,8 @@ namespace roof::gpu {
 namespace {
 
 constexpr long long most_products = 1 << 12;
+/// Longer than other launches: a program of products keeps the card at its power cap, and so is this to do.
+constexpr Seconds product_length{0.04};
 
 /// cublasComputeType_t.
 constexpr int compute_32f = 68;
@@ -119,7 +121,7 @@ class MatmulSubject final : public Subject {
                 {"algorithm " + std::to_string(i + 1) + " of " + std::to_string(product_.algorithms()) + " suggested",
                  1, [this, i](long long repeats) { enqueue(i, repeats); }});
         }
-        tuned_.settle_on_fastest(std::move(ways), most_products);
+        tuned_.settle_on_fastest(std::move(ways), most_products, product_length);
     }
 
     Work work() const override

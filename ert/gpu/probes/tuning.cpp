@@ -31,7 +31,7 @@ long long repeats_for(Seconds length, Seconds taken, long long tried, long long 
     return static_cast<long long>(std::clamp(std::round(static_cast<double>(tried) * (length / taken)), 1.0, limit));
 }
 
-Tuned tune(const WatchedStream& stream, const std::vector<Way>& ways, long long most)
+Tuned tune(const WatchedStream& stream, const std::vector<Way>& ways, long long most, Seconds length)
 {
     constexpr int opinions = 3;
     std::vector<long long> repeats;
@@ -43,13 +43,13 @@ Tuned tune(const WatchedStream& stream, const std::vector<Way>& ways, long long 
     };
     const std::size_t way = ways.size() == 1 ? 0 : cheapest(ways.size(), opinions, cost);
     const Seconds taken = stream.settle([&] { ways[way].enqueue(repeats[way]); });
-    return {way, repeats_for(launch_length, taken, repeats[way], most)};
+    return {way, repeats_for(length, taken, repeats[way], most)};
 }
 
-void TunedStream::settle_on_fastest(std::vector<Way> ways, long long most)
+void TunedStream::settle_on_fastest(std::vector<Way> ways, long long most, Seconds length)
 {
     ways_ = std::move(ways);
-    tuned_ = tune(stream_, ways_, most);
+    tuned_ = tune(stream_, ways_, most, length);
 }
 
 void TunedStream::launch(Trace& trace)

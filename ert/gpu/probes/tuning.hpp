@@ -11,7 +11,7 @@
 namespace roof::gpu {
 
 /// Launches are sized to last about this long, trials a part of it.
-inline constexpr Seconds launch_length{0.01};
+inline constexpr Seconds launch_length{0.004};
 inline constexpr Seconds trial_length{0.001};
 
 struct Way {
@@ -29,8 +29,8 @@ struct Tuned {
 long long repeats_for(Seconds length, Seconds taken, long long tried, long long most);
 
 /// Of `ways`, at least one, the one with the most work per time; settled, so that the clock is up. No launch repeats more
-/// than `most` times. Throws Error.
-Tuned tune(const WatchedStream& stream, const std::vector<Way>& ways, long long most);
+/// than `most` times, and one of the chosen way takes about `length`. Throws Error.
+Tuned tune(const WatchedStream& stream, const std::vector<Way>& ways, long long most, Seconds length = launch_length);
 
 /// A watched stream and the way its probe settled on.
 class TunedStream {
@@ -38,7 +38,7 @@ class TunedStream {
     TunedStream(DeviceId id, std::shared_ptr<const Nvml> nvml) : stream_(id, std::move(nvml)) {}
 
     /// As tune(). Before any of what follows.
-    void settle_on_fastest(std::vector<Way> ways, long long most);
+    void settle_on_fastest(std::vector<Way> ways, long long most, Seconds length = launch_length);
 
     const WatchedStream& stream() const { return stream_; }
     long long repeats() const { return tuned_.repeats; }

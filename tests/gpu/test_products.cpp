@@ -1,0 +1,54 @@
+// The host's side of the "matmul" bench: its operands, and how far rounding may take an element of the product.
+#include "ert/gpu/formats.hpp"
+#include "ert/gpu/probes/product_check.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using namespace roof;
+using namespace roof::gpu;
+
+TEST_CASE("operands of a product are numbers of their precision, and none is zero")
+{
+    for (const Precision precision : {Precision::fp16, Precision::bf16, Precision::fp8, Precision::int8}) {
+        INFO(traits(precision).name);
+        const std::vector<double> numbers = product_numbers(precision, 1);
+        CHECK(numbers.size() == product_period);
+        for (std::size_t i = 0; i < 1000; ++i) {
+            CHECK(numbers[i] != 0);
+            CHECK_NOTHROW(encode(format_of(precision), numbers[i]));
+        }
+        CHECK(numbers != product_numbers(precision, 2));
+    }
+}
+
+TEST_CASE("an element is the product of a row and a column, and the numbers repeat where the operands do")
+{
+    std::vector<double> a(product_period, 1);
+    std::vector<double> b(product_period, 2);
+    a[8] = 5;  // row 2, k 0 of 4 x 4
+    b[4] = 7;  // column 1, k 0
+    CHECK(due_element(Precision::fp64, a, b, 4, 2, 1).value == 5 * 7 + 3 * 2);
+    CHECK(due_element(Precision::fp64, a, b, 4, 0, 0).value == 8);
+    // A row that begins three numbers beyond the period.
+    a[3] = 11;
+    CHECK(due_element(Precision::fp64, a, b, 4, (product_period + 3) / 4, 0).value == 2 * (11 + 1 + 1 + 1));
+}
+
+TEST_CASE("rounding may take an element as far as its format goes, and a wrong element is farther")
+{
+    const std::size_t n = 1024;
+    for (const Precision precision :
+         {Precision::fp64, Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8}) {
+        INFO(traits(precision).name);
+        const std::vector<double> a = product_numbers(precision, 1);
+        const std::vector<double> b = product_numbers(precision, 2);
+        const DueElement due = due_element(precision, a, b, n, 3, 5);
+        const DueElement other = due_element(precision, a, b, n, 3, 6);
+        CHECK(due.tolerance > 0);
+        CHECK(std::abs(due.value - other.value) > 2 * due.tolerance);
+    }
+    CHECK(
+        due_element(Precision::int8, product_numbers(Precision::int8, 1), product_numbers(Precision::int8, 2), n, 3, 5)
+            .tolerance == 0);
+}

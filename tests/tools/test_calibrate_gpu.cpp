@@ -1,0 +1,206 @@
+// Calibrating a GPU by the plans in the binary, on made-up probes: levels, links and conditions go the way they would.
+#include "ert/method/files.hpp"
+#include "tests/tools/workbench.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace roof;
+using nlohmann::json;
+using tests::Workbench;
+
+namespace {
+
+constexpr double launch_seconds = 1e-3;
+constexpr double l1_bytes = 30e6;
+constexpr double l2_bytes = 50e6;
+
+/// Says under which conditions it ran; of every five launches one is too hot.
+class WatchedSubject final : public fakes::FakeSubject {
+  public:
+    using FakeSubject::FakeSubject;
+
+    void launch(Trace& trace) override
+    {
+        FakeSubject::launch(trace);
+        trace.ran_under({Hertz{2.6e9}, 512, 61});
+        if (++launches_ % 5 == 0) trace.disturbed("the card was too hot");
+    }
+
+  private:
+    int launches_ = 0;
+};
+
+class GpuBench final : public fakes::FakeBench {
+  public:
+    GpuBench(std::string name, Role role, std::vector<Axis> axes, Make make, const fakes::ManualClock& clock)
+        : FakeBench(std::move(name), role, std::move(axes), make, clock), make_(std::move(make)), clock_(clock)
+    {
+    }
+    std::string_view device_kind() const override { return "gpu"; }
+    std::optional<std::string> obstacle(const Point& point, const Machine&, const Device&) const override
+    {
+        if (point.has("path") && point.text("path") == "peer") return "there is no other GPU in this machine";
+        return std::nullopt;
+    }
+    std::unique_ptr<Subject> make(const Point& point, const Machine&, const Device&) const override
+    {
+        return std::make_unique<WatchedSubject>(make_(point), clock_);
+    }
+
+  private:
+    Make make_;
+    fakes::ManualClock clock_;
+};
+
+fakes::FakeSubject::Script script_of(Flops flops, Bytes bytes)
+{
+    fakes::FakeSubject::Script script;
+    script.work = {flops, bytes, bytes};
+    script.rest_seconds = launch_seconds;
+    script.clock = Hertz{1.9e9};
+    return script;
+}
+
+fakes::FakeSubject::Script compute_script(const Point& point)
+{
+    const double rate = point.has("isa") && point.text("isa") == "wgmma" ? 900e12 : 60e12;
+    return script_of(Flops{rate * launch_seconds}, Bytes{1e9});
+}
+
+fakes::FakeSubject::Script memory_script(const Point& point)
+{
+    const double set = point.has("working_set") ? point.number("working_set") : 1e9;
+    const double rate = set <= l1_bytes ? 25e12 : set <= l2_bytes ? 8e12 : 4.5e12;
+    return script_of({}, Bytes{rate * launch_seconds});
+}
+
+/// An access each of 30, 200 or 600 ns, written as 64 bytes.
+fakes::FakeSubject::Script latency_script(const Point& point)
+{
+    const double set = point.has("working_set") ? point.number("working_set") : 0;
+    const double seconds = point.has("path") ? 2e-6 : set <= l1_bytes ? 30e-9 : set <= l2_bytes ? 200e-9 : 600e-9;
+    return script_of({}, Bytes{64 * launch_seconds / seconds});
+}
+
+Axis words(const std::string& name, const std::string& usual)
+{
+    return {name, "anything", {usual}, {}};
+}
+
+Lab gpu_lab(const fakes::ManualClock& clock)
+{
+    Lab lab;
+    lab.machine() = fakes::fake_machine();
+    Device gpu;
+    gpu.name = "gpu:0";
+    gpu.kind = "gpu";
+    gpu.model = "Fake GPU";
+    gpu.memory = Bytes{140e9};
+    gpu.levels = {{"L1", Bytes{l1_bytes}, 1, 1}, {"L2", Bytes{l2_bytes}, 1, 1}, {"DRAM", gpu.memory, 1, 1}};
+    lab.machine().devices.push_back(gpu);
+
+    const Axis operation = words("operation", "load");
+    const Axis isa = words("isa", "cuda");
+    const Axis precision = words("precision", "fp32");
+    Axis set{"working_set", "bytes", {}, {}, true, 1, 1LL << 40, {"levels", "edges", "fastest"}};
+    for (double size = 2e6; size < 2e9; size *= 1.25) set.usual.push_back(std::to_string(std::llround(size)));
+    const auto add = [&](const std::string& name, Role role, std::vector<Axis> axes, const auto& script) {
+        lab.add(std::make_unique<GpuBench>(name, role, std::move(axes), script, clock));
+    };
+    add("flops", Role::compute, {operation, isa, precision}, compute_script);
+    add("matmul", Role::compute, {words("operation", "matmul"), isa, precision, words("size", "8192")}, compute_script);
+    add("bandwidth", Role::bandwidth, {operation, isa, set}, memory_script);
+    add("shared", Role::bandwidth, {operation, words("path", "shared")}, memory_script);
+    add("latency", Role::latency, {set}, latency_script);
+    add("launch", Role::latency, {words("path", "launch")}, latency_script);
+    add("link", Role::bandwidth, {operation, words("pages", "pinned"), words("path", "host"), set}, memory_script);
+    add("peer", Role::bandwidth, {operation, words("path", "peer")}, memory_script);
+    add("ert", Role::compute, {words("intensity", "1"), precision, set}, compute_script);
+    return lab;
+}
+
+tests::Said calibrate(const Workbench& bench, const std::vector<std::string>& options)
+{
+    std::vector<std::string> line{"calibrate", "--device", "gpu:0"};
+    line.insert(line.end(), options.begin(), options.end());
+    std::ostringstream out;
+    std::ostringstream err;
+    const auto never = [] { return false; };
+    const auto lab = [&] { return gpu_lab(bench.clock); };
+    const int status =
+        run_command_line(line, {out, err, lab, bench.clock.clock(), Terminal{}, never, bench.folder / "results"});
+    return {status, out.str(), err.str()};
+}
+
+/// The one ceiling of a kind on a level with an operation; fails if there is none.
+json ceiling(const json& all, const std::string& kind, const std::string& level, const std::string& operation)
+{
+    for (const json& c : all) {
+        if (c.at("kind") == kind && c.at("level") == level && c.at("operation") == operation) return c;
+    }
+    FAIL("no " << kind << " of " << level << " " << operation);
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("a GPU's levels of memory come of its load sweep, as a CPU's do")
+{
+    const Workbench bench;
+    const auto said = calibrate(bench, {"--json"});
+    INFO(said.err);
+    REQUIRE(said.status == 0);
+    const json all = json::parse(said.out).at("ceilings");
+    CHECK(ceiling(all, "bandwidth", "L1", "load").at("median").get<double>() == Approx(25e12));
+    CHECK(ceiling(all, "bandwidth", "L2", "load").at("median").get<double>() == Approx(8e12));
+    CHECK(ceiling(all, "bandwidth", "DRAM", "copy").at("median").get<double>() == Approx(4.5e12));
+    CHECK(ceiling(all, "latency", "DRAM", "latency").at("median").get<double>() == Approx(1 / 600e-9));
+}
+
+TEST_CASE("what goes by a path of its own is a ceiling of that path")
+{
+    const Workbench bench;
+    const json all = json::parse(calibrate(bench, {"--json"}).out).at("ceilings");
+    CHECK(ceiling(all, "bandwidth", "shared", "load").at("condition") == "shared");
+    CHECK(ceiling(all, "bandwidth", "host", "load").at("condition") == "pinned pages, host");
+    CHECK(ceiling(all, "latency", "launch", "launch").at("median").get<double>() == Approx(1 / 2e-6));
+}
+
+TEST_CASE("tensor cores, CUDA cores and the library's products are ceilings apart, and the raw rate is the roof")
+{
+    const Workbench bench;
+    const auto said = calibrate(bench, {"--json"});
+    const json all = json::parse(said.out).at("ceilings");
+    const auto with_isa = [&](const std::string& isa, const std::string& operation) {
+        return std::ranges::count_if(all, [&](const json& c) {
+            return c.at("kind") == "compute" && c.at("isa") == isa && c.at("operation") == operation &&
+                   c.at("precision") == "bf16";
+        });
+    };
+    CHECK(with_isa("wgmma", "tile") == 1);
+    CHECK(with_isa("mma", "tile") == 1);
+    CHECK(with_isa("cuda", "fma") == 1);
+}
+
+TEST_CASE("launches that were too hot are left out and said, and the conditions of each are kept")
+{
+    const Workbench bench;
+    const std::string folder = bench.path("run");
+    REQUIRE(calibrate(bench, {"--quick", "--out", folder}).status == 0);
+    CHECK_THAT(read_file(folder + "/measurements.csv"), Catch::Contains("the card was too hot: "));
+    const std::string samples = read_file(folder + "/samples.csv");
+    CHECK_THAT(samples, Catch::Contains("memory_clock_hz,power_w,temperature_c"));
+    CHECK_THAT(samples, Catch::Contains("2600000000,512,61"));
+}
+
+TEST_CASE("a peer that is not there is a row that says so, and the calibration is complete all the same")
+{
+    const Workbench bench;
+    const std::string folder = bench.path("run");
+    CHECK(calibrate(bench, {"--out", folder}).status == 0);
+    CHECK_THAT(read_file(folder + "/measurements.csv"), Catch::Contains("there is no other GPU in this machine"));
+}

@@ -1,0 +1,80 @@
+"""The acceptance on a GPU, as far as it goes without one: steps that fail do not end it, and ours stand beside the right peers."""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+
+
+def load(path):
+    loader = importlib.machinery.SourceFileLoader(path.stem, str(path))
+    spec = importlib.util.spec_from_loader(path.stem, loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+acceptance = load(ROOT / "tools" / "gpu_acceptance")
+
+
+def ceiling(kind, median, **fields):
+    return {"kind": kind, "median": median, **fields}
+
+
+CEILINGS = [
+    ceiling("compute", 700e12, operation="matmul", precision="bf16", isa="cublaslt"),
+    ceiling("compute", 950e12, operation="tile", precision="bf16", isa="wgmma"),
+    ceiling("compute", 620e12, operation="tile", precision="bf16", isa="mma"),
+    ceiling("bandwidth", 4.4e12, operation="copy", level="DRAM"),
+    ceiling("bandwidth", 9.9e12, operation="copy", level="L2"),
+]
+
+
+class Journal(unittest.TestCase):
+    def test_a_step_that_fails_is_said_and_the_next_one_runs(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as said:
+            journal = acceptance.Journal(Path(folder))
+            self.assertIsNone(journal.step("first", lambda: 1 / 0))
+            self.assertEqual(7, journal.step("second", lambda: 7))
+            kept = json.loads((Path(folder) / "steps.json").read_text(encoding="utf-8"))
+        self.assertEqual(["failed", "ok"], [row["status"] for row in kept])
+        self.assertIn("ZeroDivisionError", said.getvalue())
+        self.assertEqual(["first"], [row["step"] for row in journal.failures])
+
+    def test_a_program_that_fails_tells_its_last_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "log"
+            with self.assertRaisesRegex(RuntimeError, "status 3: the reason"):
+                acceptance.run(["sh", "-c", "echo first; echo the reason >&2; exit 3"], log, 10)
+            self.assertEqual("first\nthe reason\n", log.read_text(encoding="utf-8"))
+            self.assertEqual("x\n", acceptance.run(["sh", "-c", "echo $WORD; exit 1"], log, 10, accepted=(0, 1), WORD="x"))
+
+
+class Table(unittest.TestCase):
+    def test_ours_stand_beside_the_median_of_the_peers_visits(self):
+        visits = [{"matmul bf16": 680e12, "copy": 4.0e12}, {"matmul bf16": 720e12}, {"matmul bf16": 700e12}]
+        rows = {row["what"]: row for row in acceptance.rows_beside(CEILINGS, visits)}
+        self.assertEqual(1.0, rows["matmul bf16"]["ratio"])
+        self.assertEqual(3, rows["matmul bf16"]["visits"])
+        self.assertEqual(950e12, rows["matmul bf16"]["raw issue rate"])
+        self.assertAlmostEqual(1.1, rows["copy"]["ratio"])
+        self.assertIsNone(rows["read"]["ours"])
+
+    def test_is_written_as_csv_and_markdown(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            acceptance.write_table(acceptance.rows_beside(CEILINGS, []), Path(folder))
+            lines = (Path(folder) / "peers.csv").read_text(encoding="utf-8").splitlines()
+            self.assertEqual(1 + len(acceptance.BESIDE), len(lines))
+            self.assertIn("| copy | 4.4e+12 | - |", (Path(folder) / "peers.md").read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    unittest.main()
