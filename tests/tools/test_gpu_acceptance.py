@@ -58,6 +58,12 @@ class Journal(unittest.TestCase):
             self.assertEqual("x\n", acceptance.run(["sh", "-c", "echo $WORD; exit 1"], log, 10, accepted=(0, 1), WORD="x"))
 
 
+    def test_a_calibration_without_ceilings_is_a_failure(self):
+        self.assertEqual([{"kind": "compute"}], acceptance.ceilings_in('{"ceilings": [{"kind": "compute"}]}\nrest'))
+        with self.assertRaisesRegex(RuntimeError, "no ceiling"):
+            acceptance.ceilings_in('{"ceilings": []}')
+
+
 class Table(unittest.TestCase):
     def test_ours_stand_beside_the_median_of_the_peers_visits(self):
         visits = [{"matmul bf16": 680e12, "copy": 4.0e12}, {"matmul bf16": 720e12}, {"matmul bf16": 700e12}]
