@@ -19,6 +19,7 @@ import argparse
 import contextlib
 import inspect
 import json
+import re
 import resource
 import sys
 import time
@@ -39,6 +40,25 @@ def parse_arguments(arguments):
     parser.add_argument("--warmup", type=int, default=2, help="steps before it is ready [2]")
     parser.add_argument("--steps", type=int, help="time this many steps once, and end")
     return parser.parse_args(arguments)
+
+
+def import_torchvision(torch):
+    """torchvision, also where its compiled operators do not load, as beside another build of PyTorch. No network here uses
+    them, but its import says properties of some, and fails where they are not declared: so they are, by name alone."""
+    declared = None
+    while True:
+        try:
+            import torchvision  # pylint: disable=import-outside-toplevel
+            torchvision.declared = declared  # declarations end with this object
+            return torchvision
+        except RuntimeError as error:
+            lacking = re.search(r"operator torchvision::(\w+) does not exist", str(error))
+            if not lacking:
+                raise
+            for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
+                del sys.modules[name]
+            declared = declared or torch.library.Library("torchvision", "DEF")
+            declared.define(f"{lacking[1]}(Tensor of) -> Tensor")
 
 
 def optimizer_of(torch, parameters):
@@ -99,7 +119,7 @@ def main(arguments):
     options = parse_arguments(arguments)
     try:
         import torch  # pylint: disable=import-outside-toplevel
-        import torchvision  # pylint: disable=import-outside-toplevel
+        torchvision = import_torchvision(torch)
     except ImportError as error:
         print(f"torch_step: {error}; {REMEDY}", file=sys.stderr)
         return 2
