@@ -12,18 +12,23 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tools"))
+
+from training import budget, curve, table  # pylint: disable=wrong-import-position
 
 LOADER = importlib.machinery.SourceFileLoader("bench_training", str(ROOT / "tools/bench_training"))
 bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_training", LOADER))
 LOADER.exec_module(bench)
 
-# Stands for both programs: as PyTorch it answers requests, as roof it prints one row; each call is noted in a file.
+# Stands for both programs: as PyTorch it answers requests, as roof it prints one row and leaves its samples; each call is
+# noted in a file.
 FAKE = """\
-import json, sys
+import json, os, sys
 who, log, words = sys.argv[1], sys.argv[2], sys.argv[3:]
 def note(text):
     with open(log, "a") as file: file.write(who + " " + text + "\\n")
 def option(name): return words[words.index(name) + 1]
+def sample(seconds, used): return f"train,{seconds},0,0,0,0,1,,,{used}\\n"
 if who == "torch":
     if "--compile" in words: sys.exit("needs PyTorch 2")
     slow = option("--layout") == "contiguous"
@@ -35,62 +40,135 @@ else:
     note(option("--algorithm") + " " + option("--steps"))
     if option("--algorithm") == "winograd": print(json.dumps({"rows": [{"status": "unsupported", "reason": "none here"}]})); sys.exit()
     seconds = 0.05 if option("--algorithm") == "auto" else 0.1
-    print(json.dumps({"rows": [{"status": "ok", "step_seconds": {"median": seconds}, "peak_memory_bytes": 1000, "remarks": None}]}))
+    os.makedirs(option("--out"))
+    with open(option("--out") + "/samples.csv", "w") as file:
+        file.write("id,launch_s,data_s,forward_s,backward_s,update_s,loss,clock_hz,disturbance,used\\n" + sample(9, 0))
+        file.write(sample(seconds, 1) * (int(option("--steps")) - 1))
+    print(json.dumps({"rows": [{"status": "ok", "step_seconds": {"median": seconds}, "remarks": None}]}))
 """
 
 
-def visit(number, who, seconds, algorithm="direct", fraction=""):
-    return bench.Visit(number, who, "net", 4, "fp32", algorithm if who == "roof" else "", seconds, 1000.0, fraction, "", "")
+def visit(number, who, steps, algorithm="direct", fraction=""):
+    return table.Visit(number, who, "net", 4, "fp32", algorithm if who == "roof" else "", steps, 1000.0, fraction, "", "")
 
 
 class Compares(unittest.TestCase):
     def test_within_rounds(self):
-        visits = [visit(1, "torch", 2.0), visit(1, "roof", 1.0), visit(2, "torch", 8.0), visit(2, "roof", 4.0),
-                  visit(3, "torch", 3.0), visit(3, "roof", 1.0)]
-        (found,) = bench.compare(visits)
+        visits = [visit(1, "torch", (2.0,)), visit(1, "roof", (1.0,)), visit(2, "torch", (8.0,)), visit(2, "roof", (4.0,)),
+                  visit(3, "torch", (3.0,)), visit(3, "roof", (1.0,))]
+        (found,) = table.compare(visits)
         self.assertEqual((2.0, 2.0, 3.0, 3), (found.ratio, found.low, found.high, found.rounds))
 
+    def test_with_an_interval_that_narrows_with_steps(self):
+        few, many = ([tuple(tuple(least + i / count for i in range(count)) for least in (1, 2))] for count in (3, 60))
+        widths = [high - low for low, high in map(table.bootstrap, (few, many))]
+        self.assertLess(widths[1], widths[0])
+        low, high = table.bootstrap(many)
+        self.assertTrue(low <= table.ratio_of(many) <= high)
+
     def test_leaves_out_rows_without_a_peer(self):
-        self.assertEqual([], bench.compare([visit(1, "roof", 1.0)]))
+        self.assertEqual([], table.compare([visit(1, "roof", (1.0,))]))
 
     def test_shows_means_by_algorithm_and_the_least_row(self):
-        visits = [visit(1, "torch", 4.0), visit(1, "roof", 2.0, fraction=0.5), visit(1, "roof", 1.0, "auto")]
-        text = bench.table(bench.compare(visits))
-        self.assertIn("fp32 direct: geometric mean 2.000 over 1 rows; least 2.000 (net, batch 4)", text)
-        self.assertIn("fp32 auto: geometric mean 4.000", text)
-        self.assertIn("50%", text)
+        visits = [visit(1, "torch", (4.0,)), visit(1, "roof", (2.0,), fraction=0.5), visit(1, "roof", (1.0,), "auto")]
+        for text in (table.as_text(table.compare(visits)), table.as_markdown(table.compare(visits))):
+            self.assertIn("fp32 direct: geometric mean 2.000 over 1 rows; least 2.000 (net, batch 4)", text)
+            self.assertIn("fp32 auto: geometric mean 4.000", text)
+            self.assertIn("50%", text)
 
     def test_reads_what_it_writes(self):
-        visits = [visit(1, "torch", 2.0), visit(1, "roof", 1.0, fraction=0.25)]
+        visits = [visit(1, "torch", (2.0, 2.5)), visit(1, "roof", (1.0,), fraction=0.25)]
         with tempfile.TemporaryDirectory() as folder:
-            bench.write_csv(f"{folder}/visits.csv", visits)
-            self.assertEqual(visits, bench.read_csv(f"{folder}/visits.csv"))
+            for one in visits:
+                table.append_csv(f"{folder}/visits.csv", one)
+            self.assertEqual(visits, table.read_csv(f"{folder}/visits.csv"))
+
+    def test_puts_the_table_between_the_marks_of_a_page(self):
+        found = table.compare([visit(1, "torch", (2.0,)), visit(1, "roof", (1.0,))])
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.md"
+            page.write_text(f"before\n{table.MARKS[0]}\nold\n{table.MARKS[1]}\nafter\n", encoding="utf-8")
+            table.write_page(page, found)
+            text = page.read_text(encoding="utf-8")
+            self.assertIn("| net | 4 | fp32 | direct |", text)
+            self.assertNotIn("old", text)
+            self.assertTrue(text.startswith("before\n") and text.endswith("\nafter\n"))
+            page.write_text("no marks", encoding="utf-8")
+            self.assertRaises(ValueError, table.write_page, page, found)
+
+
+class Budgets(unittest.TestCase):
+    GROUPS = [budget.Group("resnet18", 4, "fp32", ("direct",)), budget.Group("vgg16", 64, "fp32", ("direct", "auto"))]
+
+    def test_go_as_deep_as_the_time_allows(self):
+        rich, _ = budget.deepest(self.GROUPS, 4e11, 1e6, 2)
+        poor, total = budget.deepest(self.GROUPS, 4e11, 1, 2)
+        self.assertEqual((budget.DEPTHS[0], budget.DEPTHS[-1]), (rich, poor))
+        self.assertGreater(total, 1)
+        enough, total = budget.deepest(self.GROUPS, 4e11, 500, 2)
+        self.assertLessEqual(total, 500)
+        self.assertLess(enough.rounds, rich.rounds)
+
+    def test_count_at_least_one_step_and_no_more_than_twenty(self):
+        self.assertEqual([1, 20, 4], [budget.steps_for(budget.Depth(3, 2), seconds) for seconds in (15, 0.001, 0.5)])
+
+
+class Curves(unittest.TestCase):
+    def test_are_drawn_both_and_smoothed(self):
+        self.assertEqual([4.0, 3.0, 1.0], curve.smooth([4.0, 2.0, 0.0], over=2))
+        drawn = curve.picture({"roof": [3.0, 2.0], "PyTorch": [3.0, 1.0]}, "net")
+        self.assertEqual(4, drawn.count("<polyline"))
+        self.assertIn(">PyTorch<", drawn)
 
 
 class Measures(unittest.TestCase):
-    def run_it(self, *arguments):
+    def run_it(self, *arguments, times=1):
         with tempfile.TemporaryDirectory() as folder:
-            fake, log = Path(folder) / "fake.py", Path(folder) / "log"
+            fake, log, kept = Path(folder) / "fake.py", Path(folder) / "log", Path(folder) / "visits.csv"
             fake.write_text(FAKE, encoding="utf-8")
             command = f"{sys.executable} {fake}"
-            out, err = io.StringIO(), io.StringIO()
-            with redirect_stdout(out), redirect_stderr(err):
-                status = bench.main(["--models", "net", "--batches", "4", "--roof", f"{command} roof {log}",
-                                     "--python", f"{command} torch {log}", "--seconds", "1", *arguments])
-            calls = log.read_text(encoding="utf-8").split("\n") if log.exists() else []
+            for _ in range(times):
+                log.write_text("", encoding="utf-8")
+                out, err = io.StringIO(), io.StringIO()
+                with redirect_stdout(out), redirect_stderr(err):
+                    status = bench.main(["--models", "net", "--batches", "4", "--roof", f"{command} roof {log}", "--csv",
+                                         str(kept), "--python", f"{command} torch {log}", "--seconds", "1", *arguments])
+            calls = log.read_text(encoding="utf-8").split("\n")[:-1]
             return status, out.getvalue(), err.getvalue(), calls
 
     def test_in_turns_with_the_fastest_pytorch(self):
-        status, out, _, calls = self.run_it("--rounds", "2", "--algorithms", "direct,auto")
+        status, out, _, calls = self.run_it("--rounds", "2", "--modes", "fp32:direct,fp32:auto")
         self.assertEqual(0, status)
-        self.assertEqual(["torch channels_last 5", "roof direct 6", "roof auto 6"] * 2, calls[-7:-1])
-        self.assertIn("torch contiguous 3", calls)
+        turn = ["torch channels_last 5", "roof direct 6", "roof auto 6"]
+        self.assertEqual([*turn, *reversed(turn)], calls[-6:])
+        self.assertTrue(any(call.startswith("torch contiguous") for call in calls))
         self.assertIn("geometric mean 2.000", out)
         self.assertIn("geometric mean 4.000", out)
         self.assertIn("torch 9.9, channels_last, fused SGD", out)
 
+    def test_goes_on_where_it_was_stopped(self):
+        status, out, err, calls = self.run_it("--rounds", "1", "--modes", "fp32:direct", times=2)
+        self.assertEqual((0, []), (status, calls))
+        self.assertIn("geometric mean 2.000", out)
+        self.assertIn("0 groups", err)
+
+    def test_does_not_try_again_what_lost_at_a_smaller_batch(self):
+        _, _, _, calls = self.run_it("--rounds", "1", "--modes", "fp32:direct", "--batches", "4,8")
+        self.assertEqual(1, sum(call.startswith("torch contiguous") for call in calls))
+
+    def test_only_the_rows_asked_for(self):
+        status, out, _, _ = self.run_it("--rounds", "1", "--modes", "fp32:direct", "--batches", "4,8", "--rows", "*:8")
+        self.assertEqual(0, status)
+        self.assertIn("over 1 rows; least 2.000 (net, batch 8)", out)
+
+    def test_says_how_long_it_takes_and_measures_nothing(self):
+        status, out, err, calls = self.run_it("--plan", "--minutes", "5")
+        self.assertEqual((0, ""), (status, out))
+        self.assertEqual(1, len(calls))
+        self.assertRegex(err, "2 groups of rows .* about .* rounds")
+
     def test_leaves_out_what_cannot_be_had(self):
-        status, out, err, _ = self.run_it("--rounds", "1", "--algorithms", "winograd,direct")
+        status, out, err, _ = self.run_it("--rounds", "1", "--modes", "fp32:winograd,fp32:direct")
         self.assertEqual(0, status)
         self.assertIn("none here", err)
         self.assertNotIn("winograd", out)
@@ -100,11 +178,15 @@ class Measures(unittest.TestCase):
                                "--batch", "1"], capture_output=True, text=True, check=False)
         self.assertEqual(2, done.returncode)
         self.assertIn("pip install torch", done.stderr)
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            status = bench.main(["--models", "alexnet", "--batches", "1", "--python", f"{sys.executable} -I -S"])
-        self.assertEqual(2, status)
-        self.assertIn("pip install torch", err.getvalue())
+        with tempfile.TemporaryDirectory() as folder:
+            fake, log = Path(folder) / "fake.py", Path(folder) / "log"
+            fake.write_text(FAKE, encoding="utf-8")
+            err = io.StringIO()
+            with redirect_stdout(io.StringIO()), redirect_stderr(err):
+                status = bench.main(["--models", "net", "--batches", "1", "--roof", f"{sys.executable} {fake} roof {log}",
+                                     "--python", f"{sys.executable} -I -S"])
+            self.assertEqual(2, status)
+            self.assertIn("pip install torch", err.getvalue())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,132 @@
+"""Visits to training programs, kept in a CSV file, and what follows from them: ratios with intervals, as text and as a page."""
+
+import csv
+import math
+import random
+import statistics
+from collections import namedtuple
+from pathlib import Path
+
+#: A network, a batch, and how ours computes it.
+Row = namedtuple("Row", "model batch precision algorithm")
+
+#: One program's visit to a row. `who`: "roof" or "torch"; `steps`: seconds of each timed one; `memory_bytes`: the process's
+#: peak; `fraction`: of the ceiling that `binds`, empty where no ceilings were given; `note`: how it was done.
+Visit = namedtuple("Visit", "round who model batch precision algorithm steps memory_bytes fraction binds note")
+
+Comparison = namedtuple("Comparison", "row ours theirs ratio low high rounds steps memory_ratio fraction binds note")
+
+MARKS = ("<!-- the table: written by tools/bench_training -->", "<!-- end of the table -->")
+RESAMPLES = 2000
+
+
+def row_of(visit):
+    return Row(visit.model, visit.batch, visit.precision, visit.algorithm)
+
+
+# ---------------------------------------------------------------------------------------------------------------- CSV
+
+def append_csv(path, visit):
+    new = not Path(path).exists()
+    with open(path, "a", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        if new:
+            writer.writerow(Visit._fields)
+        writer.writerow(visit._replace(steps=" ".join(f"{seconds:.9g}" for seconds in visit.steps)))
+
+
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return [Visit(int(line["round"]), line["who"], line["model"], int(line["batch"]), line["precision"],
+                      line["algorithm"], tuple(map(float, line["steps"].split())), float(line["memory_bytes"]),
+                      float(line["fraction"]) if line["fraction"] else "", line["binds"], line["note"])
+                for line in csv.DictReader(file)]
+
+
+# ----------------------------------------------------------------------------------------------------------- comparing
+
+def ratio_of(rounds):
+    """The median over rounds of PyTorch's median step over ours. `rounds`: pairs (ours, theirs) of steps."""
+    return statistics.median(statistics.median(theirs) / statistics.median(ours) for ours, theirs in rounds)
+
+
+def bootstrap(rounds):
+    """The middle 95% of the ratio over resampled rounds, and within each over resampled steps."""
+    draw = random.Random(0)
+    found = sorted(ratio_of([[draw.choices(steps, k=len(steps)) for steps in pair]
+                             for pair in draw.choices(rounds, k=len(rounds))]) for _ in range(RESAMPLES))
+    return found[round(0.025 * RESAMPLES)], found[round(0.975 * RESAMPLES) - 1]
+
+
+def compare(visits):
+    """One Comparison for each of our rows that PyTorch was measured beside, in the order of the visits."""
+    theirs = {(v.model, v.batch, v.precision, v.round): v for v in visits if v.who == "torch"}
+    found = []
+    for row in dict.fromkeys(row_of(v) for v in visits if v.who == "roof"):
+        both = [(v, theirs[row.model, row.batch, row.precision, v.round]) for v in visits
+                if v.who == "roof" and row_of(v) == row and (row.model, row.batch, row.precision, v.round) in theirs]
+        if both:
+            found.append(compare_row(row, both))
+    return found
+
+
+def compare_row(row, both):
+    rounds = [(ours.steps, peer.steps) for ours, peer in both]
+    low, high = bootstrap(rounds)
+    fractions = [ours.fraction for ours, _ in both if ours.fraction != ""]
+    return Comparison(row, statistics.median(s for ours, _ in rounds for s in ours),
+                      statistics.median(s for _, peer in rounds for s in peer), ratio_of(rounds), low, high, len(rounds),
+                      sum(len(ours) for ours, _ in rounds),
+                      max(ours.memory_bytes for ours, _ in both) / max(peer.memory_bytes for _, peer in both),
+                      statistics.median(fractions) if fractions else None, both[-1][0].binds, both[-1][1].note)
+
+
+# ------------------------------------------------------------------------------------------------------------- showing
+
+HEAD = ("model", "batch", "precision", "algorithm", "ours", "PyTorch", "ratio", "95% interval", "memory", "of ceiling", "binds",
+        "PyTorch's way")
+FOOT = ("ours, PyTorch: images per second of the median step, measured. ratio: PyTorch's time over ours, more than 1 is faster, "
+        "with its interval by bootstrap over rounds and steps. memory: our process's peak over PyTorch's. of ceiling: the "
+        "time the measured ceilings allow over the time taken; binds: the ceiling under which most of that time lies.")
+
+
+def cells(c):
+    return (c.row.model, str(c.row.batch), c.row.precision, c.row.algorithm, f"{c.row.batch / c.ours:.4g}",
+            f"{c.row.batch / c.theirs:.4g}", f"{c.ratio:.3f}", f"[{c.low:.3f}, {c.high:.3f}]", f"{c.memory_ratio:.2f}",
+            "-" if c.fraction is None else f"{100 * c.fraction:.0f}%", c.binds or "-", c.note)
+
+
+def summaries(comparisons):
+    """A line for each precision and algorithm: geometric mean and least ratio."""
+    lines = []
+    for kind in dict.fromkeys((c.row.precision, c.row.algorithm) for c in comparisons):
+        some = [c for c in comparisons if (c.row.precision, c.row.algorithm) == kind]
+        least = min(some, key=lambda c: c.ratio)
+        mean = math.exp(statistics.fmean(math.log(c.ratio) for c in some))
+        lines.append(f"{' '.join(kind)}: geometric mean {mean:.3f} over {len(some)} rows; "
+                     f"least {least.ratio:.3f} ({least.row.model}, batch {least.row.batch})")
+    return lines
+
+
+def as_text(comparisons):
+    rows = [HEAD, *map(cells, comparisons)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    return "\n".join([*lines, *summaries(comparisons), FOOT])
+
+
+def as_markdown(comparisons):
+    def line(row):
+        return "| " + " | ".join(row) + " |"
+    return "\n".join([line(HEAD), line(["---"] * len(HEAD)), *(line(cells(c)) for c in comparisons), "",
+                      *(f"- {text}" for text in summaries(comparisons)), "", FOOT])
+
+
+def write_page(path, comparisons):
+    """Puts the table between the page's two marks. Throws ValueError if it has none."""
+    page = Path(path).read_text(encoding="utf-8")
+    if any(page.count(mark) != 1 for mark in MARKS):
+        raise ValueError(f"{path} has no place for the table: {' … '.join(MARKS)}")
+    before, rest = page.split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    Path(path).write_text(f"{before}{MARKS[0]}\n\n{as_markdown(comparisons)}\n\n{MARKS[1]}{after}", encoding="utf-8")
