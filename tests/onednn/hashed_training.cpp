@@ -18,6 +18,22 @@ Reference::Reference(const std::string& model)
     for (const std::vector<std::string>& row : table.rows) values_[row.at(0)][row.at(1)] = std::stod(row.at(2));
 }
 
+Reference Reference::of_family(const std::string& model)
+{
+    Reference reference;
+    const CsvTable table = read_csv(std::string(ROOF_TEST_DATA) + "/data/parity_family.csv");
+    for (const std::vector<std::string>& row : table.rows) {
+        if (row.at(0) == model) reference.values_[row.at(1)][row.at(2)] = std::stod(row.at(3));
+    }
+    return reference;
+}
+
+bool Reference::has(const std::string& quantity, const std::string& name) const
+{
+    const auto found = values_.find(quantity);
+    return found != values_.end() && found->second.contains(name);
+}
+
 double Reference::at(const std::string& quantity, const std::string& name) const
 {
     return values_.at(quantity).at(name);

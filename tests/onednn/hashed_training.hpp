@@ -13,11 +13,16 @@ namespace roof::onednn {
 class Reference {
   public:
     explicit Reference(const std::string& model);
+    /// The model's rows of parity_family.csv, which has a column more: gradients of the first and the last weight alone.
+    static Reference of_family(const std::string& model);
 
     double at(const std::string& quantity, const std::string& name) const;
     std::size_t count(const std::string& quantity) const;
+    bool has(const std::string& quantity, const std::string& name) const;
 
   private:
+    Reference() = default;
+
     std::map<std::string, std::map<std::string, double>> values_;
 };
 

@@ -5,10 +5,33 @@
 
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <fstream>
+#include <string>
 #include <vector>
 
 using namespace roof;
 using namespace roof::onednn;
+
+namespace {
+
+/// Of this process, in bytes: "VmRSS:" now, "VmHWM:" the most since reset_peak().
+double resident(const std::string& key)
+{
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+        double kibibytes = 0;
+        if (word == key && status >> kibibytes) return kibibytes * 1024;
+    }
+    return 0;
+}
+
+bool reset_peak()
+{
+    std::ofstream file("/proc/self/clear_refs");
+    return static_cast<bool>(file << 5 << std::flush);
+}
+
+}  // namespace
 
 TEST_CASE("An arena begins at a huge page and is zero")
 {
@@ -60,4 +83,16 @@ TEST_CASE("A step in its stride allocates no tensor")
     training.differentiate();
     training.update();
     CHECK(large_allocations() == before);
+}
+
+TEST_CASE("The memory foretold is what training takes, within a twentieth")
+{
+    if (!reset_peak()) return;  // a kernel that keeps no such records
+    const double before = resident("VmRSS:");
+    HashedTraining training("resnet50");
+    for (int step = 0; step < 2; ++step) {
+        training.differentiate();
+        training.update();
+    }
+    CHECK(resident("VmHWM:") - before == Approx(training.network().memory().value).epsilon(0.05));
 }

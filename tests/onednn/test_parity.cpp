@@ -134,6 +134,32 @@ void compare_start(const std::string& model, const Tolerance& tolerance)
     }
 }
 
+/// Losses of as many steps as the reference has, and the gradients of the first and the last weight.
+void compare_family(const std::string& model, const Arithmetic& arithmetic, const Tolerance& tolerance)
+{
+    INFO(model);
+    const Reference reference = Reference::of_family(model);
+    HashedTraining training(model, arithmetic);
+    const Network& network = training.network();
+    REQUIRE(reference.count("loss") > 0);
+    REQUIRE(reference.count("grad_l2") == 2);
+    for (std::size_t step = 0; step < reference.count("loss"); ++step) {
+        INFO("step " << step);
+        CHECK(std::abs(training.differentiate() - reference.at("loss", std::to_string(step))) <
+              (step == 0 ? tolerance.first_loss : tolerance.later_losses));
+        for (std::size_t k = 0; step == 0 && k < network.parameters().size(); ++k) {
+            const std::string& name = network.parameters()[k].name;
+            if (!reference.has("grad_l2", name)) continue;
+            INFO(name);
+            const std::vector<float> gradient = network.gradient(k);
+            const double length = reference.at("grad_l2", name);
+            CHECK(std::abs(norm(gradient) / length - 1) < tolerance.gradient);
+            CHECK(std::abs(projection(gradient, k) - reference.at("grad_proj", name)) / length < tolerance.projection);
+        }
+        training.update();
+    }
+}
+
 void compare_five_steps(const std::string& model, const Arithmetic& arithmetic, const Tolerance& tolerance)
 {
     const Reference reference(model);
@@ -193,4 +219,32 @@ TEST_CASE("VGG-11 with batch norm has PyTorch's losses and gradients")
 TEST_CASE("ResNet-50, of bottleneck blocks, has PyTorch's first loss and gradients")
 {
     compare_start("resnet50", deep_tolerance);
+}
+
+TEST_CASE("The plain VGGs have PyTorch's losses and gradients")
+{
+    for (const std::string model : {"vgg11", "vgg13", "vgg16", "vgg19"}) compare_family(model, {}, {});
+}
+
+TEST_CASE("The VGGs with batch norm have PyTorch's losses and gradients")
+{
+    for (const std::string model : {"vgg13_bn", "vgg16_bn", "vgg19_bn"}) compare_family(model, {}, {});
+}
+
+TEST_CASE("ResNet-34 trains as in PyTorch, and the deep ResNets begin as there")
+{
+    compare_family("resnet34", {}, {});
+    for (const std::string model : {"resnet101", "resnet152"}) compare_family(model, {}, deep_tolerance);
+}
+
+TEST_CASE("With Winograd's convolution the other families train as in PyTorch")
+{
+    if (!offers_winograd(Precision::fp32)) return;
+    for (const std::string model : {"vgg11", "resnet34"}) compare_family(model, {.algorithm = Algorithm::winograd}, {});
+}
+
+TEST_CASE("In bf16 the other families train as PyTorch does, within what its rounding does")
+{
+    for (const std::string model : {"vgg11", "resnet34"})
+        compare_family(model, {.precision = Precision::bf16}, bf16_tolerance);
 }

@@ -12,8 +12,9 @@ FIXED = {"alexnet": 0.1, "vgg11": 0.2, "vgg13": 0.2, "vgg16": 0.2, "vgg19": 0.2}
 START_TORCH = 6.0
 COMPILE = 50.0  # once for each network and precision: what loses there is not tried again
 START_ROOF = 1.5
-BF16_SPEED = 1.5
-CHOOSING = 8  # steps' worth of trying algorithms, when a row's are not remembered
+BF16_SPEED, AUTO_SPEED = 1.6, 1.3
+CHOOSING = 4  # steps' worth of trying algorithms, when a row's are not remembered
+SLOW = 2.0  # a step of so many seconds is not spent on trying variants of PyTorch when a smaller batch has shown the best
 
 #: Rounds of visits, and about how many seconds a visit's timed steps take; at least one step.
 Depth = namedtuple("Depth", "rounds seconds")
@@ -38,9 +39,11 @@ def group_seconds(group, rate, depth, variants):
     """Of a group with so many variants of PyTorch to try."""
     step = step_seconds(group, rate)
     count = steps_for(depth, step)
-    trial = variants * (START_TORCH + 2 * step) + (CHOOSING * step if "auto" in group.algorithms else 0)
-    visits = count * step + len(group.algorithms) * (START_ROOF + (1 + count) * step)
-    return trial + depth.rounds * visits
+    trial = variants * (START_TORCH + 2 * step) if step < SLOW else START_TORCH + step
+    choosing = CHOOSING * step if "auto" in group.algorithms else 0
+    ours = sum(START_ROOF + (1 + count) * step / (AUTO_SPEED if algorithm == "auto" and group.precision == "fp32" else 1)
+               for algorithm in group.algorithms)
+    return trial + choosing + depth.rounds * (count * step + ours)
 
 
 def total_seconds(groups, rate, depth, variants, compiled):

@@ -84,6 +84,7 @@ class Choice:
     def __init__(self, options):
         self.options = options
         self.lost = set()
+        self.last = {}
 
     def variants(self, model, precision):
         """(python, arguments) of those without torch.compile that are still in question."""
@@ -95,6 +96,11 @@ class Choice:
         """The best layout with torch.compile, for each Python."""
         found = [(python, (*best[1], "--compile")) for python in self.options.python] if self.options.compile else []
         return [variant for variant in found if (model, precision, variant) not in self.lost]
+
+    def known(self, model, batch, precision):
+        """The variant that was the best at the last batch tried, running; None if there is none."""
+        variant = self.last.get((model, precision))
+        return variant and Torch(variant[0], model, batch, precision, self.options.threads, variant[1])
 
     def fastest(self, model, batch, precision, trial_steps, say):
         """The variant with the least median in a short trial, still running, and that median. Throws NotMeasured with the
@@ -123,6 +129,7 @@ class Choice:
         if best is None:
             raise NotMeasured(reasons[0] if reasons else "PyTorch failed at a smaller batch")
         least = min(times.values())
+        self.last[model, precision] = min(times, key=times.get)
         for variant, seconds in times.items():
             if seconds > least * (1 if "--compile" in variant[1] else self.HOPELESS):
                 self.lost.add((model, precision, variant))

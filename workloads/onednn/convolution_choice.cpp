@@ -46,11 +46,12 @@ void write_trials(Program& program, const std::vector<Pass>& offers, const Edges
 }
 
 /// The least time of each stage, visited by turns, so that what else the machine does meets them all alike. The first round
-/// warms up; who is far from the best then takes no further part.
+/// warms up, which matters to the short ones; who is far from the best then takes no further part.
 std::vector<Seconds> least_times(Program& program, std::size_t stages)
 {
     constexpr int rounds = 8;
     constexpr Seconds enough{0.2};
+    constexpr Seconds is_long{0.05};
     constexpr double hopeless = 1.5;
     const Clock clock = steady_clock();
     Trace trace(clock, stages);
@@ -58,8 +59,9 @@ std::vector<Seconds> least_times(Program& program, std::size_t stages)
     Seconds spent{};
     for (int round = 0; round < rounds && (round < 3 || spent < enough); ++round) {
         const Seconds best = *std::ranges::min_element(least);
+        const bool is_known = round > 1 || best > is_long;
         for (std::size_t stage = 0; stage < stages; ++stage) {
-            if (round > 1 && least[stage] > best * hopeless) continue;
+            if (is_known && least[stage] > best * hopeless) continue;
             trace.reset();
             program.run_stage(stage, trace);
             const Seconds seconds = trace.part_seconds()[stage];

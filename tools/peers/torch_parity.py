@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Reference values of training from PyTorch in double precision, for tests/onednn/data: CSV on standard output.
+
+Batch 2 of 3x224x224; parameters, images and labels by the hashed recipe (workloads/model/hashed.hpp), dropout off, batch norm
+in training mode, mean cross-entropy, SGD with learning rate 0.01, momentum 0.9, weight decay 1e-4 on every parameter. Of the
+gradients, those of the first and of the last weight: the whole way back lies between the two.
+
+    torch_parity.py vgg11:5 resnet34:5 resnet101:1 > parity_family.csv        a model and its number of steps
+"""
+
+import argparse
+import csv
+import math
+import re
+import sys
+
+from torch_step import REMEDY, import_torchvision
+
+BATCH, CLASSES = 2, 1000
+INPUT_SEED, FIRST_PARAMETER_SEED, FIRST_PROJECTION_SEED = 1, 100, 9000
+
+
+def mix(x):
+    """Of 32 bits, kept in numbers of 64."""
+    x = x ^ (x >> 16)
+    x = (x * 0x7FEB352D) & 0xFFFFFFFF
+    x = x ^ (x >> 15)
+    x = (x * (0x846CA68B - 2**32)) & 0xFFFFFFFF
+    return x ^ (x >> 16)
+
+
+def unit(torch, seed, count):
+    """u(seed, 0) to u(seed, count - 1): exact, in [-0.5, 0.5)."""
+    index = mix(torch.arange(count, dtype=torch.int64))
+    mixed = mix((index + seed * 0x9E3779B9) & 0xFFFFFFFF)
+    return (mixed >> 8).double() / 2.0**24 - 0.5
+
+
+def filled(torch, seed, shape, scale, offset):
+    """Rounded to fp32, as any program starts from."""
+    return (unit(torch, seed, math.prod(shape)) * scale + offset).float().double().reshape(shape)
+
+
+def gains(model):
+    """Of convolutions and of hidden linear layers: networks without batch norm are damped."""
+    if model.startswith("resnet") or model.endswith("_bn"):
+        return 1.0, 1.0
+    return (0.75 if model == "alexnet" else 0.85), 0.25
+
+
+def scale_and_offset(torch, model, network, name, parameter):
+    owner, kind = name.rsplit(".", 1)
+    layer = network.get_submodule(owner)
+    if isinstance(layer, torch.nn.BatchNorm2d):
+        return (0.5, 1.0) if kind == "weight" else (0.2, 0.0)
+    if kind == "bias":
+        return 0.1, 0.0
+    fan_in = math.prod(parameter.shape[1:])
+    convolution, hidden = gains(model)
+    if parameter.dim() == 4:
+        return 2 * math.sqrt(6 / fan_in) * convolution, 0.0
+    if parameter.shape[0] == CLASSES:
+        return 2 * math.sqrt(3 / fan_in) * 0.1, 0.0
+    return 2 * math.sqrt(6 / fan_in) * hidden, 0.0
+
+
+def hashed_network(torch, torchvision, model):
+    network = getattr(torchvision.models, model)(num_classes=CLASSES).double().train()
+    for layer in network.modules():
+        if isinstance(layer, torch.nn.Dropout):
+            layer.p = 0
+    with torch.no_grad():
+        for k, (name, parameter) in enumerate(network.named_parameters()):
+            scale, offset = scale_and_offset(torch, model, network, name, parameter)
+            parameter.copy_(filled(torch, FIRST_PARAMETER_SEED + k, parameter.shape, scale, offset))
+    return network
+
+
+def gradient_rows(torch, network):
+    parameters = list(network.named_parameters())
+    weights = [k for k, (_, parameter) in enumerate(parameters) if parameter.dim() > 1]
+    for k in (weights[0], weights[-1]):
+        name, gradient = parameters[k][0], parameters[k][1].grad.flatten()
+        yield "grad_l2", name, gradient.norm().item()
+        yield "grad_proj", name, (gradient * 2 * unit(torch, FIRST_PROJECTION_SEED + k, gradient.numel())).sum().item()
+
+
+def reference(torch, torchvision, model, steps):
+    """Yields (quantity, name, value)."""
+    network = hashed_network(torch, torchvision, model)
+    images = filled(torch, INPUT_SEED, (BATCH, 3, 224, 224), 2 * math.sqrt(3), 0.0)
+    labels = torch.tensor([(7 + 389 * n) % CLASSES for n in range(BATCH)])
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
+    for step in range(steps):
+        optimizer.zero_grad(set_to_none=True)
+        loss = torch.nn.functional.cross_entropy(network(images), labels)
+        yield "loss", str(step), loss.item()
+        if step > 0 and step + 1 == steps:
+            return
+        loss.backward()
+        if step == 0:
+            yield from gradient_rows(torch, network)
+        optimizer.step()
+
+
+def model_and_steps(text):
+    found = re.fullmatch(r"(\w+):([1-9]\d*)", text)
+    if not found:
+        raise argparse.ArgumentTypeError("model:steps, such as resnet34:5")
+    return found[1], int(found[2])
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+", type=model_and_steps, metavar="MODEL:STEPS")
+    options = parser.parse_args(arguments)
+    try:
+        import torch  # pylint: disable=import-outside-toplevel
+        torchvision = import_torchvision(torch)
+    except ImportError as error:
+        print(f"torch_parity: {error}; {REMEDY}", file=sys.stderr)
+        return 2
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(["model", "quantity", "name", "value"])
+    for model, steps in options.models:
+        for row in reference(torch, torchvision, model, steps):
+            table.writerow([model, *row[:2], repr(row[2])])
+            sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
