@@ -13,7 +13,7 @@ import unittest
 
 LINE = 64
 FIRST_LEVEL = f"16384,8,{LINE}"
-LAST_LEVEL = f"131072,8,{LINE}"
+LAST_LEVEL = f"65536,8,{LINE}"
 
 
 def run(program, shape, steps):

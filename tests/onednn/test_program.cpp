@@ -42,6 +42,7 @@ TEST_CASE("The plan names each operation with its layouts and bytes, reorders am
     program.place("a test");
     const std::vector<Part> parts = program.parts();
     REQUIRE(parts.front().operations.size() == 1);
+    CHECK(parts.front().operations[0].implementation.starts_with("reorder "));
     CHECK(parts.front().operations[0].operands == "from fp32 ab, to fp32 ba");
     CHECK(parts.front().operations[0].bytes.value == 2 * 4 * 32 * sizeof(float));
 }

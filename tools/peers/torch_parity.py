@@ -80,15 +80,18 @@ def gradient_rows(torch, network):
     parameters = list(network.named_parameters())
     weights = [k for k, (_, parameter) in enumerate(parameters) if parameter.dim() > 1]
     for k in (weights[0], weights[-1]):
-        name, gradient = parameters[k][0], parameters[k][1].grad.flatten()
+        name, gradient = parameters[k][0], parameters[k][1].grad.double().flatten()
         yield "grad_l2", name, gradient.norm().item()
         yield "grad_proj", name, (gradient * 2 * unit(torch, FIRST_PROJECTION_SEED + k, gradient.numel())).sum().item()
 
 
-def reference(torch, torchvision, model, steps):
+def reference(torch, torchvision, model, steps, variant):
     """Yields (quantity, name, value)."""
     network = hashed_network(torch, torchvision, model)
     images = filled(torch, INPUT_SEED, (BATCH, 3, 224, 224), 2 * math.sqrt(3), 0.0)
+    if variant != "fp64":
+        layout = torch.channels_last if variant == "channels_last" else torch.contiguous_format
+        network, images = network.float().to(memory_format=layout), images.float().to(memory_format=layout)
     labels = torch.tensor([(7 + 389 * n) % CLASSES for n in range(BATCH)])
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
     for step in range(steps):
@@ -113,6 +116,8 @@ def model_and_steps(text):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", type=model_and_steps, metavar="MODEL:STEPS")
+    parser.add_argument("--variant", choices=["fp64", "fp32", "channels_last", "no_onednn"], default="fp64",
+                        help="fp32 ones show how far legitimate implementations stand apart [fp64]")
     options = parser.parse_args(arguments)
     try:
         import torch  # pylint: disable=import-outside-toplevel
@@ -120,10 +125,11 @@ def main(arguments):
     except ImportError as error:
         print(f"torch_parity: {error}; {REMEDY}", file=sys.stderr)
         return 2
+    torch.backends.mkldnn.enabled = options.variant != "no_onednn"
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(["model", "quantity", "name", "value"])
     for model, steps in options.models:
-        for row in reference(torch, torchvision, model, steps):
+        for row in reference(torch, torchvision, model, steps, options.variant):
             table.writerow([model, *row[:2], repr(row[2])])
             sys.stdout.flush()
     return 0

@@ -116,8 +116,9 @@ Tensor Program::in_layout(const Tensor& from, const Desc& desc)
 
 void Program::reorder(const Tensor& from, const Tensor& to)
 {
-    append<dnnl::reorder>({engine_, from.desc(), engine_, to.desc(), attributes()},
-                          {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+    const dnnl::reorder::primitive_desc description(engine_, from.desc(), engine_, to.desc(), attributes());
+    append(dnnl::reorder(description), "reorder " + std::string(description.impl_info_str()),
+           description.scratchpad_desc(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
 void Program::place(const std::string& what_for)

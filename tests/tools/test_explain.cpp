@@ -1,0 +1,39 @@
+// `roof run --explain`: the plan of a step, with every operation and what is reordered.
+#include "tools/roof/explain.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+
+namespace {
+
+Explanation two_parts()
+{
+    Part part{.layer = "conv1", .kind = "convolution", .phase = Phase::forward, .work = {}, .implementation = {}};
+    part.operations = {{"reorder jit:blk", "from fp32 ab, to fp32 ba", Bytes{3000}},
+                       {"jit:avx2", "from fp32 ba", Bytes{5000}}};
+    Part other = part;
+    other.layer = "conv2";
+    return {.item = "train net", .obstacle = {}, .variant = "2 direct", .memory = Bytes{1e6}, .parts = {part, other}};
+}
+
+}  // namespace
+
+TEST_CASE("A plan tells its memory, its reorders and each operation with operands and bytes")
+{
+    const std::string text = explanation_text(two_parts());
+    CHECK_THAT(text, Catch::Contains("memory 1.00 MB; 2 direct; 2 reorders, 6.00 kB\n"));
+    CHECK_THAT(text, Catch::Contains("forward  conv2 (convolution)"));
+    CHECK_THAT(text, Catch::Contains("jit:avx2") && Catch::Contains("5.00 kB  from fp32 ba"));
+    const nlohmann::json json = explanation_json(two_parts());
+    CHECK(json["parts"][1]["operations"][0]["bytes"] == 3000);
+}
+
+TEST_CASE("A plan that cannot be had says why, and one without reorders does not speak of them")
+{
+    Explanation none = two_parts();
+    none.parts.clear();
+    CHECK_THAT(explanation_text(none), !Catch::Contains("reorder"));
+    none.obstacle = "no such thing here";
+    CHECK_THAT(explanation_text(none), Catch::Contains("unsupported: no such thing here"));
+}
