@@ -2,10 +2,12 @@
 
 #include "analysis/json.hpp"
 #include "analysis/words.hpp"
+#include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -149,6 +151,29 @@ Change change_of(std::string id, std::string unit, const Side& a, const Side& b)
     return change;
 }
 
+bool Change::shown() const
+{
+    return enough && (low > 1 || high < 1) && std::abs(std::log(ratio)) > floor;
+}
+
+void set_noise(Comparison& comparison, const Study& a, const Study& again)
+{
+    const std::vector<Change> same = Sides{steps_of(a), steps_of(again)}.match("s", nullptr, nullptr);
+    if (same.empty())
+        throw InputError("'" + again.results.folder.string() + "' has no step in common with '" +
+                         a.results.folder.string() + "': it is no second run of it");
+    for (const Change& change : same) comparison.floor = std::max(comparison.floor, std::abs(std::log(change.ratio)));
+    for (Change& change : comparison.steps) change.floor = comparison.floor;
+}
+
+std::vector<Change> slower_than(const Comparison& comparison, double share)
+{
+    std::vector<Change> changes;
+    for (const Change& change : comparison.steps)
+        if (change.shown() && change.ratio > 1 + share) changes.push_back(change);
+    return changes;
+}
+
 Comparison compare(const Study& a, const Study& b)
 {
     Comparison result;
@@ -175,6 +200,9 @@ std::string to_text(const Comparison& c)
     std::string text = "a: " + printable(c.a) + "\nb: " + printable(c.b) + "\n";
     for (const std::string& note : c.notes) text += "note: " + printable(note) + "\n";
     text += c.steps.empty() ? "\nNo step was measured on both sides.\n" : "\n" + table_of(c.steps, "step time", true);
+    if (c.floor > 0)
+        text += fmt::format("Two runs of a differ by up to {}: no smaller difference is shown.\n",
+                            percent(std::exp(c.floor) - 1));
     if (!c.ceilings.empty()) text += "\n" + table_of(c.ceilings, "ceiling", false) + how_many_moved(c) + "\n";
     text += list_of("Measured only in a:", c.only_a) + list_of("Measured only in b:", c.only_b);
     return text +
@@ -186,6 +214,7 @@ json to_json(const Comparison& c)
     return {{"a", json_text(c.a)},
             {"b", json_text(c.b)},
             {"notes", texts_json(c.notes)},
+            {"noise_floor", c.floor > 0 ? json_number(std::exp(c.floor)) : json(nullptr)},
             {"steps", changes_json(c.steps, true)},
             {"ceilings", changes_json(c.ceilings, false)},
             {"ceilings_moved", moved(c).size()},

@@ -29,10 +29,11 @@ struct Change {
     double ratio = 1;  ///< b / a
     double low = 1;
     double high = 1;
+    double floor = 0;     ///< |ln ratio| that two runs of the same thing showed; no difference below it is shown
     bool enough = false;  ///< both sides have the samples for an interval of at least 90%
 
-    /// The interval excludes 1 and there are samples enough to say so.
-    bool shown() const { return enough && (low > 1 || high < 1); }
+    /// The interval excludes 1, there are samples enough to say so, and the difference rises above the noise.
+    bool shown() const;
 };
 
 struct Comparison {
@@ -43,11 +44,17 @@ struct Comparison {
     std::vector<std::string> only_a;
     std::vector<std::string> only_b;
     std::vector<std::string> notes;
+    double floor = 0;  ///< of the steps, as in Change; 0 if no second run of `a` was given
 };
 
 Change change_of(std::string id, std::string unit, const Side& a, const Side& b);
 /// Matches rows by their id; a row that is not ok counts as absent.
 Comparison compare(const Study& a, const Study& b);
+/// The floor of noise: `again` is a second run of what `a` measured, and the farthest apart of their steps sets it. Throws
+/// InputError if they have no step in common.
+void set_noise(Comparison& comparison, const Study& a, const Study& again);
+/// Steps of b that are slower by more than `share`, 0.05 being 5%, and shown to differ.
+std::vector<Change> slower_than(const Comparison& comparison, double share);
 std::string to_text(const Comparison& comparison);
 nlohmann::json to_json(const Comparison& comparison);
 

@@ -63,7 +63,8 @@ std::string paragraph(std::string_view text, std::string_view css_class)
 std::string text_list(std::string_view heading, const std::vector<std::string>& texts)
 {
     if (texts.empty()) return {};
-    std::string html = fmt::format("<h4>{}</h4>\n<ul>\n", escape(heading));
+    std::string html = heading.empty() ? "" : fmt::format("<h4>{}</h4>\n", escape(heading));
+    html += "<ul>\n";
     for (const std::string& text : texts) html += fmt::format("<li>{}</li>\n", escape(text));
     return html + "</ul>\n";
 }

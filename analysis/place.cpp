@@ -239,6 +239,41 @@ Placement place_layer(Placement p, const PartMeasurement& part, const Overhead& 
     return settle(std::move(p), part.part.work.flops, {&part.part.work}, over);
 }
 
+/// Seconds for one line of memory; 0 if it was not measured.
+double latency_of_memory(const Ceilings& ceilings, const std::string& device)
+{
+    double seconds = 0;
+    for (const Ceiling& c : ceilings.all)
+        if (c.kind == Role::latency && c.device == device && c.condition.empty())
+            seconds = std::max(seconds, c.per_access().value);
+    return seconds;
+}
+
+Seconds shortest_layer(const std::vector<Placement>& placements)
+{
+    Seconds shortest{INFINITY};
+    for (const Placement& p : placements)
+        if (p.scope == Scope::layer && p.seconds.median.value > 0) shortest = std::min(shortest, p.seconds.median);
+    return shortest;
+}
+
+/// Launch and latency, for layers that no roof explains.
+void look_beyond_roofs(std::vector<Placement>& placements, double seconds_per_line)
+{
+    constexpr double line = 64;
+    constexpr double near = 2;
+    const double shortest = shortest_layer(placements).value;
+    for (Placement& p : placements) {
+        if (p.scope != Scope::layer || p.levels.empty()) continue;
+        const double time = p.seconds.median.value;
+        const double chain = p.levels.front().low.value / line * seconds_per_line / std::max(1, p.threads);
+        if (p.attainable.value < shortest && time <= near * shortest)
+            p.beyond_roofs = Bound::launch;
+        else if (chain > 0 && time * near >= chain && time <= near * chain)
+            p.beyond_roofs = Bound::latency;
+    }
+}
+
 }  // namespace
 
 std::string_view name(Scope scope)
@@ -249,14 +284,15 @@ std::string_view name(Scope scope)
 
 std::string_view name(Bound bound)
 {
-    constexpr std::array<std::string_view, 4> names{"unknown", "compute", "bandwidth", "far below any roof"};
+    constexpr std::array<std::string_view, 6> names{"unknown", "compute", "bandwidth", "far below any roof",
+                                                    "launch",  "latency"};
     return names[static_cast<std::size_t>(bound)];
 }
 
 Bound Placement::bound() const
 {
     if (binds.empty()) return Bound::unknown;
-    if (fraction < far_below_fraction) return Bound::far_below;
+    if (fraction < far_below_fraction) return beyond_roofs;
     return binds_compute ? Bound::compute : Bound::bandwidth;
 }
 
@@ -276,6 +312,8 @@ std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, c
     std::vector<Placement> placements{place_step(blank, row, over)};
     place_phases(placements, blank, row, over);
     for (const PartMeasurement& part : row.parts) placements.push_back(place_layer(blank, part, over));
+    claim_bounds(placements, over.roofs);
+    look_beyond_roofs(placements, latency_of_memory(ceilings, row.device));
     return placements;
 }
 

@@ -9,10 +9,12 @@
 // (Winograd's, or a direct convolution that leaves out the padding): then the rate may lie above a roof, and the note says why.
 #pragma once
 
+#include "analysis/claim.hpp"
 #include "ert/method/ceiling.hpp"
 #include "ert/method/machine.hpp"
 #include "ert/method/measurement.hpp"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,8 +36,15 @@ struct LevelPlacement {
     ByteRate roof;             ///< the level's measured bandwidth
 };
 
-/// What limits the time of a piece of work. Below half of its roof, neither the level nor the precision is what binds.
-enum class Bound { unknown, compute, bandwidth, far_below };
+/// What limits the time of a piece of work. Below half of its roof, neither the level nor the precision is what binds. Then it is
+///   launch     if its roofs allow less time than the shortest part of the row took (measured), and it took no more than
+///              twice that
+///   latency    if it took about as long, within a factor of two, as fetching its compulsory lines from memory one after
+///              another on each thread
+///   far_below  if neither explains it
+enum class Bound { unknown, compute, bandwidth, far_below, launch, latency };
+inline constexpr std::array all_bounds{Bound::unknown,   Bound::compute, Bound::bandwidth,
+                                       Bound::far_below, Bound::launch,  Bound::latency};
 
 std::string_view name(Bound bound);
 inline constexpr double far_below_fraction = 0.5;
@@ -65,8 +74,10 @@ struct Placement {
     int roof_threads = 0;   ///< the thread count of the roofs
     std::string binds;  ///< the level or precision under which most of the attainable time lies; empty without ceilings
     bool binds_compute = false;
-    Seconds attainable;   ///< 0 without ceilings
-    double fraction = 0;  ///< may exceed 1; then `above`, and `note` says why that can be
+    std::vector<Claim> claims;              ///< what may be said to bind it (analysis/claim.hpp), the likeliest first
+    Bound beyond_roofs = Bound::far_below;  ///< what bound() says below half of the roof
+    Seconds attainable;                     ///< 0 without ceilings
+    double fraction = 0;                    ///< may exceed 1; then `above`, and `note` says why that can be
     Seconds headroom;
     bool above = false;
     std::string note;

@@ -1,6 +1,8 @@
 #include "analysis/report.hpp"
 
 #include "analysis/html.hpp"
+#include "analysis/page/page_data.hpp"
+#include "analysis/page/script.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/style.hpp"
 #include "ert/method/files.hpp"
@@ -53,6 +55,22 @@ std::string head(const std::vector<Study>& studies)
     return html + "</header>\n";
 }
 
+/// The page's data and its script; without a script, a sentence that says so.
+std::string scripts(const std::vector<Study>& studies)
+{
+    if (page_script().empty())
+        return paragraph("This page is static: roof was built without npm, which brings its charts.", "legend");
+    return fmt::format("<script type=\"application/json\" id=\"roof-data\">{}</script>\n<script>{}</script>\n",
+                       script_text(page_json(studies)), page_script());
+}
+
+/// Nothing is fetched, and no script runs but the one this hash is of.
+std::string security_policy()
+{
+    const std::string script = page_script().empty() ? "" : fmt::format("; script-src 'sha256-{}'", page_script_hash());
+    return "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:" + script;
+}
+
 }  // namespace
 
 std::string report_html(const std::vector<Study>& studies)
@@ -68,9 +86,9 @@ std::string report_html(const std::vector<Study>& studies)
     return fmt::format(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        "<title>roof report</title>\n<style>{}</style>\n</head>\n<body>\n{}{}<main>\n{}</main>\n</body>\n</html>\n",
-        style_sheet(), head(studies), contents(shown), body);
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+        "<title>roof report</title>\n<style>{}</style>\n</head>\n<body>\n{}{}<main>\n{}</main>\n{}</body>\n</html>\n",
+        security_policy(), style_sheet(), head(studies), contents(shown), body, scripts(studies));
 }
 
 void write_report(const std::vector<Study>& studies, const std::filesystem::path& html)

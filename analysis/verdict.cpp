@@ -36,10 +36,20 @@ std::vector<std::string> verdict_cells(const Study& study, const Measurement& ro
     cells.push_back(images > 0 ? plain_number(images) : "-");
     cells.push_back(format_si(step->rate.median.value, "FLOP/s"));
     cells.push_back(step->compute_roof.value > 0 ? percent(step->rate.median / step->compute_roof) : "-");
-    cells.push_back(placed ? printable(step->binds) : "-");
+    cells.push_back(placed ? printable(claim_text(*step)) : "-");
     cells.push_back(shares_text(time_shares(study.placements, row)));
     cells.push_back(placed ? format_duration(step->headroom.value) : "-");
     return cells;
+}
+
+constexpr int wide_table = 160;
+
+/// Model, batch, status, step time, images/s, share of the compute roof, bound.
+std::vector<std::string> kept_when_narrow(const std::vector<std::string>& cells)
+{
+    std::vector<std::string> kept;
+    for (const std::size_t column : {0UL, 1UL, 5UL, 6UL, 7UL, 9UL, 10UL}) kept.push_back(cells[column]);
+    return kept;
 }
 
 std::string reasons(const std::vector<const Measurement*>& rows)
@@ -149,9 +159,12 @@ TimeShares time_shares(std::span<const Placement> placements, const Measurement&
     for (const Placement& p : placements) {
         if (p.scope != Scope::layer || p.row != id) continue;
         const double share = p.seconds.median.value / step;
-        if (p.bound() == Bound::compute) shares.compute += share;
-        if (p.bound() == Bound::bandwidth) shares.bandwidth += share;
-        if (p.bound() == Bound::far_below) shares.far_below += share;
+        if (p.bound() == Bound::compute)
+            shares.compute += share;
+        else if (p.bound() == Bound::bandwidth)
+            shares.bandwidth += share;
+        else if (p.bound() != Bound::unknown)
+            shares.far_below += share;
     }
     const double known = shares.compute + shares.bandwidth + shares.far_below;
     if (known > 0) shares.rest = std::max(0.0, 1 - known);
@@ -171,15 +184,22 @@ std::vector<const Placement*> most_headroom(std::span<const Placement> placement
     return layers;
 }
 
-std::string verdict_table(const Study& study)
+std::string verdict_table(const Study& study, int columns)
 {
     const std::vector<const Measurement*> rows = step_rows(study.results.rows);
     std::string text = calibration_warning(study);
     if (!text.empty()) text += "\n\n";
     if (rows.empty()) return text + "No training steps in this folder.\n";
-    Table table({"model", "batch", "precision", "device", "data", "status", "step time [95%]", "images/s", "model rate",
-                 "of compute roof", "bound by", "compute / bandwidth / far", "headroom"});
-    for (const Measurement* row : rows) table.add(verdict_cells(study, *row));
+    const std::vector<std::string> header{
+        "model",           "batch",    "precision",  "device",          "data",     "status",
+        "step time [95%]", "images/s", "model rate", "of compute roof", "bound by", "compute / bandwidth / far",
+        "headroom"};
+    const bool narrow = columns > 0 && columns < wide_table;
+    Table table(narrow ? kept_when_narrow(header) : header);
+    for (const Measurement* row : rows) {
+        const std::vector<std::string> cells = verdict_cells(study, *row);
+        table.add(narrow ? kept_when_narrow(cells) : cells);
+    }
     const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
     return text + table.text() + reasons(rows) + remarks(rows) + line(above_text(study)) +
            line(calibration_line(study)) +
@@ -198,7 +218,7 @@ std::string top_headroom(const Study& study, int n)
         for (const Placement* p : layers)
             table.add({printable(p->name), printable(p->kind), std::string(roof::name(*p->phase)),
                        format_duration(p->seconds.median.value), percent(p->seconds.median / row->seconds.median),
-                       printable(p->binds), percent(p->fraction), format_duration(p->headroom.value)});
+                       printable(claim_text(*p)), percent(p->fraction), format_duration(p->headroom.value)});
         if (!text.empty()) text += "\n";
         text += printable(title_of(*layers.front())) + ": what reaching the roof would save\n" + table.text();
     }

@@ -41,8 +41,9 @@ std::string calibration_date(const Study& study);
 /// "Roofs: the calibration <folder> of <date>."; empty if there is none.
 std::string calibration_line(const Study& study);
 
-/// A line per model and batch, then the reasons of the rows that are not ok.
-std::string verdict_table(const Study& study);
+/// A line per model and batch, then the reasons of the rows that are not ok. Where a window has less than the `columns` that the
+/// whole table takes, the columns that say least are left out; 0: no window.
+std::string verdict_table(const Study& study, int columns = 0);
 /// The top `n` layers of each model's largest batch.
 std::string top_headroom(const Study& study, int n);
 /// Every ceiling with its interval, and the measured levels beside the reported ones.

@@ -6,7 +6,7 @@ namespace roof::analysis {
 
 std::span<const Panel> panels()
 {
-    static constexpr std::array<Panel, 10> table{{
+    static constexpr std::array<Panel, 13> table{{
         {"verdict", "Verdict",
          "Each training step beside the best the machine has shown it can do. Brackets hold 95% intervals; headroom is "
          "the "
@@ -25,6 +25,13 @@ std::span<const Panel> panels()
          "Points on "
          "the frame lie beyond it or do no FLOPs. Hover over a point for its arithmetic.",
          roofline_panel},
+        {"time", "Time under the roofs",
+         "The same layers by the seconds that each roof would need alone: compute upwards, memory to the right. Above "
+         "the "
+         "diagonal the compute roof binds, below it memory does. Work without FLOPs, which no roofline shows, lies on "
+         "the "
+         "lower edge.",
+         time_roofline_panel},
         {"headroom", "Where the time to be won lies",
          "The layers that would save the most if they reached the roof over them, for each model's largest batch.",
          headroom_panel},
@@ -32,10 +39,17 @@ std::span<const Panel> panels()
          "Upper strip: phases. Lower strip: kinds of layer. What no layer accounts for is shown, not spread over the "
          "others.",
          breakdown_panel},
+        {"kernels", "Kernels",
+         "What was launched on a device, by category (measured). What no rule could classify comes first, never spread "
+         "over the others.",
+         kernels_panel},
         {"trajectory", "Batch trajectories",
          "How throughput and the share of the compute roof move with the batch. Bars are 95% intervals of the step "
          "time.",
          trajectory_panel},
+        {"whatif", "What if",
+         "The steps under roofs that are higher or lower than those measured, and at another batch (analytic).",
+         what_if_panel},
         {"ceilings", "Ceilings",
          "Every roof with its interval, and the memory levels as measured beside those the machine reports.",
          ceilings_panel},

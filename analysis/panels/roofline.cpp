@@ -14,6 +14,9 @@ namespace roof::analysis {
 
 namespace {
 
+/// Of a static picture: its longest layers. The page's charts show all.
+constexpr std::size_t most_points = 400;
+
 LogPlot plot_of(const Frame& frame)
 {
     return {{frame.intensity_low, frame.intensity_high, 96, 1032},
@@ -95,7 +98,11 @@ std::string picture(const Study& study, const Measurement& row, const Frame& fra
     std::stable_sort(inside.begin(), inside.end(),
                      [](auto* a, auto* b) { return a->seconds.median > b->seconds.median; });
 
-    const std::string title = title_of(*whole);
+    std::string title = title_of(*whole);
+    if (inside.size() > most_points) {
+        title += fmt::format(" (the longest {} of {} points)", most_points, inside.size());
+        inside.resize(most_points);
+    }
     const LogPlot plot = plot_of(frame);
     Svg svg(1060, 616, "Roofline of " + title);
     draw_axes(

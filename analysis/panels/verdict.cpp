@@ -4,6 +4,7 @@
 #include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/rows.hpp"
+#include "analysis/summary.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/text.hpp"
 
@@ -48,7 +49,7 @@ std::vector<Cell> cells_of(const Study& study, const Measurement& row)
     cells.push_back(Cell::value(images > 0 ? plain_number(images) : "-"));
     cells.push_back(Cell::value(format_si(step->rate.median.value, "FLOP/s")));
     cells.push_back(Cell::value(step->compute_roof.value > 0 ? percent(step->rate.median / step->compute_roof) : "-"));
-    cells.push_back(Cell::text(step->binds.empty() ? "-" : step->binds));
+    cells.push_back(Cell::text(step->binds.empty() ? "-" : claim_text(*step)));
     cells.push_back(shares_cell(time_shares(study.placements, row)));
     cells.push_back(Cell::value(step->binds.empty() ? "-" : format_duration(step->headroom.value)));
     return cells;
@@ -63,7 +64,7 @@ std::string verdict_panel(const Study& study, const std::string&)
     std::vector<std::vector<Cell>> cells;
     for (const Measurement* row : rows) cells.push_back(cells_of(study, *row));
     const std::string above = above_text(study);
-    return (above.empty() ? above : paragraph(above, "warning")) +
+    return text_list("", summary(study)) + (above.empty() ? above : paragraph(above, "warning")) +
            html_table({"model", "batch", "precision", "device", "data", "step time", "images/s", "model rate",
                        "of compute roof", "bound by", "time held by", "headroom"},
                       cells) +

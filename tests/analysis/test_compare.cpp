@@ -1,4 +1,5 @@
 #include "analysis/compare.hpp"
+#include "ert/base/error.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
@@ -117,4 +118,32 @@ TEST_CASE("the instruction set that a level's ceiling was reached with is no par
     other.all[0].isa = "avx512";
     other.all[1].condition = "small pages";
     CHECK(compare(made::study({}), made::study({}, other)).ceilings.size() == 9);
+}
+
+TEST_CASE("no difference below what two runs of the same thing show is called one")
+{
+    const Study a = made::study({scaled(1)});
+    Comparison faint = compare(a, made::study({scaled(1.3)}));
+    CHECK(faint.steps[0].shown());
+    CHECK(slower_than(faint, 0.05).size() == 1);
+    set_noise(faint, a, made::study({scaled(1.4)}));
+    CHECK(faint.floor == Approx(std::log(1.4)));
+    CHECK_FALSE(faint.steps[0].shown());
+    CHECK(slower_than(faint, 0.05).empty());
+    Comparison clear = compare(a, made::study({scaled(2)}));
+    set_noise(clear, a, made::study({scaled(1.4)}));
+    CHECK(clear.steps[0].shown());
+}
+
+TEST_CASE("a step is slower than allowed only by more than the share, and in the right direction")
+{
+    CHECK(slower_than(of(scaled(1), scaled(1.5)), 0.6).empty());
+    CHECK(slower_than(of(scaled(1), scaled(1.5)), 0.4).size() == 1);
+    CHECK(slower_than(of(scaled(1.5), scaled(1)), 0).empty());
+}
+
+TEST_CASE("a second run without a common step is no floor of noise")
+{
+    Comparison comparison = of(scaled(1), scaled(1));
+    CHECK_THROWS_AS(set_noise(comparison, made::study({scaled(1)}), made::study({})), InputError);
 }

@@ -1,5 +1,7 @@
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/html.hpp"
+#include "analysis/page/page_data.hpp"
+#include "analysis/page/script.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/report.hpp"
 #include "ert/base/error.hpp"
@@ -27,6 +29,14 @@ std::size_t count(const std::string& text, const std::string& part)
     return n;
 }
 
+/// The page without its script, which comes from this project and its packages and not from files that were measured.
+std::string without_script(std::string html)
+{
+    const std::size_t begin = page_script().empty() ? std::string::npos : html.find(page_script());
+    if (begin != std::string::npos) html.erase(begin, page_script().size());
+    return html;
+}
+
 constexpr const char* hostile = "</title></svg><script>alert('x')</script>\"onload=\"x&";
 
 }  // namespace
@@ -51,21 +61,45 @@ TEST_CASE("no name from a file becomes markup")
     study.results.machine.doubts = {hostile};
     study.results.machine.versions = {{hostile, hostile}};
     study.ceilings.all[0].operation = study.ceilings.all[0].isa = hostile;
-    const std::string html = report_html({study});
-    CHECK_FALSE(holds(html, "<script"));
-    CHECK_FALSE(holds(html, "\"onload"));
+    const std::string html = without_script(report_html({study}));
+    const std::size_t own = page_script().empty() ? 0 : 2;
+    CHECK(count(html, "<script") == own);
+    CHECK(count(html, "</script") == own);
+    CHECK_FALSE(holds(html.substr(0, html.find("<script type")), "\"onload"));
     CHECK(holds(html, "&lt;script&gt;"));
 }
 
 TEST_CASE("the report asks for nothing from the network")
 {
-    const std::string html = report_html({made::study({made::row()})});
+    const std::string html = without_script(report_html({made::study({made::row()})}));
+    CHECK(holds(html, "default-src 'none'"));
+    CHECK_FALSE(holds(html, "script-src 'unsafe-inline'"));
     CHECK_FALSE(holds(html, "http:"));
     CHECK_FALSE(holds(html, "https:"));
     CHECK_FALSE(holds(html, "src="));
     CHECK_FALSE(holds(html, "@import"));
     CHECK(holds(html, "prefers-color-scheme:dark"));
     CHECK(holds(html, "@media print"));
+}
+
+TEST_CASE("no text in the page's data ends its element or its line")
+{
+    const std::string text = script_text({{"name", "</script><!--\u2028&"}});
+    CHECK(text == R"({"name":"\u003c/script\u003e\u003c!--\u2028\u0026"})");
+}
+
+TEST_CASE("the page's data holds every point, with its words written once")
+{
+    const nlohmann::json page = page_json(std::vector<Study>{made::study({made::row("net", 4), made::row("net", 8)})});
+    const nlohmann::json& study = page["studies"][0];
+    CHECK(study["rows"].size() == 2);
+    for (const auto& [name, column] : study["points"].items()) {
+        INFO(name);
+        CHECK(column.size() == 2 * 8);
+    }
+    CHECK(study["kinds"] == nlohmann::json{"", "convolution", "relu"});
+    CHECK(study["points"]["attainable"][4].get<double>() == Approx(0.010));
+    CHECK(study["claimed"][study["points"]["claims"][4][0][0].get<std::size_t>()] == "fp32");
 }
 
 TEST_CASE("the same study gives the same bytes")

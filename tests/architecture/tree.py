@@ -5,7 +5,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("ert", "cpu", "workloads", "analysis", "tools", "tests")
 SOURCES = (".hpp", ".cpp", ".cu", ".cuh", ".in")
-TEXTS = SOURCES + (".cmake", ".py", ".yaml", ".bash")
+TEXTS = SOURCES + (".cmake", ".py", ".yaml", ".bash", ".js", ".mjs", ".css")
 
 
 def files(suffixes=TEXTS, folders=FOLDERS):

@@ -22,6 +22,8 @@ Action sweep(Grammar& grammar);
 Action estimate(Grammar& grammar);
 Action report(Grammar& grammar);
 Action compare(Grammar& grammar);
+Action whatif(Grammar& grammar);
+Action trace(Grammar& grammar);
 Action list(Grammar& grammar);
 
 struct Command {
@@ -38,6 +40,8 @@ inline constexpr std::array commands{
     Command{"estimate", estimate, "FLOPs and bytes of a model's training step, without running it"},
     Command{"report", report, "make a report of result folders"},
     Command{"compare", compare, "tell whether two result folders differ"},
+    Command{"whatif", whatif, "foretell steps under other roofs, or at another batch"},
+    Command{"trace", trace, "write one step as a trace for Perfetto"},
     Command{"list", list, "models, benches, plans and devices"},
 };
 

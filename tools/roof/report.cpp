@@ -2,11 +2,16 @@
 #include "analysis/report.hpp"
 
 #include "analysis/export.hpp"
+#include "analysis/page/page_data.hpp"
+#include "analysis/pictures.hpp"
+#include "analysis/summary.hpp"
 #include "analysis/terminal.hpp"
 #include "analysis/verdict.hpp"
+#include "ert/method/files.hpp"
 #include "tools/roof/calibration.hpp"
 #include "tools/roof/commands.hpp"
 #include "tools/roof/expectations.hpp"
+#include "tools/roof/png.hpp"
 
 #include <memory>
 
@@ -19,8 +24,21 @@ struct Options {
     std::vector<std::string> folders;
     std::string out;
     std::string calibration;
+    std::string pictures;
+    std::string data;
     bool brief = false;
+    bool plain = false;
 };
+
+void write_extras(const Options& options, const std::vector<analysis::Study>& studies, Context& context)
+{
+    if (!options.data.empty()) write_file(options.data, analysis::page_json(studies).dump(1) + "\n");
+    if (options.pictures.empty()) return;
+    const std::vector<std::filesystem::path> pictures = analysis::write_pictures(studies, options.pictures);
+    const std::string obstacle = make_png(pictures);
+    context.out << pictures.size() << " pictures in " << options.pictures
+                << (obstacle.empty() ? ", as SVG and PNG\n" : ", as SVG; no PNG: " + obstacle + "\n");
+}
 
 int make_report(const Options& options, Context& context)
 {
@@ -31,12 +49,15 @@ int make_report(const Options& options, Context& context)
     std::filesystem::path page = options.out;
     if (page.empty()) page = std::filesystem::path(options.folders.front()) / "report.html";
     analysis::write_report(studies, page);
+    write_extras(options, studies, context);
+    const bool plain = options.plain || context.terminal.plain;
+    context.out << analysis::wrapped(analysis::summary(studies), context.terminal.columns) << '\n';
     for (const analysis::Study& study : studies) {
         analysis::write_csv(study, study.results.folder);
-        context.out << analysis::verdict_table(study) << '\n' << expectations_text(study);
+        context.out << analysis::verdict_table(study, context.terminal.width) << '\n' << expectations_text(study);
         if (options.brief) continue;
         context.out << analysis::top_headroom(study, top_layers) << '\n'
-                    << analysis::terminal_roofline(study, context.terminal.columns, context.terminal.plain) << '\n';
+                    << analysis::terminal_roofline(study, context.terminal.columns, plain) << '\n';
     }
     context.out << page.string() << '\n';
     return 0;
@@ -50,7 +71,10 @@ Action report(Grammar& grammar)
     grammar.words("DIR", options->folders);
     grammar.value("--out", options->out);
     grammar.value("--calibration", options->calibration);
+    grammar.value("--pictures", options->pictures);
+    grammar.value("--data", options->data);
     grammar.flag("--brief", options->brief);
+    grammar.flag("--plain", options->plain);
     return [options](Context& context) { return make_report(*options, context); };
 }
 

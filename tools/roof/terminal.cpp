@@ -41,7 +41,7 @@ Terminal detect_terminal()
     Terminal terminal;
     terminal.live = isatty(STDERR_FILENO) == 1 && environment("TERM") != "dumb";
     const int columns = std::max(columns_of(STDOUT_FILENO), columns_of(STDERR_FILENO));
-    if (columns > 0) terminal.columns = std::clamp(columns, 40, 200);
+    if (columns > 0) terminal.columns = terminal.width = std::clamp(columns, 40, 200);
     terminal.plain = !promises_utf8();
     return terminal;
 }

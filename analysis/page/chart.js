@@ -1,0 +1,59 @@
+// A chart on the page: drawn from an option, redrawn when that changes, and walked through with the arrow keys.
+import { ScatterChart, LineChart, CustomChart } from "echarts/charts";
+import { AriaComponent, GridComponent, TooltipComponent } from "echarts/components";
+import { init, use } from "echarts/core";
+import { SVGRenderer } from "echarts/renderers";
+import { element } from "./controls.js";
+
+export const parts = [ScatterChart, LineChart, CustomChart, AriaComponent, GridComponent, TooltipComponent, SVGRenderer];
+use(parts);
+
+export class Chart {
+  /// `hover` gets a key or null, `choose` a key.
+  constructor(title, height, hover, choose) {
+    this.box = element("div", { class: "chart", tabindex: 0, role: "application", style: `height:${height}px`,
+      "aria-label": `${title}. Arrow keys go from point to point, Enter explains one.`, onkeydown: (event) => this.walk(event) });
+    this.figure = element("figure", { class: "live-figure" }, element("figcaption", {}, title), this.box);
+    this.hover = hover;
+    this.choose = choose;
+    this.places = new Map();
+    this.at = -1;
+  }
+
+  draw(option) {
+    if (!this.chart) this.start();
+    this.places.clear();
+    option.series.forEach((series, seriesIndex) => series.data.forEach((item, dataIndex) => {
+      if (item.key) this.places.set(item.key, { seriesIndex, dataIndex });
+    }));
+    this.at = -1;
+    this.chart.setOption(option, { notMerge: true });
+  }
+
+  start() {
+    this.chart = init(this.box, null, { renderer: "svg" });
+    this.chart.on("mouseover", ({ data }) => data?.key && this.hover(data.key));
+    this.chart.on("mouseout", () => this.hover(null));
+    this.chart.on("click", ({ data }) => data?.key && this.choose(data.key));
+    new ResizeObserver(() => this.chart.resize()).observe(this.box);
+  }
+
+  light(key) {
+    if (!this.chart) return;
+    this.chart.dispatchAction({ type: "downplay" });
+    const place = this.places.get(key);
+    if (place) this.chart.dispatchAction({ type: "highlight", ...place });
+  }
+
+  walk(event) {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    const keys = [...this.places.keys()];
+    if (!keys.length || (!by && event.key !== "Enter")) return;
+    event.preventDefault();
+    if (by) this.at = (this.at + by + keys.length) % keys.length;
+    const key = keys[Math.max(0, this.at)];
+    this.hover(key);
+    this.chart.dispatchAction({ type: "showTip", ...this.places.get(key) });
+    if (event.key === "Enter") this.choose(key);
+  }
+}

@@ -1,0 +1,53 @@
+// What the reader chose, and which points that leaves.
+
+/// A step by what it trains; the same step on another device or machine has the same key.
+export const stepKey = (row) => JSON.stringify([row.model, row.batch, row.precision, row.data]);
+
+/// The step with the most images that has layers: what the page shows first.
+export function firstChoices(studies) {
+  const rows = studies.flatMap((study) => study.rows);
+  const layered = new Set(studies.flatMap((study) => study.points).filter((point) => point.scope === "layer").map((point) => point.row));
+  const known = layered.size ? rows.filter((row) => layered.has(row)) : rows;
+  const best = known.reduce((a, b) => (b.batch > (a?.batch ?? -1) ? b : a), null);
+  return { step: best ? stepKey(best) : "", precision: "", level: "", phase: "", kind: "", share: 1 };
+}
+
+/// One chart for each machine, device and thread count that rows ran on; those of all devices where nothing ran.
+export function chartsOf(studies) {
+  return studies.flatMap((study) => {
+    const used = study.roofs.map((roofs, index) => ({ study, roofs, index })).filter(({ index }) => study.rows.some((row) => row.roofs === index));
+    return used.length ? used : study.roofs.map((roofs, index) => ({ study, roofs, index }));
+  });
+}
+
+const passes = (point, choices) => (!choices.phase || point.phase === choices.phase) && (!choices.kind || point.kind === choices.kind);
+
+/// The chosen step's layers after the filters, longest first, cut where they hold `share` of the layers' time; its phases; and
+/// `whole`, the seconds that areas are a share of.
+export function pointsShown(points, choices) {
+  const passing = points.filter((point) => point.scope !== "step" && stepKey(point.row) === choices.step && passes(point, choices));
+  const layers = passing.filter((point) => point.scope === "layer").sort((a, b) => b.seconds.median - a.seconds.median);
+  const total = layers.reduce((sum, point) => sum + point.seconds.median, 0);
+  let sum = 0;
+  const kept = layers.filter((point) => {
+    const keep = sum < choices.share * total * (1 - 1e-12) || choices.share === 1;
+    sum += point.seconds.median;
+    return keep;
+  });
+  const phases = choices.kind ? [] : passing.filter((point) => point.scope === "phase");
+  return { layers: kept, phases, of: layers.length, whole: passing[0]?.row.seconds.median ?? 0 };
+}
+
+/// The steps of the chosen model and precision, a list for each source of images, by growing batch.
+export function stepsShown(points, choices) {
+  if (!choices.step) return [];
+  const [model, , precision] = JSON.parse(choices.step);
+  const lists = new Map();
+  for (const point of points) {
+    if (point.scope !== "step" || point.row.model !== model || point.row.precision !== precision) continue;
+    lists.set(point.row.data, [...(lists.get(point.row.data) ?? []), point]);
+  }
+  return [...lists.values()].map((list) => list.sort((a, b) => a.row.batch - b.row.batch));
+}
+
+export const distinct = (values) => [...new Set(values)].filter(Boolean);

@@ -1,0 +1,32 @@
+// Controls made of the browser's own elements, so that keyboard and screen reader work as everywhere.
+
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== false && value != null) made.setAttribute(name, value === true ? "" : value);
+  }
+  // Text nodes, never markup: names come from files.
+  made.append(...children);
+  return made;
+}
+
+/// `options` are [value, text]; `change` gets the value.
+export function choice(label, id, options, value, change) {
+  const select = element("select", { id, onchange: (event) => change(event.target.value) },
+    ...options.map(([key, text]) => element("option", { value: key, selected: key === value }, text)));
+  return element("label", { class: "control", for: id }, `${label} `, select);
+}
+
+/// `text` says the value beside the slider; `change` gets the number at every move.
+export function slider(label, id, { min, max, step, value, text }, change) {
+  const said = element("output", { for: id }, text(value));
+  const input = element("input", { type: "range", id, min, max, step, value, "aria-valuetext": text(value),
+    oninput: (event) => {
+      const number = Number(event.target.value);
+      said.textContent = text(number);
+      event.target.setAttribute("aria-valuetext", text(number));
+      change(number);
+    } });
+  return element("label", { class: "control", for: id }, `${label} `, input, said);
+}

@@ -1,0 +1,97 @@
+// The table of layers: sorted by any column, searched by text, saved as CSV. A row lights up its point in every chart.
+import { element } from "./controls.js";
+import { claimText, duration, percent, plain, si } from "./words.js";
+
+const most = 200;
+
+const columns = [
+  { name: "layer", value: (p) => p.name, text: (p) => p.name },
+  { name: "kind", value: (p) => p.kind, text: (p) => p.kind },
+  { name: "phase", value: (p) => p.phase, text: (p) => p.phase },
+  { name: "time", number: true, value: (p) => p.seconds.median, text: (p) => duration(p.seconds.median) },
+  { name: "of step", number: true, value: (p) => p.seconds.median / p.row.seconds.median, text: (p) => percent(p.seconds.median / p.row.seconds.median) },
+  { name: "rate", number: true, value: (p) => p.flops / p.seconds.median, text: (p) => (p.flops > 0 ? si(p.flops / p.seconds.median, "FLOP/s") : "no FLOPs") },
+  { name: "FLOP/B", number: true, value: (p) => p.levels.at(-1)?.intensityHigh ?? 0, text: (p) => plain(p.levels.at(-1)?.intensityHigh ?? 0, 2) },
+  { name: "roof", value: (p) => claimText(p), text: (p) => claimText(p) },
+  { name: "reached", number: true, value: (p) => p.fraction, text: (p) => (p.attainable > 0 ? percent(p.fraction) : "-") },
+  { name: "headroom", number: true, value: (p) => p.headroom, text: (p) => (p.attainable > 0 ? duration(p.headroom) : "-") },
+];
+
+const quoted = (cell) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+
+/// A spreadsheet takes a cell that starts with one of these for a formula.
+const harmless = (cell) => (/^[=+\-@]/.test(cell) ? `'${cell}` : cell);
+
+export function csvOf(points) {
+  const lines = [["layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "flops", "compulsory_bytes", "roof", "attainable_s", "headroom_s"]];
+  for (const p of points)
+    lines.push([harmless(p.name), harmless(p.kind), p.phase, p.seconds.median, p.seconds.low, p.seconds.high, p.flops, p.compulsory,
+      harmless(claimText(p)), p.attainable, p.headroom]);
+  return lines.map((line) => line.map((cell) => quoted(String(cell))).join(",")).join("\r\n") + "\r\n";
+}
+
+function save(text, name) {
+  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: name });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+export class LayerTable {
+  /// `hover` and `choose` get a point, or null.
+  constructor(hover, choose) {
+    this.hover = hover;
+    this.choose = choose;
+    this.points = [];
+    this.sorted = { column: columns[9], down: true };
+    this.words = "";
+    this.count = element("span", { class: "legend", role: "status" });
+    this.head = element("tr");
+    this.body = element("tbody");
+    const search = element("input", { type: "search", id: "layer-search", placeholder: "conv, bn, backward\u2026",
+      oninput: (event) => { this.words = event.target.value.toLowerCase(); this.draw(); } });
+    const button = element("button", { type: "button", onclick: () => save(csvOf(this.points), "layers.csv") }, "Save as CSV");
+    this.element = element("div", { id: "layers-live" },
+      element("p", { class: "controls" }, element("label", { class: "control", for: "layer-search" }, "Search ", search), button, this.count),
+      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, this.head), this.body)));
+  }
+
+  show(points) {
+    this.points = points;
+    this.draw();
+  }
+
+  sortBy(column) {
+    this.sorted = { column, down: this.sorted.column === column ? !this.sorted.down : Boolean(column.number) };
+    this.draw();
+  }
+
+  visible() {
+    const { column, down } = this.sorted;
+    const found = this.points.filter((p) => columns.slice(0, 3).map((c) => c.text(p)).join(" ").toLowerCase().includes(this.words));
+    const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+    return found.sort((a, b) => (down ? -1 : 1) * order(column.value(a), column.value(b)));
+  }
+
+  draw() {
+    this.head.replaceChildren(...columns.map((column) => {
+      const sorted = this.sorted.column === column;
+      return element("th", { scope: "col", class: column.number ? "n" : "", "aria-sort": sorted ? (this.sorted.down ? "descending" : "ascending") : "none" },
+        element("button", { type: "button", class: "sort", onclick: () => this.sortBy(column) }, column.name, sorted ? (this.sorted.down ? " \u2193" : " \u2191") : ""));
+    }));
+    const points = this.visible();
+    this.body.replaceChildren(...points.slice(0, most).map((point) => this.row(point)));
+    this.count.textContent = points.length > most ? `the first ${most} of ${points.length} layers of the step chosen above; search, or save them all`
+      : `${points.length} of ${this.points.length} layers of the step chosen above`;
+  }
+
+  row(point) {
+    return element("tr", { tabindex: 0, "data-key": point.key, onmouseenter: () => this.hover(point), onmouseleave: () => this.hover(null),
+      onfocus: () => this.hover(point), onblur: () => this.hover(null), onclick: () => this.choose(point),
+      onkeydown: (event) => { if (event.key === "Enter") this.choose(point); } },
+      ...columns.map((column) => element("td", { class: column.number ? "n" : "" }, column.text(point))));
+  }
+
+  light(key) {
+    for (const row of this.body.children) row.classList.toggle("lit", row.dataset.key === key);
+  }
+}

@@ -1,0 +1,118 @@
+// The report page: charts in the place of the static pictures, which stay for printing and for browsers without scripts.
+import { batchOption, seriesOf, timeOption } from "./batches.js";
+import { Chart } from "./chart.js";
+import { chartsOf, distinct, firstChoices, pointsShown, stepKey, stepsShown } from "./choices.js";
+import { choice, element, slider } from "./controls.js";
+import { frameOf, studiesOf } from "./data.js";
+import { LayerTable } from "./layers.js";
+import { paletteOfPage } from "./palette.js";
+import { diameter, rooflineOption } from "./rooflines.js";
+import { Sliders } from "./sliders.js";
+import css from "./page.css";
+import { explain, percent } from "./words.js";
+
+class Page {
+  constructor(studies) {
+    this.studies = studies;
+    this.points = new Map(studies.flatMap((study) => study.points).map((point) => [point.key, point]));
+    this.choices = firstChoices(studies);
+    this.frame = frameOf(studies);
+    this.series = seriesOf(studies);
+    const hover = (key) => this.light(key);
+    const choose = (key) => this.explain(this.points.get(key));
+    const name = ({ study, roofs }) => `${studies.length > 1 ? `${study.name}: ` : ""}${roofs.device}, ${roofs.threads} threads`;
+    this.rooflines = chartsOf(studies).map((place) => ({ ...place, title: name(place), chart: new Chart(name(place), 560, hover, choose) }));
+    this.times = this.rooflines.map((place) => ({ ...place, chart: new Chart(place.title, 400, hover, choose) }));
+    this.batches = ["images/s", "share of the roofs' time"].map((what) => ({ what, chart: new Chart(what, 330, hover, choose) }));
+    this.table = new LayerTable((point) => this.light(point?.key ?? null), (point) => this.explain(point));
+    this.said = element("p", { id: "explained", class: "explained", role: "status", "aria-live": "polite" },
+      "Choose a point, or a row of the table, and its arithmetic stands here.");
+  }
+
+  place() {
+    const charts = (list) => element("div", { class: "charts" }, ...list.map(({ chart }) => chart.figure));
+    if (this.frame) replaceStatic("roofline", this.controls(), this.phaseKey(), charts(this.rooflines), this.said);
+    if (this.frame) replaceStatic("time", charts(this.times));
+    if (this.series.size) replaceStatic("trajectory", this.seriesKey(), charts(this.batches));
+    replaceStatic("headroom", this.table.element);
+    if (this.studies.some((study) => study.rows.length)) replaceStatic("whatif", new Sliders(this.studies).element);
+  }
+
+  controls() {
+    const set = (name) => (value) => { this.choices[name] = value; this.draw(); };
+    const all = (studies) => studies.flatMap((study) => study.points);
+    const rows = this.studies.flatMap((study) => study.rows);
+    const steps = [...new Map(rows.map((row) => [stepKey(row), `${row.model}, batch ${row.batch}, ${row.precision}${row.data === "-" ? "" : `, ${row.data}`}`]))];
+    const words = (values, any) => [["", any], ...distinct(values).map((word) => [word, word])];
+    const roofs = this.studies.flatMap((study) => study.roofs);
+    return element("p", { class: "controls" },
+      choice("Step", "choose-step", steps, this.choices.step, set("step")),
+      choice("Precision", "choose-precision", words(roofs.flatMap((r) => r.compute.map((c) => c.precision)), "all"), "", set("precision")),
+      choice("Intensity at", "choose-level", words(roofs.flatMap((r) => r.levels.map((l) => l.name)), "farthest level"), "", set("level")),
+      choice("Phase", "choose-phase", words(all(this.studies).map((p) => p.phase), "all"), "", set("phase")),
+      choice("Layers", "choose-kind", words(all(this.studies).map((p) => p.kind), "all kinds"), "", set("kind")),
+      slider("Longest layers that hold", "choose-share", { min: 0.05, max: 1, step: 0.05, value: 1, text: (v) => `${percent(v)} of the time` }, set("share")));
+  }
+
+  phaseKey() {
+    return element("p", { class: "legend" }, ...["forward", "backward", "update"].flatMap((phase) => [element("i", { class: phase }), `${phase} `]),
+      "\u2013 circle, square, triangle: a layer filled, its phase outlined; area is time. Rings: whole steps, joined over batches. ",
+      "Bands: 95% intervals of the roofs. Dotted: promised by guides. Thin lines: intensity from no reuse (a tick for each level) to compulsory traffic.");
+  }
+
+  seriesKey() {
+    return element("p", { class: "legend" }, ...[...this.series.keys()].flatMap((name, index) => [element("i", { class: `s${index % 8}` }), `${name} `]));
+  }
+
+  draw() {
+    const palette = paletteOfPage();
+    const shownAt = ({ study, index }) => {
+      const points = study.points.filter((point) => point.row.roofs === index);
+      return { points, ...pointsShown(points, this.choices) };
+    };
+    const layers = [];
+    for (const place of this.rooflines) {
+      const { points, layers: some, phases, whole } = shownAt(place);
+      layers.push(...some);
+      place.chart.draw(rooflineOption({ roofs: place.roofs, frame: this.frame, shown: [...some, ...phases], whole, palette, choices: this.choices,
+        steps: stepsShown(points, this.choices), title: `Roofline of ${place.title}` }));
+    }
+    for (const place of this.times) {
+      const { layers: some, whole } = shownAt(place);
+      place.chart.draw(timeOption({ shown: some, whole, palette, size: diameter, title: `Time under the roofs of ${place.title}` }));
+    }
+    for (const { what, chart } of this.batches) if (this.series.size) chart.draw(batchOption({ series: this.series, what, palette, title: `${what} over the batch` }));
+    this.table.show(layers);
+    document.documentElement.dataset.points = layers.length;
+  }
+
+  light(key) {
+    for (const { chart } of [...this.rooflines, ...this.times, ...this.batches]) chart.light(key);
+    this.table.light(key);
+  }
+
+  explain(point) {
+    if (!point) return;
+    const level = this.choices.level ? point.levels.findIndex(({ name }) => name === this.choices.level) : point.levels.length - 1;
+    this.said.textContent = explain(point, level);
+  }
+}
+
+/// The static parts of a section stay in it, for paper only.
+function replaceStatic(id, ...live) {
+  const section = document.getElementById(id);
+  if (!section) return;
+  for (const child of [...section.children]) if (!child.matches("h2,.lead")) child.classList.add("on-paper");
+  section.append(element("div", { class: "live" }, ...live));
+}
+
+function start() {
+  document.head.append(element("style", {}, css));
+  const page = new Page(studiesOf(document.getElementById("roof-data").textContent));
+  page.place();
+  page.draw();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.draw());
+  document.documentElement.classList.add("ready");
+}
+
+start();

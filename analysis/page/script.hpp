@@ -1,0 +1,14 @@
+// The script of the page, bundled from this folder at build time and embedded into the binary.
+#pragma once
+
+#include <string_view>
+
+namespace roof::analysis {
+
+/// Empty if this build had no npm, or no network to fetch the packages: the page is then static and says so.
+std::string_view page_script();
+
+/// SHA-256 of the script in base64, for the page's content security policy; empty with it.
+std::string_view page_script_hash();
+
+}  // namespace roof::analysis

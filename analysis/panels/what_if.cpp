@@ -1,0 +1,55 @@
+// The steps if memory were twice as fast, and if arithmetic were: the two answers that say what to buy. The page's sliders and
+// `roof whatif` give all others.
+#include "analysis/html.hpp"
+#include "analysis/panels/panels.hpp"
+#include "analysis/rows.hpp"
+#include "analysis/whatif.hpp"
+#include "ert/base/text.hpp"
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr double doubled = 2;
+
+/// Every memory level, or every precision, of all devices twice as fast.
+WhatIf all_doubled(const Study& study, Role kind)
+{
+    WhatIf change;
+    for (const Ceiling& ceiling : study.ceilings.all)
+        if (ceiling.kind == kind) change.factors[kind == Role::compute ? ceiling.precision : ceiling.level] = doubled;
+    return change;
+}
+
+Cell foretold(const Foretold& answer)
+{
+    if (!answer.obstacle.empty()) return Cell::value("-");
+    return Cell::value(format_duration(answer.seconds.value));
+}
+
+}  // namespace
+
+std::string what_if_panel(const Study& study, const std::string&)
+{
+    if (study.ceilings.all.empty()) return {};
+    const std::vector<Foretold> memory = what_if(study, all_doubled(study, Role::bandwidth));
+    const std::vector<Foretold> compute = what_if(study, all_doubled(study, Role::compute));
+    std::vector<std::vector<Cell>> rows;
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+        const Measurement& row = *memory[i].row;
+        rows.push_back({Cell::text(model_of(row)), Cell::value(std::to_string(batch_of(row))),
+                        Cell::text(precision_of(row)), Cell::text(row.device),
+                        Cell::value(format_duration(row.seconds.median.value)), foretold(memory[i]),
+                        foretold(compute[i])});
+    }
+    if (rows.empty()) return {};
+    return html_table({"model", "batch", "precision", "device", "measured", "all memory twice as fast",
+                       "arithmetic twice as fast"},
+                      rows) +
+           paragraph(
+               "Each layer keeps the share of its roof that it reached. `roof whatif DIR --set DRAM=1.5x,batch=512` "
+               "answers for any other change.",
+               "legend");
+}
+
+}  // namespace roof::analysis

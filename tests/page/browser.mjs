@@ -1,0 +1,133 @@
+// Opens a report in a headless browser without a network and uses it as a person would:
+//   node browser.mjs PAGE.html PACKAGES CHROMIUM [PICTURE_FOLDER]
+// Prints what it measured of the page; fails at the first thing that does not work. With a folder it leaves screenshots there.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { statSync } from "node:fs";
+
+const [page, packages, chromium, pictures] = process.argv.slice(2);
+const puppeteer = createRequire(join(resolve(packages), "package.json"))("puppeteer-core");
+
+const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
+const problems = [];
+const asked = [];
+
+async function open(width, height, scheme) {
+  const tab = await browser.newPage();
+  tab.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
+  tab.on("pageerror", (error) => problems.push(error.message));
+  tab.on("request", (request) => /^(file|blob|data):/.test(request.url()) || asked.push(request.url()));
+  tab.on("dialog", async (dialog) => { problems.push(`dialog: ${dialog.message()}`); await dialog.dismiss(); });
+  await tab.setOfflineMode(true);
+  await tab.setViewport({ width, height });
+  await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+  const started = performance.now();
+  await tab.goto(`file://${resolve(page)}`);
+  await tab.waitForSelector("html.ready");
+  return { tab, seconds: (performance.now() - started) / 1000 };
+}
+
+const shown = (tab) => tab.evaluate(() => Number(document.documentElement.dataset.points));
+const axisTexts = (tab) => tab.evaluate(() => [...document.querySelectorAll("#roofline .chart text")].map((text) => text.textContent));
+const dots = "#roofline .chart path[fill-opacity]";
+
+async function axesNameUnits(tab) {
+  const texts = await axisTexts(tab);
+  assert.ok(texts.some((text) => text.includes("arithmetic intensity (FLOP/B)")), "the intensity axis has no name");
+  assert.ok(texts.some((text) => /^1 [GT]FLOP\/s$/.test(text)), `no rate is marked: ${texts.slice(0, 20)}`);
+  assert.ok(texts.some((text) => /^DRAM .*B\/s$/.test(text)), "the DRAM roof has no name");
+}
+
+async function filtersLeaveTheAxes(tab) {
+  const all = await shown(tab);
+  assert.ok(all > 0, "no layer is shown");
+  const marks = async () => (await axisTexts(tab)).filter((text) => /FLOP/.test(text)).sort();
+  const before = await marks();
+  await tab.select("#choose-phase", "backward");
+  const some = await shown(tab);
+  assert.ok(some > 0 && some < all, `the phase filter leaves ${some} of ${all}`);
+  assert.deepEqual(await marks(), before, "a filter moved the axes");
+  await tab.select("#choose-phase", "");
+  assert.equal(await shown(tab), all);
+  return all;
+}
+
+async function sliderCutsShortLayers(tab, all) {
+  await tab.$eval("#choose-share", (slider) => { slider.value = 0.5; slider.dispatchEvent(new Event("input", { bubbles: true })); });
+  const half = await shown(tab);
+  assert.ok(half > 0 && half < all, `half of the time is held by ${half} of ${all} layers`);
+  await tab.$eval("#choose-share", (slider) => { slider.value = 1; slider.dispatchEvent(new Event("input", { bubbles: true })); });
+}
+
+async function keyboardExplains(tab) {
+  await tab.focus("#roofline .chart");
+  await tab.keyboard.press("ArrowRight");
+  await new Promise((done) => setTimeout(done, 200));
+  const tip = (await axisTexts(tab)).filter((text) => / of its roof|no FLOPs/.test(text));
+  assert.ok(tip.length > 0, "the arrow key shows no tooltip");
+  await tab.keyboard.press("Enter");
+  const said = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
+  assert.match(said, /measured.*B.*roof/s, `this explains nothing: ${said}`);
+}
+
+async function clickingARowExplains(tab) {
+  await tab.click("#layers-live tbody tr:nth-child(2)");
+  const [said, name] = await tab.evaluate(() => [document.querySelector("#explained").textContent,
+    document.querySelector("#layers-live tbody tr:nth-child(2) td").textContent]);
+  assert.ok(said.startsWith(name), `'${name}' is explained by '${said}'`);
+}
+
+async function searchFindsLayers(tab, word) {
+  await tab.type("#layer-search", word);
+  const rows = await tab.$$eval("#layers-live tbody tr", (found) => found.map((row) => row.textContent));
+  assert.ok(rows.length > 0 && rows.every((row) => row.toLowerCase().includes(word)), `searching '${word}' finds ${rows.length}`);
+  await tab.$eval("#layer-search", (box) => { box.value = ""; box.dispatchEvent(new Event("input", { bubbles: true })); });
+}
+
+async function whatIfMovesTheTimes(tab) {
+  const times = () => tab.$$eval("#whatif-live tbody tr", (rows) => rows.map((row) => row.children[4].textContent));
+  const before = await times();
+  await tab.$eval("#whatif-DRAM", (slider) => { slider.value = 2; slider.dispatchEvent(new Event("input", { bubbles: true })); });
+  assert.notDeepEqual(await times(), before, "four times the memory bandwidth changes no step");
+  await tab.$eval("#whatif-DRAM", (slider) => { slider.value = 0; slider.dispatchEvent(new Event("input", { bubbles: true })); });
+  assert.deepEqual(await times(), before);
+}
+
+async function hostileNamesStayText(tab) {
+  const made = await tab.evaluate(() => document.querySelectorAll("img, iframe, object, script[src], [onload], [onerror]").length);
+  assert.equal(made, 0, "a name became markup");
+}
+
+async function screenshots(tab, width, scheme) {
+  if (!pictures) return;
+  await tab.evaluate(() => window.scrollTo(0, 0));
+  await tab.screenshot({ path: join(pictures, `page-${scheme}-${width}.png`) });
+  await tab.$eval("#roofline", (section) => section.scrollIntoView());
+  await new Promise((done) => setTimeout(done, 200));
+  await tab.screenshot({ path: join(pictures, `roofline-${scheme}-${width}.png`) });
+}
+
+try {
+  const { tab, seconds } = await open(1280, 900, "light");
+  await axesNameUnits(tab);
+  const all = await filtersLeaveTheAxes(tab);
+  await sliderCutsShortLayers(tab, all);
+  await keyboardExplains(tab);
+  await clickingARowExplains(tab);
+  await searchFindsLayers(tab, "conv");
+  await whatIfMovesTheTimes(tab);
+  await hostileNamesStayText(tab);
+  const names = await tab.evaluate(() => [...document.querySelectorAll(".chart")].every((chart) => chart.getAttribute("aria-label")));
+  assert.ok(names, "a chart has no name for a screen reader");
+  await screenshots(tab, 1280, "light");
+  const small = await open(480, 900, "dark");
+  const wide = await small.tab.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 480, `the page is ${wide} pixels wide on a screen of 480`);
+  await screenshots(small.tab, 480, "dark");
+  assert.deepEqual(asked, [], "the page asked the network");
+  assert.deepEqual(problems, [], "the console complains");
+  console.log(`${(statSync(page).size / 1e6).toFixed(2)} MB, ready after ${seconds.toFixed(2)} s, ${all} layers`);
+} finally {
+  await browser.close();
+}

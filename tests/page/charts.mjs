@@ -1,0 +1,32 @@
+// The charts drawn without a browser: node charts.mjs PAGE.json PACKAGES OUT_FOLDER writes an SVG for each.
+import { createRequire } from "node:module";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { batchOption, seriesOf, timeOption } from "../../analysis/page/batches.js";
+import { chartsOf, firstChoices, pointsShown, stepsShown } from "../../analysis/page/choices.js";
+import { frameOf, studiesOf } from "../../analysis/page/data.js";
+import { light } from "../../analysis/page/palette.js";
+import { diameter, rooflineOption } from "../../analysis/page/rooflines.js";
+
+const [page, packages, out] = process.argv.slice(2);
+const echarts = createRequire(join(resolve(packages), "package.json"))("echarts");
+const studies = studiesOf(readFileSync(page, "utf8"));
+const choices = firstChoices(studies);
+const [place] = chartsOf(studies);
+const points = place.study.points.filter((point) => point.row.roofs === place.index);
+const { layers, phases, whole } = pointsShown(points, choices);
+
+const options = {
+  roofline: rooflineOption({ roofs: place.roofs, frame: frameOf(studies), shown: [...layers, ...phases], whole, choices, palette: light,
+    steps: stepsShown(points, choices), title: "Roofline" }),
+  time: timeOption({ shown: layers, whole, palette: light, size: diameter, title: "Time under the roofs" }),
+  batches: batchOption({ series: seriesOf(studies), what: "images/s", palette: light, title: "images/s over the batch" }),
+};
+for (const [name, option] of Object.entries(options)) {
+  const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width: 800, height: 500 });
+  chart.setOption(option);
+  // A tag to a line, so that a difference can be read.
+  writeFileSync(join(out, `chart-${name}.svg`), `${chart.renderToSVGString().replaceAll("><", ">\n<")}\n`);
+  chart.dispose();
+}
+process.exit(0);

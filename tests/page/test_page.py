@@ -1,0 +1,133 @@
+"""The report page as a whole: the script's formula against the command line's, its charts against approved ones, and the page in
+a browser without a network. Needs node, and chromium for the browser; what is missing is named and its tests are skipped."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+ROOF = Path(os.environ["ROOF"])
+CHART_PACKAGES = Path(os.environ["ROOF_PAGE_PACKAGES"])  # where the build bundled the page's script
+WORK = Path(os.environ["ROOF_PAGE_WORK"])  # where the browser's driver is fetched to
+APPROVED = HERE / "approved"
+EXAMPLES = ROOT / "results" / "examples"
+SMALL = ROOT / "tests" / "analysis" / "data" / "made"
+NODE = shutil.which("node") or shutil.which("nodejs")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+HOSTILE = "</script><img src=x onerror=alert(1)>\u2028\x1b[2J"
+
+
+def run(*words, **options):
+    return subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True, timeout=240, **options).stdout
+
+
+def report(study, folder, *more):
+    """Page and data of a copy of the results, for a report writes beside them."""
+    run(ROOF, "report", study, "--out", folder / "page.html", "--data", folder / "page.json", "--brief", *more)
+    return folder / "page.html", folder / "page.json"
+
+
+def copy_of_example(folder):
+    machine = next(path for path in sorted(EXAMPLES.iterdir()) if path.is_dir())
+    copy = folder / "results" / machine.name
+    shutil.copytree(machine, copy)
+    runs = [path for path in copy.iterdir() if "role" in (path / "measurements.csv").read_text() and ",step," in (path / "measurements.csv").read_text()]
+    return runs[0]
+
+
+def driver():
+    """The folder with the browser's driver; skips the test where it cannot be fetched."""
+    lock = hashlib.sha256((HERE / "package-lock.json").read_bytes()).hexdigest()
+    mark = WORK / "fetched"
+    if not mark.exists() or mark.read_text() != lock:
+        npm = shutil.which("npm")
+        if not npm:
+            raise unittest.SkipTest("npm is not installed: tools/install_dependencies --tests")
+        WORK.mkdir(parents=True, exist_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(HERE / name, WORK)
+        said = subprocess.run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"], cwd=WORK, capture_output=True, text=True)
+        if said.returncode:
+            raise unittest.SkipTest("the browser's driver cannot be fetched: " + said.stderr.strip()[-300:])
+        mark.write_text(lock)
+    return WORK
+
+
+class Page(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+        if not NODE:
+            self.skipTest("node is not installed: tools/install_dependencies --tests")
+
+
+class WhatIf(Page):
+    def test_says_the_same_in_the_page_and_in_the_terminal(self):
+        study = copy_of_example(self.folder)
+        _, data = report(study, self.folder)
+        for settings in ("DRAM=1.5x", "fp32=2x,DRAM=0.5x", "L1=4x,L2=4x,L3=4x,batch=64", "batch=1"):
+            with self.subTest(settings):
+                answers = self.folder / "answers.json"
+                answers.write_text(run(ROOF, "whatif", study, "--set", settings, "--json"))
+                self.assertIn("rows agree", run(NODE, HERE / "whatif.mjs", data, answers, settings))
+
+    def test_a_faster_memory_never_slows_a_step(self):
+        study = copy_of_example(self.folder)
+        for row in json.loads(run(ROOF, "whatif", study, "--set", "DRAM=2x", "--json"))["rows"]:
+            self.assertLessEqual(row["foretold_seconds"], row["measured_seconds"] * (1 + 1e-12))
+            self.assertLessEqual(row["least_seconds"], row["foretold_seconds"])
+
+
+class Charts(Page):
+    def test_are_the_approved_ones(self):
+        if not (CHART_PACKAGES / "node_modules" / "echarts").is_dir():
+            self.skipTest("this build has no page script: npm or the network was missing")
+        shutil.copytree(SMALL, self.folder / "made")
+        _, data = report(self.folder / "made" / "run", self.folder)
+        run(NODE, HERE / "charts.mjs", data, CHART_PACKAGES, self.folder)
+        for name in ("roofline", "time", "batches"):
+            received = (self.folder / f"chart-{name}.svg").read_text()
+            approved = APPROVED / f"chart-{name}.svg"
+            if not approved.exists() or approved.read_text() != received:
+                kept = Path(tempfile.gettempdir()) / f"received-chart-{name}.svg"
+                kept.write_text(received)
+                self.fail(f"differs from tests/page/approved/chart-{name}.svg; received: {kept}")
+
+
+class Browser(Page):
+    def setUp(self):
+        super().setUp()
+        if not CHROMIUM:
+            self.skipTest("chromium is not installed: tools/install_dependencies --tests")
+        if not (CHART_PACKAGES / "page.js").stat().st_size:
+            self.skipTest("this build has no page script: npm or the network was missing")
+        self.packages = driver()
+
+    def use(self, page):
+        said = subprocess.run([NODE, HERE / "browser.mjs", page, self.packages, CHROMIUM], capture_output=True, text=True, timeout=240)
+        self.assertEqual(0, said.returncode, said.stderr)
+        print(said.stdout.strip())
+
+    def test_shows_filters_and_explains_the_example_without_a_network(self):
+        page, _ = report(copy_of_example(self.folder), self.folder)
+        self.use(page)
+
+    def test_runs_nothing_that_a_file_says(self):
+        study = copy_of_example(self.folder)
+        for name in ("layers.csv", "measurements.csv", "samples.csv"):
+            text = (study / name).read_text()
+            (study / name).write_text(text.replace("features.0", HOSTILE + "features.0").replace("quickstart-images", "x<img src=x onerror=alert(1)>"))
+        page, _ = report(study, self.folder)
+        self.assertNotIn("<img", page.read_text())
+        self.use(page)
+
+
+if __name__ == "__main__":
+    unittest.main()
