@@ -24,10 +24,10 @@ p{margin:6px 0}.subject{color:var(--soft)}.lead{color:var(--soft);max-width:78ch
 nav{display:flex;flex-wrap:wrap;gap:4px 18px;margin-top:18px;font-size:14px}a{color:var(--link);text-decoration:none}
 a:hover{text-decoration:underline}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13px;margin:6px 0;width:100%}
-th{font-weight:600;text-align:left;color:var(--soft);border-bottom:1px solid var(--line);white-space:nowrap}
+th{font-weight:600;text-align:left;color:var(--soft);border-bottom:1px solid var(--line);vertical-align:bottom}
 th,td{padding:5px 14px 5px 0;vertical-align:baseline}td{border-bottom:1px solid var(--line)}
-.n{text-align:right}td.n{white-space:nowrap}tr:hover td{background:var(--tint)}
-.bar{display:inline-flex;width:150px;height:11px;border-radius:2px;overflow:hidden;background:var(--tint)}.bar i{height:100%}
+.n{text-align:right}tbody td:first-child{white-space:nowrap}td.n{white-space:nowrap}tr:hover td{background:var(--tint)}
+.bar{display:inline-flex;width:110px;height:11px;border-radius:2px;overflow:hidden;background:var(--tint)}.bar i{height:100%}
 .legend{font-size:13px;color:var(--soft);margin:8px 0}.legend i{display:inline-block;width:11px;height:11px;border-radius:2px;
 margin:0 6px 0 12px;vertical-align:-1px}.legend i:first-child,.legend br+i{margin-left:0}.legend svg{margin:0 6px 0 10px;vertical-align:-2px}
 figure{margin:18px 0}figcaption{font-weight:600;font-size:14px}.pair{display:flex;flex-wrap:wrap;gap:20px}

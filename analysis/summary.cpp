@@ -128,8 +128,8 @@ std::string losses_text(const Step& step)
     if (losses.empty()) return {};
     std::vector<std::string> words;
     for (const Loss& loss : losses) words.push_back(loss.what + " " + format_duration(loss.seconds.value));
-    return fmt::format(" Of its {}, most lies above the roofs in {}.", format_duration(step.row->seconds.median.value),
-                       join(words, ", "));
+    return fmt::format(" Of the {} of that step the largest losses are {}.",
+                       format_duration(step.row->seconds.median.value), join(words, ", "));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // How steps move with the batch, and how time divides between roofs: two further charts, as ECharts options.
 import { hoverText, symbols } from "./rooflines.js";
 import { seriesColour } from "./palette.js";
-import { duration, percent, plain, tick, withInterval } from "./words.js";
+import { duration, percent, tick, withInterval } from "./words.js";
 
 export const seriesName = (row) =>
   `${row.model} ${row.precision} ${row.device} x${row.threads}${row.data === "-" || row.data === "synthetic" ? "" : `, ${row.data}`}`;
@@ -49,15 +49,15 @@ export function batchOption({ series, what, palette, title }) {
     nameTextStyle: { color: palette.soft } };
   return {
     animation: false, backgroundColor: "transparent", aria: { enabled: true, label: { description: title } },
-    grid: { left: 58, right: 18, top: 34, bottom: 46 },
+    grid: { left: 58, right: 18, top: 14, bottom: 46 },
     tooltip: { trigger: "item", confine: true, renderMode: "richText", backgroundColor: palette.paper, borderColor: palette.line,
       textStyle: { color: palette.ink, fontSize: 12 }, formatter: ({ data }) => data.title ?? "" },
     xAxis: { ...axis, type: "log", logBase: 2, name: "batch (images)", nameLocation: "middle", nameGap: 26,
-      min: 2 ** Math.floor(Math.log2(Math.min(...batches))), max: 2 ** Math.ceil(Math.log2(Math.max(...batches)) + 1e-9),
+      min: 2 ** Math.floor(Math.log2(Math.min(...batches))), max: 2 ** Math.max(Math.floor(Math.log2(Math.min(...batches))) + 1, Math.ceil(Math.log2(Math.max(...batches)) - 1e-9)),
       axisLabel: { color: palette.soft, hideOverlap: true } },
-    yAxis: { ...axis, type: share ? "value" : "log", name: what, nameLocation: "end", nameTextStyle: { color: palette.soft, align: "left" },
+    yAxis: { ...axis, type: share ? "value" : "log", 
       min: share ? 0 : undefined, max: share ? 1 : undefined,
-      axisLabel: { color: palette.soft, hideOverlap: true, formatter: share ? percent : (v) => plain(v) } },
+      axisLabel: { color: palette.soft, hideOverlap: true, formatter: (v) => (share ? `${Math.round(100 * v)}%` : `${Number(v.toPrecision(3))}`) } },
     series: names.flatMap((name, index) => {
       const points = series.get(name).filter((point) => !share || point.attainable > 0);
       const colour = seriesColour(palette, index);

@@ -71,9 +71,9 @@ function drawRoof(entry, palette, shift) {
 function label(entry, from, to, palette, shift) {
   const text = `${entry.name} ${si(entry.roof.median, entry.unit)}`;
   const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
-  const along = entry.level ? 12 : 0;
+  const along = 10 + 16 * Math.abs(Math.sin(angle));  // steep names begin farther in, or the frame would cut them
   const x = entry.level ? from[0] + along * Math.cos(angle) : to[0] - 6;
-  const y = (entry.level ? from[1] + along * Math.sin(angle) : to[1]) ;
+  const y = entry.level ? from[1] + along * Math.sin(angle) : to[1];
   return {
     type: "text", x, y, rotation: entry.level ? -angle : 0, silent: true,
     style: { text, x: 0, y: shift, fill: palette.ink, font: "600 12px system-ui, sans-serif", stroke: palette.paper, lineWidth: 3,
@@ -112,7 +112,7 @@ function drawInterval(points, frame, palette) {
   };
 }
 
-function item(point, choices, frame, palette, whole) {
+function item(point, choices, frame, palette, whole, batchAt) {
   const step = point.scope === "step";
   const colour = step ? palette.ink : palette[point.phase] ?? palette.ink;
   const hollow = point.scope !== "layer";
@@ -121,7 +121,7 @@ function item(point, choices, frame, palette, whole) {
     symbol: step ? "circle" : symbols[point.phase], symbolSize: step ? 13 : diameter(point, whole),
     itemStyle: { color: hollow ? (step ? palette.paper : "transparent") : colour, borderColor: hollow ? colour : palette.paper,
       borderWidth: hollow ? 2 : 0.7, opacity: hollow ? 1 : 0.62 },
-    label: step ? { show: true, formatter: `b${point.row.batch}`, position: "right", color: palette.ink, fontSize: 11,
+    label: batchAt ? { show: true, formatter: `b${point.row.batch}`, position: batchAt, color: palette.ink, fontSize: 11,
       textBorderColor: palette.paper, textBorderWidth: 3 } : { show: false },
   };
 }
@@ -159,7 +159,8 @@ export function rooflineOption({ roofs, frame, shown, steps, whole, choices, pal
 
 function trajectories(steps, choices, frame, palette, whole) {
   return steps.map((series, index) => ({
-    type: "line", name: index ? `steps ${index}` : "steps", data: series.map((point) => item(point, choices, frame, palette, whole)), z: 4, symbol: "circle",
+    type: "line", name: index ? `steps ${index}` : "steps", z: 4,
+    data: series.map((point, i) => item(point, choices, frame, palette, whole, i === 0 ? "bottom" : i === series.length - 1 ? "top" : "")), symbol: "circle",
     lineStyle: { color: palette.ink, width: 1.1, type: "dashed" }, emphasis: { scale: 1.25, itemStyle: { borderWidth: 3 } },
   }));
 }

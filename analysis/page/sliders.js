@@ -17,7 +17,7 @@ export class Sliders {
     const head = ["model", "batch", "device", "measured", "foretold", "times as fast", "least"];
     this.element = element("div", { id: "whatif-live" },
       element("p", { class: "controls" }, ...names.map((name) => this.roofSlider(name)), this.batchSlider()),
-      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i > 2 ? "n" : "" }, text)))), this.body)),
+      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i === 1 || i > 2 ? "n" : "" }, text)))), this.body)),
       element("p", { class: "legend" }, "Foretold: each layer keeps the share of its roof that it reached. Least: what the changed roofs allow. The same in a terminal: ", this.command));
     this.draw();
   }

@@ -1,0 +1,28 @@
+// The commands that read results back, from a run on the fake lab to files and exit statuses.
+#include "tests/tools/workbench.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+using namespace roof;
+using tests::Workbench;
+
+TEST_CASE("a report of a run draws pictures and data, a trace and what-if read it, and compare can fail a pipeline")
+{
+    const Workbench bench;
+    const std::string run = bench.path("run");
+    REQUIRE(bench.roof({"run", "tinynet", "--batch", "4,8", "--out", run}).status == 0);
+    const auto said =
+        bench.roof({"report", run, "--pictures", bench.path("pictures"), "--data", bench.path("page.json"), "--plain"});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out, Catch::Contains("largest losses") || Catch::Contains("measured on cpu"));
+    CHECK(std::filesystem::exists(bench.path("page.json")));
+    CHECK(std::filesystem::is_directory(bench.path("pictures")));
+    CHECK(bench.roof({"trace", run, "--row", "2", "--out", bench.path("trace.json")}).status == 0);
+    CHECK(std::filesystem::file_size(bench.path("trace.json")) > 100);
+    CHECK(bench.roof({"trace", run, "--row", "3"}).status == 2);
+    CHECK(bench.roof({"compare", run, run, "--fail-if", "slower:5%", "--noise", run}).status == 0);
+    CHECK(bench.roof({"compare", run, run, "--fail-if", "slower"}).status == 2);
+    CHECK(bench.roof({"whatif", run, "--set", "nothing=2x"}).status == 2);
+}
