@@ -57,7 +57,7 @@ class Page {
   phaseKey() {
     return element("p", { class: "legend" }, ...["forward", "backward", "update"].flatMap((phase) => [element("i", { class: phase }), `${phase} `]),
       "\u2013 circle, square, triangle: a layer filled, its phase outlined; area is time. Rings: whole steps, joined over batches. ",
-      "Bands: 95% intervals of the roofs. Dotted: promised by guides. Thin lines: intensity from no reuse (a tick for each level) to compulsory traffic.");
+      "Bands: 95% intervals of the roofs. Dashed: the best mix of instructions, no roof for layers. Dotted: promised by guides. Thin lines: intensity from no reuse (a tick for each level) to compulsory traffic.");
   }
 
   seriesKey() {

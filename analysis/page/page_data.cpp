@@ -55,10 +55,13 @@ json roofs_json(const Roofs& roofs, const Machine& machine)
     json compute = json::array();
     for (const Ceiling* roof : roofs.levels) levels.push_back(roof_json(*roof, machine));
     for (const Ceiling* roof : roofs.compute) compute.push_back(roof_json(*roof, machine));
+    json mixes = json::array();
+    for (const Ceiling* roof : roofs.mixes) mixes.push_back(roof_json(*roof, machine));
     return {{"device", json_text(roofs.device)},
             {"threads", roofs.threads},
             {"levels", std::move(levels)},
-            {"compute", std::move(compute)}};
+            {"compute", std::move(compute)},
+            {"mixes", std::move(mixes)}};
 }
 
 /// The roofs of each device and thread count once, those of every device at the most threads among them.

@@ -13,7 +13,7 @@
 namespace roof::analysis {
 
 /// {"studies": [{"name", "cpu_model", "known", "frame": {"intensity", "rate"} or null,
-///   "roofs": [{"device", "threads", "levels": [roof], "compute": [roof]}], one for each device and thread count of the rows,
+///   "roofs": [{"device", "threads", "levels": [roof], "compute": [roof], "mixes": [roof]}], one for each device and thread count of the rows,
 ///   "rows": [{"id", "model", "batch", "precision", "device", "data", "threads", "seconds", "images", "memory", "roofs"}],
 ///   "scopes", "phases", "bounds", "names", "kinds", "notes", "claimed": words that the points' columns index,
 ///   "points": {"row", "scope", "name", …: a column each}}]}

@@ -43,6 +43,9 @@ export function roofLines(roofs, frame, precision) {
     ...compute.map((roof) => ({
       ...line(roof, (rate) => levelLine(rate, peak, fastest, frame)), name: `${roof.precision} ${roof.operation}`, unit: "FLOP/s", level: false,
     })),
+    ...(roofs.mixes ?? []).filter((roof) => !precision || roof.precision === precision).map((roof) => ({
+      ...line(roof, (rate) => levelLine(rate, peak, fastest, frame)), name: `${roof.precision} ${roof.operation}`, unit: "FLOP/s", level: false, mix: true,
+    })),
   ];
 }
 
@@ -56,7 +59,7 @@ function drawRoof(entry, palette, shift) {
     const [from, to] = entry.line.map(at);
     const children = [
       { type: "polygon", shape: { points: [...entry.low.map(at), ...entry.high.map(at).reverse()] }, style: { fill: palette.roof, opacity: 0.18 } },
-      { type: "line", shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] }, style: { stroke: palette.roof, lineWidth: 1.6 } },
+      { type: "line", shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] }, style: { stroke: palette.roof, lineWidth: 1.6, lineDash: entry.mix ? [6, 4] : null } },
     ];
     if (entry.promised) {
       const [a, b] = entry.promised.map(at);
