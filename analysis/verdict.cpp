@@ -2,6 +2,7 @@
 
 #include "analysis/roofs.hpp"
 #include "analysis/rows.hpp"
+#include "analysis/summary.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/text.hpp"
 
@@ -44,11 +45,13 @@ std::vector<std::string> verdict_cells(const Study& study, const Measurement& ro
 
 constexpr int wide_table = 160;
 
-/// Model, batch, status, step time, images/s, share of the compute roof, bound.
+/// Model, batch, step time, images/s, share of the compute roof, bound: eighty columns at most for names of usual length.
+/// What was not measured is listed below the table with its reason.
 std::vector<std::string> kept_when_narrow(const std::vector<std::string>& cells)
 {
     std::vector<std::string> kept;
-    for (const std::size_t column : {0UL, 1UL, 5UL, 6UL, 7UL, 9UL, 10UL}) kept.push_back(cells[column]);
+    for (const std::size_t column : {0UL, 1UL, 6UL, 7UL, 9UL, 10UL}) kept.push_back(cells[column]);
+    if (kept[4] == "of compute roof") kept[4] = "of roof";
     return kept;
 }
 
@@ -200,12 +203,20 @@ std::string verdict_table(const Study& study, int columns)
         const std::vector<std::string> cells = verdict_cells(study, *row);
         table.add(narrow ? kept_when_narrow(cells) : cells);
     }
-    const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
+    const auto broken = [&](const std::string& sentence) {
+        return narrow ? wrapped({sentence}, columns) : sentence + "\n";
+    };
+    const auto line = [&](const std::string& sentence) {
+        return sentence.empty() ? sentence : "\n" + broken(sentence);
+    };
     return text + table.text() + reasons(rows) + remarks(rows) + line(above_text(study)) +
            line(calibration_line(study)) +
-           "\nTimes and ceilings are measured; FLOPs and bytes are analytic. Compute / bandwidth / far: shares of "
-           "the step\ntime of layers held by the compute roof, by a bandwidth roof, and by neither (below half of what "
-           "their roof allows).\n";
+           (narrow ? "\nTimes and ceilings are measured; FLOPs and bytes are analytic.\n"
+                   : "\nTimes and ceilings are measured; FLOPs and bytes are analytic. Compute / bandwidth / far: "
+                     "shares of "
+                     "the step\ntime of layers held by the compute roof, by a bandwidth roof, and by neither (below "
+                     "half of "
+                     "what their roof allows).\n");
 }
 
 std::string top_headroom(const Study& study, int n)

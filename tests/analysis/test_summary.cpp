@@ -1,5 +1,7 @@
 // The answers at the top: the best device, where one overtakes another, and the largest losses.
 #include "analysis/summary.hpp"
+#include "analysis/verdict.hpp"
+#include "ert/base/text.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
@@ -76,4 +78,15 @@ TEST_CASE("no line is wider than asked for, and no name moves the cursor")
     std::size_t begin = 0;
     for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin))
         CHECK(end - begin <= 80);
+}
+
+TEST_CASE("the verdict fits a window of eighty columns, with both candidates where no bound is claimed")
+{
+    Study study = made::study({made::row("resnet18"), made::failed("resnet18", "wants 14 GB")});
+    study.placements.front().claims = {{"fp32", 0.93}, {"DRAM", 0.07}};
+    const std::string text = verdict_table(study, 80);
+    CHECK(text.find("fp32 or DRAM (93 / 7%)") != std::string::npos);
+    CHECK(text.find("wants 14 GB") != std::string::npos);
+    const std::string table = text.substr(0, text.find("\n\n"));
+    for (const std::string& line : split(table, '\n')) CHECK(line.size() <= 80);
 }
