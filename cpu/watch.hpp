@@ -50,7 +50,8 @@ class WatchedTeam {
   private:
     std::vector<int> processors_;
     std::shared_ptr<CoreHistory> history_;
-    CoreProbe chain_{CoreProbe::Kind::chain};
+    int clocks_each_ = clocks_of_multiplication();  ///< of an operation of the chain; 0: additions have to do
+    CoreProbe chain_{clocks_each_ > 0 ? CoreProbe::Kind::multiplications : CoreProbe::Kind::additions};
     CoreProbe independent_{CoreProbe::Kind::independent};
     PinnedTeam team_;
 };
