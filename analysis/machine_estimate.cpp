@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace roof::analysis {
@@ -85,19 +86,41 @@ void add_levels(MachineEstimate& estimate, const Placement& step)
     }
 }
 
-/// FLOPs over the peak, and then the slowest level's bytes over its bandwidth.
-Seconds one_after_the_other(const Placement& layer)
-{
-    Seconds moving;
-    for (const LevelPlacement& level : layer.levels) moving = std::max(moving, level.low / level.roof);
-    return layer.flops / layer.compute_roof + moving;
-}
+/// How much of each roof is usual on the target, strangers on a shared machine taking their part.
+class UsualShares {
+  public:
+    UsualShares(const Target& target, Precision precision)
+    {
+        const Roofs roofs = roofs_of(target.ceilings, target.device);
+        compute_ = roofs.precision(std::string(traits(precision).name))->usual_share();
+        for (const Ceiling* const level : roofs.levels) levels_[level->level] = level->usual_share();
+    }
 
-void add_times(MachineEstimate& estimate)
+    /// FLOPs over the peak, and then the slowest level's bytes over its bandwidth.
+    Seconds one_after_the_other(const Placement& layer) const
+    {
+        Seconds moving;
+        for (const LevelPlacement& level : layer.levels)
+            moving = std::max(moving, level.low / (level.roof * share_of(level.level)));
+        return layer.flops / (layer.compute_roof * compute_) + moving;
+    }
+
+  private:
+    double share_of(const std::string& level) const
+    {
+        const auto found = levels_.find(level);
+        return found == levels_.end() ? 1 : found->second;
+    }
+
+    double compute_ = 1;
+    std::map<std::string, double> levels_;
+};
+
+void add_times(MachineEstimate& estimate, const UsualShares& usual)
 {
     Seconds under_compute;
     for (const Placement& layer : estimate.layers) {
-        estimate.without_overlap += one_after_the_other(layer);
+        estimate.without_overlap += usual.one_after_the_other(layer);
         if (layer.binds_compute) under_compute += layer.attainable;
         Seconds& phase = layer.phase == Phase::forward    ? estimate.forward
                          : layer.phase == Phase::backward ? estimate.backward
@@ -166,7 +189,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     estimate.at_once = whole.attainable;
     estimate.at_once_binds = whole.binds;
     add_levels(estimate, step);
-    add_times(estimate);
+    add_times(estimate, UsualShares(target, request.precision));
     add_scaling(estimate, target);
     return estimate;
 }

@@ -4,7 +4,8 @@
 //   layer by layer   the sum over layers and passes of max(FLOPs / peak, compulsory bytes / bandwidth of each level)
 //   all at once      the same maximum taken once over the network's sums, as if all layers ran side by side
 //   without overlap  the sum over layers and passes of FLOPs / peak + bytes / bandwidth: what a program needs that moves first and
-//                    computes then. No bound, but the better foretelling: real kernels overlap the two in part.
+//                    computes then, at the rates that are usual on the target rather than those of its quiet moments: on a shared
+//                    machine a step cannot choose its own. No bound, but the better foretelling: real kernels overlap the two in part.
 #pragma once
 
 #include "analysis/footprint.hpp"

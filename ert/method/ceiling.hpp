@@ -31,12 +31,16 @@ struct Ceiling {
     std::vector<Mode> modes{};  ///< of all visits, slowest first
     int visits = 1;             ///< that count
     bool disturbed = false;     ///< hardly a sample of any visit was undisturbed: the rate may be higher than it
-    std::string point;          ///< the row it comes from, without its round: "bench device axis=value …"
+    /// As `rate`: what half of all samples reached, disturbed ones among them; 0 if that is not known.
+    double usual = 0;
+    std::string point;  ///< the row it comes from, without its round: "bench device axis=value …"
 
     std::string_view unit() const
     {
         return kind == Role::bandwidth ? "B/s" : kind == Role::latency ? "lines/s" : "FLOP/s";
     }
+    /// What is usual here over the ceiling, at most 1; 1 if that is not known.
+    double usual_share() const { return usual > 0 && usual < rate.median.value ? usual / rate.median.value : 1; }
     /// Of a latency.
     Seconds per_access() const { return {rate.median.value > 0 ? 1 / rate.median.value : 0}; }
 };

@@ -115,6 +115,7 @@ Ceiling ceiling_of(const Sustained& point, const std::string& level, const CoreC
     for (auto* const end : {&ceiling.per_clock.median, &ceiling.per_clock.low, &ceiling.per_clock.high})
         end->value /= ceiling.threads;
     ceiling.modes = point.modes;
+    ceiling.usual = point.usual;
     ceiling.visits = point.visits;
     ceiling.disturbed = point.disturbed || (point.disturbances > 0 && point.rate.n < least_samples);
     ceiling.point = row.id();

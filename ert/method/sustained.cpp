@@ -181,6 +181,19 @@ bool was_disturbed(const Measurement& row)
     return !row.samples.empty() && std::ranges::none_of(row.samples, counts);
 }
 
+/// Over all visits, of all samples but warm-ups. 0 if there are none.
+double usual_rate_of(const std::vector<const Measurement*>& rows)
+{
+    std::vector<double> rates;
+    for (const Measurement* const row : rows) {
+        for (const Sample& sample : row->samples) {
+            const bool counts = is_ok(*row) && (sample.used || !sample.disturbance.empty());
+            if (counts && sample.seconds.value > 0) rates.push_back(work_of(*row) / sample.seconds.value);
+        }
+    }
+    return rates.empty() ? 0 : middle_of(std::move(rates));
+}
+
 int disturbances_in(const Measurement& row)
 {
     const auto was_seen = [](const Sample& sample) { return !sample.disturbance.empty(); };
@@ -190,6 +203,7 @@ int disturbances_in(const Measurement& row)
 Sustained over(const std::vector<const Measurement*>& rows)
 {
     Sustained point;
+    point.usual = usual_rate_of(rows);
     for (const Measurement* const row : rows) point.disturbances += disturbances_in(*row);
     point.disturbed =
         std::ranges::none_of(rows, [](const Measurement* row) { return is_ok(*row) && !was_disturbed(*row); });

@@ -44,6 +44,9 @@ struct Sustained {
     std::vector<Mode> modes;  ///< slowest first; one, or two well apart
     double typical = 0;       ///< the rate that half of all samples reach
     double fastest = 0;       ///< the rate of the fastest sample
+    /// The rate that half of all samples reach, the disturbed ones of all visits among them: what a program meets that cannot
+    /// choose its moment.
+    double usual = 0;
     /// FLOPs, bytes or lines per clock, all threads together: each undisturbed sample's rate over the clock beside it, the
     /// median over the faster half of the visits. Empty if the clock is not known.
     Estimate<Quantity<0, 0, 0>> per_clock;

@@ -129,6 +129,18 @@ TEST_CASE("the estimate on measured ceilings is the time that a measured step is
     CHECK(sum.value == Approx(estimate.layer_by_layer.value));
 }
 
+TEST_CASE("what is usual slows what is foretold, and moves no bound")
+{
+    Target target = made_gpu();
+    const MachineEstimate quiet = estimate_on(target, request("resnet18", 8));
+    for (Ceiling& ceiling : target.ceilings.all) ceiling.usual = 0.5 * ceiling.rate.median.value;
+    const MachineEstimate busy = estimate_on(target, request("resnet18", 8));
+    CHECK(busy.without_overlap.value == Approx(2 * quiet.without_overlap.value));
+    CHECK(busy.layer_by_layer.value == quiet.layer_by_layer.value);
+    for (Ceiling& ceiling : target.ceilings.all) ceiling.usual = 2 * ceiling.rate.median.value;
+    CHECK(estimate_on(target, request("resnet18", 8)).without_overlap.value == quiet.without_overlap.value);
+}
+
 TEST_CASE("a ring all-reduce sends two times all but one share of the bytes")
 {
     const Link link{"wire", {5e-6}, {10e9}};

@@ -200,3 +200,19 @@ TEST_CASE("what cannot be had here is answered once, not in every round")
     const std::string plan = "rounds: 3\nrun:\n  - {bench: flops, device: 'gpu:0', precision: fp32}\n";
     REQUIRE(expand(parse_plan(plan, "p"), lab).size() == 1);
 }
+
+TEST_CASE("what is usual counts the disturbed samples that the rate leaves out, and no warm-up")
+{
+    std::vector<Measurement> rows = visits_at({100, 100});
+    for (std::size_t i = 0; i < rows[1].samples.size(); ++i) {
+        rows[1].samples[i].seconds = Seconds{1e9 / 50};
+        rows[1].samples[i].used = false;
+        if (i < 8) rows[1].samples[i].disturbance = "a core was shared";
+    }
+    for (int i = 0; i < 3; ++i) rows[0].samples[i].disturbance = "a core was shared";
+    for (int i = 0; i < 3; ++i) rows[0].samples[i].used = false;
+    for (int i = 0; i < 3; ++i) rows[0].samples[i].seconds = Seconds{1e9 / 50};
+    const Sustained point = sustained(rows)[0];  // six of 100, eleven of 50, and a warm-up
+    CHECK(point.usual == Approx(50));
+    CHECK(point.rate.median.value > 99);
+}
