@@ -33,7 +33,7 @@ if words[0] == "sweep":
           "one,train,net,4,synthetic,ok,0.2,0.19,0.21,0,0.05,0.14,0.01\\n"
           "two,train,net,512,photos/set,out_of_memory,,,,,,,\\n"
           "three,flops,,,,ok,1,1,1,0,0,0,0\\n")
-    write("predictions.csv", "row,least_s,predicted_s,memory_bytes,fits\\none,0.1,0.15,1,1\\n")
+    write("predictions.csv", "row,least_s,predicted_s,memory_bytes,fits\\none,0.1,0.15,1,1\\ntwo,9,9,9,0\\n")
     write("layers.csv", "id,kind,phase,time_median_s\\none,convolution,forward,0.05\\none,convolution,backward,0.12\\n"
           "one,linear,backward,0.02\\none,sgd,update,0.001\\n")
 elif words[0] == "report":
@@ -71,7 +71,7 @@ class StudyPage(unittest.TestCase):
         self.assertNotIn("old", text)
         self.assertIn("A CPU, 2 cores, under KVM", text)
         self.assertIn("| net, batch 4 | 200 ms [190 ms, 210 ms] | 20 | 25% / 70% / 5% | 0 ms | 150 ms | -25% |", text)
-        self.assertIn("| net, batch 512, set | out of memory | - |", text)
+        self.assertIn("| net, batch 512, set | out of memory | - | - | - | out of memory | - |", text)
         self.assertNotIn("three", text)
         self.assertIn("| `a < b` | fails | 2 < 1 |", text)
         self.assertIn("the verdict", text)
