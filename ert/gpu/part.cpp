@@ -1,8 +1,11 @@
 // The GPU's ceilings as a part: what the shared object gives to the lab that opened it.
 #include "ert/gpu/cublaslt.hpp"
 #include "ert/gpu/device.hpp"
+#include "ert/gpu/nccl.hpp"
 #include "ert/gpu/nvml.hpp"
+#include "ert/gpu/probes/allreduce.hpp"
 #include "ert/gpu/probes/bandwidth.hpp"
+#include "ert/gpu/probes/distance.hpp"
 #include "ert/gpu/probes/ert.hpp"
 #include "ert/gpu/probes/flops.hpp"
 #include "ert/gpu/probes/latency.hpp"
@@ -24,8 +27,10 @@ extern "C" void roof_add_part(roof::Lab& lab)
     lab.add(bandwidth_bench(nvml));
     lab.add(shared_bench(nvml));
     lab.add(latency_bench(nvml));
+    lab.add(distance_bench(nvml));
     lab.add(launch_bench(nvml));
     lab.add(link_bench(nvml));
     lab.add(peer_bench(nvml));
+    lab.add(allreduce_bench(Nccl::open(), nvml));
     lab.add(ert_bench(nvml));
 }

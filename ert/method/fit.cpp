@@ -139,6 +139,22 @@ void add_to_sweeps(const Sustained& point, Sweeps& sweeps)
     if (!is_new && place->second->rate.median < point.rate.median) place->second = &point;
 }
 
+/// Of messages of many sizes, the fastest is the path's ceiling. A rank alone shows that a function works, and has no path.
+void add_of_path(const Sustained& point, const CoreClock& clocks, std::vector<Ceiling>& of_paths)
+{
+    const Point& at = point.best.point;
+    if (text_or(at, "operation", "") == "alone") return;
+    Ceiling ceiling = ceiling_of(point, at.text("path"), clocks);
+    const auto same = std::ranges::find_if(of_paths, [&](const Ceiling& other) {
+        return at.has("size") && other.device == ceiling.device && other.level == ceiling.level &&
+               other.operation == ceiling.operation;
+    });
+    if (same == of_paths.end())
+        of_paths.push_back(std::move(ceiling));
+    else if (same->rate.median < ceiling.rate.median)
+        *same = std::move(ceiling);
+}
+
 /// The estimator described above; null if the sweep has no point on the level.
 const Sustained* best_held(const Sweep& sweep, const MeasuredLevel& level)
 {
@@ -307,7 +323,7 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
         if (row.role == Role::compute && !row.point.has("intensity"))
             ceilings.all.push_back(ceiling_of(point, "core", clocks));
         if (row.point.has("path") && row.role != Role::compute) {
-            of_paths.push_back(ceiling_of(point, row.point.text("path"), clocks));
+            add_of_path(point, clocks, of_paths);
             continue;
         }
         if (!row.point.has("working_set")) continue;

@@ -137,6 +137,13 @@ class Memory(unittest.TestCase):
             with self.subTest(key):
                 self.assertEqual(16 + 1, counts["LDG.64"], "16 of the loop, one of the position")
 
+    def test_lines_of_the_l2_are_loaded_one_after_the_other(self):
+        kernels = found("distance_kernel")
+        self.assertEqual(3, len(kernels), "three architectures")
+        for key, counts in kernels.items():
+            with self.subTest(key):
+                self.assertEqual(16 + 1, counts["LDG.64"], "16 that are timed, one before them")
+
 
 class Curve(unittest.TestCase):
     def test_each_kernel_has_the_multiply_adds_and_loads_of_its_intensity(self):

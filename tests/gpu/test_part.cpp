@@ -77,7 +77,8 @@ TEST_CASE("the GPU part offers its benches over axes that results have columns f
 {
     Lab lab;
     add_gpu_part(lab);
-    for (const char* name : {"flops", "bandwidth", "shared", "latency", "launch", "link", "matmul", "peer", "ert"}) {
+    for (const char* name : {"flops", "bandwidth", "shared", "latency", "distance", "launch", "link", "matmul", "peer",
+                             "allreduce", "ert"}) {
         const Bench* bench = lab.find(name, "gpu");
         REQUIRE(bench != nullptr);
         CHECK_FALSE(bench->sentence().empty());
@@ -94,6 +95,7 @@ TEST_CASE("what needs another GPU, newer ones or pinned memory says so")
     const auto [bench, settings, words] =
         GENERATE(table<const char*, std::vector<std::pair<std::string, std::string>>, const char*>({
             {"peer", {{"operation", "copy"}}, "no other GPU"},
+            {"allreduce", {{"operation", "bus"}, {"size", "1024"}}, "one GPU: nothing to reduce with"},
             {"link", {{"operation", "zero_copy_load"}, {"pages", "pageable"}}, "pinned host memory alone"},
             {"bandwidth",
              {{"operation", "load"}, {"isa", "bulk"}, {"working_set", "1048576"}},
@@ -144,6 +146,9 @@ TEST_CASE("a point that a GPU's generation cannot have says what it would need")
             {"tile", "wgmma", "bf16", "8.0", "wgmma needs compute capability 9.0; this GPU has 8.0"},
             {"tile", "wgmma", "bf16", "10.0", "9.0 alone"},
             {"tile_e5m2", "wgmma", "fp8", "9.0", ""},
+            {"tile", "tcgen05", "bf16", "9.0", "tcgen05 needs compute capability 10.0; this GPU has 9.0"},
+            {"tile", "tcgen05", "bf16", "10.0", "no probe of tcgen05"},
+            {"tile", "tcgen05", "fp64", "10.0", "tcgen05 has no fp64"},
         }));
     Lab lab;
     add_gpu_part(lab);

@@ -86,6 +86,13 @@ fakes::FakeSubject::Script latency_script(const Point& point)
     return script_of({}, Bytes{64 * launch_seconds / seconds});
 }
 
+/// Larger messages go faster, and one rank alone faster than any link.
+fakes::FakeSubject::Script allreduce_script(const Point& point)
+{
+    const double rate = point.text("operation") == "alone" ? 2e12 : point.text("size") == "1024" ? 1e9 : 400e9;
+    return script_of({}, Bytes{rate * launch_seconds});
+}
+
 Axis words(const std::string& name, const std::string& usual)
 {
     return {name, "anything", {usual}, {}};
@@ -116,9 +123,13 @@ Lab gpu_lab(const fakes::ManualClock& clock)
     add("bandwidth", Role::bandwidth, {operation, isa, set}, memory_script);
     add("shared", Role::bandwidth, {operation, words("path", "shared")}, memory_script);
     add("latency", Role::latency, {set}, latency_script);
+    add("distance", Role::latency, {Axis{"path", "anything", {"l2_near", "l2_far"}, {}}}, latency_script);
     add("launch", Role::latency, {words("path", "launch")}, latency_script);
     add("link", Role::bandwidth, {operation, words("pages", "pinned"), words("path", "host"), set}, memory_script);
     add("peer", Role::bandwidth, {operation, words("path", "peer")}, memory_script);
+    const Axis sum{"operation", "anything", {"bus", "alone"}, {}};
+    const Axis size{"size", "bytes", {"1024", "1073741824", "1048576"}, {}};
+    add("allreduce", Role::bandwidth, {sum, words("path", "nccl"), size}, allreduce_script);
     add("ert", Role::compute, {words("intensity", "1"), precision, set}, compute_script);
     return lab;
 }
@@ -167,7 +178,16 @@ TEST_CASE("what goes by a path of its own is a ceiling of that path")
     const json all = json::parse(calibrate(bench, {"--json"}).out).at("ceilings");
     CHECK(ceiling(all, "bandwidth", "shared", "load").at("condition") == "shared");
     CHECK(ceiling(all, "bandwidth", "host", "load").at("condition") == "pinned pages, host");
+    CHECK(ceiling(all, "latency", "l2_far", "distance").at("condition") == "l2_far");
     CHECK(ceiling(all, "latency", "launch", "launch").at("median").get<double>() == Approx(1 / 2e-6));
+}
+
+TEST_CASE("the ceiling of an all-reduce is that of its fastest message, and one rank alone has none")
+{
+    const Workbench bench;
+    const json all = json::parse(calibrate(bench, {"--json"}).out).at("ceilings");
+    CHECK(std::ranges::count_if(all, [](const json& c) { return c.at("level") == "nccl"; }) == 1);
+    CHECK(ceiling(all, "bandwidth", "nccl", "bus").at("median").get<double>() == Approx(400e9));
 }
 
 TEST_CASE("tensor cores, CUDA cores and the library's products are ceilings apart, and the raw rate is the roof")

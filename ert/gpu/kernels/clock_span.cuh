@@ -12,7 +12,12 @@ class ClockSpan {
     /// To be called last; `reading` may be null.
     __device__ void end(ClockReading* reading) const
     {
-        if (reading == nullptr || blockIdx.x != 0 || threadIdx.x != 0) return;
+        if (reading != nullptr && blockIdx.x == 0 && threadIdx.x == 0) tell(reading);
+    }
+
+    /// The same of the calling thread, whichever it is.
+    __device__ void tell(ClockReading* reading) const
+    {
         reading->cycles = cycles() - cycles_;
         reading->nanoseconds = nanoseconds() - nanoseconds_;
     }

@@ -1,6 +1,7 @@
 #include "ert/gpu/probes/copy_subject.hpp"
 
 #include "ert/gpu/check.hpp"
+#include "ert/gpu/fork.hpp"
 #include "ert/gpu/kernels/numbers.hpp"
 #include "ert/gpu/kernels/stream.hpp"
 #include "ert/gpu/probes/tuning.hpp"
@@ -10,24 +11,6 @@
 namespace roof::gpu {
 
 namespace {
-
-/// An event without a clock, to fork one stream from another and to join them again.
-class Fork {
-  public:
-    Fork() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
-    ~Fork() { log_failure(cudaEventDestroy(event_)); }
-    Fork(const Fork&) = delete;
-    Fork& operator=(const Fork&) = delete;
-
-    void order(cudaStream_t first, cudaStream_t then) const
-    {
-        check(cudaEventRecord(event_, first));
-        check(cudaStreamWaitEvent(then, event_, 0));
-    }
-
-  private:
-    cudaEvent_t event_ = nullptr;
-};
 
 class CopySubject final : public Subject {
   public:

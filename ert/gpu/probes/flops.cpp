@@ -34,6 +34,9 @@ const std::vector<Pipe>& pipes()
         {"wgmma",
          {"tile", "tile_e5m2"},
          {Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8, Precision::int8}},
+        {"tcgen05",
+         {"tile", "tile_e5m2"},
+         {Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8, Precision::int8}},
     };
     return all;
 }
@@ -68,6 +71,12 @@ std::optional<std::string> missing_instruction(const Point& point, const Device&
         if (capability_of(device) > 90) return "wgmma is an instruction of compute capability 9.0 alone";
         return missing_capability(device, 90, "wgmma");
     }
+    if (isa == "tcgen05") {
+        if (const auto reason = missing_capability(device, 100, "tcgen05")) return reason;
+        return "this build has no probe of tcgen05: it was not written for want of a GPU to prove it on; bench matmul "
+               "has "
+               "what cuBLASLt reaches by it";
+    }
     const int capability = capability_of(device);
     if (isa == "mma" && point.precision() == Precision::fp8 && capability != 89 && capability < 120)
         return "tensor cores take fp8 by mma on compute capability 8.9, and 12.0 on; 9.0 has wgmma for it";
@@ -96,9 +105,9 @@ class FlopsBench final : public Bench {
              .usual = {"fma"},
              .legal = {"fma", "add", "mul", "tile", "tile_e5m2"}},
             {.name = "isa",
-             .meaning = "CUDA cores, tensor cores by mma.sync, tensor cores by wgmma",
+             .meaning = "CUDA cores, or tensor cores by mma.sync, wgmma or tcgen05",
              .usual = {"cuda"},
-             .legal = {"cuda", "mma", "wgmma"}},
+             .legal = {"cuda", "mma", "wgmma", "tcgen05"}},
             {.name = "precision",
              .meaning = "number format",
              .usual = {"fp64", "fp32"},

@@ -1,0 +1,191 @@
+#include "ert/gpu/probes/distance.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/kernels/chase.hpp"
+#include "ert/gpu/kernels/l2_lines.hpp"
+#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/halves.hpp"
+#include "ert/gpu/probes/tuning.hpp"
+#include "ert/method/sustained.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace roof::gpu {
+
+namespace {
+
+constexpr long long most_iterations = 1 << 18;
+constexpr int blocks_of_multiprocessor = 8;
+
+std::string range_of(const std::vector<std::uint32_t>& cycles)
+{
+    const auto [least, most] = std::ranges::minmax(cycles);
+    return std::to_string(least / l2_loads) + " to " + std::to_string(most / l2_loads) + " cycles";
+}
+
+class DistanceSubject final : public Subject {
+  public:
+    DistanceSubject(bool is_far, int multiprocessors, DeviceId id, std::shared_ptr<const Nvml> nvml)
+        : id_(id),
+          blocks_(blocks_of_multiprocessor * multiprocessors),
+          tuned_(id, std::move(nvml)),
+          lines_(l2_lines * l2_stride, "lines in the L2"),
+          taken_(1, "the number of a launch"),
+          place_(1, "the place in a chain")
+    {
+        const unsigned none = 0;
+        taken_.write({&none, 1});
+        const Halves halves = tell_apart();
+        chain_ = is_far ? halves.far : halves.near;
+        variant_ = std::to_string(halves.near.size()) + " lines near, " + std::to_string(halves.far.size()) + " far";
+        link();
+        tuned_.settle_on_fastest({{"", 1, [this](long long iterations) { enqueue(iterations); }}}, most_iterations);
+    }
+
+    Work work() const override
+    {
+        const Bytes bytes{bytes_per_access * l2_loads * static_cast<double>(tuned_.repeats())};
+        return {{}, bytes, bytes, Known::analytic};
+    }
+
+    void launch(Trace& trace) override
+    {
+        tuned_.launch(trace);
+        if (!is_taken()) trace.disturbed("no block ran on the multiprocessor");
+    }
+
+    void check() override
+    {
+        const CurrentDevice current(id_);
+        constexpr long long iterations = 64;
+        const std::size_t before = position();
+        tuned_.run(iterations);
+        const std::size_t due = (before + chase_position(chain_.size(), iterations * l2_loads)) % chain_.size();
+        if (const std::size_t after = position(); after != due)
+            throw Error("the chain is at its line " + std::to_string(after) + ", not " + std::to_string(due));
+    }
+
+    std::string variant() const override { return variant_; }
+    std::vector<std::string> remarks() const override { return tuned_.stream().remarks(); }
+    Bytes memory() const override { return {static_cast<double>(lines_.bytes())}; }
+
+  private:
+    const std::byte* address(int line) const { return lines_.data() + static_cast<std::size_t>(line) * l2_stride; }
+    Seat next_seat() const { return {0, taken_.data(), ++ticket_}; }
+    bool is_taken() const { return taken_.read(0, 1).front() == ticket_; }
+
+    /// `next[i]`: the line whose address line i holds.
+    void write_links(const std::vector<int>& next)
+    {
+        std::vector<std::byte> image(lines_.size());
+        for (std::size_t i = 0; i < next.size(); ++i) {
+            const std::byte* const to = address(next[i]);
+            std::memcpy(image.data() + i * l2_stride, &to, sizeof(to));
+        }
+        lines_.write(image);
+    }
+
+    /// Throws Unsupported where the lines are not at two distances.
+    Halves tell_apart()
+    {
+        std::vector<int> self(l2_lines);
+        std::iota(self.begin(), self.end(), 0);
+        write_links(self);
+        const Buffer<std::uint32_t> cycles(l2_lines, "cycles of each line");
+        const auto measure = [&] {
+            enqueue_distances({next_seat(), lines_.data(), cycles.data(), blocks_}, tuned_.stream().get());
+        };
+        tuned_.stream().settle(measure);
+        if (!is_taken()) throw Error("no block ran on multiprocessor 0");
+        const std::vector<std::uint32_t> found = cycles.read(0, l2_lines);
+        if (std::ranges::find(found, 0U) != found.end()) throw Error("a line of the L2 does not hold its own address");
+        if (auto halves = halves_of(found)) return *std::move(halves);
+        throw Unsupported("this GPU's L2 shows no near and far half: loads from multiprocessor 0 take " +
+                          range_of(found) + ", and not at two distances");
+    }
+
+    /// All lines of the chain once, neighbours far apart.
+    void link()
+    {
+        std::vector<int> next(l2_lines, 0);
+        const std::size_t stride = chase_stride(chain_.size());
+        for (std::size_t i = 0; i < chain_.size(); ++i)
+            next[static_cast<std::size_t>(chain_[i])] = chain_[(i + stride) % chain_.size()];
+        write_links(next);
+        const std::byte* const first = address(chain_.front());
+        place_.write({&first, 1});
+    }
+
+    void enqueue(long long iterations) const
+    {
+        enqueue_l2_chase({next_seat(), place_.data(), tuned_.stream().reading(), blocks_, static_cast<int>(iterations)},
+                         tuned_.stream().get());
+    }
+
+    std::size_t position() const
+    {
+        const std::byte* const at = place_.read(0, 1).front();
+        const auto found = std::ranges::find_if(chain_, [&](int line) { return address(line) == at; });
+        if (found == chain_.end()) throw Error("the chain has left its lines");
+        return static_cast<std::size_t>(found - chain_.begin());
+    }
+
+    DeviceId id_;
+    int blocks_;
+    TunedStream tuned_;
+    Buffer<std::byte> lines_;
+    Buffer<unsigned> taken_;
+    Buffer<const std::byte*> place_;
+    mutable unsigned ticket_ = 0;  ///< of the launch last put into the stream
+    std::vector<int> chain_;
+    std::string variant_;
+};
+
+class DistanceBench final : public Bench {
+  public:
+    explicit DistanceBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+
+    std::string_view name() const override { return "distance"; }
+    Role role() const override { return Role::latency; }
+    std::string_view sentence() const override
+    {
+        return "Time of one load from the partition of the L2 that is near a multiprocessor, or from the far one, as a "
+               "chain through lines that were told apart by how long each takes.";
+    }
+    std::string_view device_kind() const override { return "gpu"; }
+
+    std::vector<Axis> axes(const Machine&) const override
+    {
+        return {{.name = "path",
+                 .meaning = "partition of the L2, seen from multiprocessor 0",
+                 .usual = {"l2_near", "l2_far"},
+                 .legal = {"l2_near", "l2_far"}}};
+    }
+
+    std::optional<std::string> obstacle(const Point&, const Machine&, const Device& device) const override
+    {
+        return missing_capability(device, 80, "this build");
+    }
+
+    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
+    {
+        const DeviceId id = id_of(device);
+        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+        const CurrentDevice current(id);
+        return std::make_unique<DistanceSubject>(point.text("path") == "l2_far", multiprocessors_of(device), id, nvml_);
+    }
+
+  private:
+    std::shared_ptr<const Nvml> nvml_;
+};
+
+}  // namespace
+
+std::unique_ptr<Bench> distance_bench(std::shared_ptr<const Nvml> nvml)
+{
+    return std::make_unique<DistanceBench>(std::move(nvml));
+}
+
+}  // namespace roof::gpu
