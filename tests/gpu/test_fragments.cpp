@@ -1,5 +1,6 @@
 // The index arithmetic of the tensor cores' probes, and the matrices laid out by it.
 #include "ert/gpu/kernels/fragments.hpp"
+#include "ert/gpu/kernels/tcgen05.hpp"
 #include "ert/gpu/kernels/wgmma.hpp"
 #include "ert/gpu/probes/mma_operands.hpp"
 #include "ert/gpu/probes/wgmma_operands.hpp"
@@ -80,6 +81,7 @@ TEST_CASE("the operands of wgmma have a byte of shared memory each, in core matr
     CHECK(wgmma_offset(1, 0) == 16);
     CHECK(wgmma_offset(8, 0) == 1024);
     CHECK(wgmma_descriptor(0x400) == 0x0000004000080040);
+    CHECK(tcgen05_descriptor(0x400) == 0x0000404000080040);
 }
 
 TEST_CASE("products on the host are those of a plain triple loop")
@@ -108,6 +110,29 @@ TEST_CASE("busy numbers leave the sums where they are, telling ones do not")
         CHECK(std::ranges::all_of(still, is_zero));
         const auto moved = sums_of_block(instruction, wgmma_operands(instruction, Numbers::telling), 1);
         CHECK_FALSE(std::ranges::all_of(moved, is_zero));
+    }
+}
+
+TEST_CASE("tcgen05 is told formats, sign and shape, and gives back its sums row by row")
+{
+    // Bits 4: sums, 7 and 10: operands, 13: A negated, 17: columns in eights, 24: rows in sixteens.
+    CHECK(tcgen05_instruction(Wgmma::fp16, false) == 0x08400010);
+    CHECK(tcgen05_instruction(Wgmma::bf16, true) == 0x08402490);
+    CHECK(tcgen05_instruction(Wgmma::tf32, false) == 0x08400910);
+    CHECK(tcgen05_instruction(Wgmma::int8, false) == 0x084004A0);
+    CHECK(tcgen05_instruction(Wgmma::e4m3, false) == 0x08400010);
+    CHECK(tcgen05_instruction(Wgmma::e5m2, true) == 0x08402490);
+    const Tile tile{tcgen05_m, tcgen05_n};
+    for (const Wgmma format : warpgroup_instructions) {
+        INFO(static_cast<int>(format));
+        const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+        const WgmmaOperands busy = wgmma_operands(format, Numbers::busy, tile);
+        CHECK(image_of(format, busy).size() == static_cast<std::size_t>(tcgen05_operand_bytes));
+        const auto still = sums_by_row(format, busy, 5);
+        CHECK(still.size() == std::size_t{tcgen05_m} * tcgen05_n * 4);
+        CHECK(std::ranges::all_of(still, is_zero));
+        CHECK_FALSE(
+            std::ranges::all_of(sums_by_row(format, wgmma_operands(format, Numbers::telling, tile), 1), is_zero));
     }
 }
 

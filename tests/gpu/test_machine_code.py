@@ -106,6 +106,15 @@ class TensorCores(unittest.TestCase):
         for word, instruction in kernels.items():
             self.check(f"kernelINS0_9{word}E", instruction, (90,), WGMMA_INSTRUCTIONS)
 
+    def test_tcgen05_are_all_there(self):
+        kinds = ["UTCHMMA", "UTCHMMA", "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCQMMA"]  # in the order of enum Wgmma
+        for number, kind in enumerate(kinds):
+            kernels = found("tcgen05_kernel", f"WgmmaE{number}E")
+            self.assertEqual([100], [capability for capability, _ in kernels])
+            for key, counts in kernels.items():
+                with self.subTest(key):
+                    self.assertEqual(WGMMA_INSTRUCTIONS, counts[kind])
+
 
 class Memory(unittest.TestCase):
     def test_streams_move_16_bytes_by_each_instruction(self):

@@ -147,7 +147,8 @@ TEST_CASE("a point that a GPU's generation cannot have says what it would need")
             {"tile", "wgmma", "bf16", "10.0", "9.0 alone"},
             {"tile_e5m2", "wgmma", "fp8", "9.0", ""},
             {"tile", "tcgen05", "bf16", "9.0", "tcgen05 needs compute capability 10.0; this GPU has 9.0"},
-            {"tile", "tcgen05", "bf16", "10.0", "no probe of tcgen05"},
+            {"tile", "tcgen05", "bf16", "10.0", ""},
+            {"tile", "tcgen05", "bf16", "12.0", "10.0 alone"},
             {"tile", "tcgen05", "fp64", "10.0", "tcgen05 has no fp64"},
         }));
     Lab lab;

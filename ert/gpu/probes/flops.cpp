@@ -73,9 +73,8 @@ std::optional<std::string> missing_instruction(const Point& point, const Device&
     }
     if (isa == "tcgen05") {
         if (const auto reason = missing_capability(device, 100, "tcgen05")) return reason;
-        return "this build has no probe of tcgen05: it was not written for want of a GPU to prove it on; bench matmul "
-               "has "
-               "what cuBLASLt reaches by it";
+        if (capability_of(device) > 100) return "tcgen05 is built for compute capability 10.0 alone";
+        return std::nullopt;
     }
     const int capability = capability_of(device);
     if (isa == "mma" && point.precision() == Precision::fp8 && capability != 89 && capability < 120)
@@ -128,6 +127,7 @@ class FlopsBench final : public Bench {
         const bool is_e5m2 = point.text("operation") == "tile_e5m2";
         if (point.text("isa") == "mma") return make_mma(point.precision(), is_e5m2, capability_of(device), id, nvml_);
         if (point.text("isa") == "wgmma") return make_wgmma(point.precision(), is_e5m2, id, nvml_);
+        if (point.text("isa") == "tcgen05") return make_tcgen05(point.precision(), is_e5m2, id, nvml_);
         return make_chains(point.precision(), parse_chain_operation(point.text("operation")), id, nvml_);
     }
 

@@ -1,6 +1,7 @@
 #include "ert/gpu/probes/wgmma.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/gpu/kernels/tcgen05.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/wgmma_operands.hpp"
 
@@ -12,21 +13,35 @@ namespace {
 
 constexpr long long most_steps = 1 << 24;
 
+/// One generation's kernels, and what they are given and give back.
+struct Generation {
+    Tile tile;
+    void (*enqueue)(Wgmma, const WgmmaLaunch&, cudaStream_t);
+    int (*resident_blocks)(Wgmma);
+    std::vector<std::byte> (*due_sums)(Wgmma, const WgmmaOperands&, int steps);
+    std::string_view words;
+};
+
+constexpr Generation hopper{{wgmma_m, wgmma_n}, enqueue_wgmma, resident_wgmma_blocks, sums_of_block, " warpgroups"};
+constexpr Generation blackwell{
+    {tcgen05_m, tcgen05_n}, enqueue_tcgen05, resident_tcgen05_blocks, sums_by_row, " blocks"};
+
 class WgmmaSubject final : public Subject {
   public:
-    WgmmaSubject(Wgmma instruction, DeviceId id, std::shared_ptr<const Nvml> nvml)
-        : instruction_(instruction),
+    WgmmaSubject(const Generation& generation, Wgmma instruction, DeviceId id, std::shared_ptr<const Nvml> nvml)
+        : generation_(generation),
+          instruction_(instruction),
           stream_(id, std::move(nvml)),
           multiprocessors_(attribute(id, cudaDevAttrMultiProcessorCount)),
-          operands_(wgmma_operand_bytes, "operands of the products"),
-          sums_(static_cast<std::size_t>(multiprocessors_ * resident_wgmma_blocks(instruction)) * sum_bytes,
+          operands_(image(Numbers::busy).size(), "operands of the products"),
+          sums_(static_cast<std::size_t>(multiprocessors_ * generation.resident_blocks(instruction)) * sum_bytes(),
                 "sums of the products")
     {
         give(Numbers::busy);
         std::vector<Way> ways;
-        for (int blocks = 1; blocks <= resident_wgmma_blocks(instruction); ++blocks) {
-            ways.push_back(
-                {"", flops_of_step(instruction) * blocks, [this, blocks](long long steps) { enqueue(blocks, steps); }});
+        for (int blocks = 1; blocks <= generation.resident_blocks(instruction); ++blocks) {
+            ways.push_back({"", flops_of_step(instruction, generation.tile) * blocks,
+                            [this, blocks](long long steps) { enqueue(blocks, steps); }});
         }
         const Tuned tuned = tune(stream_, ways, most_steps);
         blocks_each_ = static_cast<int>(tuned.way) + 1;
@@ -35,7 +50,10 @@ class WgmmaSubject final : public Subject {
 
     Work work() const override
     {
-        return {Flops{flops_of_step(instruction_) * blocks() * static_cast<double>(steps_)}, {}, {}, Known::analytic};
+        return {Flops{flops_of_step(instruction_, generation_.tile) * blocks() * static_cast<double>(steps_)},
+                {},
+                {},
+                Known::analytic};
     }
 
     void launch(Trace& trace) override
@@ -48,8 +66,7 @@ class WgmmaSubject final : public Subject {
         constexpr int steps = 2;
         give(Numbers::telling);
         stream_.time([this] { enqueue(blocks_each_, steps); });
-        const std::vector<std::byte> due =
-            sums_of_block(instruction_, wgmma_operands(instruction_, Numbers::telling), steps);
+        const std::vector<std::byte> due = generation_.due_sums(instruction_, operands_of(Numbers::telling), steps);
         for (int block = 0; block < blocks(); ++block) {
             if (sums_.read(static_cast<std::size_t>(block) * due.size(), due.size()) == due) continue;
             throw Error("the sums of block " + std::to_string(block) + " are not those of the host");
@@ -59,29 +76,37 @@ class WgmmaSubject final : public Subject {
 
     std::string variant() const override
     {
-        return "m64n128, " + std::to_string(blocks_each_) + " warpgroups per multiprocessor";
+        return "m" + std::to_string(generation_.tile.m) + "n" + std::to_string(generation_.tile.n) + ", " +
+               std::to_string(blocks_each_) + std::string(generation_.words) + " per multiprocessor";
     }
     std::vector<std::string> remarks() const override { return stream_.remarks(); }
     Bytes memory() const override { return {static_cast<double>(operands_.bytes() + sums_.bytes())}; }
 
   private:
-    static constexpr std::size_t sum_bytes = std::size_t{wgmma_threads} * wgmma_sums * sizeof(float);
+    std::size_t sum_bytes() const
+    {
+        return static_cast<std::size_t>(generation_.tile.m) * static_cast<std::size_t>(generation_.tile.n) *
+               sizeof(float);
+    }
+    WgmmaOperands operands_of(Numbers numbers) const { return wgmma_operands(instruction_, numbers, generation_.tile); }
+    std::vector<std::byte> image(Numbers numbers) const { return image_of(instruction_, operands_of(numbers)); }
 
     int blocks() const { return multiprocessors_ * blocks_each_; }
 
-    void give(Numbers numbers) { operands_.write(image_of(instruction_, wgmma_operands(instruction_, numbers))); }
+    void give(Numbers numbers) { operands_.write(image(numbers)); }
 
     void enqueue(int blocks_each, long long steps) const
     {
-        enqueue_wgmma(instruction_,
-                      {.operands = operands_.data(),
-                       .sums = sums_.data(),
-                       .reading = stream_.reading(),
-                       .blocks = multiprocessors_ * blocks_each,
-                       .steps = static_cast<int>(steps)},
-                      stream_.get());
+        generation_.enqueue(instruction_,
+                            {.operands = operands_.data(),
+                             .sums = sums_.data(),
+                             .reading = stream_.reading(),
+                             .blocks = multiprocessors_ * blocks_each,
+                             .steps = static_cast<int>(steps)},
+                            stream_.get());
     }
 
+    const Generation& generation_;
     Wgmma instruction_;
     WatchedStream stream_;
     int multiprocessors_;
@@ -111,16 +136,22 @@ Wgmma wgmma_for(Precision precision, bool is_e5m2)
     }
 }
 
-double flops_of_step(Wgmma instruction)
+double flops_of_step(Wgmma instruction, Tile tile)
 {
     const double k = 8.0 * wgmma_k_bytes / operand_format(instruction).storage_bits;
-    return 2.0 * wgmma_m * wgmma_n * k * wgmma_instructions;
+    return 2.0 * tile.m * tile.n * k * wgmma_instructions;
 }
 
 std::unique_ptr<Subject> make_wgmma(Precision precision, bool is_e5m2, DeviceId id, std::shared_ptr<const Nvml> nvml)
 {
     const CurrentDevice current(id);
-    return std::make_unique<WgmmaSubject>(wgmma_for(precision, is_e5m2), id, std::move(nvml));
+    return std::make_unique<WgmmaSubject>(hopper, wgmma_for(precision, is_e5m2), id, std::move(nvml));
+}
+
+std::unique_ptr<Subject> make_tcgen05(Precision precision, bool is_e5m2, DeviceId id, std::shared_ptr<const Nvml> nvml)
+{
+    const CurrentDevice current(id);
+    return std::make_unique<WgmmaSubject>(blackwell, wgmma_for(precision, is_e5m2), id, std::move(nvml));
 }
 
 }  // namespace roof::gpu

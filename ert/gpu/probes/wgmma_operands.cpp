@@ -33,6 +33,17 @@ Matrix transposed(const Matrix& matrix)
     return turned;
 }
 
+Format format_of_sums(Wgmma instruction)
+{
+    return instruction == Wgmma::int8 ? int32_format : fp32_format;
+}
+
+Matrix sums_of(Wgmma instruction, const WgmmaOperands& operands, int steps)
+{
+    const Matrix second = instruction == Wgmma::int8 ? operands.a[1] : negated(operands.a[1]);
+    return sums_of_products({operands.a[0], second}, transposed(operands.b), steps);
+}
+
 }  // namespace
 
 Format operand_format(Wgmma instruction)
@@ -42,41 +53,45 @@ Format operand_format(Wgmma instruction)
     return formats[static_cast<std::size_t>(instruction)];
 }
 
-WgmmaOperands wgmma_operands(Wgmma instruction, Numbers numbers)
+WgmmaOperands wgmma_operands(Wgmma instruction, Numbers numbers, Tile tile)
 {
     const Format format = operand_format(instruction);
     const int k = row_length(instruction);
     WgmmaOperands operands;
-    operands.a.push_back(random_matrix(wgmma_m, k, format, numbers, 1));
-    operands.a.push_back(random_matrix(wgmma_m, k, format, numbers, 2));
+    operands.a.push_back(random_matrix(tile.m, k, format, numbers, 1));
+    operands.a.push_back(random_matrix(tile.m, k, format, numbers, 2));
     // The second is subtracted; of integers, added.
     if (numbers == Numbers::busy) operands.a[1] = instruction == Wgmma::int8 ? negated(operands.a[0]) : operands.a[0];
-    operands.b = random_matrix(wgmma_n, k, format, numbers, 3);
+    operands.b = random_matrix(tile.n, k, format, numbers, 3);
     return operands;
 }
 
 std::vector<std::byte> image_of(Wgmma instruction, const WgmmaOperands& operands)
 {
     const Format format = operand_format(instruction);
-    std::vector<std::byte> image(wgmma_operand_bytes);
+    const auto bytes_of = [](const Matrix& matrix) { return static_cast<std::size_t>(matrix.rows) * wgmma_row_bytes; };
+    const std::size_t of_a = bytes_of(operands.a[0]);
+    std::vector<std::byte> image(wgmma_factors * of_a + bytes_of(operands.b));
     lay_out(format, operands.a[0], image.data());
-    lay_out(format, operands.a[1], image.data() + wgmma_a_bytes);
-    lay_out(format, operands.b, image.data() + wgmma_factors * wgmma_a_bytes);
+    lay_out(format, operands.a[1], image.data() + of_a);
+    lay_out(format, operands.b, image.data() + wgmma_factors * of_a);
     return image;
+}
+
+std::vector<std::byte> sums_by_row(Wgmma instruction, const WgmmaOperands& operands, int steps)
+{
+    return encode(format_of_sums(instruction), sums_of(instruction, operands, steps).values);
 }
 
 std::vector<std::byte> sums_of_block(Wgmma instruction, const WgmmaOperands& operands, int steps)
 {
-    const bool is_integer = instruction == Wgmma::int8;
-    const Matrix b = transposed(operands.b);
-    const Matrix second = is_integer ? operands.a[1] : negated(operands.a[1]);
-    const Matrix sums = sums_of_products({operands.a[0], second}, b, steps);
+    const Matrix sums = sums_of(instruction, operands, steps);
     std::vector<double> values;
     for (int i = 0; i < wgmma_threads * wgmma_sums; ++i) {
         const Element at = element_of_wgmma_sums(i / wgmma_sums, i % wgmma_sums);
         values.push_back(sums.at(at.row, at.column));
     }
-    return encode(is_integer ? int32_format : fp32_format, values);
+    return encode(format_of_sums(instruction), values);
 }
 
 }  // namespace roof::gpu

@@ -18,11 +18,20 @@ struct WgmmaOperands {
     Matrix b;
 };
 
+/// Rows of A and of B, all as long as shared memory has them.
+struct Tile {
+    int m = wgmma_m;
+    int n = wgmma_n;
+};
+
 /// Of busy numbers, the second A undoes the first.
-WgmmaOperands wgmma_operands(Wgmma instruction, Numbers numbers);
+WgmmaOperands wgmma_operands(Wgmma instruction, Numbers numbers, Tile tile = {});
 
 /// As WgmmaLaunch has them.
 std::vector<std::byte> image_of(Wgmma instruction, const WgmmaOperands& operands);
+
+/// [row][column] after so many steps, as tcgen05 writes them, in fp32 (int8: int32).
+std::vector<std::byte> sums_by_row(Wgmma instruction, const WgmmaOperands& operands, int steps);
 
 /// [thread][register] of one block after so many steps, in fp32 (int8: int32).
 std::vector<std::byte> sums_of_block(Wgmma instruction, const WgmmaOperands& operands, int steps);

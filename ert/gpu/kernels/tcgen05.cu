@@ -1,0 +1,200 @@
+// tcgen05: the operands of one block are read once into shared memory; from there on the loop is the instructions counted, and a
+// wait for those of the step before, so that there always are some under way.
+#include "ert/gpu/kernels/tcgen05.hpp"
+
+#include "ert/gpu/check.hpp"
+#include "ert/gpu/kernels/clock_span.cuh"
+
+#include <algorithm>
+
+namespace roof::gpu {
+
+namespace {
+
+template <Wgmma format>
+__device__ void multiply_add(unsigned sums, unsigned long long a, unsigned long long b, unsigned instruction, int keeps)
+{
+    if constexpr (format == Wgmma::tf32)
+        asm volatile(
+            "{ .reg .pred p; setp.ne.b32 p, %4, 0; tcgen05.mma.cta_group::1.kind::tf32 [%0], %1, %2, %3, p; }" ::"r"(
+                sums),
+            "l"(a), "l"(b), "r"(instruction), "r"(keeps)
+            : "memory");
+    else if constexpr (format == Wgmma::fp16 || format == Wgmma::bf16)
+        asm volatile(
+            "{ .reg .pred p; setp.ne.b32 p, %4, 0; tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, p; }" ::"r"(
+                sums),
+            "l"(a), "l"(b), "r"(instruction), "r"(keeps)
+            : "memory");
+    else if constexpr (format == Wgmma::int8)
+        asm volatile(
+            "{ .reg .pred p; setp.ne.b32 p, %4, 0; tcgen05.mma.cta_group::1.kind::i8 [%0], %1, %2, %3, p; }" ::"r"(
+                sums),
+            "l"(a), "l"(b), "r"(instruction), "r"(keeps)
+            : "memory");
+    else
+        asm volatile(
+            "{ .reg .pred p; setp.ne.b32 p, %4, 0; tcgen05.mma.cta_group::1.kind::f8f6f4 [%0], %1, %2, %3, p; }" ::"r"(
+                sums),
+            "l"(a), "l"(b), "r"(instruction), "r"(keeps)
+            : "memory");
+}
+
+template <Wgmma format>
+__device__ void one_step(unsigned sums, unsigned a, unsigned b, bool is_first)
+{
+#pragma unroll
+    for (int i = 0; i < wgmma_instructions; ++i) {
+        constexpr unsigned step = wgmma_k_bytes / core_row_bytes * core_bytes;
+        const bool is_second = i >= wgmma_k_steps;
+        const unsigned along = static_cast<unsigned>(i % wgmma_k_steps) * step;
+        multiply_add<format>(sums, tcgen05_descriptor(a + (is_second ? tcgen05_a_bytes : 0) + along),
+                             tcgen05_descriptor(b + along),
+                             tcgen05_instruction(format, is_second && format != Wgmma::int8), !is_first || i > 0);
+    }
+}
+
+/// What was put in so far arrives at the barrier when it is done.
+__device__ void commit(unsigned barrier)
+{
+    asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier)
+                 : "memory");
+}
+
+__device__ bool is_done(unsigned barrier, unsigned parity)
+{
+    unsigned done;
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+    return done != 0;
+}
+
+__device__ unsigned long long nanoseconds_now()
+{
+    unsigned long long value;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value));
+    return value;
+}
+
+/// A kernel that waits for ever would hold the whole card: after seconds it ends in an error.
+__device__ void wait(unsigned barrier, int step)
+{
+    constexpr unsigned long long most_nanoseconds = 5'000'000'000;
+    const unsigned parity = static_cast<unsigned>(step / 2) & 1;
+    if (is_done(barrier, parity)) return;
+    const unsigned long long begin = nanoseconds_now();
+    while (!is_done(barrier, parity)) {
+        if (nanoseconds_now() - begin > most_nanoseconds) asm volatile("trap;");
+    }
+}
+
+/// Steps take the two barriers in turns.
+template <class Format>
+__device__ void all_steps(Format, unsigned sums, unsigned a, unsigned barriers, int steps)
+{
+    const unsigned b = a + wgmma_factors * tcgen05_a_bytes;
+    const auto barrier_of = [barriers](int step) { return barriers + static_cast<unsigned>(step & 1) * 8; };
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+        one_step<Format::value>(sums, a, b, step == 0);
+        commit(barrier_of(step));
+        if (step > 0) wait(barrier_of(step - 1), step - 1);
+    }
+    wait(barrier_of(steps - 1), steps - 1);
+}
+
+/// Each warp the 32 rows of its own, each thread one of them.
+__device__ void write_sums(unsigned sums, unsigned* to)
+{
+    const unsigned warp = threadIdx.x / 32;
+    unsigned* const row = to + std::size_t(threadIdx.x) * tcgen05_n;
+#pragma unroll 1
+    for (unsigned column = 0; column < tcgen05_n; column += 4) {
+        unsigned found[4];
+        asm volatile("tcgen05.ld.sync.aligned.32x32b.x4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(found[0]), "=r"(found[1]), "=r"(found[2]), "=r"(found[3])
+                     : "r"(sums + (warp * 32 << 16) + column)
+                     : "memory");
+        asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
+        for (int i = 0; i < 4; ++i) row[column + i] = found[i];
+    }
+}
+
+template <Wgmma format>
+struct Constant {
+    static constexpr Wgmma value = format;
+};
+
+template <Wgmma format>
+__global__ void __launch_bounds__(tcgen05_threads) tcgen05_kernel(WgmmaLaunch launch)
+{
+    extern __shared__ __align__(1024) uint4 operands[];
+    __shared__ unsigned long long barriers[2];
+    __shared__ unsigned place;
+    const ClockSpan span;
+    const auto* from = static_cast<const uint4*>(launch.operands);
+    for (unsigned i = threadIdx.x; i < tcgen05_operand_bytes / sizeof(uint4); i += tcgen05_threads)
+        operands[i] = from[i];
+    const auto barrier = static_cast<unsigned>(__cvta_generic_to_shared(barriers));
+    if (threadIdx.x < 32)
+        asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(
+                         static_cast<unsigned>(__cvta_generic_to_shared(&place))),
+                     "n"(tcgen05_n)
+                     : "memory");
+    if (threadIdx.x == 0) {
+        for (unsigned i = 0; i < 2; ++i)
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier + i * 8) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    __syncthreads();
+    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+    const unsigned sums = place;
+
+    if (threadIdx.x == 0)
+        all_steps(Constant<format>{}, sums, static_cast<unsigned>(__cvta_generic_to_shared(operands)), barrier,
+                  launch.steps);
+    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    __syncthreads();
+    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+    write_sums(sums, static_cast<unsigned*>(launch.sums) + std::size_t(blockIdx.x) * tcgen05_m * tcgen05_n);
+    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    __syncthreads();
+    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+    if (threadIdx.x < 32)
+        asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(sums), "n"(tcgen05_n) : "memory");
+    span.end(launch.reading);
+}
+
+using Kernel = void (*)(WgmmaLaunch);
+
+/// Allowed its shared memory on the current device.
+Kernel kernel_of(Wgmma format)
+{
+    constexpr Kernel kernels[]{tcgen05_kernel<Wgmma::tf32>, tcgen05_kernel<Wgmma::fp16>, tcgen05_kernel<Wgmma::bf16>,
+                               tcgen05_kernel<Wgmma::int8>, tcgen05_kernel<Wgmma::e4m3>, tcgen05_kernel<Wgmma::e5m2>};
+    const Kernel kernel = kernels[static_cast<unsigned>(format)];
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tcgen05_operand_bytes));
+    return kernel;
+}
+
+}  // namespace
+
+void enqueue_tcgen05(Wgmma format, const WgmmaLaunch& launch, cudaStream_t stream)
+{
+    kernel_of(format)<<<launch.blocks, tcgen05_threads, tcgen05_operand_bytes, stream>>>(launch);
+    check(cudaGetLastError());
+}
+
+int resident_tcgen05_blocks(Wgmma format)
+{
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(format), tcgen05_threads,
+                                                        tcgen05_operand_bytes));
+    return std::min(blocks, tcgen05_most_blocks);
+}
+
+}  // namespace roof::gpu

@@ -1,0 +1,44 @@
+// The kernels of tcgen05 (compute capability 10.0) as host code sees them: one thread of a block has the tensor core multiply
+// matrices held in shared memory, again and again, and add to sums held in tensor memory. Formats, operands' layout and the
+// launch are those of wgmma.
+#pragma once
+
+#include "ert/gpu/kernels/wgmma.hpp"
+
+namespace roof::gpu {
+
+inline constexpr int tcgen05_threads = 128;  ///< a warp for the 32 rows of sums that it alone can read
+inline constexpr int tcgen05_m = 128;
+/// With half as many columns, shared memory would have to give all it can.
+inline constexpr int tcgen05_n = 256;
+inline constexpr int tcgen05_a_bytes = tcgen05_m * wgmma_row_bytes;
+inline constexpr int tcgen05_operand_bytes = (wgmma_factors * tcgen05_m + tcgen05_n) * wgmma_row_bytes;
+/// Blocks of a multiprocessor, by its tensor memory of 512 columns.
+inline constexpr int tcgen05_most_blocks = 512 / tcgen05_n;
+
+/// The descriptor of the instruction: sums in fp32 (int8: int32), k along the rows of both operands, dense. `is_less`: A is
+/// subtracted, which int8 cannot.
+constexpr unsigned tcgen05_instruction(Wgmma format, bool is_less)
+{
+    constexpr unsigned formats[]{2, 0, 1,
+                                 1, 0, 1};  // tf32, f16, bf16; signed of integers; e4m3, e5m2: each kind's own count
+    const unsigned of_operands = formats[static_cast<unsigned>(format)];
+    const unsigned of_sums = format == Wgmma::int8 ? 2 : 1;
+    const unsigned negated = is_less ? 1 : 0;
+    return of_sums << 4 | of_operands << 7 | of_operands << 10 | negated << 13 | (tcgen05_n / 8U) << 17 |
+           (tcgen05_m / 16U) << 24;
+}
+
+/// That of wgmma, and the version that this generation wants.
+constexpr unsigned long long tcgen05_descriptor(unsigned address)
+{
+    return wgmma_descriptor(address) | 1ULL << 46;
+}
+
+/// Sums are [block][row][column]. Throws as enqueue_wgmma() does.
+void enqueue_tcgen05(Wgmma format, const WgmmaLaunch& launch, cudaStream_t stream);
+
+/// Blocks that a multiprocessor of the current device holds at once. Throws as above.
+int resident_tcgen05_blocks(Wgmma format);
+
+}  // namespace roof::gpu
