@@ -1,4 +1,5 @@
 #include "analysis/prediction.hpp"
+#include "analysis/narrow.hpp"
 
 #include "analysis/words.hpp"
 #include "ert/base/csv.hpp"
@@ -108,18 +109,20 @@ PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<co
     return errors;
 }
 
-std::string to_text(const PredictionErrors& errors)
+std::string to_text(const PredictionErrors& errors, int columns)
 {
-    Table table({"row", "predicted", "measured", "error", "memory"});
+    std::vector<std::vector<std::string>> rows;
     for (const PredictionError& e : errors.rows) {
         const bool ok = e.measured.value > 0;
-        table.add({e.prediction.row, format_duration(e.prediction.predicted.value),
-                   ok ? format_duration(e.measured.value) : std::string(name(e.status)),
-                   ok ? signed_percent(e.error) : "-",
-                   std::string(e.prediction.fits ? "fits" : "out of memory") + (e.right ? "" : ", wrongly")});
+        rows.push_back({printable(e.prediction.row), format_duration(e.prediction.predicted.value),
+                        ok ? format_duration(e.measured.value) : std::string(name(e.status)),
+                        ok ? signed_percent(e.error) : "-",
+                        std::string(e.prediction.fits ? "fits" : "out of memory") + (e.right ? "" : ", wrongly")});
     }
-    return fmt::format("{}\nerror of the predicted time: {} in the middle, {} at worst\n", table.text(),
-                       percent(errors.median), percent(errors.worst));
+    return fitted_table({"row", "predicted", "measured", "error", "memory"}, rows, {"memory"}, columns) +
+           fitted_lines(fmt::format("\nerror of the predicted time: {} in the middle, {} at worst\n",
+                                    percent(errors.median), percent(errors.worst)),
+                        columns);
 }
 
 }  // namespace roof::analysis

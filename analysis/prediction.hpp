@@ -53,7 +53,7 @@ struct PredictionErrors {
 };
 PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<const Measurement> rows);
 
-/// A table, and the median and the worst error in a sentence.
-std::string to_text(const PredictionErrors& errors);
+/// A table, and the median and the worst error in a sentence, in so many columns; 0: as wide as they are.
+std::string to_text(const PredictionErrors& errors, int columns = 0);
 
 }  // namespace roof::analysis

@@ -1,6 +1,7 @@
 #include "analysis/summary.hpp"
 
 #include "analysis/compare.hpp"
+#include "analysis/narrow.hpp"
 #include "analysis/rows.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/text.hpp"
@@ -30,7 +31,7 @@ using Trained = std::tuple<std::string, std::string, std::string>;  ///< model, 
 
 std::string device_of(const Measurement& row)
 {
-    return threads_of(row) > 0 ? fmt::format("{} x{}", row.device, threads_of(row)) : row.device;
+    return threads_of(row) > 0 ? fmt::format("{} ({})", row.device, threads_text(threads_of(row))) : row.device;
 }
 
 std::map<Trained, Devices> trained(std::span<const Study> studies)
@@ -86,7 +87,7 @@ std::string crossover_text(const Crossover& c)
                        plain_number(c.low, 2), plain_number(c.high, 2));
 }
 
-/// "fastest on cpu x2 at every batch", or the device of each batch.
+/// "fastest on cpu (2 threads) at batch 4, ...", or the device of each batch.
 std::string fastest_text(const Devices& devices)
 {
     if (devices.size() == 1) return "measured on " + devices.begin()->first + " alone";
@@ -195,17 +196,7 @@ std::vector<std::string> summary(const Study& study)
 
 std::string wrapped(const std::vector<std::string>& sentences, int columns)
 {
-    std::string text;
-    for (const std::string& sentence : sentences) {
-        std::string line;
-        for (const std::string& word : split(sentence, ' ')) {
-            const bool full = line.size() + 1 + word.size() > static_cast<std::size_t>(std::max(20, columns));
-            if (full) text += line + "\n";
-            line = full ? "    " + word : line.empty() ? word : line + " " + word;
-        }
-        text += line + "\n";
-    }
-    return text;
+    return sentences.empty() ? std::string{} : fitted_lines(join(sentences, "\n"), columns);
 }
 
 }  // namespace roof::analysis

@@ -2,6 +2,7 @@
 
 #include "analysis/canvas.hpp"
 #include "analysis/frame.hpp"
+#include "analysis/narrow.hpp"
 #include "analysis/roofs.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/text.hpp"
@@ -15,6 +16,7 @@ namespace roof::analysis {
 
 namespace {
 
+constexpr int narrowest = 40;
 constexpr int margin = 13;  ///< columns of the rate axis: "100 GFLOP/s |"
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -114,6 +116,12 @@ std::string draw_points(Plot& plot, const Study& study, const std::string& devic
     return legend;
 }
 
+std::string axis_name(int columns)
+{
+    const std::string whole = "arithmetic intensity at the farthest level (FLOP/B)";
+    return display_columns(whole) <= static_cast<std::size_t>(columns) ? whole : "intensity (FLOP/B)";
+}
+
 std::string with_axes(const Plot& plot, bool plain)
 {
     std::string text;
@@ -136,18 +144,18 @@ std::string with_axes(const Plot& plot, bool plain)
         ticks.replace(begin, label.size(), label);
     }
     return text + line + "\n" + ticks + "\n" + std::string(static_cast<std::size_t>(margin), ' ') +
-           "arithmetic intensity at the farthest level, compulsory traffic (FLOP/B)\n";
+           axis_name(plot.canvas.columns()) + "\n";
 }
 
-std::string roofs_legend(const Roofs& roofs)
+std::string roofs_legend(const Roofs& roofs, int width)
 {
-    std::string text = fmt::format("  roofs (measured, {} threads):", roofs.threads);
+    std::vector<std::string> items;
     for (const Ceiling* roof : roofs.levels)
-        text += fmt::format("  {} {}", printable(roof->level), format_si(roof->rate.median.value, roof->unit()));
+        items.push_back(printable(roof->level) + " " + format_si(roof->rate.median.value, roof->unit()));
     for (const Ceiling* roof : roofs.compute)
-        text += fmt::format("  {} {} {}", printable(roof->precision), printable(roof->operation),
-                            format_si(roof->rate.median.value, roof->unit()));
-    return text + "\n";
+        items.push_back(fmt::format("{} {} {}", printable(roof->precision), printable(roof->operation),
+                                    format_si(roof->rate.median.value, roof->unit())));
+    return fitted_items(fmt::format("  roofs (measured, {}):", threads_text(roofs.threads)), items, width);
 }
 
 }  // namespace
@@ -157,17 +165,19 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
     const std::string warning = calibration_warning(study);
     const std::optional<Frame> frame = frame_of(study.ceilings);
     if (!frame)
-        return (warning.empty() ? "A roofline needs a bandwidth and a compute ceiling; one is missing." : warning) +
-               "\n";
-    std::string text = warning.empty() ? "" : warning + "\n\n";
-    const int columns = std::max(40, width) - margin;
+        return fitted_lines(
+            warning.empty() ? "A roofline needs a bandwidth and a compute ceiling; one is missing." : warning, width);
+    std::string text = warning.empty() ? "" : fitted_lines(warning, width) + "\n";
+    const int wide = std::max(narrowest, width);
+    const int columns = wide - margin;
     for (const std::string& device : devices_of(study.ceilings)) {
         Plot plot(*frame, columns, std::clamp(columns / 3, 14, 34), plain);
         const Roofs roofs = roofs_of(study.ceilings, device);
         draw_roofs(plot, roofs);
         label_roofs(plot, roofs);
         const std::string legend = draw_points(plot, study, device);
-        text += printable(device) + "\n" + with_axes(plot, plain) + roofs_legend(roofs) + legend;
+        text += printable(device) + "\n" + with_axes(plot, plain) + roofs_legend(roofs, wide) +
+                fitted_lines(legend, legend.empty() ? 0 : wide);
     }
     return text;
 }

@@ -1,8 +1,8 @@
 #include "analysis/verdict.hpp"
 
+#include "analysis/narrow.hpp"
 #include "analysis/roofs.hpp"
 #include "analysis/rows.hpp"
-#include "analysis/summary.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/text.hpp"
 
@@ -43,16 +43,32 @@ std::vector<std::string> verdict_cells(const Study& study, const Measurement& ro
     return cells;
 }
 
-constexpr int wide_table = 160;
+constexpr int usual_columns = 108;  ///< of sentences where there is no window
 
-/// Model, batch, step time, images/s, share of the compute roof, bound: eighty columns at most for names of usual length.
-/// What was not measured is listed below the table with its reason.
-std::vector<std::string> kept_when_narrow(const std::vector<std::string>& cells)
+/// What goes first where a window is narrow. What was not measured is listed below the table with its reason.
+std::vector<std::string> expendable()
 {
-    std::vector<std::string> kept;
-    for (const std::size_t column : {0UL, 1UL, 6UL, 7UL, 9UL, 10UL}) kept.push_back(cells[column]);
-    if (kept[4] == "of compute roof") kept[4] = "of roof";
-    return kept;
+    return {"compute / bandwidth / far",
+            "model rate",
+            "status",
+            "data",
+            "precision",
+            "headroom",
+            "device",
+            "images/s",
+            "of roof"};
+}
+
+/// How the columns that `table` has are known and meant.
+std::string closing(const std::string& table, int columns)
+{
+    std::string text = "\nTimes and ceilings are measured; FLOPs and bytes are analytic.";
+    if (table.find("of roof") != std::string::npos) text += " Of roof: the model rate's share of the compute roof.";
+    if (table.find("compute / bandwidth / far") != std::string::npos)
+        text +=
+            " Compute / bandwidth / far: shares of the step time of layers held by the compute roof, by a bandwidth "
+            "roof, and by neither (below half of what their roof allows).";
+    return fitted_lines(text, columns > 0 ? columns : usual_columns);
 }
 
 std::string reasons(const std::vector<const Measurement*>& rows)
@@ -193,49 +209,38 @@ std::string verdict_table(const Study& study, int columns)
     std::string text = calibration_warning(study);
     if (!text.empty()) text += "\n\n";
     if (rows.empty()) return text + "No training steps in this folder.\n";
-    const std::vector<std::string> header{
-        "model",           "batch",    "precision",  "device",          "data",     "status",
-        "step time [95%]", "images/s", "model rate", "of compute roof", "bound by", "compute / bandwidth / far",
-        "headroom"};
-    const bool narrow = columns > 0 && columns < wide_table;
-    Table table(narrow ? kept_when_narrow(header) : header);
-    for (const Measurement* row : rows) {
-        const std::vector<std::string> cells = verdict_cells(study, *row);
-        table.add(narrow ? kept_when_narrow(cells) : cells);
-    }
-    const auto broken = [&](const std::string& sentence) {
-        return narrow ? wrapped({sentence}, columns) : sentence + "\n";
-    };
-    const auto line = [&](const std::string& sentence) {
-        return sentence.empty() ? sentence : "\n" + broken(sentence);
-    };
-    return text + table.text() + reasons(rows) + remarks(rows) + line(above_text(study)) +
-           line(calibration_line(study)) +
-           (narrow ? "\nTimes and ceilings are measured; FLOPs and bytes are analytic.\n"
-                   : "\nTimes and ceilings are measured; FLOPs and bytes are analytic. Compute / bandwidth / far: "
-                     "shares of "
-                     "the step\ntime of layers held by the compute roof, by a bandwidth roof, and by neither (below "
-                     "half of "
-                     "what their roof allows).\n");
+    const std::vector<std::string> header{"model",      "batch",   "precision",       "device",
+                                          "data",       "status",  "step time [95%]", "images/s",
+                                          "model rate", "of roof", "bound by",        "compute / bandwidth / far",
+                                          "headroom"};
+    std::vector<std::vector<std::string>> cells;
+    for (const Measurement* row : rows) cells.push_back(verdict_cells(study, *row));
+    const std::string table = fitted_table(header, cells, expendable(), columns);
+    const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
+    const std::string below = reasons(rows) + remarks(rows) + line(above_text(study)) + line(calibration_line(study));
+    return fitted_lines(text, text.empty() ? 0 : columns) + table + fitted_lines(below, below.empty() ? 0 : columns) +
+           closing(table, columns);
 }
 
-std::string top_headroom(const Study& study, int n)
+std::string top_headroom(const Study& study, int n, int columns)
 {
     std::string text;
     for (const Measurement* row : largest_batches(study.results.rows)) {
         const std::vector<const Placement*> layers = most_headroom(study.placements, *row, n);
         if (layers.empty()) continue;
-        Table table({"layer", "kind", "phase", "time", "of step", "roof", "reached", "headroom"});
+        std::vector<std::vector<std::string>> cells;
         for (const Placement* p : layers)
-            table.add({printable(p->name), printable(p->kind), std::string(roof::name(*p->phase)),
-                       format_duration(p->seconds.median.value), percent(p->seconds.median / row->seconds.median),
-                       printable(claim_text(*p)), percent(p->fraction), format_duration(p->headroom.value)});
+            cells.push_back({printable(p->name), printable(p->kind), std::string(roof::name(*p->phase)),
+                             format_duration(p->seconds.median.value), percent(p->seconds.median / row->seconds.median),
+                             printable(claim_text(*p)), percent(p->fraction), format_duration(p->headroom.value)});
         if (!text.empty()) text += "\n";
-        text += printable(title_of(*layers.front())) + ": what reaching the roof would save\n" + table.text();
+        text += fitted_lines(printable(title_of(*layers.front())) + ": what reaching the roof would save\n", columns) +
+                fitted_table({"layer", "kind", "phase", "time", "of step", "roof", "reached", "headroom"}, cells,
+                             {"kind", "of step", "reached"}, columns);
     }
     if (!text.empty()) return text;
     const std::string warning = calibration_warning(study);
-    return (warning.empty() ? "No layer was measured below its roof." : warning) + "\n";
+    return fitted_lines((warning.empty() ? "No layer was measured below its roof." : warning) + "\n", columns);
 }
 
 }  // namespace roof::analysis

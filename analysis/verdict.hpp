@@ -41,11 +41,11 @@ std::string calibration_date(const Study& study);
 /// "Roofs: the calibration <folder> of <date>."; empty if there is none.
 std::string calibration_line(const Study& study);
 
-/// A line per model and batch, then the reasons of the rows that are not ok. Where a window has less than the `columns` that the
-/// whole table takes, the columns that say least are left out; 0: no window.
+/// A line per model and batch, then the reasons of the rows that are not ok. Where a window has fewer `columns` than the whole
+/// table takes, those that say least are left out and lines are broken; 0: no window.
 std::string verdict_table(const Study& study, int columns = 0);
-/// The top `n` layers of each model's largest batch.
-std::string top_headroom(const Study& study, int n);
+/// The top `n` layers of each model's largest batch, in a window of so many `columns`; 0: no window.
+std::string top_headroom(const Study& study, int n, int columns = 0);
 /// Every ceiling with its interval, and the measured levels beside the reported ones.
 std::string ceilings_table(const Ceilings& ceilings, const Machine& machine);
 

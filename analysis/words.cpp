@@ -71,13 +71,18 @@ std::string intensity_text(Intensity low, Intensity high)
     return first == last ? last : first + " to " + last;
 }
 
+std::string threads_text(int threads)
+{
+    return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+}
+
 std::string title_of(const Placement& p)
 {
     std::string title = p.model;
     if (p.batch > 0) title += fmt::format(", batch {}", p.batch);
     if (!p.precision.empty()) title += ", " + p.precision;
     title += " on " + p.device;
-    if (p.threads > 0) title += fmt::format(", {} thread{}", p.threads, p.threads == 1 ? "" : "s");
+    if (p.threads > 0) title += ", " + threads_text(p.threads);
     return title;
 }
 

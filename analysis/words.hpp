@@ -29,6 +29,9 @@ std::string percent(double share);
 /// In FLOP/B, without the unit: "0.25 to 97", or one number where the ends agree.
 std::string intensity_text(Intensity low, Intensity high);
 
+/// "1 thread", "2 threads".
+std::string threads_text(int threads);
+
 /// "resnet50, batch 32, fp32 on cpu, 2 threads".
 std::string title_of(const Placement& placement);
 

@@ -39,7 +39,7 @@ Series series_of(const Study& study, bool share_of_roof)
             share_of_roof ? percent(work / t.median.value) + " of the " + p.precision + " roof"
                           : with_interval(work / t.median.value, work / t.high.value, work / t.low.value, "images/s");
         const std::string fed = p.data == "-" || p.data == "synthetic" ? "" : ", " + p.data;
-        series[fmt::format("{} {} {} x{}{}", p.model, p.precision, p.device, p.threads, fed)].push_back(
+        series[fmt::format("{} {} {}, {}{}", p.model, p.precision, p.device, threads_text(p.threads), fed)].push_back(
             {static_cast<double>(p.batch), work / t.median.value, work / t.high.value, work / t.low.value,
              fmt::format("{}, batch {}: {}", p.model, p.batch, value)});
     }

@@ -55,8 +55,8 @@ TEST_CASE("the summary names the best device of each batch and the crossover")
     const Study study = made::study({on("cpu", 4, 0.02), on("cpu", 16, 0.2), on("gpu", 4, 0.04), on("gpu", 16, 0.05)});
     const std::vector<std::string> sentences = summary(study);
     REQUIRE(sentences.size() == 1);
-    CHECK_THAT(sentences[0], Catch::Contains("fastest on cpu x2 at batch 4, gpu x2 at batch 16"));
-    CHECK_THAT(sentences[0], Catch::Contains("gpu x2 overtakes cpu x2 at batch"));
+    CHECK_THAT(sentences[0], Catch::Contains("fastest on cpu (2 threads) at batch 4, gpu (2 threads) at batch 16"));
+    CHECK_THAT(sentences[0], Catch::Contains("gpu (2 threads) overtakes cpu (2 threads) at batch"));
 }
 
 TEST_CASE("the largest losses are those of kinds of layer in a phase, in seconds, and of the time outside the layers")

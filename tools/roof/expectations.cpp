@@ -1,6 +1,7 @@
 #include "tools/roof/expectations.hpp"
 
 #include "analysis/facts.hpp"
+#include "analysis/narrow.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/files.hpp"
@@ -75,13 +76,17 @@ void answer_expectations(analysis::Study& study)
     study.answers = analysis::answer_all(expected, knowledge);
 }
 
-std::string expectations_text(const analysis::Study& study)
+std::string expectations_text(const analysis::Study& study, int columns)
 {
     std::string text;
-    if (!study.answers.empty()) text += "What the plan expected\n" + analysis::to_text(study.answers) + '\n';
+    if (!study.answers.empty())
+        text += "What the plan expected\n" + analysis::fitted_lines(analysis::to_text(study.answers), columns) + '\n';
     if (!study.predictions.rows.empty())
-        text += fmt::format("Predicted before the first row was measured (fingerprint {}) and measured\n{}\n",
-                            study.predictions_fingerprint, analysis::to_text(study.predictions));
+        text += analysis::fitted_lines(
+                    fmt::format("Predicted before the first row was measured (fingerprint {}) and measured",
+                                study.predictions_fingerprint),
+                    columns) +
+                analysis::to_text(study.predictions, columns) + '\n';
     return text;
 }
 

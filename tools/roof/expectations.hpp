@@ -23,7 +23,7 @@ void keep_predictions(const std::vector<analysis::Prediction>& predictions, cons
 /// Sets the answers to what the study's plan expects, from its rows, its calibration as `here`, and the spec sheets.
 void answer_expectations(analysis::Study& study);
 
-/// The answers, and the predictions beside the rows; empty if nothing was said before.
-std::string expectations_text(const analysis::Study& study);
+/// The answers, and the predictions beside the rows, in so many columns; empty if nothing was said before.
+std::string expectations_text(const analysis::Study& study, int columns);
 
 }  // namespace roof

@@ -5,20 +5,16 @@
 #include "analysis/page/page_data.hpp"
 #include "analysis/pictures.hpp"
 #include "analysis/summary.hpp"
-#include "analysis/terminal.hpp"
-#include "analysis/verdict.hpp"
 #include "ert/method/files.hpp"
 #include "tools/roof/calibration.hpp"
 #include "tools/roof/commands.hpp"
-#include "tools/roof/expectations.hpp"
 #include "tools/roof/png.hpp"
+#include "tools/roof/print_study.hpp"
 
 #include <memory>
 
 namespace roof {
 namespace {
-
-constexpr int top_layers = 5;
 
 struct Options {
     std::vector<std::string> folders;
@@ -54,10 +50,7 @@ int make_report(const Options& options, Context& context)
     context.out << analysis::wrapped(analysis::summary(studies), context.terminal.columns) << '\n';
     for (const analysis::Study& study : studies) {
         analysis::write_csv(study, study.results.folder);
-        context.out << analysis::verdict_table(study, context.terminal.width) << '\n' << expectations_text(study);
-        if (options.brief) continue;
-        context.out << analysis::top_headroom(study, top_layers) << '\n'
-                    << analysis::terminal_roofline(study, context.terminal.columns, plain) << '\n';
+        print_study(study, {context.terminal.columns, context.terminal.width, plain, options.brief}, context.out);
     }
     context.out << page.string() << '\n';
     return 0;

@@ -1,7 +1,5 @@
 // `roof sweep`: every item of a plan, measured into a results folder that may be continued.
 #include "analysis/json.hpp"
-#include "analysis/terminal.hpp"
-#include "analysis/verdict.hpp"
 #include "tools/roof/arguments.hpp"
 #include "tools/roof/calibration.hpp"
 #include "tools/roof/commands.hpp"
@@ -9,6 +7,7 @@
 #include "tools/roof/expectations.hpp"
 #include "tools/roof/output.hpp"
 #include "tools/roof/plans.hpp"
+#include "tools/roof/print_study.hpp"
 #include "tools/roof/progress.hpp"
 #include "tools/roof/session.hpp"
 
@@ -16,8 +15,6 @@
 
 namespace roof {
 namespace {
-
-constexpr int top_layers = 5;
 
 struct Options {
     std::string plan;
@@ -53,10 +50,8 @@ void show(const Session& session, const Options& options, Context& context)
         print_json(context.out, analysis::study_json(study));
         return;
     }
-    context.out << analysis::verdict_table(study) << '\n'
-                << expectations_text(study) << analysis::top_headroom(study, top_layers) << '\n'
-                << analysis::terminal_roofline(study, context.terminal.columns, context.terminal.plain) << '\n'
-                << session.folder.string() << '\n';
+    print_study(study, {context.terminal.columns, context.terminal.width, context.terminal.plain, false}, context.out);
+    context.out << session.folder.string() << '\n';
 }
 
 int sweep_plan(const Options& options, Context& context)

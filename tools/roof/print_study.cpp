@@ -1,0 +1,25 @@
+#include "tools/roof/print_study.hpp"
+
+#include "analysis/terminal.hpp"
+#include "analysis/verdict.hpp"
+#include "tools/roof/expectations.hpp"
+
+namespace roof {
+namespace {
+
+constexpr int top_layers = 5;
+
+}  // namespace
+
+void print_study(const analysis::Study& study, const Print& print, std::ostream& out)
+{
+    out << analysis::verdict_table(study, print.width) << '\n' << expectations_text(study, print.width);
+    if (print.brief) return;
+    for (const std::string& picture : {analysis::terminal_batches(study, print.columns, print.plain),
+                                       analysis::terminal_layers(study, print.columns, print.plain)})
+        if (!picture.empty()) out << picture << '\n';
+    out << analysis::top_headroom(study, top_layers, print.width) << '\n'
+        << analysis::terminal_roofline(study, print.columns, print.plain) << '\n';
+}
+
+}  // namespace roof
