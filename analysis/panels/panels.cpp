@@ -6,7 +6,7 @@ namespace roof::analysis {
 
 std::span<const Panel> panels()
 {
-    static constexpr std::array<Panel, 13> table{{
+    static constexpr std::array<Panel, 14> table{{
         {"verdict", "Verdict",
          "Each training step beside the best the machine has shown it can do. Brackets hold 95% intervals; headroom is "
          "the "
@@ -64,6 +64,8 @@ std::span<const Panel> panels()
          "multiply-adds, which were measured apart from it. A colour is a memory level. Where the roofs are true, the "
          "knee of each curve falls where they cross.",
          ert_curve_panel},
+        {"absent", "Not measured here",
+         "What a report can show that this run does not hold, and the command that would bring it.", absent_panel},
         {"provenance", "Method and provenance", "Where each number comes from, what ran, and what did not.",
          provenance_panel},
     }};

@@ -31,6 +31,7 @@ std::string what_if_panel(const Study& study, const std::string& key);
 std::string ceilings_panel(const Study& study, const std::string& key);
 std::string bandwidth_curve_panel(const Study& study, const std::string& key);
 std::string ert_curve_panel(const Study& study, const std::string& key);
+std::string absent_panel(const Study& study, const std::string& key);
 std::string provenance_panel(const Study& study, const std::string& key);
 
 }  // namespace roof::analysis

@@ -130,6 +130,22 @@ TEST_CASE("every panel shows a full study, under its heading and a link to it")
     }
 }
 
+TEST_CASE(
+    "times foretold stand over those measured, a point for each row that was measured, and a failed hope stands out")
+{
+    Study study = made::study({made::row("net", 4), made::row("net", 8), made::failed("net", "no room")});
+    std::vector<Prediction> predictions;
+    for (const Measurement& row : study.results.rows) predictions.push_back({row.id(), {0.02}, {0.030}, {1e9}, true});
+    CHECK_FALSE(holds(expectations_panel(study, "key"), "<svg"));
+    study.predictions = errors_of(predictions, study.results.rows);
+    study.answers = {{"time(net) < 1", Answer::fails, "2 s"}};
+    const std::string html = expectations_panel(study, "key");
+    CHECK(holds(html, "Estimate against measurement"));
+    CHECK(count(html, "class=\"dot\"") == 2);
+    CHECK(holds(html, "predicted 30.0 ms, measured 40.0 ms (-25%)"));
+    CHECK(holds(html, "<span class=\"warn\">fails</span>"));
+}
+
 TEST_CASE("the roofline joins each point's intensities and explains it")
 {
     const std::string html = roofline_panel(made::study({made::row()}), "key");

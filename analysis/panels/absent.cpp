@@ -1,0 +1,75 @@
+// What this run does not hold, and what would bring it: a line each, so that a silence is never taken for a zero.
+#include "analysis/html.hpp"
+#include "analysis/kernels.hpp"
+#include "analysis/panels/panels.hpp"
+#include "analysis/roofs.hpp"
+#include "analysis/rows.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace roof::analysis {
+
+namespace {
+
+bool has_latency(const Study& study)
+{
+    const auto measured = [](const Measurement& row) { return row.bench == "latency" && row.status == Status::ok; };
+    return std::ranges::any_of(study.calibration.rows, measured) || std::ranges::any_of(study.results.rows, measured);
+}
+
+bool has_several_devices(const Study& study)
+{
+    std::set<std::string> devices;
+    for (const Measurement* row : step_rows(study.results.rows)) devices.insert(row->device);
+    return devices.size() > 1;
+}
+
+bool has_gpu(const Machine& machine)
+{
+    return std::ranges::any_of(machine.devices, [](const Device& device) { return device.kind == "gpu"; });
+}
+
+std::vector<std::string> absent_from(const Study& study)
+{
+    const bool gpu = has_gpu(study.results.machine);
+    std::vector<std::string> texts;
+    if (study.ceilings.all.empty())
+        texts.push_back(
+            "Ceilings: `roof calibrate` on the same machine, then `roof report` again; all under roofs is missing "
+            "until then.");
+    if (digest_kernels(study.results.folder).launches == 0)
+        texts.push_back(
+            std::string("Kernels: ") +
+            (gpu ? "" : "a training step on the CPU launches none; on a machine with a GPU, ") +
+            "put the recording of a profiler into the folder as kernels.csv, with the columns id (of the row), "
+            "name and duration_s. No command of this release records them itself.");
+    texts.push_back(
+        "API calls, copies between host and device: no command of this release records them; `nsys profile "
+        "--trace=cuda roof run MODEL` shows them beside it.");
+    texts.push_back(
+        "Memory by category: only the whole is measured; `roof estimate MODEL --batch N` divides it "
+        "into parameters, activations and workspace (analytic).");
+    texts.push_back(
+        "Energy: no command of this release reads a counter of it; `perf stat -e power/energy-pkg/ roof run MODEL` "
+        "does on machines that have one.");
+    if (!has_several_devices(study))
+        texts.push_back(
+            "Scaling over devices: a plan whose rows name more than one device brings it, with `roof sweep PLAN`; "
+            "`roof list devices` names those there are. All steps here ran on one.");
+    if (!has_latency(study))
+        texts.push_back(
+            "Latency of the memory levels: `roof calibrate` measures it, and so does any plan with the bench "
+            "`latency`.");
+    return texts;
+}
+
+}  // namespace
+
+std::string absent_panel(const Study& study, const std::string&)
+{
+    if (step_rows(study.results.rows).empty()) return {};
+    return text_list("", absent_from(study));
+}
+
+}  // namespace roof::analysis
