@@ -1,6 +1,7 @@
 #include "analysis/whatif.hpp"
 
 #include "analysis/json.hpp"
+#include "analysis/narrow.hpp"
 #include "analysis/roofs.hpp"
 #include "analysis/rows.hpp"
 #include "analysis/words.hpp"
@@ -42,19 +43,19 @@ Amounts amounts_of(const Placement& layer)
     return {flops, layer.levels.front().low.value};
 }
 
-double factor_of(const WhatIf& change, const std::string& roof)
+double rate_of(const Ceiling& roof, const std::string& name, const WhatIf& change)
 {
-    const auto found = change.factors.find(roof);
-    return found == change.factors.end() ? 1 : found->second;
+    if (const auto rate = change.rates.find(name); rate != change.rates.end()) return rate->second;
+    const auto factor = change.factors.find(name);
+    return roof.rate.median.value * (factor == change.factors.end() ? 1 : factor->second);
 }
 
 double attainable_time(const Amounts& work, const Roofs& roofs, const std::string& precision, const WhatIf& change)
 {
     double time = 0;
-    for (const Ceiling* level : roofs.levels)
-        time = std::max(time, work.bytes / (level->rate.median.value * factor_of(change, level->level)));
+    for (const Ceiling* level : roofs.levels) time = std::max(time, work.bytes / rate_of(*level, level->level, change));
     if (const Ceiling* compute = roofs.precision(precision))
-        time = std::max(time, work.flops / (compute->rate.median.value * factor_of(change, precision)));
+        time = std::max(time, work.flops / rate_of(*compute, precision, change));
     return time;
 }
 
@@ -104,7 +105,10 @@ Foretold foretell(const Study& study, const Measurement& row, const WhatIf& chan
     const bool moved = answer.batch != batch_of(row);
     const Layers others = moved ? second_batch(study, row, layers.size(), second) : Layers{};
     if (moved && others.empty()) {
-        answer.obstacle = "another batch takes a second measured batch of the same model";
+        answer.obstacle =
+            "another batch takes a second measured batch of the same model, precision, device and data: a sweep of "
+            "both "
+            "brings it";
         return answer;
     }
     const double share =
@@ -139,14 +143,38 @@ bool reads_as(const std::string& text, Number& value)
     return error == std::errc{} && rest == text.data() + text.size();
 }
 
-double parse_factor(const std::string& name, const std::string& text)
+std::string unit_of(const Study& study, const std::string& roof)
 {
-    double factor = 0;
-    const bool ends_in_x = text.size() > 1 && text.back() == 'x';
-    if (ends_in_x && reads_as(text.substr(0, text.size() - 1), factor) && factor > 0 && std::isfinite(factor))
-        return factor;
-    throw InputError(
-        fmt::format("--set: '{}={}' is no factor; write for example {}=1.5x", name, printable(text), name));
+    const bool computes = std::ranges::any_of(study.ceilings.all, [&](const Ceiling& ceiling) {
+        return ceiling.kind == Role::compute && ceiling.precision == roof;
+    });
+    return computes ? "FLOP/s" : "B/s";
+}
+
+/// 1 for none, 0 for what is no prefix.
+double prefix_factor(std::string_view prefix)
+{
+    static const std::map<std::string_view, double> factors{{"", 1},    {"k", 1e3},  {"M", 1e6},
+                                                            {"G", 1e9}, {"T", 1e12}, {"P", 1e15}};
+    const auto found = factors.find(prefix);
+    return found == factors.end() ? 0 : found->second;
+}
+
+void set_roof(WhatIf& change, const std::string& name, const std::string& text, const std::string& unit)
+{
+    double value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    std::string_view behind(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+    const bool is_factor = behind == "x";
+    double scale = is_factor ? 1 : 0;
+    if (behind.ends_with(unit)) scale = prefix_factor(behind.substr(0, behind.size() - unit.size()));
+    if (error != std::errc{} || scale == 0 || !(value > 0) || !std::isfinite(value * scale))
+        throw InputError(
+            fmt::format("--set: '{}={}' is neither a factor nor a rate; write for example {}=1.5x or {}=100G{}", name,
+                        printable(text), name, name, unit));
+    change.factors.erase(name);
+    change.rates.erase(name);
+    (is_factor ? change.factors : change.rates)[name] = value * scale;
 }
 
 }  // namespace
@@ -158,12 +186,13 @@ WhatIf parse_what_if(const std::vector<std::string>& words, const Study& study)
     for (const std::string& word : words) {
         const std::size_t equals = word.find('=');
         if (equals == std::string::npos)
-            throw InputError("--set: '" + printable(word) + "' is not of the form DRAM=1.5x or batch=512");
+            throw InputError("--set: '" + printable(word) +
+                             "' is not of the form DRAM=1.5x, DRAM=100GB/s or batch=512");
         const std::string name = word.substr(0, equals);
         const std::string value = word.substr(equals + 1);
         if (std::ranges::find(legal, name) == legal.end()) throw InputError(unknown_word("roof", name, legal));
         if (name != "batch")
-            change.factors[name] = parse_factor(name, value);
+            set_roof(change, name, value, unit_of(study, name));
         else if (!reads_as(value, change.batch) || change.batch < 1 || change.batch > most_images)
             throw InputError(
                 fmt::format("--set: batch='{}' is no whole number from 1 to {}", printable(value), most_images));
@@ -179,10 +208,9 @@ std::vector<Foretold> what_if(const Study& study, const WhatIf& change)
     return answers;
 }
 
-std::string to_text(const std::vector<Foretold>& answers)
+std::string to_text(const std::vector<Foretold>& answers, int columns)
 {
-    Table table(
-        {"model", "batch", "precision", "device", "measured", "batch then", "foretold", "times as fast", "least"});
+    std::vector<std::vector<std::string>> rows;
     std::string obstacles;
     for (const Foretold& answer : answers) {
         const Measurement& row = *answer.row;
@@ -191,15 +219,21 @@ std::string to_text(const std::vector<Foretold>& answers)
             continue;
         }
         const double images = static_cast<double>(answer.batch) / static_cast<double>(std::max(1LL, batch_of(row)));
-        table.add({printable(model_of(row)), std::to_string(batch_of(row)), printable(precision_of(row)),
-                   printable(row.device), format_duration(row.seconds.median.value), std::to_string(answer.batch),
-                   format_duration(answer.seconds.value), plain_number(images * (row.seconds.median / answer.seconds)),
-                   format_duration(answer.least.value)});
+        rows.push_back({printable(model_of(row)), std::to_string(batch_of(row)), printable(precision_of(row)),
+                        printable(row.device), format_duration(row.seconds.median.value), std::to_string(answer.batch),
+                        format_duration(answer.seconds.value),
+                        plain_number(images * (row.seconds.median / answer.seconds)),
+                        format_duration(answer.least.value)});
     }
-    return table.text() + (obstacles.empty() ? "" : "\nNo answer:\n" + obstacles) +
-           "\nForetold (analytic): each layer keeps the share of its roof that it reached, and time no layer accounts "
-           "for "
-           "stays.\nTimes as fast is by images. Least is what the changed roofs allow.\n";
+    const std::string table = fitted_table(
+        {"model", "batch", "precision", "device", "measured", "batch then", "foretold", "times as fast", "least"}, rows,
+        {"precision", "device", "least", "batch then"}, columns);
+    return table + fitted_lines(
+                       (obstacles.empty() ? "" : "\nNo answer:\n" + obstacles) +
+                           "\nForetold (analytic): each layer keeps the share of its roof that it reached, and time no "
+                           "layer accounts for stays.\nTimes as fast is by images. Least is what the changed roofs "
+                           "allow.\n",
+                       columns);
 }
 
 nlohmann::json to_json(const std::vector<Foretold>& answers)

@@ -1,10 +1,10 @@
 // How steps move with the batch, and how time divides between roofs: two further charts, as ECharts options.
 import { hoverText, symbols } from "./rooflines.js";
 import { seriesColour } from "./palette.js";
-import { duration, percent, tick, withInterval } from "./words.js";
+import { duration, percent, threads, tick, withInterval } from "./words.js";
 
 export const seriesName = (row) =>
-  `${row.model} ${row.precision} ${row.device} x${row.threads}${row.data === "-" || row.data === "synthetic" ? "" : `, ${row.data}`}`;
+  `${row.model} ${row.precision} ${row.device}, ${threads(row.threads)}${row.data === "-" || row.data === "synthetic" ? "" : `, ${row.data}`}`;
 
 /// Steps by series, each by growing batch.
 export function seriesOf(studies) {

@@ -9,7 +9,7 @@ import { paletteOfPage } from "./palette.js";
 import { diameter, rooflineOption } from "./rooflines.js";
 import { Sliders } from "./sliders.js";
 import css from "./page.css";
-import { explain, percent } from "./words.js";
+import { explain, percent, threads } from "./words.js";
 
 class Page {
   constructor(studies) {
@@ -20,7 +20,7 @@ class Page {
     this.series = seriesOf(studies);
     const hover = (key) => this.light(key);
     const choose = (key) => this.explain(this.points.get(key));
-    const name = ({ study, roofs }) => `${studies.length > 1 ? `${study.name}: ` : ""}${roofs.device}, ${roofs.threads} threads`;
+    const name = ({ study, roofs }) => `${studies.length > 1 ? `${study.name}: ` : ""}${roofs.device}, ${threads(roofs.threads)}`;
     this.rooflines = chartsOf(studies).map((place) => ({ ...place, title: name(place), chart: new Chart(name(place), 560, hover, choose) }));
     this.times = this.rooflines.map((place) => ({ ...place, chart: new Chart(place.title, 400, hover, choose) }));
     this.batches = ["images/s", "share of the roofs' time"].map((what) => ({ what, chart: new Chart(what, 330, hover, choose) }));
@@ -31,7 +31,7 @@ class Page {
 
   place() {
     const charts = (list) => element("div", { class: "charts" }, ...list.map(({ chart }) => chart.figure));
-    if (this.frame) replaceStatic("roofline", this.controls(), this.phaseKey(), charts(this.rooflines), this.said);
+    if (this.frame) replaceStatic("roofline", this.controls(), this.phaseKey(), charts(this.rooflines), this.said, this.questions());
     if (this.frame) replaceStatic("time", charts(this.times));
     if (this.series.size) replaceStatic("trajectory", this.seriesKey(), charts(this.batches));
     replaceStatic("headroom", this.table.element);
@@ -58,6 +58,17 @@ class Page {
     return element("p", { class: "legend" }, ...["forward", "backward", "update"].flatMap((phase) => [element("i", { class: phase }), `${phase} `]),
       "\u2013 circle, square, triangle: a layer filled, its phase outlined; area is time. Rings: whole steps, joined over batches. ",
       "Bands: 95% intervals of the roofs. Dashed: the best mix of instructions, no roof for layers. Dotted: promised by guides. Thin lines: intensity from no reuse (a tick for each level) to compulsory traffic.");
+  }
+
+  questions() {
+    const answer = (question, text) => [element("dt", {}, question), element("dd", {}, text)];
+    return element("details", { id: "questions" }, element("summary", {}, "How to read this"), element("dl", {},
+      ...answer("roof", "The highest rate this machine was measured to reach: slanted for the bytes a memory level moves, level for the FLOPs of a precision. A point can rise to the lowest roof over it."),
+      ...answer("arithmetic intensity", "FLOPs per byte moved. Left of where slanted and level roof meet (the ridge point) memory is the limit, right of it arithmetic."),
+      ...answer("compulsory, no reuse", "Bytes are counted, not measured: each operand moved once (compulsory), or again at every use (no reuse). The thin line of a point spans both."),
+      ...answer("above the DRAM roof", "A layer may stand there when its operands are still in a cache from the layer before, so that less was moved than was counted."),
+      ...answer("far below every roof", "Latency, launching and waiting are part of the measured time, and no roof holds them: small layers end up here."),
+      ...answer("fp32 or DRAM (93 / 7%)", "Over resampled calibrations neither roof binds in 95% of them, so no bound is claimed.")));
   }
 
   seriesKey() {

@@ -66,13 +66,16 @@ function drawRoof(entry, palette, shift) {
       children.push({ type: "line", shape: { x1: a[0], y1: a[1], x2: b[0], y2: b[1] },
         style: { stroke: palette.soft, lineWidth: 1, lineDash: [2, 4], opacity: 0.8 } });
     }
-    children.push(label(entry, from, to, palette, shift));
+    children.push(label(entry, from, to, palette, shift, params.coordSys.width));
     return { type: "group", children };
   };
 }
 
-function label(entry, from, to, palette, shift) {
-  const text = `${entry.name} ${si(entry.roof.median, entry.unit)}`;
+/// In a chart of fewer pixels roofs are named without their rates, which their sentences have.
+const roomForRates = 420;
+
+function label(entry, from, to, palette, shift, width) {
+  const text = width < roomForRates ? entry.name : `${entry.name} ${si(entry.roof.median, entry.unit)}`;
   const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
   const along = 10 + 16 * Math.abs(Math.sin(angle));  // steep names begin farther in, or the frame would cut them
   const x = entry.level ? from[0] + along * Math.cos(angle) : to[0] - 6;

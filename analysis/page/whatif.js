@@ -2,12 +2,37 @@
 // test holds the two against each other: each layer keeps the share of its roof that it reached, and time that no layer
 // accounts for stays as it is.
 
-/// Seconds the roofs allow a piece of work once each roof is multiplied by its factor; `work` has flops executed and bytes.
-export function attainableTime(work, roofs, precision, factors) {
+const prefixes = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
+
+/// "B/s" or "FLOP/s" by the name of every roof.
+export const unitsOf = (studies) => Object.fromEntries(studies.flatMap((study) => study.roofs.flatMap((roofs) =>
+  [...roofs.levels.map((level) => [level.name, "B/s"]), ...roofs.compute.map((roof) => [roof.precision, "FLOP/s"])])));
+
+/// "DRAM=1.5x,fp32=2TFLOP/s,batch=512" as a change: { factors, rates, batch }, and `wrong`, the first word that is none. `units`
+/// are those of unitsOf().
+export function parseChange(text, units) {
+  const change = { factors: {}, rates: {}, batch: 0, wrong: "" };
+  for (const word of text.split(",").map((part) => part.trim()).filter(Boolean)) {
+    const [, name, number, behind] = /^([^=]+)=(\d+(?:\.\d*)?(?:e[+-]?\d+)?)(.*)$/.exec(word) ?? [];
+    const value = Number(number);
+    const unit = units[name];
+    const scale = unit && behind.endsWith(unit) ? prefixes[behind.slice(0, -unit.length)] ?? 0 : 0;
+    if (name === "batch" && behind === "" && Number.isInteger(value) && value >= 1) change.batch = value;
+    else if (unit && behind === "x" && value > 0) { change.factors[name] = value; delete change.rates[name]; }
+    else if (scale && value > 0) { change.rates[name] = value * scale; delete change.factors[name]; }
+    else change.wrong ||= word;
+  }
+  return change;
+}
+
+/// Seconds the roofs allow a piece of work once each is multiplied by its factor, or set to its rate; `work` has flops executed
+/// and bytes.
+export function attainableTime(work, roofs, precision, { factors = {}, rates = {} }) {
+  const rateOf = (roof, name) => rates[name] ?? roof.median * (factors[name] ?? 1);
   let time = 0;
-  for (const level of roofs.levels) time = Math.max(time, work.bytes / (level.median * (factors[level.name] ?? 1)));
+  for (const level of roofs.levels) time = Math.max(time, work.bytes / rateOf(level, level.name));
   const compute = roofs.compute.find((roof) => roof.precision === precision);
-  if (compute) time = Math.max(time, work.flops / (compute.median * (factors[precision] ?? 1)));
+  if (compute) time = Math.max(time, work.flops / rateOf(compute, precision));
   return time;
 }
 
@@ -30,14 +55,14 @@ function atBatch(layer, other, batch) {
   return { flops: between(layer.executed, other.executed), bytes: between(layer.compulsory, other.compulsory) };
 }
 
-/// { seconds, least, obstacle }: the step's foretold time and what the roofs allow it. `change` is { factors, batch }; a batch
-/// of 0 leaves it as it is.
+/// { seconds, least, obstacle }: the step's foretold time and what the roofs allow it. `change` is { factors, rates, batch }; a
+/// batch of 0 leaves it as it is.
 export function whatIf(study, row, change) {
   const layers = layersOf(study, row);
   if (!layers.length || row.roofs < 0) return { obstacle: "its layers were not measured, or there are no ceilings" };
   const batch = change.batch || row.batch;
   const second = batch === row.batch ? null : secondRow(study, row, layers.length);
-  if (batch !== row.batch && !second) return { obstacle: "another batch takes a second measured batch of the same model" };
+  if (batch !== row.batch && !second) return { obstacle: "another batch takes a second measured batch of the same model, precision, device and data: a sweep of both brings it" };
   const others = second ? layersOf(study, second) : null;
   const roofs = study.roofs[row.roofs];
   let seconds = row.seconds.median;
@@ -46,7 +71,7 @@ export function whatIf(study, row, change) {
     const now = { flops: layer.executed, bytes: layer.compulsory };
     const then = others ? atBatch(layer, others[i], batch) : now;
     const before = attainableTime(now, roofs, row.precision, {});
-    const after = attainableTime(then, roofs, row.precision, change.factors);
+    const after = attainableTime(then, roofs, row.precision, change);
     least += after;
     if (before > 0) seconds += layer.seconds.median * (after / before - 1);
   });

@@ -35,9 +35,11 @@ export const tick = (value, unit) => {
   return `${Number((value / factor).toPrecision(3))} ${letter}${unit}`;
 };
 
+export const threads = (count) => `${count} thread${count === 1 ? "" : "s"}`;
+
 export const titleOf = (row) =>
   `${row.model}${row.batch > 0 ? `, batch ${row.batch}` : ""}${row.precision ? `, ${row.precision}` : ""} on ${row.device}` +
-  (row.threads > 0 ? `, ${row.threads} thread${row.threads === 1 ? "" : "s"}` : "") +
+  (row.threads > 0 ? `, ${threads(row.threads)}` : "") +
   (row.data === "-" || row.data === "synthetic" ? "" : `, images of ${row.data}`);
 
 /// "fp32", or both candidates with their shares where neither survives 95% of the resamples.
@@ -49,6 +51,20 @@ export function claimText(point) {
 }
 
 const intensityText = (low, high) => (plain(low, 2) === plain(high, 2) ? plain(high, 2) : `${plain(low, 2)} to ${plain(high, 2)}`);
+
+const farBelow = 0.1;
+
+/// What a first reader would ask about the point.
+function remarksOn(point, at) {
+  const remarks = [];
+  if (at && at.high > at.low) remarks.push("The smaller count of bytes moves each operand once (compulsory), the larger one moves it at every use (no reuse); the truth lies between.");
+  if (point.attainable > 0 && point.fraction > 1)
+    remarks.push("It stands above its roof because operands were still in a cache from the layer before, or because taps on padding are counted as FLOPs.");
+  if (point.attainable > 0 && point.fraction < farBelow)
+    remarks.push("So far below every roof, most of its time is latency, launching and waiting, which no roof holds.");
+  if (!(point.flops > 0)) remarks.push("It does no FLOPs, so it stands on the lower edge of the roofline; the chart of times below shows what it costs.");
+  return remarks;
+}
 
 /// The arithmetic of a point in one sentence; `level` is an index into the point's levels.
 export function explain(point, level) {
@@ -64,5 +80,5 @@ export function explain(point, level) {
     text += `; the ${claimText(point)} roof (measured) allows ${duration(point.attainable)}: ${percent(point.fraction)} of it is reached`;
     text += point.fraction <= 1 ? `, and ${duration(point.headroom)} could be won` : "";
   }
-  return `${text}.${point.note ? ` ${point.note}.` : ""}`;
+  return `${text}.${point.note ? ` ${point.note}.` : ""}${remarksOn(point, at).map((remark) => ` ${remark}`).join("")}`;
 }

@@ -28,6 +28,14 @@ TEST_CASE("a roof that binds nothing changes nothing, and one that is raised let
     CHECK(what_if(study, {{{"fp32", 1000.0}}, 0}).front().least.value == Approx(0.0002 + 0.0008 + 0.0004 + 0.001));
 }
 
+TEST_CASE("a roof that is set to a rate is that high, whatever was measured")
+{
+    const Study study = made::study({made::row()});
+    CHECK(what_if(study, {{}, 0, {{"fp32", 200e9}}}).front().seconds.value ==
+          Approx(what_if(study, {{{"fp32", 2.0}}, 0}).front().seconds.value));
+    CHECK(what_if(study, {{}, 0, {{"fp32", 100e9}}}).front().seconds.value == Approx(0.040));
+}
+
 TEST_CASE("another batch follows from two measured ones, and takes them")
 {
     Measurement small = made::row("net", 4);
@@ -48,6 +56,12 @@ TEST_CASE("settings are factors of roofs there are, and a batch")
     const WhatIf change = parse_what_if({"DRAM=1.5x", "batch=512"}, study);
     CHECK(change.factors.at("DRAM") == 1.5);
     CHECK(change.batch == 512);
+    const WhatIf rates = parse_what_if({"DRAM=2x", "DRAM=100GB/s", "fp32=1.5TFLOP/s"}, study);
+    CHECK(rates.factors.empty());
+    CHECK(rates.rates.at("DRAM") == 1e11);
+    CHECK(rates.rates.at("fp32") == 1.5e12);
+    for (const char* wrong : {"DRAM=5GFLOP/s", "fp32=5GB/s", "DRAM=5QB/s", "DRAM=-5GB/s", "DRAM=5 GB/s", "DRAM=GB/s"})
+        CHECK_THROWS_AS(parse_what_if({wrong}, study), InputError);
     for (const char* wrong : {"DRAM", "DRAM=1.5", "DRAM=0x", "DRAM=-1x", "DRAM=nanx", "HBM=2x", "batch=0", "batch=1.5"})
         CHECK_THROWS_AS(parse_what_if({wrong}, study), InputError);
 }

@@ -30,7 +30,15 @@ async function open(width, height, scheme) {
 
 const shown = (tab) => tab.evaluate(() => Number(document.documentElement.dataset.points));
 const axisTexts = (tab) => tab.evaluate(() => [...document.querySelectorAll("#roofline .chart text")].map((text) => text.textContent));
-const dots = "#roofline .chart path[fill-opacity]";
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+/// The layers' marks, as [x, y] of their middles on the screen.
+const marks = (tab) => tab.evaluate(() => {
+  document.querySelector("#roofline .chart").scrollIntoView({ block: "center" });
+  return [...document.querySelectorAll("#roofline .chart path[fill-opacity]")].map((path) => path.getBoundingClientRect())
+    .filter(({ width, height }) => width > 3 && width < 60 && Math.abs(width - height) < width / 2)
+    .map(({ x, y, width, height }) => [x + width / 2, y + height / 2]);
+});
+const litRows = (tab) => tab.$$eval("#layers-live tr.lit td:first-child", (cells) => cells.map((cell) => cell.textContent));
 
 async function axesNameUnits(tab) {
   const texts = await axisTexts(tab);
@@ -69,6 +77,50 @@ async function keyboardExplains(tab) {
   await tab.keyboard.press("Enter");
   const said = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
   assert.match(said, /measured.*B.*roof/s, `this explains nothing: ${said}`);
+}
+
+/// The mouse over a mark: its tooltip, its row in the table of layers lit up, and its mark in the chart of times as well.
+async function hoverLightsEveryPanel(tab) {
+  const outlines = () => tab.$$eval("#time .chart path", (paths) => paths.map((path) => `${path.getAttribute("stroke-width")} ${path.getAttribute("transform")}`).join());
+  await tab.mouse.move(2, 2);
+  await pause(100);
+  const before = await outlines();
+  for (const [x, y] of (await marks(tab)).slice(-40)) {
+    await tab.mouse.move(x, y);
+    await pause(60);
+    const [name] = await litRows(tab);
+    if (!name) continue;
+    await pause(200);
+    const texts = await axisTexts(tab);
+    assert.ok(texts.some((text) => text.startsWith(name)), `no tooltip names '${name}'`);
+    assert.notEqual(await outlines(), before, "the chart of times does not light up");
+    await tab.mouse.click(x, y);
+    const said = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
+    assert.ok(said.startsWith(name), `'${name}' was clicked, and this explained: ${said}`);
+    await tab.mouse.move(2, 2);
+    await pause(100);
+    assert.deepEqual(await litRows(tab), [], "a row stays lit when the mouse has left");
+    return;
+  }
+  assert.fail("the mouse over a mark lights no row of the table");
+}
+
+async function wordsSetRoofs(tab) {
+  const times = () => tab.$$eval("#whatif-live tbody tr", (rows) => rows.map((row) => row.children[4].textContent));
+  const before = await times();
+  const set = (text) => tab.$eval("#whatif-set", (box, words) => { box.value = words; box.dispatchEvent(new Event("input", { bubbles: true })); }, text);
+  await set("DRAM=900GB/s");
+  assert.notDeepEqual(await times(), before, "a memory of 900 GB/s changes no step");
+  await set("nonsense");
+  assert.match(await tab.$eval("#whatif-live .warn", (said) => said.textContent), /nonsense.*write/);
+  await set("");
+  assert.deepEqual(await times(), before);
+}
+
+async function absentThingsNameACommand(tab) {
+  const lines = await tab.$$eval("#absent li", (found) => found.map((line) => line.textContent));
+  assert.ok(lines.length > 2, "nothing says what was not measured");
+  for (const line of lines) assert.match(line, /`|no command|kernels\.csv/i, `this brings nothing: ${line}`);
 }
 
 async function clickingARowExplains(tab) {
@@ -114,9 +166,12 @@ try {
   const all = await filtersLeaveTheAxes(tab);
   await sliderCutsShortLayers(tab, all);
   await keyboardExplains(tab);
+  await hoverLightsEveryPanel(tab);
   await clickingARowExplains(tab);
   await searchFindsLayers(tab, "conv");
   await whatIfMovesTheTimes(tab);
+  await wordsSetRoofs(tab);
+  await absentThingsNameACommand(tab);
   await hostileNamesStayText(tab);
   const names = await tab.evaluate(() => [...document.querySelectorAll(".chart")].every((chart) => chart.getAttribute("aria-label")));
   assert.ok(names, "a chart has no name for a screen reader");

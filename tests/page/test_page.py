@@ -1,6 +1,7 @@
 """The report page as a whole: the script's formula against the command line's, its charts against approved ones, and the page in
 a browser without a network. Needs node, and chromium for the browser; what is missing is named and its tests are skipped."""
 
+import csv
 import hashlib
 import json
 import os
@@ -72,7 +73,7 @@ class WhatIf(Page):
     def test_says_the_same_in_the_page_and_in_the_terminal(self):
         study = copy_of_example(self.folder)
         _, data = report(study, self.folder)
-        for settings in ("DRAM=1.5x", "fp32=2x,DRAM=0.5x", "L1=4x,L2=4x,L3=4x,batch=64", "batch=1"):
+        for settings in ("DRAM=1.5x", "fp32=2x,DRAM=0.5x", "L1=4x,L2=4x,L3=4x,batch=64", "batch=1", "DRAM=100GB/s,fp32=1.5TFLOP/s", "DRAM=25e9B/s,fp32=2x,batch=24"):
             with self.subTest(settings):
                 answers = self.folder / "answers.json"
                 answers.write_text(run(ROOF, "whatif", study, "--set", settings, "--json"))
@@ -117,6 +118,23 @@ class Browser(Page):
 
     def test_shows_filters_and_explains_the_example_without_a_network(self):
         page, _ = report(copy_of_example(self.folder), self.folder)
+        self.use(page)
+
+    def test_a_million_kernels_are_added_up_and_the_page_stays_small(self):
+        study = copy_of_example(self.folder)
+        bare, _ = report(study, self.folder)
+        size = bare.stat().st_size
+        with (study / "measurements.csv").open(newline="") as file:
+            row = next(line["id"] for line in csv.DictReader(file) if line["role"] == "step")
+        line = ",".join(['"' + row + '"', "sm90_xmma_gemm_{}", "1e-6"]) + "\n"
+        names = "".join(line.format(number) for number in range(500))
+        with (study / "kernels.csv").open("w") as kernels:
+            kernels.write("id,name,duration_s\n")
+            for _ in range(2000):
+                kernels.write(names)
+        page, _ = report(study, self.folder)
+        self.assertIn("1000000 launches, added up by name to 500 kernels", page.read_text())
+        self.assertLess(page.stat().st_size, size + 20_000)
         self.use(page)
 
     def test_runs_nothing_that_a_file_says(self):

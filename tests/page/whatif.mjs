@@ -1,18 +1,15 @@
 // The page's formula beside that of `roof whatif`, on the same results: node whatif.mjs PAGE.json ANSWERS.json SETTINGS
-// Settings are as on the command line: DRAM=1.5x,batch=512. Both must agree to 1e-9.
+// Settings are as on the command line: DRAM=1.5x,fp32=1TFLOP/s,batch=512. Both must agree to 1e-9.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { studiesOf } from "../../analysis/page/data.js";
-import { whatIf } from "../../analysis/page/whatif.js";
+import { parseChange, unitsOf, whatIf } from "../../analysis/page/whatif.js";
 
 const [page, answers, settings] = process.argv.slice(2);
 const [study] = studiesOf(readFileSync(page, "utf8"));
 const expected = JSON.parse(readFileSync(answers, "utf8")).rows;
-const change = { factors: {}, batch: 0 };
-for (const [name, value] of settings.split(",").map((word) => word.split("="))) {
-  if (name === "batch") change.batch = Number(value);
-  else change.factors[name] = Number(value.slice(0, -1));
-}
+const change = parseChange(settings, unitsOf([study]));
+assert.equal(change.wrong, "", "the page does not read what the terminal reads");
 
 const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.abs(b), `${what}: ${a} in the page, ${b} in the terminal`);
 
@@ -27,5 +24,7 @@ for (const { row: id, foretold_seconds, least_seconds, obstacle } of expected) {
   near(answer.least, least_seconds, `${id} least`);
   ++answered;
 }
+for (const wrong of ["DRAM", "DRAM=1.5", "DRAM=0x", "DRAM=-1x", "HBM=2x", "batch=1.5", "DRAM=5GFLOP/s", "DRAM=5 GB/s"])
+  assert.equal(parseChange(wrong, unitsOf([study])).wrong, wrong);
 assert.ok(answered > 0, "no row was answered");
 console.log(`${answered} rows agree`);

@@ -25,7 +25,7 @@ int answer(const Options& options, Context& context)
     if (options.json)
         print_json(context.out, analysis::to_json(answers));
     else
-        context.out << analysis::to_text(answers);
+        context.out << analysis::to_text(answers, context.terminal.width);
     return 0;
 }
 
