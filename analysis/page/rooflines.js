@@ -66,12 +66,13 @@ function drawRoof(entry, palette, shift) {
       children.push({ type: "line", shape: { x1: a[0], y1: a[1], x2: b[0], y2: b[1] },
         style: { stroke: palette.soft, lineWidth: 1, lineDash: [2, 4], opacity: 0.8 } });
     }
-    children.push(label(entry, from, to, palette, shift, params.coordSys.width));
+    const { width } = params.coordSys;
+    if (!entry.mix || width >= roomForRates) children.push(label(entry, from, to, palette, shift, width));
     return { type: "group", children };
   };
 }
 
-/// In a chart of fewer pixels roofs are named without their rates, which their sentences have.
+/// In a chart of fewer pixels roofs are named without their rates, and mixes not at all: their sentences have both.
 const roomForRates = 420;
 
 function label(entry, from, to, palette, shift, width) {
