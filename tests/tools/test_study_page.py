@@ -34,8 +34,8 @@ if words[0] == "sweep":
           "two,train,net,512,photos/set,out_of_memory,,,,,,,\\n"
           "three,flops,,,,ok,1,1,1,0,0,0,0\\n")
     write("predictions.csv", "row,least_s,predicted_s,memory_bytes,fits\\none,0.1,0.15,1,1\\ntwo,9,9,9,0\\n")
-    write("layers.csv", "id,kind,phase,time_median_s\\none,convolution,forward,0.05\\none,convolution,backward,0.12\\n"
-          "one,linear,backward,0.02\\none,sgd,update,0.001\\n")
+    write("layers.csv", "id,kind,phase,time_median_s,implementation\\none,convolution,forward,0.05,jit\\n"
+          "one,convolution,backward,0.12,jit\\none,linear,backward,0.02,gemm\\none,sgd,update,0.001,own\\n")
 elif words[0] == "report":
     if "--pictures" in words: open(os.path.join(option("--pictures"), "roofline-1.svg"), "w").write("<svg/>")
     print("the answers\\n\\nthe verdict\\nnet unsupported -\\n\\nthe page")
@@ -85,6 +85,8 @@ class StudyPage(unittest.TestCase):
         text = self.page.read_text(encoding="utf-8")
         self.assertIn("| net, batch 4 | 60% | 25% | 10% |", text)
         self.assertNotIn("sgd", text)
+        self.assertIn("| share of the step by implementation (measured) | `jit` | `gemm` |", text)
+        self.assertIn("| net, batch 4 | 85% | 10% |", text)
 
     def test_a_page_without_marks_is_left_alone(self):
         status, said = self.run_tool("no marks\n", "a")
