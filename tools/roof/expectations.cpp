@@ -86,7 +86,7 @@ std::string expectations_text(const analysis::Study& study, int columns)
                     fmt::format("Predicted before the first row was measured (fingerprint {}) and measured",
                                 study.predictions_fingerprint),
                     columns) +
-                analysis::to_text(study.predictions, columns) + '\n';
+                '\n' + analysis::to_text(study.predictions, columns) + '\n';
     return text;
 }
 
