@@ -37,12 +37,21 @@ PredictionError error_of(const Prediction& prediction, const Measurement& row)
     return error;
 }
 
+}  // namespace
+
+std::array<std::string, 5> cells_of(const PredictionError& error)
+{
+    const bool ok = error.measured.value > 0;
+    return {error.prediction.row, format_duration(error.prediction.predicted.value),
+            ok ? format_duration(error.measured.value) : std::string(name(error.status)),
+            ok ? signed_percent(error.error) : "-",
+            std::string(error.prediction.fits ? "fits" : "out of memory") + (error.right ? "" : ", wrongly")};
+}
+
 std::string signed_percent(double share)
 {
     return (share < 0 ? "-" : "+") + percent(std::abs(share));
 }
-
-}  // namespace
 
 std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target)
 {
@@ -112,12 +121,9 @@ PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<co
 std::string to_text(const PredictionErrors& errors, int columns)
 {
     std::vector<std::vector<std::string>> rows;
-    for (const PredictionError& e : errors.rows) {
-        const bool ok = e.measured.value > 0;
-        rows.push_back({printable(e.prediction.row), format_duration(e.prediction.predicted.value),
-                        ok ? format_duration(e.measured.value) : std::string(name(e.status)),
-                        ok ? signed_percent(e.error) : "-",
-                        std::string(e.prediction.fits ? "fits" : "out of memory") + (e.right ? "" : ", wrongly")});
+    for (const PredictionError& error : errors.rows) {
+        const auto [row, predicted, measured, off, memory] = cells_of(error);
+        rows.push_back({printable(row), predicted, measured, off, memory});
     }
     return fitted_table({"row", "predicted", "measured", "error", "memory"}, rows, {"memory"}, columns) +
            fitted_lines(fmt::format("\nerror of the predicted time: {} in the middle, {} at worst\n",

@@ -6,6 +6,7 @@
 #include "ert/method/measurement.hpp"
 #include "ert/method/point.hpp"
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,6 +45,12 @@ struct PredictionError {
     double error = 0;   ///< predicted over measured, less 1
     bool right = true;  ///< about whether it fits
 };
+
+/// For people: row, predicted, measured or what became of it, error, memory.
+std::array<std::string, 5> cells_of(const PredictionError& error);
+
+/// "+3.4%", "-12%".
+std::string signed_percent(double share);
 
 /// Rows without a prediction, and predictions without a row, are left out.
 struct PredictionErrors {

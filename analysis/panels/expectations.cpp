@@ -29,25 +29,13 @@ std::string answers_table(const std::vector<Answered>& answers)
     return html_table({"expected", "answer", "numbers"}, rows);
 }
 
-std::string signed_percent(double error)
-{
-    return fmt::format("{}{}", error < 0 ? "-" : "+", percent(std::abs(error)));
-}
-
-Cell error_cell(const PredictionError& error)
-{
-    return Cell::value(error.measured.value > 0 ? signed_percent(error.error) : "-");
-}
-
 std::string predictions_table(const PredictionErrors& errors)
 {
     std::vector<std::vector<Cell>> rows;
-    for (const PredictionError& e : errors.rows) {
-        const bool ok = e.measured.value > 0;
+    for (const PredictionError& error : errors.rows) {
+        const auto [row, predicted, measured, off, memory] = cells_of(error);
         rows.push_back(
-            {Cell::text(e.prediction.row), Cell::value(format_duration(e.prediction.predicted.value)),
-             Cell::value(ok ? format_duration(e.measured.value) : std::string(name(e.status))), error_cell(e),
-             Cell::text(std::string(e.prediction.fits ? "fits" : "out of memory") + (e.right ? "" : ", wrongly"))});
+            {Cell::text(row), Cell::value(predicted), Cell::value(measured), Cell::value(off), Cell::text(memory)});
     }
     return html_table({"row", "predicted (analytic)", "measured", "error", "memory"}, rows);
 }
