@@ -4,6 +4,8 @@
 #include "tests/fakes/temporary_folder.hpp"
 #include "workloads/model/work.hpp"
 #include "workloads/onednn/choices.hpp"
+#include "workloads/onednn/convolution_choice.hpp"
+#include "workloads/onednn/convolution_winograd.hpp"
 #include "workloads/onednn/executed.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/onednn/train_bench.hpp"
@@ -39,7 +41,8 @@ const Part& find(const std::vector<Part>& parts, const std::string& layer, Phase
     throw Error("no such part");
 }
 
-const Question question{"2x32x14x14 to 32, window 3 stride 1 padding 1 bias", "forward", "fp32", 2, library_version()};
+const Question question{"2x32x14x14 to 32, window 3 stride 1 padding 1 bias", "forward", "fp32", 2,
+                        convolution_library()};
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // The residual sum, with the ReLU behind it:  y = max(a + b, 0). Both inputs' gradient is that of the sum: nothing moves.
 // The converse, a tensor that went to two layers, sums two gradients; that happens in the stage of the layer that made it.
 #include "workloads/onednn/layers.hpp"
-#include "workloads/onednn/parallel.hpp"
+#include "workloads/onednn/loops/parallel.hpp"
 
 namespace roof::onednn {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
-#include "workloads/onednn/linear_products.hpp"
+#include "workloads/onednn/loops/linear_products.hpp"
 #include "workloads/onednn/program.hpp"
 #include "workloads/onednn/settings.hpp"
 

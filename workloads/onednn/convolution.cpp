@@ -13,7 +13,7 @@ namespace {
 template <class Pass>
 void account(Builder& build, const Unit& unit, const model::PassWork& work, const Pass& pass)
 {
-    const std::string implementation = pass.impl_info_str();
+    const std::string implementation = pass.name();
     Work done = to_work(work);
     done.executed = executed_flops(implementation, build.graph, unit.layer, build.settings.batch);
     build.program.add_work(done);

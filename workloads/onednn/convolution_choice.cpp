@@ -38,7 +38,7 @@ void write_trials(Program& program, const std::vector<Pass>& offers, const Edges
                                .has_bias = has_bias};
     tensors.bias = tensors.bias_gradient = program.tensor(plain({dims_of(edges.result)[1]}));
     for (const Pass& offer : offers) {
-        program.begin(offer.impl_info_str(), "convolution", Phase::forward);
+        program.begin(offer.name(), "convolution", Phase::forward);
         append_pass(program, offer, tensors);
     }
     program.place("trying a convolution");
@@ -72,6 +72,17 @@ std::vector<Seconds> least_times(Program& program, std::size_t stages)
     return least;
 }
 
+/// The library's offers, and for Winograd's algorithm first of all this project's.
+template <class Pass>
+std::vector<Implementation<Pass>> with_own(const std::vector<Pass>& library, dnnl::algorithm algorithm,
+                                           const std::optional<WinogradConvolution>& own)
+{
+    std::vector<Implementation<Pass>> all;
+    if (own && algorithm == dnnl::algorithm::convolution_winograd) all.push_back({.own = own});
+    for (const Pass& pass : library) all.push_back({.library = pass});
+    return all;
+}
+
 class Chooser {
   public:
     Chooser(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings)
@@ -90,7 +101,7 @@ class Chooser {
         if (wanted == Algorithm::direct) return all.front();
         if (wanted == Algorithm::gemm) {
             const auto found =
-                std::ranges::find_if(all, [](const auto& offer) { return algorithm_of(name(offer)) == "gemm"; });
+                std::ranges::find_if(all, [](const auto& offer) { return algorithm_of(offer.name()) == "gemm"; });
             return found == all.end() ? all.front() : *found;
         }
         const auto winograd = offers(dnnl::algorithm::convolution_winograd);
@@ -100,12 +111,6 @@ class Chooser {
     }
 
   private:
-    template <class Pass>
-    static std::string name(const Pass& pass)
-    {
-        return pass.impl_info_str();
-    }
-
     std::string shape() const
     {
         const Dims source = dims_of(shapes_.source);
@@ -122,10 +127,10 @@ class Chooser {
     Pass known_or_fastest(const char* pass, const std::vector<Pass>& offers, const Edges& edges) const
     {
         const Question asked{shape(), pass, std::string(traits(settings_.precision).name), settings_.threads,
-                             library_version()};
+                             convolution_library()};
         const std::optional<std::string> known = settings_.choices ? settings_.choices->find(asked) : std::nullopt;
         for (const Pass& offer : offers) {
-            if (known && name(offer) == *known) return offer;
+            if (known && offer.name() == *known) return offer;
         }
         try {
             return fastest(asked, offers, edges);
@@ -138,9 +143,9 @@ class Chooser {
     template <class Pass>
     Pass fastest(const Question& asked, std::vector<Pass> offers, const Edges& edges) const
     {
-        const int widest = isa_rank(name(offers.front()));
+        const int widest = isa_rank(offers.front().name());
         std::erase_if(offers, [&](const Pass& offer) {
-            const int rank = isa_rank(name(offer));
+            const int rank = isa_rank(offer.name());
             return rank >= 0 && rank < widest;
         });
         if (offers.size() == 1) return offers.front();
@@ -150,7 +155,7 @@ class Chooser {
         const std::vector<Seconds> times = least_times(program, offers.size());
         const auto least = std::ranges::min_element(times);
         const Pass& best = offers[static_cast<std::size_t>(least - times.begin())];
-        if (settings_.choices) settings_.choices->remember(asked, name(best), *least);
+        if (settings_.choices) settings_.choices->remember(asked, best.name(), *least);
         return best;
     }
 
@@ -161,19 +166,27 @@ class Chooser {
 
 }  // namespace
 
+std::string convolution_library()
+{
+    return library_version() + (winograd_lanes() == 0 ? "" : std::string(" + ") + winograd_implementation());
+}
+
 ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
                                      bool first)
 {
     const Chooser chooser(engine, shapes, settings);
-    const auto forward = [&](dnnl::algorithm algorithm) { return forward_passes(engine, shapes, algorithm); };
-    const ForwardPass home = chooser.choose("forward", forward);
+    const std::optional<WinogradConvolution> own = own_winograd(shapes, settings.threads);
+    const auto forward = [&](dnnl::algorithm algorithm) {
+        return with_own(forward_passes(engine, shapes, algorithm), algorithm, own);
+    };
+    const ForwardPass home = chooser.choose("forward", forward).library;
     const auto backward_data = [&](dnnl::algorithm algorithm) {
-        return backward_data_passes(engine, shapes, algorithm, home);
+        return with_own(backward_data_passes(engine, shapes, algorithm, home), algorithm, own);
     };
     const auto backward_weights = [&](dnnl::algorithm algorithm) {
-        return backward_weights_passes(engine, shapes, algorithm, home);
+        return with_own(backward_weights_passes(engine, shapes, algorithm, home), algorithm, own);
     };
-    const BackwardWeightsPass home_weights = chooser.choose("backward_weights", backward_weights);
+    const BackwardWeightsPass home_weights = chooser.choose("backward_weights", backward_weights).library;
     const Edges edges{
         .source = home.src_desc(), .weights = home_weights.diff_weights_desc(), .result = home.dst_desc()};
 

@@ -1,5 +1,5 @@
-// Which of the library's implementations computes each pass of a convolution: the one the settings ask for or, for `auto`,
-// the fastest of all when each is tried once.
+// Which implementation computes each pass of a convolution, of the library's and this project's: the one the settings ask for
+// or, for `auto`, the fastest of all when each is tried once.
 #pragma once
 
 #include "workloads/onednn/convolution_pass.hpp"
@@ -10,9 +10,9 @@ namespace roof::onednn {
 /// The passes with their implementations, and the layouts at their edges. The edges are those of the direct convolution, and
 /// of the implicit matrix product if that is what the settings ask for.
 struct ChosenConvolution {
-    ForwardPass forward;
-    BackwardDataPass backward_data;
-    BackwardWeightsPass backward_weights;
+    Implementation<ForwardPass> forward;
+    Implementation<BackwardDataPass> backward_data;
+    Implementation<BackwardWeightsPass> backward_weights;
     Edges edges;
 };
 
@@ -20,5 +20,8 @@ struct ChosenConvolution {
 /// implementation of backward_data is looked for. Throws dnnl::error.
 ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
                                      bool first);
+
+/// The library's version, and the loops of this project beside it: what a remembered choice was made from.
+std::string convolution_library();
 
 }  // namespace roof::onednn

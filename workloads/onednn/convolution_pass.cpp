@@ -14,9 +14,7 @@ void deliver(Program& program, const Tensor& from, const Tensor& edge)
     if (from.block != edge.block) program.reorder(from, edge);
 }
 
-}  // namespace
-
-void append_pass(Program& program, const ForwardPass& pass, const ConvolutionTensors& tensors)
+void append_library(Program& program, const ForwardPass& pass, const ConvolutionTensors& tensors)
 {
     const Tensor result = beside(program, tensors.result, pass.dst_desc());
     Arguments arguments{{DNNL_ARG_SRC, program.in_layout(tensors.source, pass.src_desc())},
@@ -27,7 +25,7 @@ void append_pass(Program& program, const ForwardPass& pass, const ConvolutionTen
     deliver(program, result, tensors.result);
 }
 
-void append_pass(Program& program, const BackwardDataPass& pass, const ConvolutionTensors& tensors)
+void append_library(Program& program, const BackwardDataPass& pass, const ConvolutionTensors& tensors)
 {
     const Tensor to_source = beside(program, tensors.source_gradient, pass.diff_src_desc());
     program.append<dnnl::convolution_backward_data>(
@@ -37,7 +35,7 @@ void append_pass(Program& program, const BackwardDataPass& pass, const Convoluti
     deliver(program, to_source, tensors.source_gradient);
 }
 
-void append_pass(Program& program, const BackwardWeightsPass& pass, const ConvolutionTensors& tensors)
+void append_library(Program& program, const BackwardWeightsPass& pass, const ConvolutionTensors& tensors)
 {
     const Tensor gradient = beside(program, tensors.weights_gradient, pass.diff_weights_desc());
     Arguments arguments{{DNNL_ARG_SRC, program.in_layout(tensors.source, pass.src_desc())},
@@ -46,6 +44,67 @@ void append_pass(Program& program, const BackwardWeightsPass& pass, const Convol
     if (tensors.has_bias) arguments.emplace_back(DNNL_ARG_DIFF_BIAS, tensors.bias_gradient);
     program.append<dnnl::convolution_backward_weights>(pass, arguments);
     deliver(program, gradient, tensors.weights_gradient);
+}
+
+void append_own(Program& program, const WinogradConvolution& own, const ConvolutionTensors& tensors,
+                const ForwardPass& /*forward*/)
+{
+    const Tensor source = program.in_layout(tensors.source, winograd_map_layout(dims_of(tensors.source.desc())));
+    const Tensor weights = program.in_layout(tensors.weights, winograd_weights_layout(dims_of(tensors.weights.desc())));
+    const Tensor result = beside(program, tensors.result, winograd_map_layout(dims_of(tensors.result.desc())));
+    append_winograd_forward(program, own, source, weights, tensors.has_bias ? &tensors.bias : nullptr, result);
+    deliver(program, result, tensors.result);
+}
+
+void append_own(Program& program, const WinogradConvolution& own, const ConvolutionTensors& tensors,
+                const BackwardDataPass& /*backward*/)
+{
+    const Tensor given =
+        program.in_layout(tensors.result_gradient, winograd_map_layout(dims_of(tensors.result_gradient.desc())));
+    const Tensor weights = program.in_layout(tensors.weights, winograd_weights_layout(dims_of(tensors.weights.desc())));
+    const Tensor to_source =
+        beside(program, tensors.source_gradient, winograd_map_layout(dims_of(tensors.source_gradient.desc())));
+    append_winograd_backward_data(program, own, given, weights, to_source);
+    deliver(program, to_source, tensors.source_gradient);
+}
+
+void append_own(Program& program, const WinogradConvolution& own, const ConvolutionTensors& tensors,
+                const BackwardWeightsPass& /*backward*/)
+{
+    const Tensor source = program.in_layout(tensors.source, winograd_map_layout(dims_of(tensors.source.desc())));
+    const Tensor given =
+        program.in_layout(tensors.result_gradient, winograd_map_layout(dims_of(tensors.result_gradient.desc())));
+    const Tensor gradient =
+        beside(program, tensors.weights_gradient, winograd_weights_layout(dims_of(tensors.weights_gradient.desc())));
+    append_winograd_backward_weights(program, own, source, given, gradient,
+                                     tensors.has_bias ? &tensors.bias_gradient : nullptr);
+    deliver(program, gradient, tensors.weights_gradient);
+}
+
+template <class Pass>
+void append_either(Program& program, const Implementation<Pass>& pass, const ConvolutionTensors& tensors)
+{
+    if (pass.own)
+        append_own(program, *pass.own, tensors, pass.library);
+    else
+        append_library(program, pass.library, tensors);
+}
+
+}  // namespace
+
+void append_pass(Program& program, const Implementation<ForwardPass>& pass, const ConvolutionTensors& tensors)
+{
+    append_either(program, pass, tensors);
+}
+
+void append_pass(Program& program, const Implementation<BackwardDataPass>& pass, const ConvolutionTensors& tensors)
+{
+    append_either(program, pass, tensors);
+}
+
+void append_pass(Program& program, const Implementation<BackwardWeightsPass>& pass, const ConvolutionTensors& tensors)
+{
+    append_either(program, pass, tensors);
 }
 
 }  // namespace roof::onednn

@@ -2,7 +2,11 @@
 // implementation that wants others pays for the reorders, in the step and when it is tried.
 #pragma once
 
+#include "workloads/onednn/convolution_winograd.hpp"
 #include "workloads/onednn/program.hpp"
+
+#include <optional>
+#include <string>
 
 namespace roof::onednn {
 
@@ -20,8 +24,17 @@ struct ConvolutionTensors {
     bool has_bias = false;
 };
 
-void append_pass(Program& program, const ForwardPass& pass, const ConvolutionTensors& tensors);
-void append_pass(Program& program, const BackwardDataPass& pass, const ConvolutionTensors& tensors);
-void append_pass(Program& program, const BackwardWeightsPass& pass, const ConvolutionTensors& tensors);
+/// What computes a pass: a primitive of the library or, where `own` is set, Winograd's algorithm by this project.
+template <class Pass>
+struct Implementation {
+    Pass library{};
+    std::optional<WinogradConvolution> own{};
+
+    std::string name() const { return own ? winograd_implementation() : library.impl_info_str(); }
+};
+
+void append_pass(Program& program, const Implementation<ForwardPass>& pass, const ConvolutionTensors& tensors);
+void append_pass(Program& program, const Implementation<BackwardDataPass>& pass, const ConvolutionTensors& tensors);
+void append_pass(Program& program, const Implementation<BackwardWeightsPass>& pass, const ConvolutionTensors& tensors);
 
 }  // namespace roof::onednn

@@ -57,7 +57,7 @@ std::string layout_name(const Desc& desc)
     return precision + " " + name;
 }
 
-bool offers_winograd(Precision precision)
+bool library_offers_winograd(Precision precision)
 {
     const Dims map{2, 64, 56, 56};
     const Convolution shapes{.source = any(map, precision),

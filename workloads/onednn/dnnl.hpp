@@ -71,7 +71,7 @@ std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& eng
                                                          dnnl::algorithm algorithm, const ForwardPass& forward);
 
 /// Whether the library has a Winograd convolution of this precision for this machine, tried on a shape that suits it.
-bool offers_winograd(Precision precision);
+bool library_offers_winograd(Precision precision);
 
 /// A layer without weights, or whose weights are a pair per channel: forward, and backward to its source.
 template <class Forward, class Backward>

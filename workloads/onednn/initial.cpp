@@ -1,7 +1,7 @@
 #include "workloads/onednn/initial.hpp"
 
 #include "workloads/model/hashed.hpp"
-#include "workloads/onednn/parallel.hpp"
+#include "workloads/onednn/loops/parallel.hpp"
 
 #include <cmath>
 #include <numbers>

@@ -2,7 +2,7 @@
 
 #include "workloads/onednn/initial.hpp"
 #include "workloads/onednn/layers.hpp"
-#include "workloads/onednn/parallel.hpp"
+#include "workloads/onednn/loops/parallel.hpp"
 
 #include <algorithm>
 #include <array>

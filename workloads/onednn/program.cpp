@@ -1,6 +1,6 @@
 #include "workloads/onednn/program.hpp"
 
-#include "workloads/onednn/parallel.hpp"
+#include "workloads/onednn/loops/parallel.hpp"
 
 #include <algorithm>
 #include <unordered_map>

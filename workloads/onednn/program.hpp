@@ -5,7 +5,7 @@
 #include "ert/method/subject.hpp"
 #include "workloads/onednn/arena.hpp"
 #include "workloads/onednn/dnnl.hpp"
-#include "workloads/onednn/elements.hpp"
+#include "workloads/onednn/loops/elements.hpp"
 #include "workloads/onednn/memory_plan.hpp"
 
 #include <functional>

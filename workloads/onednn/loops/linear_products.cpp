@@ -1,7 +1,7 @@
-#include "workloads/onednn/linear_products.hpp"
+#include "workloads/onednn/loops/linear_products.hpp"
 
-#include "workloads/onednn/linear_isa.hpp"
-#include "workloads/onednn/parallel.hpp"
+#include "workloads/onednn/loops/linear_isa.hpp"
+#include "workloads/onednn/loops/parallel.hpp"
 
 namespace roof::onednn {
 namespace {

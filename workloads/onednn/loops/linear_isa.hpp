@@ -1,7 +1,7 @@
 // The loops of linear_loops.hpp as compiled for each instruction set: a source file each, linear_avx512.cpp and so on.
 #pragma once
 
-#include "workloads/onednn/linear_products.hpp"
+#include "workloads/onednn/loops/linear_products.hpp"
 
 namespace roof::onednn {
 

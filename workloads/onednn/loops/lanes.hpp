@@ -2,7 +2,7 @@
 // that uses them is compiled for one instruction set; all here is inlined into it.
 #pragma once
 
-#include "workloads/onednn/elements.hpp"
+#include "workloads/onednn/loops/elements.hpp"
 
 namespace roof::onednn {
 

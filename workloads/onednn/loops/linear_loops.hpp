@@ -3,8 +3,8 @@
 // the standard library is called: a copy of it compiled for this set could end up serving the whole program.
 #pragma once
 
-#include "workloads/onednn/lanes.hpp"
-#include "workloads/onednn/linear_isa.hpp"
+#include "workloads/onednn/loops/lanes.hpp"
+#include "workloads/onednn/loops/linear_isa.hpp"
 #include "workloads/onednn/settings.hpp"
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 //   w [outputs][inputs], its rows `row` numbers apart;  x [batch][inputs], y and its gradient dy [batch][outputs] without gaps
 #pragma once
 
-#include "workloads/onednn/elements.hpp"
+#include "workloads/onednn/loops/elements.hpp"
 
 namespace roof::onednn {
 

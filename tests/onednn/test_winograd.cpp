@@ -1,0 +1,204 @@
+// This project's Winograd convolution against the definition of a convolution, in double precision: each instruction set, whole
+// and cut tiles, all ways of sharing the work.
+#include "workloads/onednn/loops/winograd_isa.hpp"
+#include "workloads/onednn/loops/winograd_maps.hpp"
+#include "workloads/onednn/loops/winograd_weights.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+using namespace roof::onednn;
+
+namespace {
+
+using Numbers = std::vector<float>;
+
+Numbers random_numbers(std::size_t count, unsigned seed)
+{
+    std::mt19937 bits(seed);
+    std::uniform_real_distribution<float> values(-1, 1);
+    Numbers numbers(count);
+    for (float& number : numbers) number = values(bits);
+    return numbers;
+}
+
+/// A batch of maps of the shape in one of the loops' layouts.
+struct Maps {
+    int channels, height, width, lanes;
+
+    std::size_t size(int batch) const { return static_cast<std::size_t>(batch * channels * height * width); }
+    std::size_t at(int image, int channel, int row, int column) const
+    {
+        const int block = (image * channels + channel / lanes * lanes) * height * width;
+        return static_cast<std::size_t>(block + (row * width + column) * lanes + channel % lanes);
+    }
+    bool holds(int row, int column) const { return row >= 0 && row < height && column >= 0 && column < width; }
+};
+
+std::size_t weight_at(const WinogradShape& shape, int lanes, int o, int i, int tap)
+{
+    const int block = (o / lanes * (shape.inputs / lanes) + i / lanes) * 9 + tap;
+    return static_cast<std::size_t>(block * lanes * lanes + i % lanes * lanes + o % lanes);
+}
+
+/// Calls visit(source, weight, result) with the places of each product of the convolution.
+template <class Visit>
+void for_products(const WinogradShape& shape, int lanes, const Visit& visit)
+{
+    const Maps source{shape.inputs, shape.height, shape.width, lanes};
+    const Maps result{shape.outputs, shape.height, shape.width, lanes};
+    for (int image = 0; image < shape.batch; ++image)
+        for (int o = 0; o < shape.outputs; ++o)
+            for (int i = 0; i < shape.inputs; ++i)
+                for (int place = 0; place < shape.height * shape.width; ++place)
+                    for (int tap = 0; tap < 9; ++tap) {
+                        const int row = place / shape.width, column = place % shape.width;
+                        const int down = row + tap / 3 - 1, across = column + tap % 3 - 1;
+                        if (source.holds(down, across))
+                            visit(source.at(image, i, down, across), weight_at(shape, lanes, o, i, tap),
+                                  result.at(image, o, row, column));
+                    }
+}
+
+/// The largest difference over the size of a typical value.
+double error(const Numbers& computed, const std::vector<double>& right)
+{
+    double largest = 0, squares = 0;
+    for (std::size_t i = 0; i < right.size(); ++i) {
+        largest = std::max(largest, std::abs(static_cast<double>(computed[i]) - right[i]));
+        squares += right[i] * right[i];
+    }
+    return largest / std::sqrt(squares / static_cast<double>(right.size()));
+}
+
+constexpr double tolerance = 1e-4;
+const float poison = std::nanf("");
+
+struct Case {
+    WinogradShape shape;
+    Numbers x, w, dy;
+};
+
+Case make_case(const WinogradShape& shape)
+{
+    const auto maps = static_cast<std::size_t>(shape.batch * shape.height * shape.width);
+    const auto inputs = static_cast<std::size_t>(shape.inputs), outputs = static_cast<std::size_t>(shape.outputs);
+    return {shape, random_numbers(maps * inputs, 1), random_numbers(9 * inputs * outputs, 2),
+            random_numbers(maps * outputs, 3)};
+}
+
+void check_forward(const WinogradLoops& loops, const Case& c, int threads)
+{
+    const Numbers bias = random_numbers(static_cast<std::size_t>(c.shape.outputs), 4);
+    const Maps result{c.shape.outputs, c.shape.height, c.shape.width, loops.lanes};
+    std::vector<double> right(c.dy.size());
+    for (int image = 0; image < c.shape.batch; ++image)
+        for (int o = 0; o < c.shape.outputs; ++o)
+            for (int place = 0; place < c.shape.height * c.shape.width; ++place)
+                right[result.at(image, o, place / c.shape.width, place % c.shape.width)] =
+                    bias[static_cast<std::size_t>(o)];
+    for_products(c.shape, loops.lanes, [&](std::size_t x, std::size_t w, std::size_t y) {
+        right[y] += static_cast<double>(c.x[x]) * static_cast<double>(c.w[w]);
+    });
+    for (const bool relu : {false, true}) {
+        const WinogradMaps pass(loops, c.shape, c.shape.inputs, c.shape.outputs, threads);
+        Numbers y(right.size(), poison), scratch(pass.scratch(), poison);
+        pass.run(c.x.data(), c.w.data(), loops.weights, {bias.data(), relu}, y.data(), scratch.data());
+        std::vector<double> wanted = right;
+        for (double& value : wanted) value = relu ? std::max(value, 0.0) : value;
+        CHECK(error(y, wanted) < tolerance);
+    }
+}
+
+void check_backward_data(const WinogradLoops& loops, const Case& c, int threads)
+{
+    std::vector<double> right(c.x.size());
+    for_products(c.shape, loops.lanes, [&](std::size_t x, std::size_t w, std::size_t y) {
+        right[x] += static_cast<double>(c.dy[y]) * static_cast<double>(c.w[w]);
+    });
+    const WinogradMaps pass(loops, c.shape, c.shape.outputs, c.shape.inputs, threads);
+    Numbers dx(right.size(), poison), scratch(pass.scratch(), poison);
+    pass.run(c.dy.data(), c.w.data(), loops.turned_weights, {}, dx.data(), scratch.data());
+    CHECK(error(dx, right) < tolerance);
+}
+
+void check_backward_weights(const WinogradLoops& loops, const Case& c, int threads)
+{
+    std::vector<double> right(c.w.size());
+    for_products(c.shape, loops.lanes, [&](std::size_t x, std::size_t w, std::size_t y) {
+        right[w] += static_cast<double>(c.dy[y]) * static_cast<double>(c.x[x]);
+    });
+    std::vector<double> right_bias(static_cast<std::size_t>(c.shape.outputs));
+    const Maps result{c.shape.outputs, c.shape.height, c.shape.width, loops.lanes};
+    for (int image = 0; image < c.shape.batch; ++image)
+        for (int o = 0; o < c.shape.outputs; ++o)
+            for (int place = 0; place < c.shape.height * c.shape.width; ++place)
+                right_bias[static_cast<std::size_t>(o)] +=
+                    static_cast<double>(c.dy[result.at(image, o, place / c.shape.width, place % c.shape.width)]);
+    const WinogradWeights pass(loops, c.shape, threads);
+    Numbers dw(right.size(), poison), db(right_bias.size(), poison), scratch(pass.scratch(), poison);
+    pass.run(c.x.data(), c.dy.data(), dw.data(), db.data(), scratch.data());
+    CHECK(error(dw, right) < tolerance);
+    CHECK(error(db, right_bias) < tolerance);
+}
+
+std::vector<const WinogradLoops*> loops_here()
+{
+    std::vector<const WinogradLoops*> all;
+    if (__builtin_cpu_supports("x86-64-v3")) all.push_back(&winograd_avx2);
+    if (__builtin_cpu_supports("x86-64-v4")) all.push_back(&winograd_avx512);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("Winograd's passes give what the definition of a convolution gives, whatever the map and the threads")
+{
+    const std::vector<WinogradShape> shapes{
+        {.batch = 1, .inputs = 32, .outputs = 32, .height = 4, .width = 4},    // one tile, all of it at the edge
+        {.batch = 2, .inputs = 32, .outputs = 64, .height = 13, .width = 13},  // cut tiles
+        {.batch = 1, .inputs = 64, .outputs = 32, .height = 7, .width = 22},   // height is not width
+        {.batch = 3, .inputs = 32, .outputs = 32, .height = 1, .width = 1},    // hardly a map
+    };
+    for (const WinogradLoops* loops : loops_here()) {
+        for (const WinogradShape& shape : shapes) {
+            const Case c = make_case(shape);
+            for (const int threads : {1, 3}) {
+                CAPTURE(loops->name, shape.inputs, shape.outputs, shape.height, shape.width, threads);
+                check_forward(*loops, c, threads);
+                check_backward_data(*loops, c, threads);
+                check_backward_weights(*loops, c, threads);
+            }
+        }
+    }
+}
+
+TEST_CASE("Winograd's passes give the same with weights too large for a cache, and with batches cut into pieces")
+{
+    const std::vector<WinogradShape> shapes{
+        {.batch = 1, .inputs = 512, .outputs = 256, .height = 5, .width = 5},  // by channels
+        {.batch = 1, .inputs = 32, .outputs = 32, .height = 90, .width = 90},  // tiles in pieces
+        {.batch = 2, .inputs = 352, .outputs = 352, .height = 5, .width = 5},  // just beyond small
+    };
+    for (const WinogradLoops* loops : loops_here()) {
+        for (const WinogradShape& shape : shapes) {
+            CAPTURE(loops->name, shape.inputs, shape.height);
+            const Case c = make_case(shape);
+            check_forward(*loops, c, 2);
+            check_backward_data(*loops, c, 2);
+            check_backward_weights(*loops, c, 2);
+        }
+    }
+}
+
+TEST_CASE("Winograd's loops decline channels that fill no block")
+{
+    if (winograd_lanes() == 0) return;
+    CHECK(winograd_suits({.batch = 1, .inputs = 64, .outputs = 64, .height = 8, .width = 8}));
+    CHECK_FALSE(winograd_suits({.batch = 1, .inputs = 3, .outputs = 64, .height = 8, .width = 8}));
+    CHECK_FALSE(winograd_suits({.batch = 1, .inputs = 64, .outputs = 40, .height = 8, .width = 8}));
+}

@@ -1,0 +1,24 @@
+// Winograd's loops for AVX2.
+#include "workloads/onednn/loops/winograd_isa.hpp"
+
+#include <cstddef>
+
+#pragma GCC target("arch=x86-64-v3")  // for what follows alone: no header of others may come after it
+
+#include "workloads/onednn/loops/winograd_loops.hpp"
+
+namespace roof::onednn {
+
+using Loops = WinogradLoopsFor<8, 6, 4>;
+
+const WinogradLoops winograd_avx2{"roof:wino_4x3:avx2",
+                                  8,
+                                  Loops::weights,
+                                  Loops::turned_weights,
+                                  Loops::maps,
+                                  Loops::gradients,
+                                  Loops::results,
+                                  Loops::correlate,
+                                  Loops::weights_gradient};
+
+}  // namespace roof::onednn
