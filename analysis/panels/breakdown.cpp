@@ -1,4 +1,6 @@
 // The time of a step, as stacked bars by phase and by kind of layer.
+#include "analysis/breakdown.hpp"
+
 #include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/rows.hpp"
@@ -9,65 +11,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace roof::analysis {
 
 namespace {
-
-struct Segment {
-    std::string name;
-    std::string css_class;
-    double seconds = 0;
-};
 
 constexpr double bar_left = 190;
 constexpr double bar_width = 740;
 constexpr double strip_height = 15;
 constexpr double row_height = 50;
 
-std::vector<Segment> phases_of(const Measurement& row)
+/// The style sheet's name of a segment's colour; names it does not know share one.
+std::string class_of(const Segment& segment)
 {
-    return {{"forward", "forward", row.forward.median.value},
-            {"backward", "backward", row.backward.median.value},
-            {"update", "update", row.update.median.value}};
+    return segment.is_phase ? segment.name : segment.name == not_accounted_for ? "rest" : "kind-" + segment.name;
 }
 
-/// Kinds in a fixed order, so a colour means the same in every bar; names the style sheet does not know share one class.
-const std::vector<std::string>& kinds()
+void draw_strip(Svg& svg, const std::vector<Segment>& segments, double step, double top)
 {
-    static const std::vector<std::string> order{"convolution", "linear",       "batch_norm", "relu",
-                                                "max_pool",    "average_pool", "add",        "flatten",
-                                                "dropout",     "loss",         "update"};
-    return order;
-}
-
-std::vector<Segment> kinds_of(const Measurement& row)
-{
-    std::map<std::string, double> seconds;
-    for (const PartMeasurement& part : row.parts) {
-        const bool update = part.part.phase == Phase::update;
-        const bool known = std::find(kinds().begin(), kinds().end(), part.part.kind) != kinds().end();
-        seconds[update ? "update" : known ? part.part.kind : "other"] += part.seconds.median.value;
-    }
-    std::vector<Segment> segments;
-    for (const std::string& kind : kinds())
-        if (seconds.contains(kind)) segments.push_back({kind, "kind-" + kind, seconds[kind]});
-    if (seconds.contains("other")) segments.push_back({"other", "kind-other", seconds["other"]});
-    return segments;
-}
-
-void draw_strip(Svg& svg, std::vector<Segment> segments, double step, double top)
-{
-    double sum = 0;
-    for (const Segment& segment : segments) sum += segment.seconds;
-    if (sum <= 0) return;
-    if (sum < step) segments.push_back({"not accounted for", "rest", step - sum});
-    const double whole = std::max(sum, step);
+    double whole = 0;
+    for (const Segment& segment : segments) whole += segment.seconds;
     double x = bar_left;
     for (const Segment& segment : segments) {
         const double width = bar_width * segment.seconds / whole;
-        svg.rectangle({x, top}, width, strip_height, "segment " + segment.css_class,
+        svg.rectangle({x, top}, width, strip_height, "segment " + class_of(segment),
                       fmt::format("{}: {}, {} of the step", segment.name, format_duration(segment.seconds),
                                   percent(segment.seconds / step)));
         const std::string share = percent(segment.seconds / step);
@@ -84,11 +51,9 @@ std::string key_of(const std::vector<const Measurement*>& rows)
     std::vector<std::string> seen;
     for (const Measurement* row : rows)
         for (const Segment& segment : kinds_of(*row))
-            if (std::find(seen.begin(), seen.end(), segment.name) == seen.end()) seen.push_back(segment.name);
-    for (const std::string& kind : kinds())
-        if (std::find(seen.begin(), seen.end(), kind) != seen.end())
-            html += fmt::format("<i class=\"kind-{0}\"></i>{0} ", kind);
-    if (std::find(seen.begin(), seen.end(), "other") != seen.end()) html += "<i class=\"kind-other\"></i>other";
+            if (segment.name != not_accounted_for) seen.push_back(segment.name);
+    for (const std::string_view kind : kinds_in_order())
+        if (std::ranges::find(seen, kind) != seen.end()) html += fmt::format("<i class=\"kind-{0}\"></i>{0} ", kind);
     return html + "</p>\n";
 }
 
