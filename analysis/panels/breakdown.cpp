@@ -43,18 +43,21 @@ void draw_strip(Svg& svg, const std::vector<Segment>& segments, double step, dou
     }
 }
 
-std::string key_of(const std::vector<const Measurement*>& rows)
+/// Phases, what is not accounted for, and the kinds there are.
+std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
 {
-    std::string html =
-        "<p class=\"legend\"><i class=\"forward\"></i>forward <i class=\"backward\"></i>backward <i "
-        "class=\"update\"></i>update <i class=\"rest\"></i>not accounted for<br>";
     std::vector<std::string> seen;
     for (const Measurement* row : rows)
-        for (const Segment& segment : kinds_of(*row))
-            if (segment.name != not_accounted_for) seen.push_back(segment.name);
+        for (const Segment& segment : kinds_of(*row)) seen.push_back(segment.name);
+    std::vector<LegendEntry> entries;
+    for (const std::string phase : {"forward", "backward", "update"})
+        entries.push_back({"", "segment " + phase, phase});
+    entries.push_back({"", "segment rest", std::string(not_accounted_for)});
     for (const std::string_view kind : kinds_in_order())
-        if (std::ranges::find(seen, kind) != seen.end()) html += fmt::format("<i class=\"kind-{0}\"></i>{0} ", kind);
-    return html + "</p>\n";
+        if (std::ranges::find(seen, kind) != seen.end())
+            entries.push_back(
+                {"", "segment kind-" + std::string(kind), kind == "update" ? "update, as a kind" : std::string(kind)});
+    return entries;
 }
 
 /// Says of a folder only that it is one: its name may be longer than there is room for.
@@ -73,9 +76,12 @@ std::string breakdown_panel(const Study& study, const std::string&)
     for (const Measurement* row : step_rows(study.results.rows))
         if (row->status == Status::ok && (!row->parts.empty() || row->forward.median.value > 0)) rows.push_back(row);
     if (rows.empty()) return {};
-    Svg svg(1060, row_height * static_cast<double>(rows.size()) + 8,
+    const std::vector<LegendEntry> legend = legend_of(rows);
+    const double key = legend_height(legend, bar_width);
+    Svg svg(1060, row_height * static_cast<double>(rows.size()) + key + 14,
             "Shares of the step time by phase and by kind of layer");
-    double top = 6;
+    draw_legend(svg, legend, {bar_left, 6}, bar_width);
+    double top = key + 12;
     for (const Measurement* row : rows) {
         svg.text({bar_left - 12, top + 13}, model_of(*row), "name", Anchor::end);
         svg.text({bar_left - 12, top + 29}, label_of(*row), "tick", Anchor::end);
@@ -84,7 +90,7 @@ std::string breakdown_panel(const Study& study, const std::string&)
         svg.text({bar_left + bar_width + 12, top + 21}, format_duration(row->seconds.median.value), "name");
         top += row_height;
     }
-    return key_of(rows) + "<div class=\"scroll\">" + svg.str() + "</div>";
+    return "<div class=\"scroll\">" + svg.str() + "</div>";
 }
 
 }  // namespace roof::analysis

@@ -63,15 +63,15 @@ void draw_curve(Svg& svg, const LogPlot& plot, double bytes, const std::vector<D
     svg.close();
 }
 
-std::string legend_of(const Curves& curves, const Roofs& roofs, const Ceilings& ceilings)
+std::vector<LegendEntry> legend_of(const Curves& curves, const Roofs& roofs, const Ceilings& ceilings)
 {
-    std::string html = "<p class=\"legend\">";
+    std::vector<LegendEntry> entries;
     for (const auto& [bytes, dots] : curves) {
         const std::size_t level = level_of(bytes, roofs, ceilings);
         const std::string name = roofs.levels.empty() ? "" : " (" + roofs.levels[level]->level + ")";
-        html += fmt::format("<i class=\"s{}\"></i>{} ", level % colours, escape(format_capacity(bytes) + name));
+        entries.push_back({fmt::format("series s{}", level % colours), "dot swatch", format_capacity(bytes) + name});
     }
-    return html + "</p>\n";
+    return entries;
 }
 
 std::string picture(const CurveKey& key, const Curves& curves, const Ceilings& ceilings, const std::string& clip)
@@ -80,7 +80,11 @@ std::string picture(const CurveKey& key, const Curves& curves, const Ceilings& c
     const std::string title = fmt::format("{} on {}, {} thread{}", precision, device, threads, threads == 1 ? "" : "s");
     const Roofs roofs = roofs_over(ceilings, key);
     const LogPlot plot = plot_of(curves, roofs);
-    Svg svg(1060, 516, "Rate against arithmetic intensity, " + title);
+    const std::vector<LegendEntry> legend = legend_of(curves, roofs, ceilings);
+    constexpr double height = 516;
+    const double width = plot.right() - plot.left();
+    Svg svg(1060, height + legend_height(legend, width), "Rate against arithmetic intensity, " + title);
+    draw_legend(svg, legend, {plot.left(), height}, width);
     draw_axes(svg, plot, ticks(plot.x.low, plot.x.high, 4), intensity_tick, ticks(plot.y.low, plot.y.high, 10),
               [](double v) { return tick_text(v, "FLOP/s"); });
     svg.open_clip(clip, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
@@ -89,8 +93,8 @@ std::string picture(const CurveKey& key, const Curves& curves, const Ceilings& c
     for (const auto& [bytes, dots] : curves)
         draw_curve(svg, plot, bytes, dots, roofs, level_of(bytes, roofs, ceilings));
     svg.close();
-    return legend_of(curves, roofs, ceilings) + "<figure><figcaption>" + escape(title) +
-           "</figcaption>\n<div class=\"scroll\">" + svg.str() + "</div></figure>\n";
+    return "<figure><figcaption>" + escape(title) + "</figcaption>\n<div class=\"scroll\">" + svg.str() +
+           "</div></figure>\n";
 }
 
 }  // namespace
