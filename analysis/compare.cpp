@@ -1,6 +1,7 @@
 #include "analysis/compare.hpp"
 
 #include "analysis/json.hpp"
+#include "analysis/narrow.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -84,14 +85,47 @@ std::string verdict(const Change& change, bool time)
     return (change.ratio > 1) == time ? "b is slower" : "b is faster";
 }
 
-std::string table_of(const std::vector<Change>& changes, const std::string& what, bool time)
+using Words = std::vector<std::string>;
+
+/// The words that every id has; none where there is one id alone.
+Words words_of_all(const std::vector<Change>& changes)
 {
-    Table table({what, "a [95%]", "b [95%]", "b/a", "interval", "verdict"});
+    Words common = changes.size() < 2 ? Words{} : split(changes.front().id, ' ');
+    for (const Change& change : changes) {
+        const Words words = split(change.id, ' ');
+        std::erase_if(common, [&](const std::string& word) { return std::ranges::find(words, word) == words.end(); });
+    }
+    return common;
+}
+
+std::string without(const Words& common, const std::string& id)
+{
+    Words words = split(id, ' ');
+    std::erase_if(words, [&](const std::string& word) { return std::ranges::find(common, word) != common.end(); });
+    return join(words, " ");
+}
+
+std::vector<Words> cells_of(const std::vector<Change>& changes, const Words& common, bool time)
+{
+    std::vector<Words> rows;
     for (const Change& c : changes)
-        table.add({printable(c.id), with_interval(c.a.median, c.a.low, c.a.high, c.unit),
-                   with_interval(c.b.median, c.b.low, c.b.high, c.unit), fmt::format("{:.3f}", c.ratio),
-                   fmt::format("[{:.3f}, {:.3f}]", c.low, c.high), verdict(c, time)});
-    return table.text();
+        rows.push_back({printable(without(common, c.id)), with_interval(c.a.median, c.a.low, c.a.high, c.unit),
+                        with_interval(c.b.median, c.b.low, c.b.high, c.unit), fmt::format("{:.3f}", c.ratio),
+                        fmt::format("[{:.3f}, {:.3f}]", c.low, c.high), verdict(c, time)});
+    return rows;
+}
+
+/// In a narrow window, what all rows are called is said once above them.
+std::string table_of(const std::vector<Change>& changes, const std::string& what, bool time, int columns)
+{
+    const Words header{what, "a [95%]", "b [95%]", "b/a", "interval", "verdict"};
+    const Words expendable{"b [95%]", "a [95%]", "interval"};
+    const std::string whole = fitted_table(header, cells_of(changes, {}, time), {}, 0);
+    if (columns <= 0 || display_columns(split(whole, '\n').front()) <= static_cast<std::size_t>(columns)) return whole;
+    const Words common = words_of_all(changes);
+    const std::string all = common.empty() ? "" : "All: " + printable(join(common, " ")) + "\n";
+    return (all.empty() ? all : fitted_lines(all, columns)) +
+           fitted_table(header, cells_of(changes, common, time), expendable, columns);
 }
 
 std::string list_of(const std::string& head, const std::vector<std::string>& ids)
@@ -195,18 +229,24 @@ Comparison compare(const Study& a, const Study& b)
     return result;
 }
 
-std::string to_text(const Comparison& c)
+std::string to_text(const Comparison& c, int columns)
 {
-    std::string text = "a: " + printable(c.a) + "\nb: " + printable(c.b) + "\n";
-    for (const std::string& note : c.notes) text += "note: " + printable(note) + "\n";
-    text += c.steps.empty() ? "\nNo step was measured on both sides.\n" : "\n" + table_of(c.steps, "step time", true);
+    const auto fitted = [columns](const std::string& lines) {
+        return lines.empty() ? lines : fitted_lines(lines, columns);
+    };
+    std::string head = "a: " + printable(c.a) + "\nb: " + printable(c.b) + "\n";
+    for (const std::string& note : c.notes) head += "note: " + printable(note) + "\n";
+    std::string text = fitted(head);
+    text += c.steps.empty() ? "\nNo step was measured on both sides.\n"
+                            : "\n" + table_of(c.steps, "step time", true, columns);
     if (c.floor > 0)
-        text += fmt::format("Two runs of a differ by up to {}: no smaller difference is shown.\n",
-                            percent(std::exp(c.floor) - 1));
-    if (!c.ceilings.empty()) text += "\n" + table_of(c.ceilings, "ceiling", false) + how_many_moved(c) + "\n";
-    text += list_of("Measured only in a:", c.only_a) + list_of("Measured only in b:", c.only_b);
-    return text +
-           "\nIntervals of the ratios combine both sides' 95% intervals as independent, on the logarithmic scale.\n";
+        text += fitted(fmt::format("Two runs of a differ by up to {}: no smaller difference is shown.\n",
+                                   percent(std::exp(c.floor) - 1)));
+    if (!c.ceilings.empty()) text += "\n" + table_of(c.ceilings, "ceiling", false, columns) + how_many_moved(c) + "\n";
+    return text + fitted(list_of("Measured only in a:", c.only_a) + list_of("Measured only in b:", c.only_b)) +
+           fitted(
+               "\nIntervals of the ratios combine both sides' 95% intervals as independent, on the logarithmic "
+               "scale.\n");
 }
 
 json to_json(const Comparison& c)
@@ -230,11 +270,11 @@ std::vector<Change> moved(const Comparison& comparison)
     return changes;
 }
 
-std::string drift_text(const Comparison& comparison)
+std::string drift_text(const Comparison& comparison, int columns)
 {
     const std::vector<Change> changes = moved(comparison);
     const std::string head = "drift since " + printable(comparison.a) + ": " + how_many_moved(comparison) + "\n";
-    return changes.empty() ? head : head + table_of(changes, "ceiling", false);
+    return changes.empty() ? head : head + table_of(changes, "ceiling", false, columns);
 }
 
 json drift_json(const Comparison& comparison)

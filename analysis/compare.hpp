@@ -55,13 +55,15 @@ Comparison compare(const Study& a, const Study& b);
 void set_noise(Comparison& comparison, const Study& a, const Study& again);
 /// Steps of b that are slower by more than `share`, 0.05 being 5%, and shown to differ.
 std::vector<Change> slower_than(const Comparison& comparison, double share);
-std::string to_text(const Comparison& comparison);
+/// In so many columns; 0: as wide as it is.
+std::string to_text(const Comparison& comparison, int columns = 0);
 nlohmann::json to_json(const Comparison& comparison);
 
 /// Of the ceilings both sides have, those that moved beyond their intervals.
 std::vector<Change> moved(const Comparison& comparison);
-/// "drift since <a>: 3 of 120 ceilings moved beyond their intervals", and a table of those.
-std::string drift_text(const Comparison& comparison);
+/// "drift since <a>: 3 of 120 ceilings moved beyond their intervals", and a table of those, in so many
+/// columns; 0: as wide as it is.
+std::string drift_text(const Comparison& comparison, int columns = 0);
 /// {"since": folder, "compared": n, "moved": [as "ceilings" in to_json]}
 nlohmann::json drift_json(const Comparison& comparison);
 

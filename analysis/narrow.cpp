@@ -3,6 +3,7 @@
 #include "ert/base/text.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace roof::analysis {
 
@@ -40,6 +41,27 @@ bool says_one_thing(const std::string& name, const Cells& header, const std::vec
     const auto column = static_cast<std::size_t>(std::ranges::find(header, name) - header.begin());
     return column < header.size() &&
            std::ranges::all_of(rows, [&](const Cells& row) { return row[column] == rows.front()[column]; });
+}
+
+/// How many rows there are that differ in these columns.
+std::size_t told_apart(const Cells& telling, const Cells& header, const std::vector<Cells>& rows)
+{
+    std::set<Cells> kinds;
+    for (const Cells& row : rows) {
+        Cells words;
+        for (std::size_t i = 0; i < header.size(); ++i)
+            if (std::ranges::find(telling, header[i]) != telling.end()) words.push_back(row[i]);
+        kinds.insert(std::move(words));
+    }
+    return kinds.size();
+}
+
+/// Does this column alone tell two rows apart?
+bool is_needed(const std::string& name, const Cells& telling, const Cells& header, const std::vector<Cells>& rows)
+{
+    Cells others = telling;
+    if (std::erase(others, name) == 0) return false;
+    return told_apart(others, header, rows) < told_apart(telling, header, rows);
 }
 
 bool continues_letter(char byte)
@@ -100,7 +122,8 @@ std::size_t display_columns(std::string_view text)
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char byte) { return !continues_letter(byte); }));
 }
 
-std::string fitted_table(const Cells& header, const std::vector<Cells>& rows, const Cells& expendable, int columns)
+std::string fitted_table(const Cells& header, const std::vector<Cells>& rows, const Cells& expendable, int columns,
+                         const Cells& telling)
 {
     Cells kept = header;
     std::vector<Cells> cells = rows;
@@ -112,7 +135,7 @@ std::string fitted_table(const Cells& header, const std::vector<Cells>& rows, co
     for (const std::string& name : order) {
         if (widest_line(text) <= most) break;
         const auto at = std::ranges::find(kept, name);
-        if (at == kept.end()) continue;
+        if (at == kept.end() || is_needed(name, telling, kept, cells)) continue;
         leave_out(static_cast<std::size_t>(at - kept.begin()), kept, cells);
         text = table_text(kept, cells);
     }

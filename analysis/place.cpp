@@ -289,6 +289,11 @@ std::string_view name(Bound bound)
     return names[static_cast<std::size_t>(bound)];
 }
 
+bool is_above(const LevelPlacement& level, FlopRate rate)
+{
+    return level.roof.value > 0 && rate.value > level.roof.value * level.intensity_high.value;
+}
+
 Bound Placement::bound() const
 {
     if (binds.empty()) return Bound::unknown;

@@ -36,6 +36,10 @@ struct LevelPlacement {
     ByteRate roof;             ///< the level's measured bandwidth
 };
 
+/// Whether work at this rate and compulsory traffic stands above the level's slanted roof: then fewer bytes came from there than were
+/// counted, for the others were still in a cache nearer to the core.
+bool is_above(const LevelPlacement& level, FlopRate rate);
+
 /// What limits the time of a piece of work. Below half of its roof, neither the level nor the precision is what binds. Then it is
 ///   launch     if its roofs allow less time than the shortest part of the row took (measured), and it took no more than
 ///              twice that

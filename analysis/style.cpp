@@ -54,7 +54,8 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,
 .band{fill:var(--band);opacity:.16}.edge{stroke:var(--roof);stroke-width:1.5}.roof:hover .edge{stroke-width:3}.mix .edge{stroke-dasharray:6 4}
 .point{fill:var(--p);stroke:var(--p)}.point.forward{--p:var(--forward)}.point.backward{--p:var(--backward)}.point.update{--p:var(--update)}
 .point .dot{fill-opacity:.55;stroke:var(--paper);stroke-width:.7}.point .phase{fill:none;stroke-width:2}
-.interval{stroke-width:1;opacity:.16}.point:hover .interval{opacity:1;stroke-width:2}.point:hover .dot{fill-opacity:1}
+.point .hollow{fill:var(--paper);fill-opacity:.55;stroke-width:1.4}.key-hollow{fill:none;stroke:var(--forward);stroke-width:1.4}
+.interval{stroke-width:1;opacity:.35}.point:hover .interval{opacity:1;stroke-width:2}.point:hover .dot{fill-opacity:1}
 .key.forward{fill:var(--forward)}.key.backward{fill:var(--backward)}.key.update{fill:var(--update)}
 .trajectory{fill:none;stroke:var(--ink);stroke-width:1.2;stroke-dasharray:4 3}.step{fill:var(--paper);stroke:var(--ink);stroke-width:2.2}
 .curve{fill:none;stroke:var(--s);stroke-width:1.6}.series .dot{fill:var(--s)}

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace roof::analysis {
 
 namespace {
@@ -14,6 +17,22 @@ std::string coordinate(double value)
     std::string text = fmt::format("{:.1f}", value);
     if (text.ends_with(".0")) text.resize(text.size() - 2);
     return text;
+}
+
+constexpr double swatch = 11;
+constexpr double legend_line = 18;
+
+/// From one entry of a legend to the next; letters of class "tick" are a bit over six wide.
+double legend_step(const std::vector<LegendEntry>& entries)
+{
+    std::size_t longest = 0;
+    for (const LegendEntry& entry : entries) longest = std::max(longest, entry.text.size());
+    return swatch + 24 + 6.2 * static_cast<double>(longest);
+}
+
+double legend_columns(const std::vector<LegendEntry>& entries, double width)
+{
+    return std::max(1.0, std::floor(width / legend_step(entries)));
 }
 
 std::string coordinates(const std::vector<Spot>& spots)
@@ -125,6 +144,25 @@ void draw_axes(Svg& svg, const LogPlot& plot, const std::vector<double>& x_ticks
     svg.polyline({{plot.left(), plot.top()}, {plot.left(), plot.bottom()}, {plot.right(), plot.bottom()}}, "axis");
     svg.text({(plot.left() + plot.right()) / 2, plot.bottom() + 40}, plot.x_label, "label", Anchor::middle);
     svg.text({plot.left(), plot.top() - 12}, plot.y_label, "label");
+}
+
+double legend_height(const std::vector<LegendEntry>& entries, double width)
+{
+    return legend_line * std::ceil(static_cast<double>(entries.size()) / legend_columns(entries, width));
+}
+
+void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner, double width)
+{
+    const double step = legend_step(entries);
+    const auto columns = static_cast<std::size_t>(legend_columns(entries, width));
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const Spot at{corner.x + step * static_cast<double>(i % columns),
+                      corner.y + legend_line * static_cast<double>(i / columns)};
+        svg.open(entries[i].css_class);
+        svg.rectangle(at, swatch, swatch, entries[i].mark);
+        svg.close();
+        svg.text({at.x + swatch + 6, at.y + swatch - 1}, entries[i].text, "tick");
+    }
 }
 
 std::vector<double> ticks(double low, double high, double factor)

@@ -67,6 +67,18 @@ using TickText = std::function<std::string(double)>;
 void draw_axes(Svg& svg, const LogPlot& plot, const std::vector<double>& x_ticks, const TickText& x_text,
                const std::vector<double>& y_ticks, const TickText& y_text);
 
+/// A swatch and what it stands for.
+struct LegendEntry {
+    std::string css_class;  ///< of the group around the swatch; "" for none
+    std::string mark;       ///< class of the swatch
+    std::string text;
+};
+
+/// What draw_legend() takes below its corner.
+double legend_height(const std::vector<LegendEntry>& entries, double width);
+/// From the left, in as many lines as it takes, in columns as wide as the longest text.
+void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner, double width);
+
 /// low, low*factor, … up to high.
 std::vector<double> ticks(double low, double high, double factor);
 

@@ -215,7 +215,8 @@ std::string verdict_table(const Study& study, int columns)
                                           "headroom"};
     std::vector<std::vector<std::string>> cells;
     for (const Measurement* row : rows) cells.push_back(verdict_cells(study, *row));
-    const std::string table = fitted_table(header, cells, expendable(), columns);
+    const std::string table =
+        fitted_table(header, cells, expendable(), columns, {"model", "batch", "precision", "device", "data"});
     const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
     const std::string below = reasons(rows) + remarks(rows) + line(above_text(study)) + line(calibration_line(study));
     return fitted_lines(text, text.empty() ? 0 : columns) + table + fitted_lines(below, below.empty() ? 0 : columns) +

@@ -200,6 +200,15 @@ WhatIf parse_what_if(const std::vector<std::string>& words, const Study& study)
     return change;
 }
 
+WhatIf all_doubled(const Study& study, Role kind)
+{
+    constexpr double doubled = 2;
+    WhatIf change;
+    for (const Ceiling& ceiling : study.ceilings.all)
+        if (ceiling.kind == kind) change.factors[kind == Role::compute ? ceiling.precision : ceiling.level] = doubled;
+    return change;
+}
+
 std::vector<Foretold> what_if(const Study& study, const WhatIf& change)
 {
     std::vector<Foretold> answers;

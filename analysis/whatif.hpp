@@ -28,6 +28,9 @@ struct WhatIf {
 /// T or P before it), and for a batch that is no whole number above 0. Of two values of one roof the last holds.
 WhatIf parse_what_if(const std::vector<std::string>& words, const Study& study);
 
+/// Every memory level, or every precision, of all devices twice as fast.
+WhatIf all_doubled(const Study& study, Role kind);
+
 struct Foretold {
     const Measurement* row = nullptr;
     long long batch = 0;

@@ -105,4 +105,17 @@ std::string explain(const Placement& p)
     return text + ".";
 }
 
+std::string remarks_on(const Placement& p)
+{
+    if (p.levels.empty() || !(p.flops.value > 0)) return {};
+    const LevelPlacement& far = p.levels.back();
+    std::string text;
+    if (is_above(far, p.rate.median))
+        text += fmt::format(" Above the {} roof: part of these bytes was still in a cache.", far.level);
+    if (far.high > far.low && far.roof.value > 0)
+        text += fmt::format(" Moved at every use (no reuse) they would be {} and take {} at {}'s roof.",
+                            format_si(far.high.value, "B"), format_duration((far.high / far.roof).value), far.level);
+    return text;
+}
+
 }  // namespace roof::analysis

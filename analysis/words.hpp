@@ -37,6 +37,9 @@ std::string title_of(const Placement& placement);
 
 /// The point's arithmetic in a sentence: what was counted, what was measured, which roof that is under.
 std::string explain(const Placement& placement);
+/// What a first reader would ask of a point, each sentence after a blank: why it stands above the farthest level's roof, and what
+/// its bytes without reuse would cost. Empty if there is nothing to ask.
+std::string remarks_on(const Placement& placement);
 
 /// The mark of a scale: 1e10, "FLOP/s" -> "10 GFLOP/s".
 std::string tick_text(double value, std::string_view unit);

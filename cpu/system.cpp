@@ -49,26 +49,6 @@ Bytes memory_line(const std::string& key)
     return {};
 }
 
-/// The folders of this process's group and of its parents, nearest first; `controller` is empty for version 2.
-std::vector<fs::path> control_groups(const std::string& controller)
-{
-    std::ifstream in("/proc/self/cgroup");
-    for (std::string line; std::getline(in, line);) {
-        const std::vector<std::string> fields = split(line, ':');
-        if (fields.size() < 3) continue;
-        const std::vector<std::string> names = split(fields[1], ',');
-        if (std::find(names.begin(), names.end(), controller) == names.end()) continue;
-        const fs::path root = fs::path("/sys/fs/cgroup") / controller;
-        std::vector<fs::path> folders;
-        for (fs::path group = fs::path(fields[2]).relative_path(); !group.empty(); group = group.parent_path()) {
-            folders.push_back(root / group);
-        }
-        folders.push_back(root);
-        return folders;
-    }
-    return {};
-}
-
 double smaller_limit(double a, double b)
 {
     return a <= 0 ? b : b <= 0 ? a : std::min(a, b);
@@ -121,6 +101,25 @@ Hertz reported_clock()
     const auto processor = first_processor();
     const auto megahertz = processor.find("cpu MHz");
     return megahertz == processor.end() ? Hertz{} : Hertz{std::atof(megahertz->second.c_str()) * 1e6};
+}
+
+std::vector<fs::path> control_groups(const std::string& controller)
+{
+    std::ifstream in("/proc/self/cgroup");
+    for (std::string line; std::getline(in, line);) {
+        const std::vector<std::string> fields = split(line, ':');
+        if (fields.size() < 3) continue;
+        const std::vector<std::string> names = split(fields[1], ',');
+        if (std::find(names.begin(), names.end(), controller) == names.end()) continue;
+        const fs::path root = fs::path("/sys/fs/cgroup") / controller;
+        std::vector<fs::path> folders;
+        for (fs::path group = fs::path(fields[2]).relative_path(); !group.empty(); group = group.parent_path()) {
+            folders.push_back(root / group);
+        }
+        folders.push_back(root);
+        return folders;
+    }
+    return {};
 }
 
 double processor_quota()

@@ -3,8 +3,10 @@
 
 #include "ert/base/units.hpp"
 
+#include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace roof::cpu {
 
@@ -20,6 +22,9 @@ std::string frequency_governor();
 std::string kernel_release();
 /// Nominal or highest clock, in that order of preference; 0 if the system does not say.
 Hertz reported_clock();
+
+/// The folders of this process's group and of its parents, nearest first; `controller` is empty for version 2.
+std::vector<std::filesystem::path> control_groups(const std::string& controller);
 
 /// Processors' worth of time that the control groups of this process allow; 0 if unlimited.
 double processor_quota();

@@ -129,7 +129,7 @@ CoreHistory::Verdict CoreHistory::judge(int processor, double additions_per_cloc
 }
 
 WatchedTeam::WatchedTeam(const std::vector<int>& processors, std::shared_ptr<CoreHistory> history)
-    : processors_(processors), history_(std::move(history)), team_(processors)
+    : processors_(processors), history_(std::move(history)), team_(processors), taken_(processors)
 {
 }
 
@@ -139,6 +139,7 @@ void WatchedTeam::launch(Trace& trace, const std::function<void(int)>& work)
     std::vector<Witness> witnesses(processors_.size());
     std::atomic<int> looking = size();
     const int clocks_each = std::max(1, clocks_each_);
+    taken_.begin();
     team_.run([&](int thread) {
         Witness& witness = witnesses[thread];
         const Accidents accidents = accidents_so_far();
@@ -152,6 +153,7 @@ void WatchedTeam::launch(Trace& trace, const std::function<void(int)>& work)
         witness.accidents = {later.switches - accidents.switches, later.faults - accidents.faults};
     });
 
+    if (const std::string_view why = taken_.end(); !why.empty()) trace.disturbed(why);
     Seconds begin = witnesses.front().begin;
     Seconds end = witnesses.front().end;
     double clocks = 0;

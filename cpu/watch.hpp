@@ -1,9 +1,10 @@
 // A pinned team that times its own work and watches the weather: at what clock its cores run, whether a stranger shares
-// them, whether a thread lost its processor or stumbled over a page. What it sees goes to the trace of the launch.
+// them, whether a thread lost its processor or stumbled over a page, whether the host or a limit took time. What it sees goes to the trace of the launch.
 #pragma once
 
 #include "cpu/affinity.hpp"
 #include "cpu/kernels/core_probe.hpp"
+#include "cpu/taken.hpp"
 #include "ert/method/trace.hpp"
 
 #include <functional>
@@ -54,6 +55,7 @@ class WatchedTeam {
     CoreProbe chain_{clocks_each_ > 0 ? CoreProbe::Kind::multiplications : CoreProbe::Kind::additions};
     CoreProbe independent_{CoreProbe::Kind::independent};
     PinnedTeam team_;
+    TakenWatch taken_;
 };
 
 }  // namespace roof::cpu

@@ -81,6 +81,7 @@ export function timeOption({ shown, whole, palette, size, title }) {
     return [memory ? point.compulsory / memory.median : 0, compute ? point.executed / compute.median : 0];
   };
   const all = shown.flatMap(at).filter((value) => value > 0);
+  if (!all.length) all.push(1e-3);  // the filters leave nothing
   const low = 10 ** Math.floor(Math.log10(Math.max(1e-9, Math.min(...all))));
   const high = 10 ** Math.ceil(Math.log10(Math.max(...all, low * 10)));
   const clamp = (value) => Math.min(high, Math.max(low, value));

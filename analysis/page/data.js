@@ -15,7 +15,7 @@ function point(study, index, columns, i, row) {
   const flops = columns.flops[i];
   const low = columns.compulsory[i];
   const levels = (columns.high[i] ?? []).map((high, level) => ({
-    name: roofs.levels[level].name, low, high, intensityLow: high > 0 ? flops / high : 0, intensityHigh: low > 0 ? flops / low : 0,
+    name: roofs.levels[level].name, roof: roofs.levels[level].median, low, high, intensityLow: high > 0 ? flops / high : 0, intensityHigh: low > 0 ? flops / low : 0,
   }));
   const seconds = { median: columns.median[i], low: columns.low[i], high: columns.high_seconds[i] };
   const attainable = columns.attainable[i];

@@ -22,7 +22,8 @@ class Page {
     const choose = (key) => this.explain(this.points.get(key));
     const name = ({ study, roofs }) => `${studies.length > 1 ? `${study.name}: ` : ""}${roofs.device}, ${threads(roofs.threads)}`;
     this.rooflines = chartsOf(studies).map((place) => ({ ...place, title: name(place), chart: new Chart(name(place), 560, hover, choose) }));
-    this.times = this.rooflines.map((place) => ({ ...place, chart: new Chart(place.title, 400, hover, choose) }));
+    const hasLayers = ({ study, index }) => study.points.some((point) => point.scope === "layer" && point.row.roofs === index);
+    this.times = this.rooflines.filter(hasLayers).map((place) => ({ ...place, chart: new Chart(place.title, 400, hover, choose) }));
     this.batches = ["images/s", "share of the roofs' time"].map((what) => ({ what, chart: new Chart(what, 330, hover, choose) }));
     this.table = new LayerTable((point) => this.light(point?.key ?? null), (point) => this.explain(point));
     this.said = element("p", { id: "explained", class: "explained", role: "status", "aria-live": "polite" },
@@ -31,11 +32,13 @@ class Page {
 
   place() {
     const charts = (list) => element("div", { class: "charts" }, ...list.map(({ chart }) => chart.figure));
-    if (this.frame) replaceStatic("roofline", this.controls(), this.phaseKey(), charts(this.rooflines), this.said, this.questions());
-    if (this.frame) replaceStatic("time", charts(this.times));
+    const steps = this.studies.some((study) => study.rows.length);
+    const around = (list) => (steps ? [this.controls(), this.phaseKey(), list, this.said, this.questions()] : [list]);
+    if (this.frame) replaceStatic("roofline", ...around(charts(this.rooflines)));
+    if (this.times.length) replaceStatic("time", charts(this.times));
     if (this.series.size) replaceStatic("trajectory", this.seriesKey(), charts(this.batches));
     replaceStatic("headroom", this.table.element);
-    if (this.studies.some((study) => study.rows.length)) replaceStatic("whatif", new Sliders(this.studies).element);
+    if (steps) replaceStatic("whatif", new Sliders(this.studies).element);
   }
 
   controls() {
@@ -57,7 +60,7 @@ class Page {
   phaseKey() {
     return element("p", { class: "legend" }, ...["forward", "backward", "update"].flatMap((phase) => [element("i", { class: phase }), `${phase} `]),
       "\u2013 circle, square, triangle: a layer filled, its phase outlined; area is time. Rings: whole steps, joined over batches. ",
-      "Bands: 95% intervals of the roofs. Dashed: the best mix of instructions, no roof for layers. Dotted: promised by guides. Thin lines: intensity from no reuse (a tick for each level) to compulsory traffic.");
+      "Bands: 95% intervals of the roofs. Dashed: the best mix of instructions, no roof for layers. Dotted: promised by guides. Whiskers: intensity from no reuse (a tick for each level) to compulsory traffic. Hollow: a layer above the slanted roof of the level it is drawn at, for part of its bytes was still in a cache.");
   }
 
   questions() {
@@ -65,8 +68,8 @@ class Page {
     return element("details", { id: "questions" }, element("summary", {}, "How to read this"), element("dl", {},
       ...answer("roof", "The highest rate this machine was measured to reach: slanted for the bytes a memory level moves, level for the FLOPs of a precision. A point can rise to the lowest roof over it."),
       ...answer("arithmetic intensity", "FLOPs per byte moved. Left of where slanted and level roof meet (the ridge point) memory is the limit, right of it arithmetic."),
-      ...answer("compulsory, no reuse", "Bytes are counted, not measured: each operand moved once (compulsory), or again at every use (no reuse). The thin line of a point spans both."),
-      ...answer("above the DRAM roof", "A layer may stand there when its operands are still in a cache from the layer before, so that less was moved than was counted."),
+      ...answer("compulsory, no reuse", "Bytes are counted, not measured: each operand moved once (compulsory), or again at every use (no reuse). The whisker of a point spans both; what the second would cost is in its explanation."),
+      ...answer("above the DRAM roof", "A layer stands there, hollow, when its operands are still in a cache from the layer before, so that less was moved from DRAM than was counted."),
       ...answer("far below every roof", "Latency, launching and waiting are part of the measured time, and no roof holds them: small layers end up here."),
       ...answer("fp32 or DRAM (93 / 7%)", "Over resampled calibrations neither roof binds in 95% of them, so no bound is claimed.")));
   }

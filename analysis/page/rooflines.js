@@ -1,5 +1,5 @@
 // The hierarchical roofline of one device as an ECharts option: a pure function of data, choices and colours.
-import { duration, percent, si, tick, titleOf } from "./words.js";
+import { duration, isAbove, percent, si, tick, titleOf } from "./words.js";
 
 export const symbols = { forward: "circle", backward: "rect", update: "triangle", "": "circle" };
 const radiusOfWholeStep = 26;
@@ -112,7 +112,7 @@ function drawInterval(points, frame, palette) {
     if (!all.length) return null;
     const [x1, y] = api.coord([inside(Math.min(...all), frame.intensity), rate]);
     const [x2] = api.coord([inside(Math.max(...all), frame.intensity), rate]);
-    const style = { stroke: palette[point.phase] ?? palette.ink, lineWidth: 1, opacity: 0.25 };
+    const style = { stroke: palette[point.phase] ?? palette.ink, lineWidth: 1, opacity: 0.4 };
     const marks = point.levels.map((level) => api.coord([inside(level.intensityLow, frame.intensity), rate])[0]);
     return { type: "group", silent: true, children: [{ type: "line", shape: { x1, y1: y, x2, y2: y }, style },
       ...marks.map((x) => ({ type: "line", shape: { x1: x, y1: y - 3, x2: x, y2: y + 3 }, style }))] };
@@ -123,11 +123,12 @@ function item(point, choices, frame, palette, whole, batchAt) {
   const step = point.scope === "step";
   const colour = step ? palette.ink : palette[point.phase] ?? palette.ink;
   const hollow = point.scope !== "layer";
+  const above = !hollow && point.levels.length > 0 && isAbove(point, levelOf(point, choices.level));
   return {
     value: spotOf(point, levelOf(point, choices.level), frame), key: point.key, title: hoverText(point),
     symbol: step ? "circle" : symbols[point.phase], symbolSize: step ? 13 : diameter(point, whole),
-    itemStyle: { color: hollow ? (step ? palette.paper : "transparent") : colour, borderColor: hollow ? colour : palette.paper,
-      borderWidth: hollow ? 2 : 0.7, opacity: hollow ? 1 : 0.62 },
+    itemStyle: { color: hollow ? (step ? palette.paper : "transparent") : above ? palette.paper : colour,
+      borderColor: hollow || above ? colour : palette.paper, borderWidth: hollow ? 2 : above ? 1.4 : 0.7, opacity: hollow ? 1 : above ? 0.9 : 0.62 },
     label: batchAt ? { show: true, formatter: `b${point.row.batch}`, position: batchAt, color: palette.ink, fontSize: 11,
       textBorderColor: palette.paper, textBorderWidth: 3 } : { show: false },
   };

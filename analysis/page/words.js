@@ -54,11 +54,17 @@ const intensityText = (low, high) => (plain(low, 2) === plain(high, 2) ? plain(h
 
 const farBelow = 0.1;
 
+/// Whether the point stands above a level's slanted roof, where it is drawn.
+export const isAbove = (point, level) => point.flops > 0 && level.low > 0 && level.low / level.roof > point.seconds.median;
+
 /// What a first reader would ask about the point.
 function remarksOn(point, at) {
   const remarks = [];
-  if (at && at.high > at.low) remarks.push("The smaller count of bytes moves each operand once (compulsory), the larger one moves it at every use (no reuse); the truth lies between.");
-  if (point.attainable > 0 && point.fraction > 1)
+  if (at && at.high > at.low)
+    remarks.push("The smaller count of bytes moves each operand once (compulsory), the larger one moves it at every use (no reuse); the truth lies between. " +
+      `At ${at.name}'s roof the first would take ${duration(at.low / at.roof)}, the second ${duration(at.high / at.roof)}.`);
+  if (at && isAbove(point, at)) remarks.push(`It stands above the ${at.name} roof: part of the bytes counted was still in a cache nearer to the core, and never came from ${at.name}.`);
+  if (point.attainable > 0 && point.fraction > 1 && !(at && isAbove(point, at)))
     remarks.push("It stands above its roof because operands were still in a cache from the layer before, or because taps on padding are counted as FLOPs.");
   if (point.attainable > 0 && point.fraction < farBelow)
     remarks.push("So far below every roof, most of its time is latency, launching and waiting, which no roof holds.");

@@ -104,17 +104,21 @@ void draw_levels(Svg& svg, const LogPlot& plot, const Ceilings& ceilings, const 
 std::string picture(const Series& series, const Ceilings& ceilings, const std::string& device)
 {
     const LogPlot plot = plot_of(series);
-    Svg svg(1060, 384, "Bandwidth against working set of " + device);
+    std::vector<LegendEntry> legend;
+    for (const auto& [name, samples] : series)
+        legend.push_back({fmt::format("series s{}", legend.size() % colours), "dot swatch", name});
+    constexpr double height = 384;
+    const double width = plot.right() - plot.left();
+    Svg svg(1060, height + legend_height(legend, width), "Bandwidth against working set of " + device);
     const double factor = plot.x.high / plot.x.low > 65536 ? 16 : 4;
     draw_axes(
         svg, plot, ticks(plot.x.low, plot.x.high, factor), [](double v) { return format_capacity(v); },
         ticks(plot.y.low, plot.y.high, 10), [](double v) { return tick_text(v, "B/s"); });
     draw_levels(svg, plot, ceilings, device);
-    std::string legend = "<p class=\"legend\">";
+    draw_legend(svg, legend, {plot.left(), height}, width);
     int index = 0;
     for (const auto& [name, samples] : series) {
         const int colour = index++ % colours;
-        legend += fmt::format("<i class=\"s{}\"></i>{} ", colour, escape(name));
         svg.open(fmt::format("series s{}", colour));
         std::vector<Spot> path;
         for (const Sample& s : samples) path.push_back(plot(s.working_set, s.rate.median.value));
@@ -127,8 +131,8 @@ std::string picture(const Series& series, const Ceilings& ceilings, const std::s
         }
         svg.close();
     }
-    return legend + "</p>\n<figure><figcaption>" + escape(device) + "</figcaption>\n<div class=\"scroll\">" +
-           svg.str() + "</div></figure>\n";
+    return "<figure><figcaption>" + escape(device) + "</figcaption>\n<div class=\"scroll\">" + svg.str() +
+           "</div></figure>\n";
 }
 
 }  // namespace

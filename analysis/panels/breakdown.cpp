@@ -1,4 +1,6 @@
 // The time of a step, as stacked bars by phase and by kind of layer.
+#include "analysis/breakdown.hpp"
+
 #include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/rows.hpp"
@@ -9,65 +11,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace roof::analysis {
 
 namespace {
-
-struct Segment {
-    std::string name;
-    std::string css_class;
-    double seconds = 0;
-};
 
 constexpr double bar_left = 190;
 constexpr double bar_width = 740;
 constexpr double strip_height = 15;
 constexpr double row_height = 50;
 
-std::vector<Segment> phases_of(const Measurement& row)
+/// The style sheet's name of a segment's colour; names it does not know share one.
+std::string class_of(const Segment& segment)
 {
-    return {{"forward", "forward", row.forward.median.value},
-            {"backward", "backward", row.backward.median.value},
-            {"update", "update", row.update.median.value}};
+    return segment.is_phase ? segment.name : segment.name == not_accounted_for ? "rest" : "kind-" + segment.name;
 }
 
-/// Kinds in a fixed order, so a colour means the same in every bar; names the style sheet does not know share one class.
-const std::vector<std::string>& kinds()
+void draw_strip(Svg& svg, const std::vector<Segment>& segments, double step, double top)
 {
-    static const std::vector<std::string> order{"convolution", "linear",       "batch_norm", "relu",
-                                                "max_pool",    "average_pool", "add",        "flatten",
-                                                "dropout",     "loss",         "update"};
-    return order;
-}
-
-std::vector<Segment> kinds_of(const Measurement& row)
-{
-    std::map<std::string, double> seconds;
-    for (const PartMeasurement& part : row.parts) {
-        const bool update = part.part.phase == Phase::update;
-        const bool known = std::find(kinds().begin(), kinds().end(), part.part.kind) != kinds().end();
-        seconds[update ? "update" : known ? part.part.kind : "other"] += part.seconds.median.value;
-    }
-    std::vector<Segment> segments;
-    for (const std::string& kind : kinds())
-        if (seconds.contains(kind)) segments.push_back({kind, "kind-" + kind, seconds[kind]});
-    if (seconds.contains("other")) segments.push_back({"other", "kind-other", seconds["other"]});
-    return segments;
-}
-
-void draw_strip(Svg& svg, std::vector<Segment> segments, double step, double top)
-{
-    double sum = 0;
-    for (const Segment& segment : segments) sum += segment.seconds;
-    if (sum <= 0) return;
-    if (sum < step) segments.push_back({"not accounted for", "rest", step - sum});
-    const double whole = std::max(sum, step);
+    double whole = 0;
+    for (const Segment& segment : segments) whole += segment.seconds;
     double x = bar_left;
     for (const Segment& segment : segments) {
         const double width = bar_width * segment.seconds / whole;
-        svg.rectangle({x, top}, width, strip_height, "segment " + segment.css_class,
+        svg.rectangle({x, top}, width, strip_height, "segment " + class_of(segment),
                       fmt::format("{}: {}, {} of the step", segment.name, format_duration(segment.seconds),
                                   percent(segment.seconds / step)));
         const std::string share = percent(segment.seconds / step);
@@ -76,20 +43,21 @@ void draw_strip(Svg& svg, std::vector<Segment> segments, double step, double top
     }
 }
 
-std::string key_of(const std::vector<const Measurement*>& rows)
+/// Phases, what is not accounted for, and the kinds there are.
+std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
 {
-    std::string html =
-        "<p class=\"legend\"><i class=\"forward\"></i>forward <i class=\"backward\"></i>backward <i "
-        "class=\"update\"></i>update <i class=\"rest\"></i>not accounted for<br>";
     std::vector<std::string> seen;
     for (const Measurement* row : rows)
-        for (const Segment& segment : kinds_of(*row))
-            if (std::find(seen.begin(), seen.end(), segment.name) == seen.end()) seen.push_back(segment.name);
-    for (const std::string& kind : kinds())
-        if (std::find(seen.begin(), seen.end(), kind) != seen.end())
-            html += fmt::format("<i class=\"kind-{0}\"></i>{0} ", kind);
-    if (std::find(seen.begin(), seen.end(), "other") != seen.end()) html += "<i class=\"kind-other\"></i>other";
-    return html + "</p>\n";
+        for (const Segment& segment : kinds_of(*row)) seen.push_back(segment.name);
+    std::vector<LegendEntry> entries;
+    for (const std::string phase : {"forward", "backward", "update"})
+        entries.push_back({"", "segment " + phase, phase});
+    entries.push_back({"", "segment rest", std::string(not_accounted_for)});
+    for (const std::string_view kind : kinds_in_order())
+        if (std::ranges::find(seen, kind) != seen.end())
+            entries.push_back(
+                {"", "segment kind-" + std::string(kind), kind == "update" ? "update, as a kind" : std::string(kind)});
+    return entries;
 }
 
 /// Says of a folder only that it is one: its name may be longer than there is room for.
@@ -108,9 +76,12 @@ std::string breakdown_panel(const Study& study, const std::string&)
     for (const Measurement* row : step_rows(study.results.rows))
         if (row->status == Status::ok && (!row->parts.empty() || row->forward.median.value > 0)) rows.push_back(row);
     if (rows.empty()) return {};
-    Svg svg(1060, row_height * static_cast<double>(rows.size()) + 8,
+    const std::vector<LegendEntry> legend = legend_of(rows);
+    const double key = legend_height(legend, bar_width);
+    Svg svg(1060, row_height * static_cast<double>(rows.size()) + key + 14,
             "Shares of the step time by phase and by kind of layer");
-    double top = 6;
+    draw_legend(svg, legend, {bar_left, 6}, bar_width);
+    double top = key + 12;
     for (const Measurement* row : rows) {
         svg.text({bar_left - 12, top + 13}, model_of(*row), "name", Anchor::end);
         svg.text({bar_left - 12, top + 29}, label_of(*row), "tick", Anchor::end);
@@ -119,7 +90,7 @@ std::string breakdown_panel(const Study& study, const std::string&)
         svg.text({bar_left + bar_width + 12, top + 21}, format_duration(row->seconds.median.value), "name");
         top += row_height;
     }
-    return key_of(rows) + "<div class=\"scroll\">" + svg.str() + "</div>";
+    return "<div class=\"scroll\">" + svg.str() + "</div>";
 }
 
 }  // namespace roof::analysis

@@ -18,12 +18,11 @@ std::span<const Panel> panels()
          expectations_panel},
         {"roofline", "Hierarchical roofline",
          "Roofs are measured, as bands from the low to the high end of their interval. The axes follow from the roofs "
-         "alone, "
-         "so pictures of one machine can be laid over each other. A point stands at the intensity of compulsory "
-         "traffic at the "
-         "farthest level; the line to its left reaches to the intensity without any reuse. Its area is its time. "
-         "Points on "
-         "the frame lie beyond it or do no FLOPs. Hover over a point for its arithmetic.",
+         "alone, so pictures of one machine can be laid over each other. A point stands at the intensity of compulsory "
+         "traffic, each operand moved once from the farthest level; its whisker reaches to the intensity without any "
+         "reuse, each operand moved again at every use. Its area is its time. A hollow point lies above the slanted "
+         "roof of that level: fewer bytes came from there than were counted, for the others were still in a cache. "
+         "Points on the frame lie beyond it or do no FLOPs. Hover over a point for its arithmetic.",
          roofline_panel},
         {"time", "Time under the roofs",
          "The same layers by the seconds that each roof would need alone: compute upwards, memory to the right. Above "

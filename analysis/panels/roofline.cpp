@@ -36,24 +36,28 @@ Shape shape_of(const Placement& p)
     return p.phase == Phase::update ? Shape::triangle : Shape::circle;
 }
 
-/// From the intensity without reuse, over all levels, to that of compulsory traffic.
+/// A whisker from the intensity without reuse, over all levels, to that of compulsory traffic.
 void draw_interval(Svg& svg, const LogPlot& plot, const Placement& p)
 {
+    constexpr double cap = 3.5;
     double low = p.levels.back().intensity_high.value;
     for (const LevelPlacement& level : p.levels) low = std::min(low, level.intensity_low.value);
     const Spot to = spot_of(plot, p);
     const Spot from{plot.x(low), to.y};
-    if (to.x - from.x >= 1) svg.line(from, to, "interval");
+    if (to.x - from.x < 1) return;
+    svg.line(from, to, "interval");
+    svg.line({from.x, from.y - cap}, {from.x, from.y + cap}, "interval");
 }
 
 void draw_point(Svg& svg, const LogPlot& plot, const Placement& p, Seconds step)
 {
     constexpr double radius_of_whole_step = 26;
     const double share = step.value > 0 ? std::clamp(p.seconds.median / step, 0.0, 1.0) : 0;
-    svg.open(fmt::format("point {}", roof::name(*p.phase)), explain(p));
+    svg.open(fmt::format("point {}", roof::name(*p.phase)), explain(p) + remarks_on(p));
     draw_interval(svg, plot, p);
     const double radius = std::max(2.5, radius_of_whole_step * std::sqrt(share));
-    svg.mark(shape_of(p), spot_of(plot, p), radius, p.scope == Scope::phase ? "phase" : "dot", "");
+    const std::string_view layer = is_above(p.levels.back(), p.rate.median) ? "hollow" : "dot";
+    svg.mark(shape_of(p), spot_of(plot, p), radius, p.scope == Scope::phase ? "phase" : layer, "");
     svg.close();
 }
 
@@ -76,6 +80,25 @@ bool same_series(const Placement& p, const Measurement& row)
 {
     return p.model == model_of(row) && p.device == row.device && p.precision == precision_of(row) &&
            p.threads == threads_of(row) && p.data == data_of(row);
+}
+
+/// Axes and roofs; what is drawn until close() is cut off at the frame.
+Svg svg_with_roofs(const std::string& label, const LogPlot& plot, const Roofs& roofs, const std::string& key)
+{
+    Svg svg(1060, 616, label);
+    draw_axes(
+        svg, plot, ticks(plot.x.low, plot.x.high, 10), [](double v) { return fmt::format("{:g}", v); },
+        ticks(plot.y.low, plot.y.high, 10), [](double v) { return tick_text(v, "FLOP/s"); });
+    svg.open_clip(key, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
+                  plot.bottom() - plot.top() + 20);
+    draw_roofs(svg, plot, roofs);
+    return svg;
+}
+
+std::string figure_of(const std::string& title, const Svg& svg)
+{
+    return fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"scroll\">{}</div></figure>\n", escape(title),
+                       svg.str());
 }
 
 std::string picture(const Study& study, const Measurement& row, const Frame& frame, const std::string& key)
@@ -104,19 +127,26 @@ std::string picture(const Study& study, const Measurement& row, const Frame& fra
         inside.resize(most_points);
     }
     const LogPlot plot = plot_of(frame);
-    Svg svg(1060, 616, "Roofline of " + title);
-    draw_axes(
-        svg, plot, ticks(frame.intensity_low, frame.intensity_high, 10),
-        [](double v) { return fmt::format("{:g}", v); }, ticks(frame.rate_low, frame.rate_high, 10),
-        [](double v) { return tick_text(v, "FLOP/s"); });
-    svg.open_clip(key, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
-                  plot.bottom() - plot.top() + 20);
-    draw_roofs(svg, plot, roofs);
+    Svg svg = svg_with_roofs("Roofline of " + title, plot, roofs, key);
     for (const Placement* p : inside) draw_point(svg, plot, *p, row.seconds.median);
     draw_steps(svg, plot, steps);
     svg.close();
-    return fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"scroll\">{}</div></figure>\n", escape(title),
-                       svg.str());
+    return figure_of(title, svg);
+}
+
+/// Of a folder without training steps: the roofs of each of its devices.
+std::string roofs_alone(const Study& study, const Frame& frame, const std::string& key)
+{
+    std::string html;
+    int count = 0;
+    for (const std::string& device : devices_of(study.ceilings)) {
+        const Roofs roofs = roofs_of(study.ceilings, device);
+        const std::string title = fmt::format("{}, {}", device, threads_text(roofs.threads));
+        Svg svg = svg_with_roofs("Roofs of " + title, plot_of(frame), roofs, fmt::format("{}-{}", key, ++count));
+        svg.close();
+        html += figure_of(title, svg);
+    }
+    return html;
 }
 
 constexpr std::string_view phase_key =
@@ -128,7 +158,10 @@ constexpr std::string_view phase_key =
     "filled; the "
     "whole phase, outlined "
     "<svg width=\"14\" height=\"14\"><circle class=\"step\" cx=\"7\" cy=\"7\" r=\"5\"/></svg>whole step, joined over "
-    "batches</p>\n";
+    "batches "
+    "<svg width=\"14\" height=\"14\"><circle class=\"key-hollow\" cx=\"7\" cy=\"7\" r=\"5\"/></svg>hollow: a layer "
+    "above the "
+    "farthest level's roof, for part of its bytes were still in a cache</p>\n";
 
 }  // namespace
 
@@ -136,6 +169,7 @@ std::string roofline_panel(const Study& study, const std::string& key)
 {
     const std::optional<Frame> frame = frame_of(study.ceilings);
     if (!frame) return paragraph("No roofline can be drawn: it takes a bandwidth and a compute ceiling.");
+    if (step_rows(study.results.rows).empty()) return roofs_alone(study, *frame, key);
     std::string html;
     int count = 0;
     for (const Measurement* row : largest_batches(study.results.rows))

@@ -1,6 +1,7 @@
 // The time-based roofline: for each layer the seconds the compute roof would need alone, over those the farthest memory level
 // would. Work without FLOPs, which has no place under a roofline, stays in sight.
 #include "analysis/html.hpp"
+#include "analysis/needs.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/rows.hpp"
 #include "analysis/svg.hpp"
@@ -19,20 +20,6 @@ namespace {
 constexpr double radius_of_whole_step = 26;
 constexpr std::size_t most_points = 400;  ///< of a static picture: its longest layers
 
-/// Seconds each of the two roofs would need alone.
-struct Needs {
-    double memory = 0;
-    double compute = 0;
-};
-
-Needs needs_of(const Placement& p)
-{
-    const LevelPlacement& farthest = p.levels.back();
-    const double flops = p.executed.value > 0 ? p.executed.value : p.flops.value;
-    return {farthest.roof.value > 0 ? farthest.low.value / farthest.roof.value : 0,
-            p.compute_roof.value > 0 ? flops / p.compute_roof.value : 0};
-}
-
 std::vector<const Placement*> layers_of(const Study& study, const Measurement& row)
 {
     std::vector<const Placement*> layers;
@@ -49,7 +36,7 @@ LogPlot plot_of(const std::vector<const Placement*>& layers)
 {
     double low = INFINITY, high = 0;
     for (const Placement* p : layers)
-        for (const double seconds : {needs_of(*p).memory, needs_of(*p).compute}) {
+        for (const double seconds : {needs_of(*p).memory.value, needs_of(*p).compute.value}) {
             if (!(seconds > 0)) continue;
             low = std::min(low, seconds);
             high = std::max(high, seconds);
@@ -72,10 +59,10 @@ void draw_layer(Svg& svg, const LogPlot& plot, const Placement& p, Seconds step)
                                                    : Shape::circle;
     svg.open(fmt::format("point {}", roof::name(*p.phase)),
              fmt::format("{} {}: {} measured; memory allows {}, compute {}", p.name, roof::name(*p.phase),
-                         format_duration(p.seconds.median.value), format_duration(needs.memory),
-                         format_duration(needs.compute)));
-    svg.mark(shape, plot(needs.memory, needs.compute), std::max(2.5, radius_of_whole_step * std::sqrt(share)), "dot",
-             "");
+                         format_duration(p.seconds.median.value), format_duration(needs.memory.value),
+                         format_duration(needs.compute.value)));
+    svg.mark(shape, plot(needs.memory.value, needs.compute.value),
+             std::max(2.5, radius_of_whole_step * std::sqrt(share)), "dot", "");
     svg.close();
 }
 

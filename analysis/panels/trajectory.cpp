@@ -85,7 +85,13 @@ std::string chart(const Series& series, const std::string& label, const TickText
                        {power_at_most(10, values.low), std::max(top, power_at_least(10, values.high)), 270, 34},
                        "batch (images)",
                        label};
-    Svg svg(520, 322, label + " over the batch");
+    std::vector<LegendEntry> legend;
+    for (const auto& [name, samples] : series)
+        legend.push_back({fmt::format("series s{}", legend.size() % colours), "dot swatch", name});
+    constexpr double height = 322;
+    const double width = plot.right() - plot.left();
+    Svg svg(520, height + legend_height(legend, width), label + " over the batch");
+    draw_legend(svg, legend, {plot.left(), height}, width);
     const double factor = plot.x.high / plot.x.low > 512 ? 4 : 2;
     draw_axes(
         svg, plot, ticks(plot.x.low, plot.x.high, factor), [](double v) { return fmt::format("{:g}", v); },
@@ -111,11 +117,7 @@ std::string trajectory_panel(const Study& study, const std::string&)
 {
     const Series images = series_of(study, false);
     if (images.empty()) return {};
-    std::string html = "<p class=\"legend\">";
-    int index = 0;
-    for (const auto& [name, samples] : images)
-        html += fmt::format("<i class=\"s{}\"></i>{} ", index++ % colours, escape(name));
-    html += "</p>\n<div class=\"pair\">";
+    std::string html = "<div class=\"pair\">";
     html += chart(
         images, "throughput of the median step (images/s)", [](double v) { return fmt::format("{:g}", v); }, 0);
     html += chart(series_of(study, true), "share of the compute roof", percent, 1);

@@ -10,17 +10,6 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr double doubled = 2;
-
-/// Every memory level, or every precision, of all devices twice as fast.
-WhatIf all_doubled(const Study& study, Role kind)
-{
-    WhatIf change;
-    for (const Ceiling& ceiling : study.ceilings.all)
-        if (ceiling.kind == kind) change.factors[kind == Role::compute ? ceiling.precision : ceiling.level] = doubled;
-    return change;
-}
-
 Cell foretold(const Foretold& answer)
 {
     if (!answer.obstacle.empty()) return Cell::value("-");

@@ -12,6 +12,7 @@
 #include "ert/gpu/probes/launch.hpp"
 #include "ert/gpu/probes/link.hpp"
 #include "ert/gpu/probes/matmul.hpp"
+#include "ert/gpu/probes/partition.hpp"
 #include "ert/gpu/probes/peer.hpp"
 #include "ert/gpu/probes/shared.hpp"
 #include "ert/method/lab.hpp"
@@ -28,6 +29,7 @@ extern "C" void roof_add_part(roof::Lab& lab)
     lab.add(shared_bench(nvml));
     lab.add(latency_bench(nvml));
     lab.add(distance_bench(nvml));
+    lab.add(partition_bench(nvml));
     lab.add(launch_bench(nvml));
     lab.add(link_bench(nvml));
     lab.add(peer_bench(nvml));

@@ -20,6 +20,9 @@ constexpr std::size_t least_points = 3;
 /// A level holds several times what the one before holds. Points that lie close together, as between two levels where sizes
 /// were added to find the edge, are no level, however well they agree.
 constexpr double least_span = 0.75;  ///< log2 of working sets
+/// Of a level between the fastest and memory: a way down of two octaves to a third of the rate falls faster.
+constexpr double steepest_between = 0.45;  ///< log2 of rate per octave
+constexpr double deviations = 2;
 /// Less than this share lost between two plateaus is no new level of memory.
 constexpr double least_drop = 0.18;  ///< log2: 12%
 
@@ -151,6 +154,46 @@ std::vector<Plateau> join_without_drop(const std::vector<Plateau>& plateaus, std
     return joined;
 }
 
+struct Slope {
+    double value = 0;      ///< log2 of rate per octave
+    double deviation = 0;  ///< of the value, from the points' noise
+};
+
+/// Least squares, free of bounds.
+Slope slope_of(std::span<const LogPoint> points)
+{
+    double x = 0;
+    double y = 0;
+    for (const LogPoint& point : points) {
+        x += point.x / static_cast<double>(points.size());
+        y += point.y / static_cast<double>(points.size());
+    }
+    double products = 0;
+    double squares = 0;
+    for (const LogPoint& point : points) {
+        products += (point.x - x) * (point.y - y);
+        squares += (point.x - x) * (point.x - x);
+    }
+    return {products / squares, typical_noise(points) / std::sqrt(squares)};
+}
+
+/// On a wide way down from one level to the next, a few noisy points may agree by chance. What is neither the fastest level nor
+/// memory must be flat with all its interval.
+bool is_phantom(std::span<const LogPoint> part)
+{
+    const Slope slope = slope_of(part);
+    return slope.value - deviations * slope.deviation < -steepest_between;
+}
+
+void leave_out_phantoms(std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
+{
+    for (std::size_t i = plateaus.size(); i-- > 1;) {
+        const bool is_last = i + 1 == plateaus.size();
+        const auto part = points.subspan(plateaus[i].first, plateaus[i].last - plateaus[i].first + 1);
+        if (!is_last && is_phantom(part)) plateaus.erase(plateaus.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
 /// Sizes after a plateau that are no slower than it are the same level, at which prefetchers have had time to start: with
 /// too few of them before the next step down, they are no plateau of their own.
 void take_in_climbs(std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
@@ -189,6 +232,7 @@ std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep)
     const double common = noise_of(points);
     for (LogPoint& point : points) point.noise = std::min(most_noise, std::hypot(point.noise, common));
     std::vector<Plateau> plateaus = join_without_drop(best_split(points), points);
+    leave_out_phantoms(plateaus, points);
     take_in_climbs(plateaus, points);
     end_in_memory(plateaus, points);
     return plateaus;

@@ -24,7 +24,8 @@ struct Plateau {
 ///
 /// In log-log, a sweep is a staircase that may sag: the best split into plateaus (straight, of at most a gentle slope) and
 /// points between them (on their way from one to the next) is found by dynamic programming, exactly. Residuals are
-/// measured in the noise of the sweep and of each point, and a wild point counts for little more than one left out.
+/// measured in the noise of the sweep and of each point, and a wild point counts for little more than one left out. Between the
+/// first plateau and memory, one whose slope within two deviations may be that of a way down is none.
 std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep);
 
 }  // namespace roof

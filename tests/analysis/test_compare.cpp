@@ -1,5 +1,7 @@
 #include "analysis/compare.hpp"
+#include "analysis/narrow.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
@@ -146,4 +148,23 @@ TEST_CASE("a second run without a common step is no floor of noise")
 {
     Comparison comparison = of(scaled(1), scaled(1));
     CHECK_THROWS_AS(set_noise(comparison, made::study({scaled(1)}), made::study({})), InputError);
+}
+
+TEST_CASE("in a window of 80 columns each comparison fits, says once what all rows share, and keeps rows apart")
+{
+    std::vector<Measurement> rows;
+    for (const char* batch : {"8", "16"}) {
+        rows.push_back(made::row("a_model_of_some_length"));
+        rows.back().point.set("batch", batch);
+        rows.back().point.set("algorithm", "winograd");
+        rows.back().point.set("parameters", "seeded");
+    }
+    const Comparison c = compare(made::study(rows), made::study(rows));
+    const std::string text = to_text(c, 80);
+    for (const std::string& line : split(text, '\n')) {
+        INFO(line);
+        CHECK(display_columns(line) <= 80);
+    }
+    CHECK_THAT(text, Catch::Contains("All: ") && Catch::Contains("batch=8 ") && Catch::Contains("batch=16 "));
+    CHECK_THAT(text, Catch::Contains("no difference shown") && Catch::Contains("1.000"));
 }

@@ -1,15 +1,31 @@
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/export.hpp"
+#include "analysis/panels/panels.hpp"
+#include "analysis/rows.hpp"
+#include "analysis/tables/tables.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/files.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <fstream>
+#include <map>
+#include <set>
 
 using namespace roof;
 using namespace roof::analysis;
+
+namespace {
+
+Study made_run()
+{
+    return open_study(std::filesystem::path(ROOF_TEST_DATA) / "data/made/run");
+}
+
+}  // namespace
 
 TEST_CASE("placements are exported one line per memory level, with units in the names")
 {
@@ -47,6 +63,68 @@ TEST_CASE("without ceilings what a roof would give is empty, never zero")
     REQUIRE(table.rows.size() == 8);
     for (const char* column : {"level", "level_low_bytes", "compute_roof_flop_per_s", "attainable_s", "headroom_s"})
         CHECK(table.rows[0][table.column(column)].empty());
+}
+
+TEST_CASE("every panel of the report has its numbers as a table, or says why it has none")
+{
+    for (const Panel& panel : panels()) {
+        INFO(panel.id);
+        const auto of_panel = [&](const PanelTable& table) { return table.panel == panel.id; };
+        REQUIRE(std::ranges::count_if(panel_tables(), of_panel) >= 1);
+    }
+    for (const PanelTable& table : panel_tables()) {
+        INFO(table.panel << " " << table.name);
+        CHECK(std::ranges::any_of(panels(), [&](const Panel& panel) { return panel.id == table.panel; }));
+        CHECK((table.make == nullptr) == table.name.empty());
+        CHECK((table.make == nullptr) == !table.why.empty());
+    }
+}
+
+TEST_CASE("the tables of the panels are written as CSV and as JSON, line for line, and say which study each is of")
+{
+    const fakes::TemporaryFolder folder;
+    const std::vector<Study> studies{made_run(), made_run()};
+    write_tables(studies, folder / "tables");
+    for (const PanelTable& panel : panel_tables()) {
+        if (panel.make == nullptr) continue;
+        INFO(panel.name);
+        const std::string name(panel.name);
+        const CsvTable csv = read_csv(folder / "tables" / (name + ".csv"));
+        const auto json = nlohmann::json::parse(read_file(folder / "tables" / (name + ".json")));
+        REQUIRE(csv.rows.size() == json.size());
+        CHECK(csv.header.front() == "study");
+        const std::set<std::string> empty{"hypotheses", "predictions", "kernels", "ert"};
+        CHECK(csv.rows.empty() == empty.contains(name));
+        for (std::size_t i = 0; i < json.size(); ++i) {
+            CHECK(json[i].size() == csv.header.size());
+            CHECK(csv.rows[i][0] == "run");
+        }
+    }
+}
+
+TEST_CASE("a table holds the numbers that its panel shows")
+{
+    const Study study = made_run();
+    const auto rows_of = [&](const DataTable& table) { return to_json(table); };
+    const auto verdict = rows_of(verdict_table_of(study));
+    const std::vector<const Measurement*> steps = step_rows(study.results.rows);
+    REQUIRE(verdict.size() == steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        CHECK(verdict[i].at("status") == name(steps[i]->status));
+        if (steps[i]->status == Status::ok)
+            CHECK(verdict[i].at("time_median_s") == steps[i]->seconds.median.value);
+        else
+            CHECK(verdict[i].at("time_median_s").is_null());
+    }
+    std::map<std::string, double> phases;
+    for (const auto& part : rows_of(breakdown_table(study)))
+        if (part.at("by") == "phase") phases[part.at("row")] += part.at("share_of_step").get<double>();
+    REQUIRE_FALSE(phases.empty());
+    for (const auto& [row, share] : phases) CHECK(share == Approx(1));
+    const auto what_if = rows_of(what_if_table(study));
+    for (const auto& answer : what_if)
+        if (answer.at("obstacle") == "") CHECK(answer.at("foretold_s") <= answer.at("measured_s"));
+    CHECK(rows_of(bandwidth_table(study)).size() > 10);
 }
 
 TEST_CASE("a folder that cannot be made is an input error")

@@ -42,3 +42,13 @@ TEST_CASE("items stay whole")
     CHECK(fitted_items("roofs:", {"L1 400 GB/s", "L2 100 GB/s"}, 24) == "roofs:  L1 400 GB/s\n    L2 100 GB/s\n");
     CHECK(fitted_items("roofs:", {"L1 400 GB/s", "L2 100 GB/s"}, 0) == "roofs:  L1 400 GB/s  L2 100 GB/s\n");
 }
+
+TEST_CASE("a column that alone tells two rows apart stays, however narrow the window")
+{
+    const std::vector<std::string> steps{"model", "data", "device", "time"};
+    const std::vector<std::vector<std::string>> cells{{"resnet18", "synthetic", "cpu", "1.00 s"},
+                                                      {"resnet18", "photographs", "cpu", "2.00 s"}};
+    const std::string text = fitted_table(steps, cells, {"data", "device"}, 20, {"model", "data", "device"});
+    CHECK_THAT(text, Catch::Contains("photographs") && !Catch::Contains("cpu"));
+    CHECK_THAT(fitted_table(steps, cells, {"data", "device"}, 20), !Catch::Contains("photographs"));
+}

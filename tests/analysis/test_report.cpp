@@ -4,6 +4,7 @@
 #include "analysis/page/script.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/report.hpp"
+#include "analysis/words.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"
 
@@ -150,7 +151,7 @@ TEST_CASE("the roofline joins each point's intensities and explains it")
 {
     const std::string html = roofline_panel(made::study({made::row()}), "key");
     CHECK(count(html, "class=\"point ") == 3 + 4);
-    CHECK(count(html, "class=\"interval\"") == 2 + 2);  // both convolutions and the two phases they are in
+    CHECK(count(html, "class=\"interval\"") == 2 * (2 + 2));  // both convolutions and the two phases they are in
     CHECK(holds(html, "<title>conv1 forward: 1.00 GFLOP in 12.5 ms"));
     CHECK(count(html, "class=\"band\"") == 5);
     CHECK(holds(html, "arithmetic intensity (FLOP/B)"));
@@ -247,4 +248,32 @@ TEST_CASE("the Empirical Roofline's curve stands under the roofs of its loads an
     CHECK(holds(html, "1/8 FLOP/B over 16 KiB: 50.0 GFLOP/s"));
     CHECK(holds(html, "100% of what the roofs allow"));
     CHECK(ert_curve_panel(made::study({made::row()}), "key").empty());
+}
+
+TEST_CASE("a folder with ceilings alone shows its roofs, and no chart without points")
+{
+    const std::string html = report_html({made::study({})});
+    CHECK(count(html, "<section id=\"roofline\">") == 1);
+    CHECK_THAT(html, Catch::Contains("Roofs of cpu, 2 threads"));
+    for (const char* id : {"time", "headroom", "breakdown", "trajectory", "whatif"})
+        CHECK(count(html, "<section id=\"" + std::string(id) + "\">") == 0);
+}
+
+TEST_CASE("a layer above the farthest roof is hollow and says why, and each says what no reuse would cost")
+{
+    Study study = made::study({made::row()});
+    const std::string below = roofline_panel(study, "key");
+    CHECK(count(below, "class=\"hollow\"") == 0);
+    for (Placement& p : study.placements)
+        if (p.scope == Scope::layer && p.flops.value > 0)
+            p.rate.median = 2 * p.levels.back().roof * p.levels.back().intensity_high;
+    const std::string above = roofline_panel(study, "key");
+    CHECK(count(above, "class=\"hollow\"") > 0);
+    CHECK(count(above, "Above the DRAM roof: part of these bytes was still in a cache.") > 0);
+    Placement moved = study.placements.back();
+    moved.flops = Flops{1e9};
+    moved.levels.back().low = Bytes{1e6};
+    moved.levels.back().high = Bytes{4e9};
+    moved.levels.back().roof = ByteRate{40e9};
+    CHECK_THAT(remarks_on(moved), Catch::Contains("(no reuse) they would be 4.00 GB and take 100 ms at DRAM's roof"));
 }

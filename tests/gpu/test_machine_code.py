@@ -154,6 +154,23 @@ class Memory(unittest.TestCase):
                 self.assertEqual(16 + 1, counts["LDG.64"], "16 that are timed, one before them")
 
 
+    def test_the_lines_of_a_pool_are_timed_as_those_of_a_chain(self):
+        kernels = found("pool_kernel")
+        self.assertEqual(3, len(kernels), "three architectures")
+        for key, counts in kernels.items():
+            with self.subTest(key):
+                self.assertEqual(16 + 1, counts["LDG.64"])
+
+    def test_lines_of_a_side_are_loaded_16_bytes_at_a_time_by_a_list_in_shared_memory(self):
+        kernels = found("partition_kernel")
+        self.assertEqual(3, len(kernels), "three architectures")
+        for key, counts in kernels.items():
+            with self.subTest(key):
+                self.assertEqual(4, counts["LDG.128"])
+                self.assertEqual(4, counts["LDS.32"])
+                self.assertEqual(2, counts["LDG.32"], "the side, and the list")
+
+
 class Curve(unittest.TestCase):
     def test_each_kernel_has_the_multiply_adds_and_loads_of_its_intensity(self):
         kernels = found("intensity_kernel")

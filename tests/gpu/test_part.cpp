@@ -77,8 +77,8 @@ TEST_CASE("the GPU part offers its benches over axes that results have columns f
 {
     Lab lab;
     add_gpu_part(lab);
-    for (const char* name : {"flops", "bandwidth", "shared", "latency", "distance", "launch", "link", "matmul", "peer",
-                             "allreduce", "ert"}) {
+    for (const char* name : {"flops", "bandwidth", "shared", "latency", "distance", "partition", "launch", "link",
+                             "matmul", "peer", "allreduce", "ert"}) {
         const Bench* bench = lab.find(name, "gpu");
         REQUIRE(bench != nullptr);
         CHECK_FALSE(bench->sentence().empty());

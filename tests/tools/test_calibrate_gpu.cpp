@@ -86,6 +86,11 @@ fakes::FakeSubject::Script latency_script(const Point& point)
     return script_of({}, Bytes{64 * launch_seconds / seconds});
 }
 
+fakes::FakeSubject::Script partition_script(const Point& point)
+{
+    return script_of({}, Bytes{(point.text("path") == "l2_near" ? 8e12 : 5e12) * launch_seconds});
+}
+
 /// Larger messages go faster, and one rank alone faster than any link.
 fakes::FakeSubject::Script allreduce_script(const Point& point)
 {
@@ -124,6 +129,8 @@ Lab gpu_lab(const fakes::ManualClock& clock)
     add("shared", Role::bandwidth, {operation, words("path", "shared")}, memory_script);
     add("latency", Role::latency, {set}, latency_script);
     add("distance", Role::latency, {Axis{"path", "anything", {"l2_near", "l2_far"}, {}}}, latency_script);
+    add("partition", Role::bandwidth, {operation, Axis{"path", "anything", {"l2_near", "l2_far"}, {}}},
+        partition_script);
     add("launch", Role::latency, {words("path", "launch")}, latency_script);
     add("link", Role::bandwidth, {operation, words("pages", "pinned"), words("path", "host"), set}, memory_script);
     add("peer", Role::bandwidth, {operation, words("path", "peer")}, memory_script);
@@ -179,6 +186,8 @@ TEST_CASE("what goes by a path of its own is a ceiling of that path")
     CHECK(ceiling(all, "bandwidth", "shared", "load").at("condition") == "shared");
     CHECK(ceiling(all, "bandwidth", "host", "load").at("condition") == "pinned pages, host");
     CHECK(ceiling(all, "latency", "l2_far", "distance").at("condition") == "l2_far");
+    CHECK(ceiling(all, "bandwidth", "l2_near", "load").at("median").get<double>() == Approx(8e12));
+    CHECK(ceiling(all, "bandwidth", "l2_far", "load").at("median").get<double>() == Approx(5e12));
     CHECK(ceiling(all, "latency", "launch", "launch").at("median").get<double>() == Approx(1 / 2e-6));
 }
 

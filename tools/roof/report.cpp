@@ -5,6 +5,7 @@
 #include "analysis/page/page_data.hpp"
 #include "analysis/pictures.hpp"
 #include "analysis/summary.hpp"
+#include "analysis/tables/tables.hpp"
 #include "ert/method/files.hpp"
 #include "tools/roof/calibration.hpp"
 #include "tools/roof/commands.hpp"
@@ -26,9 +27,17 @@ struct Options {
     bool plain = false;
 };
 
+/// A file for what the page draws from; a folder for that and every panel's table.
+void write_data(const std::filesystem::path& where, const std::vector<analysis::Study>& studies)
+{
+    const bool is_file = where.extension() == ".json";
+    if (!is_file) analysis::write_tables(studies, where);
+    write_file(is_file ? where : where / "page.json", analysis::page_json(studies).dump(1) + "\n");
+}
+
 void write_extras(const Options& options, const std::vector<analysis::Study>& studies, Context& context)
 {
-    if (!options.data.empty()) write_file(options.data, analysis::page_json(studies).dump(1) + "\n");
+    if (!options.data.empty()) write_data(options.data, studies);
     if (options.pictures.empty()) return;
     const std::vector<std::filesystem::path> pictures = analysis::write_pictures(studies, options.pictures);
     const std::string obstacle = make_png(pictures);

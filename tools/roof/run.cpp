@@ -1,5 +1,6 @@
 // `roof run`: a model trained for a few steps, printed as it trains, then each row's numbers under the ceilings.
 #include "analysis/json.hpp"
+#include "analysis/narrow.hpp"
 #include "analysis/verdict.hpp"
 #include "tools/roof/calibration.hpp"
 #include "tools/roof/commands.hpp"
@@ -49,9 +50,10 @@ int train(const Options& options, Context& context)
         print_json(context.out, analysis::study_json(study));
         return session.status();
     }
-    for (const Measurement& row : session.rows) context.out << run_summary(row, study.ceilings) << '\n';
+    const auto fitted = [&](const std::string& text) { return analysis::fitted_lines(text, context.terminal.columns); };
+    for (const Measurement& row : session.rows) context.out << fitted(run_summary(row, study.ceilings)) << '\n';
     for (const std::string& line : {analysis::above_text(study), analysis::calibration_line(study)})
-        if (!line.empty()) context.out << line << '\n';
+        if (!line.empty()) context.out << fitted(line + "\n");
     context.out << session.folder.string() << '\n';
     return session.status();
 }

@@ -1,7 +1,9 @@
-// Loads past the L1, each from where the load before says, by one thread of one multiprocessor; the other blocks end at once.
+// Loads past the L1, each from where the load before says, by one thread of one multiprocessor, or of each; the other blocks
+// end at once.
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/l2_lines.hpp"
+#include "ert/gpu/kernels/multiprocessor.cuh"
 
 namespace roof::gpu {
 
@@ -10,9 +12,7 @@ namespace {
 /// Of all blocks, whether this is the first to come on the multiprocessor wanted.
 __device__ bool takes(const Seat& seat)
 {
-    unsigned multiprocessor;
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
-    return multiprocessor == seat.multiprocessor && atomicMax(seat.taken, seat.ticket) < seat.ticket;
+    return multiprocessor_here() == seat.multiprocessor && atomicMax(seat.taken, seat.ticket) < seat.ticket;
 }
 
 __device__ void go_on(const std::byte*& at)
@@ -40,16 +40,28 @@ __device__ unsigned cycles_of(const std::byte* line)
     return at == line ? cycles : 0;
 }
 
-__global__ void distance_kernel(DistanceLaunch launch)
+/// `cycles[line]` of lines `stride` bytes apart: the least of all rounds.
+__device__ void time_lines(const std::byte* lines, int count, std::size_t stride, std::uint32_t* cycles)
 {
-    if (!takes(launch.seat)) return;
 #pragma unroll 1
-    for (int line = 0; line < l2_lines; ++line) {
+    for (int line = 0; line < count; ++line) {
         unsigned least = ~0U;
 #pragma unroll 1
-        for (int round = 0; round < l2_rounds; ++round) least = min(least, cycles_of(launch.lines + line * l2_stride));
-        launch.cycles[line] = least;
+        for (int round = 0; round < l2_rounds; ++round) least = min(least, cycles_of(lines + line * stride));
+        cycles[line] = least;
     }
+}
+
+__global__ void distance_kernel(DistanceLaunch launch)
+{
+    if (takes(launch.seat)) time_lines(launch.lines, l2_lines, l2_stride, launch.cycles);
+}
+
+__global__ void pool_kernel(PoolLaunch launch)
+{
+    const unsigned here = multiprocessor_here();
+    if (here >= launch.multiprocessors || atomicMax(launch.taken + here, launch.ticket) >= launch.ticket) return;
+    time_lines(launch.lines, pool_lines, pool_line, launch.cycles + here * pool_lines);
 }
 
 __global__ void l2_chase_kernel(L2ChaseLaunch launch)
@@ -71,6 +83,12 @@ __global__ void l2_chase_kernel(L2ChaseLaunch launch)
 void enqueue_distances(const DistanceLaunch& launch, cudaStream_t stream)
 {
     distance_kernel<<<launch.blocks, 1, 0, stream>>>(launch);
+    check(cudaGetLastError());
+}
+
+void enqueue_pool_distances(const PoolLaunch& launch, cudaStream_t stream)
+{
+    pool_kernel<<<launch.blocks, 1, 0, stream>>>(launch);
     check(cudaGetLastError());
 }
 

@@ -1,5 +1,6 @@
-// The kernels of the "distance" bench as host code sees them: one thread on a chosen multiprocessor loads from lines that lie in the
-// L2, past the L1: one by one to tell how far each is, and in a chain through those that are alike.
+// The kernels of the "distance" and "partition" benches that find out how far lines are, as host code sees them: one thread on a
+// chosen multiprocessor, or on each, loads from lines that lie in the L2, past the L1: one by one to tell how far each is, and in a
+// chain through those that are alike.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -33,6 +34,21 @@ struct DistanceLaunch {
     int blocks = 0;                    ///< enough that every multiprocessor has one
 };
 
+/// Lines of the "partition" bench, one after the other: enough that a quarter of them meets all slices of a partition many times,
+/// few enough that all of them stay in the L2.
+inline constexpr int pool_lines = 8192;
+inline constexpr std::size_t pool_line = 128;  ///< bytes
+
+/// One thread on each multiprocessor times all lines of the pool.
+struct PoolLaunch {
+    unsigned* taken = nullptr;  ///< [multiprocessors], as of Seat
+    unsigned ticket = 0;
+    const std::byte* lines = nullptr;  ///< each begins with its own address
+    std::uint32_t* cycles = nullptr;   ///< [multiprocessor][pool_lines], as of DistanceLaunch
+    unsigned multiprocessors = 0;
+    int blocks = 0;
+};
+
 struct L2ChaseLaunch {
     Seat seat;
     const std::byte** place = nullptr;  ///< the line to begin at, and then the one arrived at
@@ -43,6 +59,8 @@ struct L2ChaseLaunch {
 
 /// Throws Error.
 void enqueue_distances(const DistanceLaunch& launch, cudaStream_t stream);
+/// Throws Error.
+void enqueue_pool_distances(const PoolLaunch& launch, cudaStream_t stream);
 /// Throws Error.
 void enqueue_l2_chase(const L2ChaseLaunch& launch, cudaStream_t stream);
 

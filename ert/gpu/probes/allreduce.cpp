@@ -5,6 +5,7 @@
 #include "ert/gpu/fork.hpp"
 #include "ert/gpu/kernels/stream.hpp"
 #include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/rank_numbers.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
@@ -181,10 +182,10 @@ std::optional<std::string> lack_of_ranks(const Machine& machine, const Device& d
     return std::nullopt;
 }
 
-class AllreduceBench final : public Bench {
+class AllreduceBench final : public GpuBench {
   public:
     AllreduceBench(std::shared_ptr<const Nccl> library, std::shared_ptr<const Nvml> nvml)
-        : library_(std::move(library)), nvml_(std::move(nvml))
+        : GpuBench(std::move(nvml)), library_(std::move(library))
     {
     }
 
@@ -196,7 +197,6 @@ class AllreduceBench final : public Bench {
                "message over "
                "the time (algorithm), or one GPU with itself, which shows that it works and is no ceiling (alone).";
     }
-    std::string_view device_kind() const override { return "gpu"; }
 
     std::vector<Axis> axes(const Machine&) const override
     {
@@ -225,19 +225,16 @@ class AllreduceBench final : public Bench {
         return missing_capability(device, 80, "this build");
     }
 
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
+  private:
+    std::unique_ptr<Subject> make_here(const Point& point, const Machine& machine, const Device&,
+                                       DeviceId id) const override
     {
-        const DeviceId id = id_of(device);
-        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
-        const CurrentDevice current(id);
         const std::vector<DeviceId> ids = is_alone(point) ? std::vector{id} : gpus_of(machine);
         const double factor = point.text("operation") == "bus" ? bus_factor(static_cast<int>(ids.size())) : 1;
-        return std::make_unique<AllreduceSubject>(library_, ids, vectors_of(point), factor, nvml_);
+        return std::make_unique<AllreduceSubject>(library_, ids, vectors_of(point), factor, nvml());
     }
 
-  private:
     std::shared_ptr<const Nccl> library_;
-    std::shared_ptr<const Nvml> nvml_;
 };
 
 }  // namespace

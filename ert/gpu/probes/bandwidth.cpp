@@ -4,6 +4,7 @@
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
 
@@ -130,9 +131,9 @@ class StreamSubject final : public Subject {
     Arrays arrays_;
 };
 
-class BandwidthBench final : public Bench {
+class BandwidthBench final : public GpuBench {
   public:
-    explicit BandwidthBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+    explicit BandwidthBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
 
     std::string_view name() const override { return "bandwidth"; }
     Role role() const override { return Role::bandwidth; }
@@ -142,7 +143,6 @@ class BandwidthBench final : public Bench {
                "kernels, "
                "each checked by its result.";
     }
-    std::string_view device_kind() const override { return "gpu"; }
 
     std::vector<Axis> axes(const Machine& machine) const override
     {
@@ -167,17 +167,12 @@ class BandwidthBench final : public Bench {
         return missing_capability(device, 90, "the copy engine");
     }
 
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
-    {
-        const DeviceId id = id_of(device);
-        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
-        const CurrentDevice current(id);
-        return std::make_unique<StreamSubject>(parse_operation(point.text("operation")), point.text("isa") == "bulk",
-                                               static_cast<std::size_t>(point.integer("working_set")), id, nvml_);
-    }
-
   private:
-    std::shared_ptr<const Nvml> nvml_;
+    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
+    {
+        return std::make_unique<StreamSubject>(parse_operation(point.text("operation")), point.text("isa") == "bulk",
+                                               static_cast<std::size_t>(point.integer("working_set")), id, nvml());
+    }
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/l2_lines.hpp"
 #include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/halves.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/method/sustained.hpp"
@@ -143,9 +144,9 @@ class DistanceSubject final : public Subject {
     std::string variant_;
 };
 
-class DistanceBench final : public Bench {
+class DistanceBench final : public GpuBench {
   public:
-    explicit DistanceBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+    explicit DistanceBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
 
     std::string_view name() const override { return "distance"; }
     Role role() const override { return Role::latency; }
@@ -154,7 +155,6 @@ class DistanceBench final : public Bench {
         return "Time of one load from the partition of the L2 that is near a multiprocessor, or from the far one, as a "
                "chain through lines that were told apart by how long each takes.";
     }
-    std::string_view device_kind() const override { return "gpu"; }
 
     std::vector<Axis> axes(const Machine&) const override
     {
@@ -164,21 +164,13 @@ class DistanceBench final : public Bench {
                  .legal = {"l2_near", "l2_far"}}};
     }
 
-    std::optional<std::string> obstacle(const Point&, const Machine&, const Device& device) const override
-    {
-        return missing_capability(device, 80, "this build");
-    }
-
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
-    {
-        const DeviceId id = id_of(device);
-        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
-        const CurrentDevice current(id);
-        return std::make_unique<DistanceSubject>(point.text("path") == "l2_far", multiprocessors_of(device), id, nvml_);
-    }
-
   private:
-    std::shared_ptr<const Nvml> nvml_;
+    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device& device,
+                                       DeviceId id) const override
+    {
+        return std::make_unique<DistanceSubject>(point.text("path") == "l2_far", multiprocessors_of(device), id,
+                                                 nvml());
+    }
 };
 
 }  // namespace

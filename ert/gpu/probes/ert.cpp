@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/formats.hpp"
 #include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/intensity_words.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
@@ -110,9 +111,9 @@ class ErtSubject final : public Subject {
     Buffer<double> sums_;
 };
 
-class ErtBench final : public Bench {
+class ErtBench final : public GpuBench {
   public:
-    explicit ErtBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+    explicit ErtBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
 
     std::string_view name() const override { return "ert"; }
     Role role() const override { return Role::compute; }
@@ -122,7 +123,6 @@ class ErtBench final : public Bench {
                "several "
                "kernels, each checked by its result.";
     }
-    std::string_view device_kind() const override { return "gpu"; }
 
     std::vector<Axis> axes(const Machine& machine) const override
     {
@@ -138,18 +138,13 @@ class ErtBench final : public Bench {
         return missing_capability(device, 80, "this build");
     }
 
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
+  private:
+    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
     {
-        const DeviceId id = id_of(device);
-        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
-        const CurrentDevice current(id);
         return std::make_unique<ErtSubject>(point.precision(), multiply_adds_for(point.text("intensity")),
                                             static_cast<std::size_t>(point.integer("working_set")) / vector_bytes, id,
-                                            nvml_);
+                                            nvml());
     }
-
-  private:
-    std::shared_ptr<const Nvml> nvml_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/probes/capability.hpp"
 #include "ert/gpu/probes/chains.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/mma.hpp"
 #include "ert/gpu/probes/wgmma.hpp"
 
@@ -82,9 +83,9 @@ std::optional<std::string> missing_instruction(const Point& point, const Device&
     return missing_capability(device, 80, "this build");
 }
 
-class FlopsBench final : public Bench {
+class FlopsBench final : public GpuBench {
   public:
-    explicit FlopsBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+    explicit FlopsBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
 
     std::string_view name() const override { return "flops"; }
     Role role() const override { return Role::compute; }
@@ -94,7 +95,6 @@ class FlopsBench final : public Bench {
                "many "
                "at once as were found to be fastest, every result checked; a multiply-add counts as two operations.";
     }
-    std::string_view device_kind() const override { return "gpu"; }
 
     std::vector<Axis> axes(const Machine&) const override
     {
@@ -120,19 +120,16 @@ class FlopsBench final : public Bench {
         return missing_instruction(point, device);
     }
 
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
-    {
-        const DeviceId id = id_of(device);
-        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
-        const bool is_e5m2 = point.text("operation") == "tile_e5m2";
-        if (point.text("isa") == "mma") return make_mma(point.precision(), is_e5m2, capability_of(device), id, nvml_);
-        if (point.text("isa") == "wgmma") return make_wgmma(point.precision(), is_e5m2, id, nvml_);
-        if (point.text("isa") == "tcgen05") return make_tcgen05(point.precision(), is_e5m2, id, nvml_);
-        return make_chains(point.precision(), parse_chain_operation(point.text("operation")), id, nvml_);
-    }
-
   private:
-    std::shared_ptr<const Nvml> nvml_;
+    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device& device,
+                                       DeviceId id) const override
+    {
+        const bool is_e5m2 = point.text("operation") == "tile_e5m2";
+        if (point.text("isa") == "mma") return make_mma(point.precision(), is_e5m2, capability_of(device), id, nvml());
+        if (point.text("isa") == "wgmma") return make_wgmma(point.precision(), is_e5m2, id, nvml());
+        if (point.text("isa") == "tcgen05") return make_tcgen05(point.precision(), is_e5m2, id, nvml());
+        return make_chains(point.precision(), parse_chain_operation(point.text("operation")), id, nvml());
+    }
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "ert/gpu/probes/halves.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace roof::gpu {
 
@@ -10,29 +9,40 @@ namespace {
 constexpr double most_unexplained = 0.1;
 constexpr std::size_t least_share = 4;  ///< each part has at least one in so many
 
-double mean(std::span<const double> values)
-{
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
+/// Sums over the first so many of the sorted values.
+class Sums {
+  public:
+    explicit Sums(std::span<const double> values) : sums_(values.size() + 1), squares_(values.size() + 1)
+    {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            sums_[i + 1] = sums_[i] + values[i];
+            squares_[i + 1] = squares_[i] + values[i] * values[i];
+        }
+    }
 
-double squares(std::span<const double> values)
-{
-    const double middle = mean(values);
-    double sum = 0;
-    for (const double value : values) sum += (value - middle) * (value - middle);
-    return sum;
-}
+    std::size_t size() const { return sums_.size() - 1; }
+    double mean(std::size_t from, std::size_t to) const
+    {
+        return (sums_[to] - sums_[from]) / static_cast<double>(to - from);
+    }
+    /// Of the distances from their mean.
+    double squares(std::size_t from, std::size_t to) const
+    {
+        return squares_[to] - squares_[from] - (sums_[to] - sums_[from]) * mean(from, to);
+    }
+    double unexplained(std::size_t lower) const { return squares(0, lower) + squares(lower, size()); }
 
-/// How many of the sorted values are the lower part; each part has at least `least`.
-std::size_t best_split(std::span<const double> sorted, std::size_t least)
+  private:
+    std::vector<double> sums_;
+    std::vector<double> squares_;
+};
+
+/// How many of the values are the lower part; each part has at least `least`.
+std::size_t best_split(const Sums& sums, std::size_t least)
 {
     std::size_t best = least;
-    double least_left = squares(sorted);
-    for (std::size_t lower = least; lower + least <= sorted.size(); ++lower) {
-        const double left = squares(sorted.first(lower)) + squares(sorted.subspan(lower));
-        if (left >= least_left) continue;
-        least_left = left;
-        best = lower;
+    for (std::size_t lower = least; lower + least <= sums.size(); ++lower) {
+        if (sums.unexplained(lower) < sums.unexplained(best)) best = lower;
     }
     return best;
 }
@@ -45,13 +55,12 @@ std::optional<Halves> halves_of(std::span<const std::uint32_t> cycles)
     std::ranges::sort(sorted);
     const std::size_t least = std::max<std::size_t>(1, sorted.size() / least_share);
     if (sorted.size() < 2 * least) return std::nullopt;
-    const std::size_t lower = best_split(sorted, least);
-    const std::span<const double> all(sorted);
-    const double left = squares(all.first(lower)) + squares(all.subspan(lower));
-    if (left >= most_unexplained * squares(all)) return std::nullopt;
+    const Sums sums(sorted);
+    const std::size_t lower = best_split(sums, least);
+    if (sums.unexplained(lower) >= most_unexplained * sums.squares(0, sums.size())) return std::nullopt;
     Halves halves;
-    halves.near_cycles = mean(all.first(lower));
-    halves.far_cycles = mean(all.subspan(lower));
+    halves.near_cycles = sums.mean(0, lower);
+    halves.far_cycles = sums.mean(lower, sums.size());
     const double border = (sorted[lower - 1] + sorted[lower]) / 2;
     for (std::size_t i = 0; i < cycles.size(); ++i)
         (cycles[i] < border ? halves.near : halves.far).push_back(static_cast<int>(i));

@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
 #include "ert/method/sustained.hpp"
@@ -87,9 +88,9 @@ class LatencySubject final : public Subject {
     Buffer<unsigned long long> positions_;
 };
 
-class LatencyBench final : public Bench {
+class LatencyBench final : public GpuBench {
   public:
-    explicit LatencyBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+    explicit LatencyBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
 
     std::string_view name() const override { return "latency"; }
     Role role() const override { return Role::latency; }
@@ -98,7 +99,6 @@ class LatencyBench final : public Bench {
         return "Time of one load of a chain in which each finds the next one's address, on one thread of each "
                "multiprocessor.";
     }
-    std::string_view device_kind() const override { return "gpu"; }
 
     std::vector<Axis> axes(const Machine& machine) const override
     {
@@ -112,17 +112,13 @@ class LatencyBench final : public Bench {
         return missing_capability(device, 80, "this build");
     }
 
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
-    {
-        const DeviceId id = id_of(device);
-        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
-        const CurrentDevice current(id);
-        const int multiprocessors = multiprocessors_of(device);
-        return std::make_unique<LatencySubject>(lines_of_slice(point, multiprocessors), multiprocessors, id, nvml_);
-    }
-
   private:
-    std::shared_ptr<const Nvml> nvml_;
+    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device& device,
+                                       DeviceId id) const override
+    {
+        const int multiprocessors = multiprocessors_of(device);
+        return std::make_unique<LatencySubject>(lines_of_slice(point, multiprocessors), multiprocessors, id, nvml());
+    }
 };
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include "ert/gpu/probes/launch.hpp"
 
-#include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/idle.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/method/sustained.hpp"
 
@@ -68,9 +67,9 @@ class LaunchSubject final : public Subject {
     Graph graph_;
 };
 
-class LaunchBench final : public Bench {
+class LaunchBench final : public GpuBench {
   public:
-    explicit LaunchBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+    explicit LaunchBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
 
     std::string_view name() const override { return "launch"; }
     Role role() const override { return Role::latency; }
@@ -78,7 +77,6 @@ class LaunchBench final : public Bench {
     {
         return "Time of one kernel that does nothing, of many in a row; a row's line stands for one kernel.";
     }
-    std::string_view device_kind() const override { return "gpu"; }
 
     std::vector<Axis> axes(const Machine&) const override
     {
@@ -88,21 +86,11 @@ class LaunchBench final : public Bench {
                  .legal = {"launch", "graph"}}};
     }
 
-    std::optional<std::string> obstacle(const Point&, const Machine&, const Device& device) const override
-    {
-        return missing_capability(device, 80, "this build");
-    }
-
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
-    {
-        const DeviceId id = id_of(device);
-        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
-        const CurrentDevice current(id);
-        return std::make_unique<LaunchSubject>(point.text("path") == "graph", id, nvml_);
-    }
-
   private:
-    std::shared_ptr<const Nvml> nvml_;
+    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
+    {
+        return std::make_unique<LaunchSubject>(point.text("path") == "graph", id, nvml());
+    }
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/capability.hpp"
 #include "ert/gpu/probes/copy_subject.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <cstring>
@@ -119,9 +120,9 @@ class ZeroCopySubject final : public Subject {
     Buffer<std::uint32_t> sums_;
 };
 
-class LinkBench final : public Bench {
+class LinkBench final : public GpuBench {
   public:
-    explicit LinkBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+    explicit LinkBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
 
     std::string_view name() const override { return "link"; }
     Role role() const override { return Role::bandwidth; }
@@ -130,7 +131,6 @@ class LinkBench final : public Bench {
         return "Bytes copied between host memory and the device, or accessed by a kernel in pinned host memory; both "
                "ways at once count both.";
     }
-    std::string_view device_kind() const override { return "gpu"; }
 
     std::vector<Axis> axes(const Machine&) const override
     {
@@ -153,23 +153,18 @@ class LinkBench final : public Bench {
         return missing_capability(device, 80, "this build");
     }
 
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
+  private:
+    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
     {
-        const DeviceId id = id_of(device);
-        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
-        const CurrentDevice current(id);
         const std::string& operation = point.text("operation");
         if (operation == "zero_copy_load")
-            return std::make_unique<ZeroCopySubject>(StreamOperation::load, array_bytes(point), id, nvml_);
+            return std::make_unique<ZeroCopySubject>(StreamOperation::load, array_bytes(point), id, nvml());
         if (operation == "zero_copy_store")
-            return std::make_unique<ZeroCopySubject>(StreamOperation::store, array_bytes(point), id, nvml_);
+            return std::make_unique<ZeroCopySubject>(StreamOperation::store, array_bytes(point), id, nvml());
         const bool pinned = point.text("pages") == "pinned";
         return make_host_copy(operation, array_bytes(point),
-                              pinned ? HostBuffer::Pages::pinned : HostBuffer::Pages::pageable, id, nvml_);
+                              pinned ? HostBuffer::Pages::pinned : HostBuffer::Pages::pageable, id, nvml());
     }
-
-  private:
-    std::shared_ptr<const Nvml> nvml_;
 };
 
 }  // namespace

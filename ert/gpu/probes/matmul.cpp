@@ -4,6 +4,7 @@
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/formats.hpp"
 #include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/product_check.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
@@ -182,10 +183,10 @@ class MatmulSubject final : public Subject {
     std::vector<double> numbers_of_b_;
 };
 
-class MatmulBench final : public Bench {
+class MatmulBench final : public GpuBench {
   public:
     MatmulBench(std::shared_ptr<const CublasLt> library, std::shared_ptr<const Nvml> nvml)
-        : library_(std::move(library)), nvml_(std::move(nvml))
+        : GpuBench(std::move(nvml)), library_(std::move(library))
     {
     }
 
@@ -196,7 +197,6 @@ class MatmulBench final : public Bench {
         return "A large product of square matrices of random numbers by cuBLASLt, in the fastest of the algorithms it "
                "suggests, checked by some of its elements.";
     }
-    std::string_view device_kind() const override { return "gpu"; }
 
     std::vector<Axis> axes(const Machine&) const override
     {
@@ -222,18 +222,14 @@ class MatmulBench final : public Bench {
         return missing_capability(device, 80, "this build");
     }
 
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
+  private:
+    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
     {
-        const DeviceId id = id_of(device);
-        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
-        const CurrentDevice current(id);
         return std::make_unique<MatmulSubject>(library_, point.precision(),
-                                               static_cast<std::size_t>(point.integer("size")), id, nvml_);
+                                               static_cast<std::size_t>(point.integer("size")), id, nvml());
     }
 
-  private:
     std::shared_ptr<const CublasLt> library_;
-    std::shared_ptr<const Nvml> nvml_;
 };
 
 }  // namespace

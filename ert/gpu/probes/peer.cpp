@@ -5,6 +5,7 @@
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/probes/capability.hpp"
 #include "ert/gpu/probes/copy_subject.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 
 #include <algorithm>
 
@@ -65,9 +66,9 @@ struct PeerEnds {
     std::vector<Buffer<std::byte>> received;  ///< here, there
 };
 
-class PeerBench final : public Bench {
+class PeerBench final : public GpuBench {
   public:
-    explicit PeerBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+    explicit PeerBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
 
     std::string_view name() const override { return "peer"; }
     Role role() const override { return Role::bandwidth; }
@@ -75,7 +76,6 @@ class PeerBench final : public Bench {
     {
         return "Bytes copied to the next GPU of the machine; both ways at once count both.";
     }
-    std::string_view device_kind() const override { return "gpu"; }
 
     std::vector<Axis> axes(const Machine&) const override
     {
@@ -93,23 +93,19 @@ class PeerBench final : public Bench {
         return "there is no other GPU in this machine";
     }
 
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
+  private:
+    std::unique_ptr<Subject> make_here(const Point& point, const Machine& machine, const Device& device,
+                                       DeviceId here) const override
     {
-        const DeviceId here = id_of(device);
-        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
         const DeviceId there = *neighbour_of(device, machine);
         let_reach(here, there);
         let_reach(there, here);
         const bool both = point.text("operation") == "both";
-        const CurrentDevice current(here);
         const auto ends = std::make_shared<PeerEnds>(array_bytes(point), here, there);
         std::vector<Copies::OneWay> ways{{ends->received[1].data(), ends->sent[0].data()}};
         if (both) ways.push_back({ends->received[0].data(), ends->sent[1].data()});
-        return make_copies({array_bytes(point), std::move(ways), [ends, both] { ends->check(both); }}, here, nvml_);
+        return make_copies({array_bytes(point), std::move(ways), [ends, both] { ends->check(both); }}, here, nvml());
     }
-
-  private:
-    std::shared_ptr<const Nvml> nvml_;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/shared.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <set>
@@ -78,9 +78,9 @@ class SharedSubject final : public Subject {
     std::vector<int> each_;
 };
 
-class SharedBench final : public Bench {
+class SharedBench final : public GpuBench {
   public:
-    explicit SharedBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+    explicit SharedBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
 
     std::string_view name() const override { return "shared"; }
     Role role() const override { return Role::bandwidth; }
@@ -89,7 +89,6 @@ class SharedBench final : public Bench {
         return "Bytes that instructions of 16 bytes read from or write to shared memory, on all multiprocessors, every "
                "sum checked.";
     }
-    std::string_view device_kind() const override { return "gpu"; }
 
     std::vector<Axis> axes(const Machine&) const override
     {
@@ -98,22 +97,12 @@ class SharedBench final : public Bench {
             {.name = "path", .meaning = "shared memory", .usual = {"shared"}, .legal = {"shared"}}};
     }
 
-    std::optional<std::string> obstacle(const Point&, const Machine&, const Device& device) const override
-    {
-        return missing_capability(device, 80, "this build");
-    }
-
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override
-    {
-        const DeviceId id = id_of(device);
-        if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
-        const CurrentDevice current(id);
-        const bool loads = point.text("operation") == "load";
-        return std::make_unique<SharedSubject>(loads ? SharedOperation::load : SharedOperation::store, id, nvml_);
-    }
-
   private:
-    std::shared_ptr<const Nvml> nvml_;
+    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
+    {
+        const bool loads = point.text("operation") == "load";
+        return std::make_unique<SharedSubject>(loads ? SharedOperation::load : SharedOperation::store, id, nvml());
+    }
 };
 
 }  // namespace

@@ -1,0 +1,21 @@
+// The kernels that a run's rows launched: a line per row and kernel.
+#include "analysis/kernels.hpp"
+
+#include "analysis/tables/tables.hpp"
+
+namespace roof::analysis {
+
+DataTable kernels_table(const Study& study)
+{
+    static const std::vector<DataColumn<KernelTotal>> columns{
+        {"row", [](const KernelTotal& t) { return text(t.row); }},
+        {"category", [](const KernelTotal& t) { return text(t.category); }},
+        {"kernel", [](const KernelTotal& t) { return text(t.name); }},
+        {"launches", [](const KernelTotal& t) { return Value(t.launches); }},
+        {"time_s", [](const KernelTotal& t) { return number(t.seconds); }},
+        {"known", [](const KernelTotal&) { return text(name(Known::measured)); }},
+    };
+    return table_of(columns, digest_kernels(study.results.folder).totals);
+}
+
+}  // namespace roof::analysis

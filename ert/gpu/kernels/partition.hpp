@@ -1,0 +1,49 @@
+// The kernel of the "partition" bench as host code sees it: every multiprocessor loads the lines of its own side of the L2, or those of
+// the other, 16 bytes by each instruction and past the L1. The list of lines is in shared memory meanwhile.
+#pragma once
+
+#include "ert/gpu/kernels/clock_reading.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace roof::gpu {
+
+inline constexpr int partition_threads = 512;  ///< of a block
+inline constexpr int partition_unroll = 4;     ///< loads that a thread has under way at once
+inline constexpr int partition_line = 128;     ///< bytes
+inline constexpr int partition_lines = 2048;   ///< of each side: of a pass; a power of two
+inline constexpr int threads_of_line = partition_line / 16;
+inline constexpr int lines_at_once = partition_threads / threads_of_line;
+static_assert(partition_lines % (lines_at_once * partition_unroll) == 0);
+
+/// The place in the list of a block's load number `load`, by its thread number `thread`. Every block begins elsewhere, so that not
+/// all ask for the same line at once; in partition_lines / lines_at_once loads its threads take each line once.
+constexpr unsigned place_in_list(unsigned block, unsigned load, unsigned thread)
+{
+    constexpr unsigned golden = 1265;  ///< of partition_lines, near the golden part, odd
+    return (block * golden + load * lines_at_once + thread / threads_of_line) % partition_lines;
+}
+
+struct PartitionLaunch {
+    const std::byte* lines = nullptr;      ///< the pool
+    const std::uint32_t* lists = nullptr;  ///< [2][partition_lines]: numbers of lines of side 0 and of side 1
+    const int* sides = nullptr;            ///< [multiprocessors]: 0, 1, or -1 where not known
+    unsigned multiprocessors = 0;
+    bool is_far = false;            ///< loads the other side's lines
+    std::uint32_t* sums = nullptr;  ///< [block][thread], of the words read, modulo 2^32
+    int* seats = nullptr;           ///< [block]: the side it ran on, or -1
+    ClockReading* reading = nullptr;
+    int blocks = 0;
+    int passes = 1;
+};
+
+/// Puts one launch into the stream. Throws Error.
+void enqueue_partition(const PartitionLaunch& launch, cudaStream_t stream);
+
+/// Blocks that a multiprocessor of the current device holds at once. Throws Error.
+int resident_partition_blocks();
+
+}  // namespace roof::gpu

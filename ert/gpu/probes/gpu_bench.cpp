@@ -1,0 +1,21 @@
+#include "ert/gpu/probes/gpu_bench.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/probes/capability.hpp"
+
+namespace roof::gpu {
+
+std::optional<std::string> GpuBench::obstacle(const Point&, const Machine&, const Device& device) const
+{
+    return missing_capability(device, 80, "this build");
+}
+
+std::unique_ptr<Subject> GpuBench::make(const Point& point, const Machine& machine, const Device& device) const
+{
+    const DeviceId id = id_of(device);
+    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    const CurrentDevice current(id);
+    return make_here(point, machine, device, id);
+}
+
+}  // namespace roof::gpu

@@ -1,0 +1,38 @@
+// What all benches of a GPU have in common: their kind of device, what they refuse, and the device that is current while a subject is
+// made.
+#pragma once
+
+#include "ert/gpu/device.hpp"
+#include "ert/gpu/nvml.hpp"
+#include "ert/method/bench.hpp"
+
+#include <memory>
+
+namespace roof::gpu {
+
+class GpuBench : public Bench {
+  public:
+    std::string_view device_kind() const final { return "gpu"; }
+
+    /// Unless a bench says otherwise: what every kernel of this build needs.
+    std::optional<std::string> obstacle(const Point& point, const Machine& machine,
+                                        const Device& device) const override;
+
+    /// As Bench::make(); Error if the device is no GPU.
+    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const final;
+
+  protected:
+    /// `nvml` may be null.
+    explicit GpuBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+
+    const std::shared_ptr<const Nvml>& nvml() const { return nvml_; }
+
+  private:
+    /// `device`, whose number is `id`, is current, and the point has no obstacle.
+    virtual std::unique_ptr<Subject> make_here(const Point& point, const Machine& machine, const Device& device,
+                                               DeviceId id) const = 0;
+
+    std::shared_ptr<const Nvml> nvml_;
+};
+
+}  // namespace roof::gpu

@@ -1,0 +1,123 @@
+#include "ert/gpu/probes/sides.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/probes/halves.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace roof::gpu {
+
+namespace {
+
+constexpr double most_without = 0.1;     ///< of the multiprocessors, may see no two distances
+constexpr double least_alike = 0.95;     ///< of the lines, on the same side for two multiprocessors
+constexpr double least_in_favour = 0.9;  ///< of the multiprocessors, for a line to be on a side
+
+using Cycles = std::span<const std::uint32_t>;
+using Bits = std::vector<bool>;  ///< of lines: whether it is on side 1
+
+bool is_measured(Cycles cycles)
+{
+    return std::ranges::find(cycles, 0U) == cycles.end();
+}
+
+std::optional<Bits> far_lines(Cycles cycles)
+{
+    const std::optional<Halves> halves = halves_of(cycles);
+    if (!halves) return std::nullopt;
+    Bits far(cycles.size(), false);
+    for (const int line : halves->far) far[static_cast<std::size_t>(line)] = true;
+    return far;
+}
+
+double share_alike(const Bits& a, const Bits& b)
+{
+    std::size_t alike = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) alike += a[i] == b[i] ? 1 : 0;
+    return static_cast<double>(alike) / static_cast<double>(a.size());
+}
+
+/// What each multiprocessor that tells two distances apart has to say, turned to the first one's side. Throws Unsupported.
+std::vector<Bits> votes_of(const std::vector<Cycles>& measured)
+{
+    std::vector<Bits> votes;
+    for (const Cycles cycles : measured) {
+        std::optional<Bits> far = far_lines(cycles);
+        if (!far) continue;
+        const double alike = votes.empty() ? 1 : share_alike(*far, votes.front());
+        if (alike < 0.5) far->flip();
+        if (std::max(alike, 1 - alike) >= least_alike) votes.push_back(*std::move(far));
+    }
+    const auto without = static_cast<double>(measured.size() - votes.size());
+    if (votes.empty() || without > most_without * static_cast<double>(measured.size()))
+        throw Unsupported("this GPU's L2 shows no near and far half: only " + std::to_string(votes.size()) + " of " +
+                          std::to_string(measured.size()) +
+                          " multiprocessors find its lines at two distances, and the same lines together");
+    return votes;
+}
+
+std::array<std::vector<int>, 2> lines_of(const std::vector<Bits>& votes)
+{
+    std::array<std::vector<int>, 2> lines;
+    const auto enough = least_in_favour * static_cast<double>(votes.size());
+    for (std::size_t line = 0; line < votes.front().size(); ++line) {
+        const auto far = std::ranges::count_if(votes, [line](const Bits& vote) { return vote[line]; });
+        const auto near = static_cast<std::ptrdiff_t>(votes.size()) - far;
+        if (static_cast<double>(near) >= enough) lines[0].push_back(static_cast<int>(line));
+        if (static_cast<double>(far) >= enough) lines[1].push_back(static_cast<int>(line));
+    }
+    return lines;
+}
+
+double mean_over(Cycles cycles, const std::vector<int>& lines)
+{
+    double sum = 0;
+    for (const int line : lines) sum += cycles[static_cast<std::size_t>(line)];
+    return lines.empty() ? 0 : sum / static_cast<double>(lines.size());
+}
+
+/// Sets the side and adds to the mean cycles, still to be divided.
+void settle_on_side(Cycles cycles, std::size_t multiprocessor, Sides& sides)
+{
+    const std::array<double, 2> means{mean_over(cycles, sides.lines[0]), mean_over(cycles, sides.lines[1])};
+    sides.of_multiprocessors[multiprocessor] = means[0] <= means[1] ? 0 : 1;
+    sides.near_cycles += std::min(means[0], means[1]);
+    sides.far_cycles += std::max(means[0], means[1]);
+}
+
+}  // namespace
+
+Sides sides_of(Cycles cycles, std::size_t lines)
+{
+    std::vector<Cycles> measured;
+    std::vector<std::size_t> numbers;
+    const std::size_t multiprocessors = cycles.size() / lines;
+    for (std::size_t i = 0; i < multiprocessors; ++i) {
+        if (!is_measured(cycles.subspan(i * lines, lines))) continue;
+        measured.push_back(cycles.subspan(i * lines, lines));
+        numbers.push_back(i);
+    }
+    if (measured.empty()) throw Error("no line of the L2 was measured from any multiprocessor");
+    Sides sides{.of_multiprocessors = std::vector<int>(multiprocessors, -1), .lines = lines_of(votes_of(measured))};
+    for (std::size_t i = 0; i < measured.size(); ++i) settle_on_side(measured[i], numbers[i], sides);
+    sides.near_cycles /= static_cast<double>(measured.size());
+    sides.far_cycles /= static_cast<double>(measured.size());
+    if (std::ranges::find(sides.of_multiprocessors, 1) == sides.of_multiprocessors.end())
+        throw Unsupported("this GPU's L2 has no two sides: the same lines are near to all multiprocessors");
+    return sides;
+}
+
+std::vector<std::uint32_t> list_of(std::span<const int> lines, std::size_t count)
+{
+    if (lines.size() < count)
+        throw Unsupported("a side of this GPU's L2 has only " + std::to_string(lines.size()) +
+                          " of the lines, and the probe takes " + std::to_string(count));
+    std::vector<std::uint32_t> chosen;
+    for (std::size_t i = 0; i < count; ++i)
+        chosen.push_back(static_cast<std::uint32_t>(lines[i * lines.size() / count]));
+    return chosen;
+}
+
+}  // namespace roof::gpu

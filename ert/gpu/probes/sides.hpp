@@ -1,0 +1,27 @@
+// Which multiprocessors and which lines of an L2 with two partitions lie on the same side: from the cycles that every multiprocessor's
+// loads of every line take.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace roof::gpu {
+
+struct Sides {
+    std::vector<int> of_multiprocessors;    ///< 0 or 1; -1 of one that was not measured
+    std::array<std::vector<int>, 2> lines;  ///< of each side, ascending; those on which too few agree are on none
+    double near_cycles = 0;                 ///< mean, of loads from a multiprocessor's own side
+    double far_cycles = 0;
+};
+
+/// `cycles[multiprocessor * lines + line]`, 0 where not measured. Side 0 is what the first multiprocessor has near. Throws Unsupported,
+/// saying why, unless nine tenths of the multiprocessors see two distances (halves_of()), agree about nineteen twentieths of
+/// the lines, and lie on both sides.
+Sides sides_of(std::span<const std::uint32_t> cycles, std::size_t lines);
+
+/// `count` of `lines`, evenly spread. Throws Unsupported where there are fewer.
+std::vector<std::uint32_t> list_of(std::span<const int> lines, std::size_t count);
+
+}  // namespace roof::gpu

@@ -1,0 +1,97 @@
+// Plateaus on made-up curves: the levels drawn are those found, and none between them, however wide the way down to memory is.
+#include "ert/method/plateau.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+using namespace roof;
+
+namespace {
+
+constexpr double KiB = 1024;
+constexpr double MiB = 1024 * KiB;
+
+struct Level {
+    double capacity;
+    double rate;
+};
+
+struct Curve {
+    std::vector<Level> caches;
+    double memory_rate = 40e9;
+    double way_down = 0.5;  ///< octaves from the end of the last cache to memory
+    double noise = 0.01;    ///< standard deviation, as a share
+
+    double at(double bytes) const
+    {
+        double seconds = 1 / memory_rate;
+        for (auto level = caches.rbegin(); level != caches.rend(); ++level) {
+            const double width = level == caches.rbegin() ? way_down : 0.5;
+            const double missed = std::clamp(std::log2(bytes / level->capacity) / width, 0.0, 1.0);
+            seconds = missed * seconds + (1 - missed) / level->rate;
+        }
+        return 1 / seconds;
+    }
+};
+
+const std::vector<Level> one_thread{{48 * KiB, 500e9}, {1 * MiB, 240e9}, {16 * MiB, 120e9}};
+const std::vector<Level> two_threads{{64 * KiB, 900e9}, {2 * MiB, 380e9}, {14 * MiB, 240e9}};
+
+std::vector<RatePoint> sweep(const Curve& curve, unsigned seed)
+{
+    std::mt19937 random(seed);
+    std::normal_distribution<double> disturbance(0, curve.noise);
+    std::vector<RatePoint> points;
+    for (double bytes = 8 * KiB; bytes < 256 * MiB; bytes *= 2)
+        for (const double size : {bytes, 1.5 * bytes})
+            points.push_back({size, curve.at(size) * std::exp(disturbance(random)), curve.noise});
+    return points;
+}
+
+/// Each level of the curve has its plateau, which does not reach far beyond it, and there is no other.
+bool is_right(const std::vector<Plateau>& found, const std::vector<RatePoint>& points, const Curve& curve)
+{
+    if (found.size() != curve.caches.size() + 1) return false;
+    for (std::size_t i = 0; i < curve.caches.size(); ++i) {
+        const double end = points[found[i].last].working_set;
+        if (end < curve.caches[i].capacity / 2.5 || end > curve.caches[i].capacity * 1.7) return false;
+    }
+    return points[found.back().first].working_set > curve.caches.back().capacity;
+}
+
+}  // namespace
+
+TEST_CASE("of a thousand noisy sweeps each shows the levels that are there and no other")
+{
+    std::vector<Curve> curves;
+    for (const auto& caches : {one_thread, two_threads})
+        for (const double way_down : {0.5, 1.5, 2.5})
+            for (const double noise : {0.01, 0.03}) curves.push_back({caches, 40e9, way_down, noise});
+    int wrong = 0;
+    for (unsigned seed = 0; seed < 1000; ++seed) {
+        const Curve& curve = curves[seed % curves.size()];
+        const std::vector<RatePoint> points = sweep(curve, seed);
+        const bool right = is_right(find_plateaus(points), points, curve);
+        if (!right) UNSCOPED_INFO("seed " << seed << ", noise " << curve.noise << ", way down " << curve.way_down);
+        wrong += right ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("points that happen to agree on a wide way down to memory are no level, in weather that makes many agree")
+{
+    const Curve curve{one_thread, 40e9, 2.5, 0.06};
+    int phantoms = 0;
+    for (unsigned seed = 0; seed < 300; ++seed) phantoms += find_plateaus(sweep(curve, seed)).size() > 4 ? 1 : 0;
+    CHECK(phantoms == 0);
+}
+
+TEST_CASE("a level of one octave between two others is found where the sweep is quiet")
+{
+    const Curve curve{{{48 * KiB, 500e9}, {1 * MiB, 240e9}, {3.1 * MiB, 120e9}}, 40e9, 0.5, 0.005};
+    const std::vector<RatePoint> points = sweep(curve, 1);
+    CHECK(find_plateaus(points).size() == 4);
+}
