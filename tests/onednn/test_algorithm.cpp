@@ -3,7 +3,7 @@
 #include "ert/method/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "workloads/model/work.hpp"
-#include "workloads/onednn/choices.hpp"
+#include "workloads/engine/choices.hpp"
 #include "workloads/onednn/executed.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/onednn/train_bench.hpp"

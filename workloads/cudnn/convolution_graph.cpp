@@ -124,10 +124,9 @@ std::vector<Descriptor> operations_of(const ConvolutionShape& shape)
     const Dimensions result{shape.batch, shape.result.channels, shape.result.height, shape.result.width};
     const Descriptor source =
         tensor(number_source, {shape.batch, shape.source.channels, shape.source.height, shape.source.width}, type);
-    const bool wide = shape.pass == Pass::backward_weights && shape.wide_gradient;
     const Descriptor weights =
         tensor(number_weights, {shape.result.channels, shape.source.channels, shape.window.size, shape.window.size},
-               wide ? CUDNN_DATA_FLOAT : type);
+               type);
     const Descriptor last = tensor(number_result, result, type);
     if (!shape.bias && !shape.relu) return {convolve(shape, source, weights, last)};
 
@@ -135,7 +134,7 @@ std::vector<Descriptor> operations_of(const ConvolutionShape& shape)
     Descriptor so_far = tensor(number_passing, result, CUDNN_DATA_FLOAT, true);
     operations.push_back(convolve(shape, source, weights, so_far));
     if (shape.bias) {
-        const Descriptor bias = tensor(number_bias, {1, shape.result.channels, 1, 1}, CUDNN_DATA_FLOAT);
+        const Descriptor bias = tensor(number_bias, {1, shape.result.channels, 1, 1}, type);
         const Descriptor sum = shape.relu ? tensor(number_passing + 1, result, CUDNN_DATA_FLOAT, true) : last;
         operations.push_back(pointwise(CUDNN_POINTWISE_ADD, so_far, &bias, sum));
         so_far = sum;
@@ -170,8 +169,7 @@ Engine described(const Descriptor& configuration)
     for (const Descriptor& choice :
          configuration.parts(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR)) {
         const int knob = choice.words(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1).at(0);
-        name +=
-            " k" + std::to_string(knob) + "=" + std::to_string(choice.number(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
+        name += " k" + std::to_string(knob) + "=" + std::to_string(choice.number(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
     }
     return {name, notes_of(engine), configuration};
 }
@@ -192,20 +190,6 @@ std::vector<Descriptor> suggestions(const Descriptor& graph, const Descriptor& d
 }
 
 }  // namespace
-
-std::string_view name(Pass pass)
-{
-    constexpr std::array<std::string_view, 3> names{"forward", "backward_data", "backward_weights"};
-    return names[static_cast<std::size_t>(pass)];
-}
-
-std::string ConvolutionShape::text() const
-{
-    const auto word = [](int value) { return std::to_string(value); };
-    return word(batch) + "x" + word(source.channels) + "x" + word(source.height) + "x" + word(source.width) + " to " +
-           word(result.channels) + ", " + word(window.size) + "x" + word(window.size) + " stride " +
-           word(window.stride) + " padding " + word(window.padding) + (bias ? " + bias" : "") + (relu ? " + relu" : "");
-}
 
 std::string_view EngineNotes::algorithm() const
 {

@@ -2,35 +2,13 @@
 // All tensors are channels-last: activations [n][h][w][c], weights [o][h][w][i].
 #pragma once
 
-#include "ert/base/precision.hpp"
 #include "workloads/cudnn/backend.hpp"
-#include "workloads/model/graph.hpp"
+#include "workloads/cudnn/convolution_shape.hpp"
 
 #include <string>
 #include <vector>
 
 namespace roof::cudnn {
-
-enum class Pass { forward, backward_data, backward_weights };
-
-std::string_view name(Pass pass);
-
-/// What a pass computes. Sums are fp32.
-struct ConvolutionShape {
-    Pass pass = Pass::forward;
-    int batch = 1;
-    model::Shape source;
-    model::Shape result;
-    model::Window window;
-    Precision precision = Precision::fp32;  ///< of all tensors, but for the bias; tf32: stored as fp32
-    bool wide_gradient = false;             ///< the weights' gradient is fp32 whatever the precision
-    bool bias = false;                      ///< forward: fp32, added to each channel
-    bool relu = false;                      ///< forward, behind the bias
-
-    bool operator==(const ConvolutionShape&) const = default;
-    /// "16x64x56x56 to 64, 3x3 stride 1 padding 1".
-    std::string text() const;
-};
 
 /// The tensors of a graph, by the number under which a plan is given their addresses.
 enum TensorNumber : std::int64_t { number_source = 1, number_weights, number_result, number_bias };
