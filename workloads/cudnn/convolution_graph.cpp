@@ -124,9 +124,8 @@ std::vector<Descriptor> operations_of(const ConvolutionShape& shape)
     const Dimensions result{shape.batch, shape.result.channels, shape.result.height, shape.result.width};
     const Descriptor source =
         tensor(number_source, {shape.batch, shape.source.channels, shape.source.height, shape.source.width}, type);
-    const Descriptor weights =
-        tensor(number_weights, {shape.result.channels, shape.source.channels, shape.window.size, shape.window.size},
-               type);
+    const Descriptor weights = tensor(
+        number_weights, {shape.result.channels, shape.source.channels, shape.window.size, shape.window.size}, type);
     const Descriptor last = tensor(number_result, result, type);
     if (!shape.bias && !shape.relu) return {convolve(shape, source, weights, last)};
 

@@ -2,12 +2,12 @@
 // which nvcc compiles for both. Values are fp32 whatever they are stored in.
 #pragma once
 
+#include "workloads/cudnn/operations.hpp"
 #include "workloads/engine/recipe.hpp"
 #include "workloads/model/hashed.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace roof::cudnn {
 
@@ -130,18 +130,34 @@ constexpr LossScale next_scale(const LossScale& now, bool finite)
     return {now.scale, now.good + 1};
 }
 
+/// The state that the next step begins with.
+constexpr StepState advanced(StepState state, bool is_scaled)
+{
+    const bool finite = state.finite != 0;
+    if (is_scaled) {
+        const LossScale next = next_scale({state.loss_scale, state.good}, finite);
+        state.loss_scale = next.scale;
+        state.good = next.good;
+        state.skipped += finite ? 0 : 1;
+    }
+    state.finite = 1;
+    ++state.step;
+    return state;
+}
+
 /// Extents of a pooling over maps of `channels`.
 struct PoolShape {
-    int channels, height, width;              ///< of the source
+    int channels, height, width;  ///< of the source
     int result_height, result_width;
     int size, stride, padding;
 };
 
 /// A place of a map in memory.
-constexpr std::size_t place_at(const PoolShape& pool, int height, int width, std::size_t image, int y, int x, int channel)
+constexpr std::size_t place_at(const PoolShape& pool, int height, int width, std::size_t image, int y, int x,
+                               int channel)
 {
-    const std::size_t row = (image * static_cast<std::size_t>(height) + static_cast<std::size_t>(y)) *
-                            static_cast<std::size_t>(width);
+    const std::size_t row =
+        (image * static_cast<std::size_t>(height) + static_cast<std::size_t>(y)) * static_cast<std::size_t>(width);
     return (row + static_cast<std::size_t>(x)) * static_cast<std::size_t>(pool.channels) +
            static_cast<std::size_t>(channel);
 }
@@ -174,8 +190,8 @@ constexpr Winner max_of(const PoolShape& pool, const Element* source, std::size_
 
 /// The gradient of source (y, x): what the windows give that it won.
 template <class Element>
-constexpr float max_gradient(const PoolShape& pool, const Element* result, const std::uint8_t* winners, std::size_t image, int y,
-                             int x, int channel)
+constexpr float max_gradient(const PoolShape& pool, const Element* result, const std::uint8_t* winners,
+                             std::size_t image, int y, int x, int channel)
 {
     float sum = 0;
     for (int i = (y + pool.padding) % pool.stride; i < pool.size; i += pool.stride) {

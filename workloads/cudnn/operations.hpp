@@ -33,24 +33,24 @@ struct Tensor {
 
 /// What a step hands to the next one, on the device: kernels read and write it, so that a captured graph can be repeated.
 struct StepState {
-    std::uint32_t step = 0;      ///< steps that were begun before this one; dropout draws from it
-    std::int32_t finite = 1;     ///< 0: some gradient of this step is not, and the update leaves all as it is
-    std::uint32_t good = 0;      ///< updates since the loss scale changed
-    std::uint32_t skipped = 0;   ///< updates left out so far
-    float loss_scale = 1;        ///< what the loss's gradient was multiplied by
-    float loss = 0;              ///< of the last forward pass
+    std::uint32_t step = 0;     ///< steps that were begun before this one; dropout draws from it
+    std::int32_t finite = 1;    ///< 0: some gradient of this step is not, and the update leaves all as it is
+    std::uint32_t good = 0;     ///< updates since the loss scale changed
+    std::uint32_t skipped = 0;  ///< updates left out so far
+    float loss_scale = 1;       ///< what the loss's gradient was multiplied by
+    float loss = 0;             ///< of the last forward pass
 };
 
 /// Images as they come, [n][c][y][x] in fp32, into channels-last and the storage precision.
 struct ImportImages {
-    Tensor from, to;
+    Tensor from{}, to{};
 };
 
 /// Any pass of a convolution. Read and written are, by the pass: source, weights -> result; weights, result -> source; source,
 /// result -> weights. `plan` is the number of what was chosen to compute it.
 struct Convolve {
-    ConvolutionShape shape;
-    Tensor source, weights, result, bias, workspace;
+    ConvolutionShape shape{};
+    Tensor source{}, weights{}, result{}, bias{}, workspace{};
     int plan = -1;
 };
 
@@ -60,7 +60,7 @@ enum class ProductPass { forward, backward_data, backward_weights };
 /// the forward pass's.
 struct Multiply {
     ProductPass pass = ProductPass::forward;
-    Tensor source, weights, result, bias, workspace;
+    Tensor source{}, weights{}, result{}, bias{}, workspace{};
     bool relu = false;
     bool rounded = false;  ///< tf32
     int plan = -1;
@@ -68,103 +68,103 @@ struct Multiply {
 
 /// values += bias of its channel, and the ReLU of that.
 struct AddBias {
-    Tensor values, bias;
+    Tensor values{}, bias{};
     bool relu = false;
 };
 
 /// A batch norm in training. Per channel, fp32: what the forward pass finds and the backward pass needs.
 struct ChannelNumbers {
-    Tensor mean, inverse_deviation;
-    Tensor scale, shift;  ///< of the normalisation: y = x * scale + shift
+    Tensor mean{}, inverse_deviation{};
+    Tensor scale{}, shift{};  ///< of the normalisation: y = x * scale + shift
 };
 
 /// Mean and variance of each channel, what follows from them, and the running statistics.
 struct Statistics {
-    Tensor source, weight, bias;
-    ChannelNumbers channels;
-    Tensor running_mean, running_variance;
-    Tensor partial;  ///< sums of blocks of rows, and the count of blocks that are done
+    Tensor source{}, weight{}, bias{};
+    ChannelNumbers channels{};
+    Tensor running_mean{}, running_variance{};
+    Tensor partial{};  ///< sums of slabs of rows
 };
 
 /// result = source * scale + shift, plus another tensor, scaled and shifted or as it is, and the ReLU of that.
 struct Normalise {
-    Tensor source, scale, shift;
-    Tensor other, other_scale, other_shift;
-    Tensor result;
+    Tensor source{}, scale{}, shift{};
+    Tensor other{}, other_scale{}, other_shift{};
+    Tensor result{};
     bool relu = false;
 };
 
 /// The gradient g of what was before a ReLU: one consumer's share or the sum of two, where `output` > 0 (everywhere without it).
 /// Its sums over each channel: of g, and of g times the normalised source if that is given. Written, if wanted: g itself.
 struct ReduceGradient {
-    Tensor share, other_share, output;
-    Tensor source;
-    ChannelNumbers channels;         ///< of the source
-    Tensor result;                   ///< g
-    Tensor sum, sum_of_products;     ///< gradients of the bias and of the batch norm's weight, fp32
-    Tensor partial;
+    Tensor share{}, other_share{}, output{};
+    Tensor source{};
+    ChannelNumbers channels{};        ///< of the source
+    Tensor result{};                  ///< g
+    Tensor sum{}, sum_of_products{};  ///< gradients of the bias and of the batch norm's weight, fp32
+    Tensor partial{};
 };
 
 /// The gradient of a batch norm's source from g, which is masked by `output` on the way if that is given.
 struct NormGradient {
-    Tensor gradient, output, source, weight;
-    ChannelNumbers channels;
-    Tensor sum, sum_of_products, result;
+    Tensor gradient{}, output{}, source{}, weight{};
+    ChannelNumbers channels{};
+    Tensor sum{}, sum_of_products{}, result{};
 };
 
 /// The gradient before a ReLU, or the sum of two shares, without any sum over channels. Result may be a share's memory.
 struct MaskGradient {
-    Tensor share, other_share, output, result;
+    Tensor share{}, other_share{}, output{}, result{};
 };
 
 struct Relu {
-    Tensor source, result;
+    Tensor source{}, result{};
 };
 
 struct MaxPool {
-    Tensor source, result, winners;  ///< winners: place in the window, a byte each
-    model::Window window;
+    Tensor source{}, result{}, winners{};  ///< winners: place in the window, a byte each
+    model::Window window{};
 };
 
 /// source: the gradient that is written; result: the one that is read.
 struct MaxPoolGradient {
-    Tensor source, result, winners;
-    model::Window window;
+    Tensor source{}, result{}, winners{};
+    model::Window window{};
 };
 
 /// Over the whole map.
 struct AveragePool {
-    Tensor source, result;
+    Tensor source{}, result{};
 };
 struct AveragePoolGradient {
-    Tensor source, result;
+    Tensor source{}, result{};
 };
 
 struct Dropout {
-    Tensor source, result;
+    Tensor source{}, result{};
     std::uint32_t layer = 0;
     float probability = 0;
 };
 
 /// Softmax cross-entropy over rows of fp32 logits, the mean over the batch, and the logits' gradient times the loss scale.
 struct Loss {
-    Tensor logits, labels, gradient;
-    Tensor row_losses;  ///< fp32, and the count of rows that are done
+    Tensor logits{}, labels{}, gradient{};
+    Tensor row_losses{};  ///< fp32
 };
 
 /// To fp32.
 struct Widen {
-    Tensor from, to;
+    Tensor from{}, to{};
 };
 
 /// Whether each gradient is a finite number.
 struct CheckFinite {
-    Tensor gradients;
+    Tensor gradients{};
 };
 
 /// All parameters at once: they, their gradients, their momenta and their narrow copies lie in the same order, each in a piece.
 struct Descend {
-    Tensor values, gradients, momenta, copies;
+    Tensor values{}, gradients{}, momenta{}, copies{};
     float learning_rate = 0;
     bool scaled = false;  ///< the gradients are those of a scaled loss, and may not be finite
 };
@@ -174,8 +174,17 @@ struct Advance {
     bool scaled = false;
 };
 
-using Operation = std::variant<ImportImages, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient, NormGradient,
-                               MaskGradient, Relu, MaxPool, MaxPoolGradient, AveragePool, AveragePoolGradient, Dropout, Loss,
-                               Widen, CheckFinite, Descend, Advance>;
+/// Sums over rows are made slab by slab, and then over the slabs, always in the same order.
+constexpr std::size_t slabs_of(std::size_t rows)
+{
+    constexpr std::size_t least_rows = 64;
+    constexpr std::size_t most_slabs = 128;
+    const std::size_t slabs = (rows + least_rows - 1) / least_rows;
+    return slabs < most_slabs ? slabs : most_slabs;
+}
+
+using Operation = std::variant<ImportImages, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient,
+                               NormGradient, MaskGradient, Relu, MaxPool, MaxPoolGradient, AveragePool,
+                               AveragePoolGradient, Dropout, Loss, Widen, CheckFinite, Descend, Advance>;
 
 }  // namespace roof::cudnn
