@@ -9,11 +9,6 @@
 namespace roof::cudnn {
 namespace {
 
-Tensor partial_sums(Builder& build, const Tensor& source)
-{
-    return build.program.tensor({.batch = static_cast<int>(slabs_of(source.rows())), .channels = 2 * source.channels});
-}
-
 /// Appends the statistics of the unit's source, and leaves them with its output.
 void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
 {
@@ -32,7 +27,7 @@ void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
                                 .channels = found,
                                 .running_mean = running.mean,
                                 .running_variance = running.variance,
-                                .partial = partial_sums(build, source)};
+                                .partial = build.partial_sums(source)};
     build.program.append(statistics,
                          {source, weight.value, bias.value, found.mean, found.inverse_deviation, found.scale,
                           found.shift, running.mean, running.variance, statistics.partial},
@@ -49,7 +44,7 @@ void reduce(Builder& build, const Unit& unit, ReduceGradient reduction)
     reduction.channels = output.channels;
     reduction.sum = build.parameters.of(unit.layer, true).gradient;
     reduction.sum_of_products = build.parameters.of(unit.layer, false).gradient;
-    reduction.partial = partial_sums(build, reduction.source);
+    reduction.partial = build.partial_sums(reduction.source);
     build.program.append(reduction,
                          {reduction.share, reduction.other_share, reduction.output, reduction.source,
                           output.channels.mean, output.channels.inverse_deviation, reduction.result, reduction.sum,

@@ -89,6 +89,12 @@ Tensor Builder::over(const std::vector<Share>& shares)
     return program.tensor(shares.front().tensor);
 }
 
+Tensor Builder::partial_sums(const Tensor& summed)
+{
+    const std::size_t slabs = slabs_of(summed.rows(), static_cast<std::size_t>(summed.channels));
+    return program.tensor({.batch = static_cast<int>(slabs), .channels = 2 * summed.channels});
+}
+
 void Builder::completed(int layer, bool is_bias)
 {
     program.completes(parameters.index_of(layer, is_bias));

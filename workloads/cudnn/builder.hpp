@@ -83,6 +83,9 @@ class Builder {
     /// Where the sum or the masked gradient of these may be written: over one of them, or beside.
     Tensor over(const std::vector<Share>& shares);
 
+    /// Room for the sums of slabs of this tensor's rows.
+    Tensor partial_sums(const Tensor& summed);
+
     /// The gradient of the layer's weight or bias is now written, in fp32, by the open stage.
     void completed(int layer, bool is_bias);
 

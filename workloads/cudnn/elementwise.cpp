@@ -19,8 +19,7 @@ Tensor gradient_of_unit(Builder& build, const Unit& unit)
         return gradient;
     }
     const Tensor sum = build.parameters.of(unit.layer, true).gradient;
-    const Tensor partial =
-        build.program.tensor({.batch = static_cast<int>(slabs_of(first.rows())), .channels = 2 * first.channels});
+    const Tensor partial = build.partial_sums(first);
     const ReduceGradient reduction{.share = first,
                                    .other_share = other,
                                    .output = mask,

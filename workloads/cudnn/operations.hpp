@@ -175,12 +175,13 @@ struct Advance {
 };
 
 /// Sums over rows are made slab by slab, and then over the slabs, always in the same order.
-constexpr std::size_t slabs_of(std::size_t rows)
+constexpr std::size_t slabs_of(std::size_t rows, std::size_t channels)
 {
     constexpr std::size_t least_rows = 64;
-    constexpr std::size_t most_slabs = 128;
+    constexpr std::size_t most_slabs = 256;
+    const std::size_t most = most_slabs * 256 / (channels > 256 ? channels : 256);
     const std::size_t slabs = (rows + least_rows - 1) / least_rows;
-    return slabs < most_slabs ? slabs : most_slabs;
+    return slabs < most ? slabs : (most > 0 ? most : 1);
 }
 
 using Operation = std::variant<ImportImages, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient,
