@@ -51,6 +51,7 @@ class Run {
         const std::size_t map = op.to.rows() / static_cast<std::size_t>(op.to.batch);
         for (std::size_t k = 0; k < op.to.elements(); ++k)
             to.put(k, from[planar_place(k, static_cast<std::size_t>(op.to.channels), map)]);
+        std::copy_n(memory_.at<std::int32_t>(op.labels_from), op.to.batch, memory_.at<std::int32_t>(op.labels));
     }
 
     /// By definition, a tap of the window at a time.

@@ -19,7 +19,9 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, const Choo
     Tensor planar = map(0);
     planar.precision = Precision::fp32;
     images = program.resident(planar);
-    labels = program.resident({.batch = 1, .channels = settings.batch, .precision = Precision::int32});
+    const Tensor numbers{.batch = 1, .channels = settings.batch, .precision = Precision::int32};
+    labels_given = program.resident(numbers);
+    labels = program.resident(numbers);
     row_losses = program.resident({.batch = 1, .channels = settings.batch});
 }
 

@@ -48,7 +48,7 @@ class Builder {
     const Choosers& choosers;
     Program& program;
     Parameters parameters;
-    Tensor images, labels, row_losses;
+    Tensor images, labels_given, labels, row_losses;
     std::vector<Output> outputs;  ///< by layer
     std::vector<Running> running;
     std::map<std::string, int, std::less<>> algorithms;  ///< convolution passes by what computes them

@@ -36,9 +36,7 @@ void account(Builder& build, const Unit& unit, const model::PassWork& work, cons
 void append(Builder& build, const Choice& choice, Convolve operation)
 {
     operation.plan = choice.plan;
-    if (choice.workspace > 0)
-        operation.workspace = build.program.tensor(
-            {.batch = 1, .channels = static_cast<int>(choice.workspace), .precision = Precision::int8});
+    operation.workspace = build.program.scratch(choice.workspace);
     build.program.append(operation,
                          {operation.source, operation.weights, operation.result, operation.bias, operation.workspace},
                          choice.implementation);

@@ -151,6 +151,8 @@ EngineNotes notes_of(const Descriptor& engine)
         if (note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) notes.rounds_inputs = true;
         if (note == CUDNN_NUMERICAL_NOTE_FFT) notes.fft = true;
         if (note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) notes.deterministic = false;
+        if (note == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4) notes.winograd_tile = 2;
+        if (note == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) notes.winograd_tile = 4;
         if (note >= CUDNN_NUMERICAL_NOTE_WINOGRAD && note <= CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13)
             notes.winograd = true;
     }

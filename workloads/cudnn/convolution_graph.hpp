@@ -18,6 +18,7 @@ struct EngineNotes {
     bool tensor_core = false;
     bool rounds_inputs = false;  ///< to less than the precision they are stored in
     bool winograd = false;
+    int winograd_tile = 0;  ///< outputs along an edge of a tile of a 3x3 window; 0: not said
     bool fft = false;
     bool deterministic = true;
     bool compiled_at_run_time = false;

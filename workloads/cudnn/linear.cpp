@@ -29,9 +29,7 @@ bool append(Builder& build, const Product& product, Multiply operation)
     operation.rounded = product.precision == Precision::tf32;
     operation.relu = product.relu && choice.fused;
     if (!choice.fused) operation.bias = {};
-    if (choice.workspace > 0)
-        operation.workspace = build.program.tensor(
-            {.batch = 1, .channels = static_cast<int>(choice.workspace), .precision = Precision::int8});
+    operation.workspace = build.program.scratch(choice.workspace);
     build.program.append(operation,
                          {operation.source, operation.weights, operation.result, operation.bias, operation.workspace},
                          choice.implementation);

@@ -41,9 +41,11 @@ struct StepState {
     float loss = 0;             ///< of the last forward pass
 };
 
-/// Images as they come, [n][c][y][x] in fp32, into channels-last and the storage precision.
+/// Images as they come, [n][c][y][x] in fp32, into channels-last and the storage precision; and their labels. What they came in is
+/// free afterwards for the next batch.
 struct ImportImages {
     Tensor from{}, to{};
+    Tensor labels_from{}, labels{};
 };
 
 /// Any pass of a convolution. Read and written are, by the pass: source, weights -> result; weights, result -> source; source,

@@ -36,6 +36,14 @@ Tensor Program::resident_bytes(std::size_t bytes)
     return resident({.batch = 1, .channels = static_cast<int>(bytes), .precision = Precision::int8});
 }
 
+Tensor Program::scratch(std::size_t bytes)
+{
+    constexpr std::size_t page = 4096;
+    if (bytes == 0) return {};
+    const auto pages = static_cast<int>((bytes + page - 1) / page);
+    return tensor({.batch = pages, .channels = static_cast<int>(page), .precision = Precision::int8});
+}
+
 void Program::begin(const std::string& layer, const std::string& kind, Phase phase)
 {
     stages_.push_back({{.layer = layer, .kind = kind, .phase = phase, .work = {}, .implementation = {}}, {}, {}});

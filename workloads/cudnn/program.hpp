@@ -26,6 +26,8 @@ class Program {
     /// Holds its values at all times.
     Tensor resident(Tensor shape);
     Tensor resident_bytes(std::size_t bytes);
+    /// At least so many bytes for one operation; none for 0.
+    Tensor scratch(std::size_t bytes);
     /// Of a StepState.
     const Tensor& state() const { return state_; }
     /// Of zeros, which whoever counts in them leaves zero: fp32-sized, `counters_there` of them.

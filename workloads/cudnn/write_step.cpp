@@ -39,7 +39,8 @@ void import_images(Builder& build)
     build.program.begin("input", "input", Phase::forward);
     const Tensor to = build.program.tensor(build.map(0));
     build.program.add_work(moving({build.images, to}, 0));
-    build.program.append(ImportImages{build.images, to}, {build.images, to}, "roof:import");
+    build.program.append(ImportImages{build.images, to, build.labels_given, build.labels},
+                         {build.images, to, build.labels_given, build.labels}, "roof:import");
     build.output(0).tensor = to;
 }
 

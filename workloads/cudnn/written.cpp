@@ -14,7 +14,7 @@ Written::Written(const model::Graph& graph, const Settings& settings, const Choo
     parameters_ = build.parameters;
     running_ = build.running;
     images_ = build.images;
-    labels_ = build.labels;
+    labels_ = build.labels_given;
     algorithms_ = build.algorithms;
     bytes_ = program_.place();
 }

@@ -11,10 +11,13 @@ struct ImportBody {
     const float* from;
     Element* to;
     std::uint32_t channels, map;
+    const std::int32_t* labels_from;
+    std::int32_t* labels;
 
     __device__ void operator()(std::uint32_t place) const
     {
         const std::size_t image = place / map;
+        if (place % map == 0) labels[image] = labels_from[image];
         const std::size_t plane = image * channels * map + place % map;
         for (std::uint32_t c = 0; c < channels; ++c)
             to[std::size_t{place} * channels + c] = narrow<Element>(from[plane + std::size_t{c} * map]);
@@ -196,7 +199,9 @@ void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t s
         const auto map = static_cast<std::uint32_t>(operation.to.height * operation.to.width);
         launch_vectors(vectors_in(operation.to.rows(), 1), stream,
                        ImportBody<Element>{memory.at<float>(operation.from), memory.at<Element>(operation.to),
-                                           static_cast<std::uint32_t>(operation.to.channels), map});
+                                           static_cast<std::uint32_t>(operation.to.channels), map,
+                                           memory.at<std::int32_t>(operation.labels_from),
+                                           memory.at<std::int32_t>(operation.labels)});
     });
 }
 
