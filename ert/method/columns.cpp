@@ -84,10 +84,10 @@ Column<Measurement> axis(const std::string& axis_name)
 
 const std::vector<std::string>& axis_names()
 {
-    static const std::vector<std::string> names{"model",     "batch",     "operation",   "intensity",  "isa",
-                                                "precision", "algorithm", "data",        "parameters", "lr",
-                                                "threads",   "placement", "pages",       "cpu_node",   "memory_node",
-                                                "path",      "size",      "working_set", "round"};
+    static const std::vector<std::string> names{
+        "model",       "batch",      "operation", "intensity",   "isa",       "precision", "algorithm",
+        "data",        "parameters", "lr",        "threads",     "placement", "pages",     "cpu_node",
+        "memory_node", "path",       "size",      "working_set", "round",     "graph",     "deterministic"};
     return names;
 }
 

@@ -1,30 +1,16 @@
-// A network on the parity batch, and the reference it is compared with: values of PyTorch in double precision.
+// A network on the parity batch.
 #pragma once
 
+#include "tests/engine/reference.hpp"
 #include "workloads/onednn/network.hpp"
 
-#include <map>
 #include <string>
 #include <vector>
 
 namespace roof::onednn {
 
-/// tests/onednn/data/parity_<model>.csv: quantity, name (of a parameter, a statistic, or the step's number), value.
-class Reference {
-  public:
-    explicit Reference(const std::string& model);
-    /// The model's rows of parity_family.csv, which has a column more: gradients of the first and the last weight alone.
-    static Reference of_family(const std::string& model);
-
-    double at(const std::string& quantity, const std::string& name) const;
-    std::size_t count(const std::string& quantity) const;
-    bool has(const std::string& quantity, const std::string& name) const;
-
-  private:
-    Reference() = default;
-
-    std::map<std::string, std::map<std::string, double>> values_;
-};
+using engine::norm;
+using engine::Reference;
 
 /// How convolutions are computed, and in what.
 struct Arithmetic {
@@ -50,8 +36,5 @@ class HashedTraining {
     Clock clock_ = [] { return Seconds{}; };
     Trace trace_;
 };
-
-/// Euclidean norm, in double.
-double norm(const std::vector<float>& values);
 
 }  // namespace roof::onednn

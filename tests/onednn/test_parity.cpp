@@ -12,6 +12,9 @@
 using namespace roof;
 using namespace roof::onednn;
 
+using engine::projection;
+using engine::shrinking;
+
 namespace {
 
 /// The accepted distances from double precision; relative, those of losses absolute.
@@ -46,30 +49,6 @@ constexpr Tolerance bf16_tolerance{.first_loss = 1e-3,
                                    .median_projection = 2e-1,
                                    .shrinking = 1,
                                    .running = 2e-3};
-
-/// On a vector of hashes: sees a permuted tensor, which a norm does not.
-double projection(const std::vector<float>& values, std::size_t parameter)
-{
-    double sum = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto seed = static_cast<std::uint32_t>(9000 + parameter);
-        sum += values[i] * 2.0 * model::hashed_unit(seed, static_cast<std::uint32_t>(i));
-    }
-    return sum;
-}
-
-/// <after - before, before> / <before, before>
-double shrinking(const std::vector<float>& before, const std::vector<float>& after)
-{
-    double moved = 0;
-    double square = 0;
-    for (std::size_t i = 0; i < before.size(); ++i) {
-        const double start = before[i];
-        moved += (after[i] - start) * start;
-        square += start * start;
-    }
-    return moved / square;
-}
 
 double median(std::vector<double> values)
 {

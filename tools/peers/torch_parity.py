@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reference values of training from PyTorch in double precision, for tests/onednn/data: CSV on standard output.
+"""Reference values of training from PyTorch in double precision, for tests/engine/data: CSV on standard output.
 
 Batch 2 of 3x224x224; parameters, images and labels by the hashed recipe (workloads/model/hashed.hpp), dropout off, batch norm
 in training mode, mean cross-entropy, SGD with learning rate 0.01, momentum 0.9, weight decay 1e-4 on every parameter. Of the

@@ -3,7 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/clock.hpp"
-#include "workloads/onednn/choices.hpp"
+#include "workloads/engine/choices.hpp"
 #include "workloads/onednn/executed.hpp"
 
 #include <algorithm>

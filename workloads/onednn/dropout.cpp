@@ -7,8 +7,6 @@
 namespace roof::onednn {
 namespace {
 
-constexpr std::uint32_t seed = 0x5eed;
-
 using model::mix;
 
 template <class Element>
@@ -39,7 +37,7 @@ void append_drop(Builder& build, const Unit& unit, const StepState& state, const
     const auto scale = static_cast<float>(1 / (1 - probability));
     build.program.append(
         [=, &state, layer = static_cast<std::uint32_t>(unit.layer)] {
-            const std::uint32_t stream = mix(mix(seed + state.step) + layer);
+            const std::uint32_t stream = mix(mix(engine::dropout_seed + state.step) + layer);
             for_ranges(to.stored(), [=, out = to.elements(), in = from.elements()](auto begin, auto end) {
                 drop(out, in, stream, threshold, scale, begin, end);
             });

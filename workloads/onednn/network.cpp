@@ -1,6 +1,6 @@
 #include "workloads/onednn/network.hpp"
 
-#include "workloads/onednn/initial.hpp"
+#include "workloads/engine/initial.hpp"
 #include "workloads/onednn/layers.hpp"
 #include "workloads/onednn/loops/parallel.hpp"
 
@@ -90,8 +90,9 @@ Network::Network(const model::Graph& graph, const Settings& settings)
         std::fill_n(statistics.variance.data(), statistics.variance.stored(), 1.0F);
     }
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
-        set(k,
-            [&](std::span<float> values) { fill_initial(graph, static_cast<int>(k), settings_.parameters, values); });
+        set(k, [&](std::span<float> values) {
+            engine::fill_initial(graph, static_cast<int>(k), settings_.parameters, values);
+        });
     }
 }
 

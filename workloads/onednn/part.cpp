@@ -1,6 +1,6 @@
 // What oneDNN brings to the lab.
 #include "ert/method/lab.hpp"
-#include "workloads/onednn/choices.hpp"
+#include "workloads/engine/choices.hpp"
 #include "workloads/onednn/dnnl.hpp"
 #include "workloads/onednn/train_bench.hpp"
 
@@ -9,7 +9,7 @@ namespace roof {
 void add_onednn(Lab& lab)
 {
     lab.machine().versions["oneDNN"] = onednn::library_version();
-    lab.add(std::make_unique<onednn::TrainBench>(onednn::choices_folder()));
+    lab.add(std::make_unique<onednn::TrainBench>(engine::choices_folder()));
 }
 
 }  // namespace roof

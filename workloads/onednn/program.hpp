@@ -3,10 +3,10 @@
 #pragma once
 
 #include "ert/method/subject.hpp"
+#include "workloads/engine/memory_plan.hpp"
 #include "workloads/onednn/arena.hpp"
 #include "workloads/onednn/dnnl.hpp"
 #include "workloads/onednn/loops/elements.hpp"
-#include "workloads/onednn/memory_plan.hpp"
 
 #include <functional>
 #include <string>
@@ -96,7 +96,7 @@ class Program {
     std::vector<Tensor> tensors_;
     std::vector<Stage> stages_;
     int moment_ = 0;  ///< operations appended so far
-    MemoryPlan plan_;
+    engine::MemoryPlan plan_;
     Arena arena_;
 };
 

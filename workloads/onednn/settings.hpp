@@ -2,6 +2,8 @@
 #pragma once
 
 #include "ert/base/precision.hpp"
+#include "workloads/engine/choices.hpp"
+#include "workloads/engine/recipe.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -9,10 +11,13 @@
 
 namespace roof::onednn {
 
-class Choices;
-
-/// Where training starts: hashed values can be made in any language, and switch dropout off.
-enum class Parameters { random, hashed };
+using engine::batch_norm_epsilon;
+using engine::batch_norm_momentum;
+using engine::Choices;
+using engine::momentum;
+using engine::Parameters;
+using engine::Question;
+using engine::weight_decay;
 
 /// How convolutions are computed. Where the library does not offer it for a shape, direct serves. `automatic`: each pass of
 /// each shape by what was the fastest of all when tried.
@@ -32,12 +37,6 @@ struct Settings {
     Algorithm algorithm = Algorithm::direct;
     std::shared_ptr<Choices> choices{};  ///< what `automatic` found before, and will find; null: it tries anew
 };
-
-/// Constants of the recipe, which are PyTorch's defaults and those of its ImageNet example.
-inline constexpr float momentum = 0.9F;
-inline constexpr float weight_decay = 1e-4F;
-inline constexpr float batch_norm_epsilon = 1e-5F;
-inline constexpr float batch_norm_momentum = 0.1F;
 
 /// What the operations of a step share beside tensors.
 struct StepState {

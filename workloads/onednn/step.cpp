@@ -1,41 +1,15 @@
 #include "workloads/onednn/step.hpp"
 
-#include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "workloads/model/work.hpp"
-
-#include <cmath>
+#include "workloads/engine/step_facts.hpp"
 
 namespace roof::onednn {
-namespace {
-
-constexpr unsigned data_seed = 1;
-
-/// A guess costs ln(classes); initial weights that are off by orders of magnitude cost several times as much.
-constexpr double sane_first_loss = 4;
-
-Work step_work(const model::Graph& graph, const Settings& settings, const std::vector<Part>& parts)
-{
-    Work work;
-    work.flops = model::work_of(graph, settings.batch, settings.precision).step();
-    Flops saved{};
-    for (const Part& part : parts) {
-        work.compulsory += part.work.compulsory;
-        work.no_reuse += part.work.no_reuse;
-        if (part.work.executed.value > 0) saved += part.work.flops - part.work.executed;
-    }
-    if (saved != Flops{}) work.executed = work.flops - saved;
-    return work;
-}
-
-}  // namespace
-
 Step::Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers)
     : settings_(settings),
       classes_(graph.classes()),
       network_(graph, settings),
-      source_(data::open_source(data, settings.batch, graph.layer(0).output, classes_, workers, data_seed)),
-      work_(step_work(graph, settings, network_.parts()))
+      source_(data::open_source(data, settings.batch, graph.layer(0).output, classes_, workers, engine::data_seed)),
+      work_(engine::step_work(graph, settings.batch, settings.precision, network_.parts()))
 {
 }
 
@@ -52,13 +26,7 @@ void Step::launch(Trace& trace)
 
 void Step::check()
 {
-    if (!std::isfinite(last_loss_)) throw Error("the loss is not finite: training diverged at this learning rate");
-    const double guessing = std::log(classes_);
-    const bool random = settings_.parameters == Parameters::random;
-    if (random && first_loss_ && *first_loss_ > sane_first_loss * guessing) {
-        throw Error("the first loss is " + std::to_string(*first_loss_) + ", far above that of guessing, " +
-                    std::to_string(guessing));
-    }
+    engine::check_losses(settings_.parameters, classes_, first_loss_, last_loss_);
 }
 
 std::string Step::variant() const
@@ -71,15 +39,7 @@ std::string Step::variant() const
 
 std::vector<std::string> Step::remarks() const
 {
-    constexpr std::size_t most_named = 5;
-    std::vector<std::string> broken = source_.facts().skipped;
-    if (broken.empty()) return {};
-    const std::string remark = std::to_string(broken.size()) + " broken image file(s) skipped: ";
-    if (broken.size() > most_named) {
-        broken.resize(most_named);
-        broken.emplace_back("…");
-    }
-    return {remark + join(broken, ", ")};
+    return engine::remarks_on(source_.facts());
 }
 
 }  // namespace roof::onednn

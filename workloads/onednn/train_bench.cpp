@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "workloads/data/source.hpp"
-#include "workloads/onednn/choices.hpp"
+#include "workloads/engine/choices.hpp"
 #include "workloads/onednn/convolution_winograd.hpp"
 #include "workloads/onednn/dnnl.hpp"
 #include "workloads/onednn/step.hpp"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace roof::onednn {
+namespace roof::engine {
 
 /// What a choice depends on.
 struct Question {
@@ -40,4 +40,4 @@ class Choices {
 /// The folder `roof` in the user's cache: $XDG_CACHE_HOME, else ~/.cache. Empty if there is neither.
 std::filesystem::path choices_folder();
 
-}  // namespace roof::onednn
+}  // namespace roof::engine

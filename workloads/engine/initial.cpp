@@ -1,12 +1,11 @@
-#include "workloads/onednn/initial.hpp"
+#include "workloads/engine/initial.hpp"
 
 #include "workloads/model/hashed.hpp"
-#include "workloads/onednn/loops/parallel.hpp"
 
 #include <cmath>
 #include <numbers>
 
-namespace roof::onednn {
+namespace roof::engine {
 namespace {
 
 using model::LayerKind;
@@ -29,9 +28,8 @@ double normal(std::uint32_t seed, std::size_t index)
 template <class Draw>
 void fill(std::span<float> values, Draw draw)
 {
-    for_ranges(values.size(), [=](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) values[i] = static_cast<float>(draw(i));
-    });
+#pragma omp parallel for
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(draw(i));
 }
 
 }  // namespace
@@ -57,4 +55,4 @@ void fill_initial(const model::Graph& graph, int k, Parameters kind, std::span<f
     }
 }
 
-}  // namespace roof::onednn
+}  // namespace roof::engine

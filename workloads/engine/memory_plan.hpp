@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace roof::onednn {
+namespace roof::engine {
 
 class MemoryPlan {
   public:
@@ -36,4 +36,4 @@ class MemoryPlan {
     std::vector<Block> blocks_;
 };
 
-}  // namespace roof::onednn
+}  // namespace roof::engine

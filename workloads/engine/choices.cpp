@@ -1,4 +1,4 @@
-#include "workloads/onednn/choices.hpp"
+#include "workloads/engine/choices.hpp"
 
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace roof::onednn {
+namespace roof::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -73,4 +73,4 @@ fs::path choices_folder()
     return cache.empty() ? fs::path{} : cache / "roof";
 }
 
-}  // namespace roof::onednn
+}  // namespace roof::engine

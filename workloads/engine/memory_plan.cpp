@@ -1,9 +1,9 @@
-#include "workloads/onednn/memory_plan.hpp"
+#include "workloads/engine/memory_plan.hpp"
 
 #include <algorithm>
 #include <limits>
 
-namespace roof::onednn {
+namespace roof::engine {
 namespace {
 
 constexpr std::size_t alignment = 128;  // two cache lines: the neighbour prefetcher fetches them in pairs
@@ -60,4 +60,4 @@ std::size_t MemoryPlan::lowest_gap(const Block& block, const std::vector<const B
     return offset;
 }
 
-}  // namespace roof::onednn
+}  // namespace roof::engine

@@ -1,15 +1,15 @@
 // The values training starts from.
 #pragma once
 
+#include "workloads/engine/recipe.hpp"
 #include "workloads/model/graph.hpp"
-#include "workloads/onednn/settings.hpp"
 
 #include <span>
 
-namespace roof::onednn {
+namespace roof::engine {
 
 /// Fills the k-th of graph.parameters(), in PyTorch's order. Random: He-normal (fan-out) convolutions without bias, linear
 /// layers uniform within 1/sqrt(fan-in), batch norm 1 and 0; the same values in every run. Hashed: as model/hashed.hpp.
 void fill_initial(const model::Graph& graph, int k, Parameters kind, std::span<float> values);
 
-}  // namespace roof::onednn
+}  // namespace roof::engine

@@ -1,8 +1,8 @@
-#include "workloads/onednn/memory_plan.hpp"
+#include "workloads/engine/memory_plan.hpp"
 
 #include <catch2/catch.hpp>
 
-using roof::onednn::MemoryPlan;
+using roof::engine::MemoryPlan;
 
 TEST_CASE("Blocks that are never needed together share their bytes")
 {

@@ -1,0 +1,435 @@
+#include "tests/cudnn/host_run.hpp"
+
+#include "workloads/cudnn/formulas.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace roof::cudnn {
+namespace {
+
+/// A tensor's values, read and written as fp32.
+class Values {
+  public:
+    Values(const Memory& memory, const Tensor& tensor) : at_(memory.at(tensor)), precision_(tensor.precision) {}
+
+    explicit operator bool() const { return at_ != nullptr; }
+    float operator[](std::size_t i) const
+    {
+        if (precision_ == Precision::bf16) return widen(static_cast<const __nv_bfloat16*>(at_)[i]);
+        if (precision_ == Precision::fp16) return widen(static_cast<const __half*>(at_)[i]);
+        return static_cast<const float*>(at_)[i];
+    }
+    void put(std::size_t i, float value)
+    {
+        if (precision_ == Precision::bf16)
+            static_cast<__nv_bfloat16*>(at_)[i] = narrow<__nv_bfloat16>(value);
+        else if (precision_ == Precision::fp16)
+            static_cast<__half*>(at_)[i] = narrow<__half>(value);
+        else
+            static_cast<float*>(at_)[i] = value;
+    }
+
+  private:
+    void* at_;
+    Precision precision_;
+};
+
+class Run {
+  public:
+    explicit Run(const Memory& memory) : memory_(memory) {}
+
+    void operator()(const ImportImages& op)
+    {
+        const Values from(memory_, op.from);
+        Values to(memory_, op.to);
+        const std::size_t map = op.to.rows() / static_cast<std::size_t>(op.to.batch);
+        for (std::size_t k = 0; k < op.to.elements(); ++k)
+            to.put(k, from[planar_place(k, static_cast<std::size_t>(op.to.channels), map)]);
+        std::copy_n(memory_.at<std::int32_t>(op.labels_from), op.to.batch, memory_.at<std::int32_t>(op.labels));
+    }
+
+    /// By definition, a tap of the window at a time.
+    void operator()(const Convolve& op)
+    {
+        const ConvolutionShape& shape = op.shape;
+        Values source(memory_, op.source);
+        Values weights(memory_, op.weights);
+        Values result(memory_, op.result);
+        const Values bias(memory_, op.bias);
+        const auto inputs = static_cast<std::size_t>(shape.source.channels);
+        const auto outputs = static_cast<std::size_t>(shape.result.channels);
+        const std::size_t written = shape.pass == Pass::forward         ? op.result.elements()
+                                    : shape.pass == Pass::backward_data ? op.source.elements()
+                                                                        : op.weights.elements();
+        std::vector<double> sums(written);
+        for_taps(shape, [&](std::size_t to, std::size_t tap, std::size_t from) {
+            for (std::size_t o = 0; o < outputs; ++o) {
+                const std::size_t row =
+                    (o * static_cast<std::size_t>(shape.window.size * shape.window.size) + tap) * inputs;
+                for (std::size_t i = 0; i < inputs; ++i) {
+                    if (shape.pass == Pass::forward)
+                        sums[to * outputs + o] += source[from * inputs + i] * weights[row + i];
+                    else if (shape.pass == Pass::backward_data)
+                        sums[from * inputs + i] += result[to * outputs + o] * weights[row + i];
+                    else
+                        sums[row + i] += result[to * outputs + o] * source[from * inputs + i];
+                }
+            }
+        });
+        Values& target = shape.pass == Pass::forward ? result : shape.pass == Pass::backward_data ? source : weights;
+        for (std::size_t k = 0; k < written; ++k) {
+            const float sum = static_cast<float>(sums[k]) + (shape.bias ? bias[k % outputs] : 0);
+            target.put(k, shape.relu ? relu_of(sum) : sum);
+        }
+    }
+
+    void operator()(const Multiply& op)
+    {
+        Values source(memory_, op.source);
+        Values weights(memory_, op.weights);
+        Values result(memory_, op.result);
+        const Values bias(memory_, op.bias);
+        const auto batch = static_cast<std::size_t>(op.source.batch);
+        const std::size_t inputs = op.source.elements() / batch;
+        const std::size_t outputs = op.result.elements() / batch;
+        std::vector<double> sums(op.pass == ProductPass::forward         ? batch * outputs
+                                 : op.pass == ProductPass::backward_data ? batch * inputs
+                                                                         : outputs * inputs);
+        for (std::size_t n = 0; n < batch; ++n) {
+            for (std::size_t o = 0; o < outputs; ++o) {
+                for (std::size_t i = 0; i < inputs; ++i) {
+                    if (op.pass == ProductPass::forward)
+                        sums[n * outputs + o] += source[n * inputs + i] * weights[o * inputs + i];
+                    else if (op.pass == ProductPass::backward_data)
+                        sums[n * inputs + i] += result[n * outputs + o] * weights[o * inputs + i];
+                    else
+                        sums[o * inputs + i] += result[n * outputs + o] * source[n * inputs + i];
+                }
+            }
+        }
+        Values& target = op.pass == ProductPass::forward         ? result
+                         : op.pass == ProductPass::backward_data ? source
+                                                                 : weights;
+        for (std::size_t k = 0; k < sums.size(); ++k) {
+            const float sum = static_cast<float>(sums[k]) + (bias ? bias[k % outputs] : 0);
+            target.put(k, op.relu ? relu_of(sum) : sum);
+        }
+    }
+
+    void operator()(const AddBias& op)
+    {
+        Values values(memory_, op.values);
+        const Values bias(memory_, op.bias);
+        const auto channels = static_cast<std::size_t>(op.values.channels);
+        for (std::size_t k = 0; k < op.values.elements(); ++k) {
+            const float sum = values[k] + (bias ? bias[k % channels] : 0);
+            values.put(k, op.relu ? relu_of(sum) : sum);
+        }
+    }
+
+    void operator()(const Statistics& op)
+    {
+        const Values source(memory_, op.source);
+        const Values weight(memory_, op.weight);
+        const Values bias(memory_, op.bias);
+        const auto channels = static_cast<std::size_t>(op.source.channels);
+        const auto rows = static_cast<double>(op.source.rows());
+        for (std::size_t c = 0; c < channels; ++c) {
+            const float origin = source[c];
+            double first = 0;
+            double second = 0;
+            for (std::size_t k = c; k < op.source.elements(); k += channels) {
+                const Sums one = sums_of(source[k], origin);
+                first += one.first;
+                second += one.second;
+            }
+            const Moments found = moments_of(first, second, origin, rows);
+            const float inverse = 1 / std::sqrt(found.variance + engine::batch_norm_epsilon);
+            Values(memory_, op.channels.mean).put(c, found.mean);
+            Values(memory_, op.channels.inverse_deviation).put(c, inverse);
+            Values(memory_, op.channels.scale).put(c, weight[c] * inverse);
+            Values(memory_, op.channels.shift).put(c, bias[c] - found.mean * (weight[c] * inverse));
+            update(op.running_mean, c, found.mean);
+            update(op.running_variance, c, unbiased(found.variance, rows));
+        }
+    }
+
+    void operator()(const Normalise& op)
+    {
+        const Values source(memory_, op.source);
+        const Values scale(memory_, op.scale);
+        const Values shift(memory_, op.shift);
+        const Values other(memory_, op.other);
+        const Values other_scale(memory_, op.other_scale);
+        const Values other_shift(memory_, op.other_shift);
+        Values result(memory_, op.result);
+        const auto channels = static_cast<std::size_t>(op.source.channels);
+        for (std::size_t k = 0; k < op.source.elements(); ++k) {
+            const std::size_t c = k % channels;
+            float sum = scale ? scaled(source[k], scale[c], shift[c]) : source[k];
+            if (other) sum += other_scale ? scaled(other[k], other_scale[c], other_shift[c]) : other[k];
+            result.put(k, op.relu ? relu_of(sum) : sum);
+        }
+    }
+
+    void operator()(const ReduceGradient& op)
+    {
+        const Values source(memory_, op.source);
+        const Values mean(memory_, op.channels.mean);
+        const Values inverse(memory_, op.channels.inverse_deviation);
+        const auto channels = static_cast<std::size_t>(op.share.channels);
+        std::vector<double> first(channels);
+        std::vector<double> second(channels);
+        Values written(memory_, op.result);
+        for (std::size_t k = 0; k < op.share.elements(); ++k) {
+            const std::size_t c = k % channels;
+            const float g = gradient(op.share, op.other_share, op.output, k);
+            if (written) written.put(k, g);
+            const float summed = written ? written[k] : g;
+            first[c] += summed;
+            if (source) second[c] += summed * ((source[k] - mean[c]) * inverse[c]);
+        }
+        for (std::size_t c = 0; c < channels; ++c) {
+            Values(memory_, op.sum).put(c, static_cast<float>(first[c]));
+            if (source) Values(memory_, op.sum_of_products).put(c, static_cast<float>(second[c]));
+        }
+    }
+
+    void operator()(const NormGradient& op)
+    {
+        const Values source(memory_, op.source);
+        const Values weight(memory_, op.weight);
+        const Values mean(memory_, op.channels.mean);
+        const Values inverse(memory_, op.channels.inverse_deviation);
+        const Values sum(memory_, op.sum);
+        const Values products(memory_, op.sum_of_products);
+        Values result(memory_, op.result);
+        const auto channels = static_cast<std::size_t>(op.source.channels);
+        const auto count = static_cast<float>(op.source.rows());
+        for (std::size_t k = 0; k < op.source.elements(); ++k) {
+            const std::size_t c = k % channels;
+            const float g = gradient(op.gradient, {}, op.output, k);
+            const float normalised = (source[k] - mean[c]) * inverse[c];
+            result.put(k, norm_gradient(g, normalised, {sum[c], products[c]}, count, weight[c] * inverse[c]));
+        }
+    }
+
+    void operator()(const MaskGradient& op)
+    {
+        Values result(memory_, op.result);
+        for (std::size_t k = 0; k < op.result.elements(); ++k)
+            result.put(k, gradient(op.share, op.other_share, op.output, k));
+    }
+
+    void operator()(const Relu& op)
+    {
+        const Values source(memory_, op.source);
+        Values result(memory_, op.result);
+        for (std::size_t k = 0; k < op.result.elements(); ++k) result.put(k, relu_of(source[k]));
+    }
+
+    void operator()(const MaxPool& op)
+    {
+        dispatch(op.source.precision, [&](auto element) {
+            using Element = decltype(element);
+            Values result(memory_, op.result);
+            auto* const winners = memory_.at<std::uint8_t>(op.winners);
+            const PoolShape pool = shape_of(op.source, op.result, op.window);
+            for_places(op.result, [&](std::size_t k, std::size_t n, int y, int x, int c) {
+                const Winner best = max_of(pool, memory_.at<Element>(op.source), n, y, x, c);
+                result.put(k, best.value);
+                winners[k] = best.place;
+            });
+        });
+    }
+
+    void operator()(const MaxPoolGradient& op)
+    {
+        dispatch(op.source.precision, [&](auto element) {
+            using Element = decltype(element);
+            Values source(memory_, op.source);
+            const PoolShape pool = shape_of(op.source, op.result, op.window);
+            for_places(op.source, [&](std::size_t k, std::size_t n, int y, int x, int c) {
+                source.put(k, max_gradient(pool, memory_.at<Element>(op.result), memory_.at<std::uint8_t>(op.winners),
+                                           n, y, x, c));
+            });
+        });
+    }
+
+    void operator()(const AveragePool& op)
+    {
+        const Values source(memory_, op.source);
+        Values result(memory_, op.result);
+        const auto channels = static_cast<std::size_t>(op.source.channels);
+        const std::size_t map = op.source.rows() / static_cast<std::size_t>(op.source.batch);
+        for (std::size_t k = 0; k < op.result.elements(); ++k) {
+            float sum = 0;
+            for (std::size_t place = 0; place < map; ++place)
+                sum += source[(k / channels * map + place) * channels + k % channels];
+            result.put(k, sum / static_cast<float>(map));
+        }
+    }
+
+    void operator()(const AveragePoolGradient& op)
+    {
+        Values source(memory_, op.source);
+        const Values result(memory_, op.result);
+        const auto channels = static_cast<std::size_t>(op.source.channels);
+        const std::size_t map = op.source.rows() / static_cast<std::size_t>(op.source.batch);
+        for (std::size_t k = 0; k < op.source.elements(); ++k)
+            source.put(k, result[k / channels / map * channels + k % channels] / static_cast<float>(map));
+    }
+
+    void operator()(const Dropout& op)
+    {
+        const Values source(memory_, op.source);
+        Values result(memory_, op.result);
+        const std::uint32_t stream = dropout_stream(memory_.state()->step, op.layer);
+        for (std::size_t k = 0; k < op.result.elements(); ++k) {
+            const bool kept = keeps(stream, k, dropout_threshold(op.probability));
+            result.put(k, kept ? source[k] / (1 - op.probability) : 0);
+        }
+    }
+
+    void operator()(const Loss& op)
+    {
+        const Values logits(memory_, op.logits);
+        const auto* const labels = memory_.at<std::int32_t>(op.labels);
+        Values given(memory_, op.gradient);
+        const auto classes = static_cast<std::size_t>(op.logits.channels);
+        const auto batch = static_cast<std::size_t>(op.logits.batch);
+        double loss = 0;
+        for (std::size_t n = 0; n < batch; ++n) {
+            double sum = 0;
+            for (std::size_t c = 0; c < classes; ++c) sum += std::exp(static_cast<double>(logits[n * classes + c]));
+            for (std::size_t c = 0; c < classes; ++c) {
+                const double due = std::exp(static_cast<double>(logits[n * classes + c])) / sum;
+                const bool is_label = static_cast<std::int32_t>(c) == labels[n];
+                given.put(n * classes + c, static_cast<float>((due - is_label) / static_cast<double>(batch)) *
+                                               memory_.state()->loss_scale);
+                if (is_label) loss -= std::log(due);
+            }
+        }
+        memory_.state()->loss = static_cast<float>(loss / static_cast<double>(batch));
+    }
+
+    void operator()(const Widen& op)
+    {
+        const Values from(memory_, op.from);
+        Values to(memory_, op.to);
+        for (std::size_t k = 0; k < op.to.elements(); ++k) to.put(k, from[k]);
+    }
+
+    void operator()(const CheckFinite& op)
+    {
+        const Values gradients(memory_, op.gradients);
+        for (std::size_t k = 0; k < op.gradients.elements(); ++k) {
+            if (!std::isfinite(gradients[k])) memory_.state()->finite = 0;
+        }
+    }
+
+    void operator()(const Descend& op)
+    {
+        if (op.scaled && memory_.state()->finite == 0) return;
+        Values values(memory_, op.values);
+        Values momenta(memory_, op.momenta);
+        Values copies(memory_, op.copies);
+        const Values gradients(memory_, op.gradients);
+        const float unscale = op.scaled ? 1 / memory_.state()->loss_scale : 1;
+        for (std::size_t k = 0; k < op.values.elements(); ++k) {
+            const Descended next = descend(values[k], gradients[k] * unscale, momenta[k], op.learning_rate);
+            values.put(k, next.value);
+            momenta.put(k, next.momentum);
+            if (copies) copies.put(k, next.value);
+        }
+    }
+
+    void operator()(const Advance& op)
+    {
+        StepState& state = *memory_.state();
+        state = advanced(state, op.scaled);
+    }
+
+  private:
+    template <class Visit>
+    static void dispatch(Precision precision, const Visit& visit)
+    {
+        if (precision == Precision::bf16) return visit(__nv_bfloat16{});
+        if (precision == Precision::fp16) return visit(__half{});
+        visit(float{});
+    }
+
+    static PoolShape shape_of(const Tensor& source, const Tensor& result, const model::Window& window)
+    {
+        return {source.channels, source.height, source.width,  result.height,
+                result.width,    window.size,   window.stride, window.padding};
+    }
+
+    template <class Visit>
+    static void for_places(const Tensor& tensor, const Visit& visit)
+    {
+        std::size_t k = 0;
+        for (std::size_t n = 0; n < static_cast<std::size_t>(tensor.batch); ++n) {
+            for (int y = 0; y < tensor.height; ++y) {
+                for (int x = 0; x < tensor.width; ++x) {
+                    for (int c = 0; c < tensor.channels; ++c) visit(k++, n, y, x, c);
+                }
+            }
+        }
+    }
+
+    /// visit(place of the result, tap of the window, place of the source), places counted over all images.
+    template <class Visit>
+    static void for_taps(const ConvolutionShape& shape, const Visit& visit)
+    {
+        const model::Window& window = shape.window;
+        for (int n = 0; n < shape.batch; ++n) {
+            for (int y = 0; y < shape.result.height; ++y) {
+                for (int x = 0; x < shape.result.width; ++x) {
+                    for (int tap = 0; tap < window.size * window.size; ++tap) {
+                        const int row = y * window.stride - window.padding + tap / window.size;
+                        const int column = x * window.stride - window.padding + tap % window.size;
+                        if (row < 0 || row >= shape.source.height || column < 0 || column >= shape.source.width)
+                            continue;
+                        const auto index = [n](const model::Shape& map, int i, int j) {
+                            return static_cast<std::size_t>((n * map.height + i) * map.width + j);
+                        };
+                        visit(index(shape.result, y, x), static_cast<std::size_t>(tap),
+                              index(shape.source, row, column));
+                    }
+                }
+            }
+        }
+    }
+
+    float gradient(const Tensor& share, const Tensor& other, const Tensor& output, std::size_t k) const
+    {
+        float g = Values(memory_, share)[k];
+        if (other) g += Values(memory_, other)[k];
+        return output ? masked(g, Values(memory_, output)[k]) : g;
+    }
+
+    void update(const Tensor& statistic, std::size_t channel, float batch) const
+    {
+        Values values(memory_, statistic);
+        values.put(channel, running(values[channel], batch));
+    }
+
+    const Memory& memory_;
+};
+
+}  // namespace
+
+void run_on_host(const Program::Stage& stage, const Memory& memory)
+{
+    Run run(memory);
+    for (const Operation& operation : stage.operations) std::visit(run, operation);
+}
+
+}  // namespace roof::cudnn

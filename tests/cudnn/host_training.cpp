@@ -1,0 +1,76 @@
+#include "tests/cudnn/host_training.hpp"
+
+#include "workloads/model/hashed.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <span>
+
+namespace roof::cudnn {
+
+Choosers loops(bool fused)
+{
+    return {[fused](const ConvolutionShape&) {
+                return Choice{
+                    .plan = 0, .workspace = 0, .implementation = "loops", .algorithm = "gemm", .fused = fused};
+            },
+            [fused](const Product&) {
+                return Choice{.plan = 0, .workspace = 0, .implementation = "loops", .algorithm = {}, .fused = fused};
+            }};
+}
+
+HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, bool fused)
+    : written_(graph, settings, loops(fused)), bytes_(written_.bytes()), memory_(written_.program(), bytes_.data())
+{
+    const Written::Start start = written_.start();
+    *memory_.state() = start.state;
+    std::ranges::copy(start.values, memory_.at<float>(written_.parameters().values));
+    for (std::size_t i = 0; settings.narrow() && i < start.values.size(); ++i) {
+        const Tensor& copies = written_.parameters().copies;
+        if (settings.storage() == Precision::bf16)
+            memory_.at<__nv_bfloat16>(copies)[i] = __nv_bfloat16(start.values[i]);
+        else
+            memory_.at<__half>(copies)[i] = __half(start.values[i]);
+    }
+    for (const Running& one : written_.running())
+        std::fill_n(memory_.at<float>(one.variance), one.variance.elements(), 1.0F);
+    const Tensor& images = written_.images();
+    model::hashed_input().fill({memory_.at<float>(images), images.elements()});
+    for (int n = 0; n < images.batch; ++n)
+        memory_.at<std::int32_t>(written_.labels())[n] = model::hashed_label(n, graph.classes());
+}
+
+double HostTraining::differentiate()
+{
+    for (const Program::Stage& stage : written_.program().stages()) {
+        if (stage.part.phase != Phase::update) run_on_host(stage, memory_);
+    }
+    return memory_.state()->loss;
+}
+
+void HostTraining::update()
+{
+    for (const Program::Stage& stage : written_.program().stages()) {
+        if (stage.part.phase == Phase::update) run_on_host(stage, memory_);
+    }
+}
+
+std::vector<float> HostTraining::numbers(const Tensor& tensor) const
+{
+    const float* const begin = memory_.at<float>(tensor);
+    return {begin, begin + tensor.elements()};
+}
+
+std::vector<float> HostTraining::value(std::size_t parameter) const
+{
+    return written_.in_pytorch_order(parameter, numbers(written_.parameters().values));
+}
+
+std::vector<float> HostTraining::gradient(std::size_t parameter) const
+{
+    return written_.in_pytorch_order(parameter, numbers(written_.parameters().gradients));
+}
+
+}  // namespace roof::cudnn

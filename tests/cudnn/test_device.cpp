@@ -1,0 +1,223 @@
+// The step on a GPU: kernels and libraries do what the loops do, training is PyTorch's, and a graph of it is the step itself. On a
+// machine without a GPU these tests say so and check nothing.
+#include "ert/base/error.hpp"
+#include "tests/cudnn/host_training.hpp"
+#include "tests/cudnn/small_networks.hpp"
+#include "tests/engine/reference.hpp"
+#include "workloads/cudnn/step.hpp"
+#include "workloads/model/hashed.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace roof;
+using namespace roof::cudnn;
+
+namespace {
+
+bool is_without_gpu()
+{
+    int count = 0;
+    const bool none = cudaGetDeviceCount(&count) != cudaSuccess || count == 0;
+    cudaGetLastError();
+    if (none) WARN("skipped: there is no GPU here");
+    return none;
+}
+
+Settings hashed(int batch, Precision precision, bool deterministic = false)
+{
+    return {.batch = batch,
+            .parameters = engine::Parameters::hashed,
+            .precision = precision,
+            .deterministic = deterministic};
+}
+
+/// On the parity batch, stage by stage.
+class DeviceTraining {
+  public:
+    DeviceTraining(const model::Graph& graph, const Settings& settings)
+        : program_(graph, settings, stream_, nullptr, "this GPU")
+    {
+        const Tensor& images = program_.written().images();
+        std::vector<float> values(images.elements());
+        model::hashed_input().fill(values);
+        std::vector<std::int32_t> labels;
+        for (int n = 0; n < images.batch; ++n) labels.push_back(model::hashed_label(n, graph.classes()));
+        REQUIRE(cudaMemcpy(program_.images(), values.data(), images.bytes(), cudaMemcpyHostToDevice) == cudaSuccess);
+        REQUIRE(cudaMemcpy(program_.labels(), labels.data(), labels.size() * sizeof(std::int32_t),
+                           cudaMemcpyHostToDevice) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    }
+
+    double differentiate()
+    {
+        run([](Phase phase) { return phase != Phase::update; });
+        return static_cast<double>(state().loss);
+    }
+    void update()
+    {
+        run([](Phase phase) { return phase == Phase::update; });
+    }
+    const DeviceProgram& program() const { return program_; }
+    StepState state() const
+    {
+        StepState state;
+        REQUIRE(cudaMemcpy(&state, program_.state(), sizeof(state), cudaMemcpyDeviceToHost) == cudaSuccess);
+        return state;
+    }
+    /// Of the loss as it is, not scaled.
+    std::vector<float> gradient(std::size_t parameter) const
+    {
+        std::vector<float> values = program_.gradient(parameter);
+        const float scale = state().loss_scale;
+        for (float& value : values) value /= scale;
+        return values;
+    }
+
+  private:
+    template <class Wanted>
+    void run(const Wanted& wanted)
+    {
+        const auto& stages = program_.written().program().stages();
+        for (std::size_t i = 0; i < stages.size(); ++i) {
+            if (wanted(stages[i].part.phase)) program_.enqueue(i, {});
+        }
+        stream_.synchronize();
+    }
+
+    gpu::Stream stream_;
+    DeviceProgram program_;
+};
+
+double distance(const std::vector<float>& found, const std::vector<float>& due)
+{
+    std::vector<float> apart(due.size());
+    std::ranges::transform(found, due, apart.begin(), std::minus{});
+    return engine::norm(apart) / std::max(engine::norm(due), 1e-12);
+}
+
+/// The accepted distances from double precision: relative, those of losses absolute. As of the CPU's engine in fp32.
+struct Tolerance {
+    double first_loss = 1e-6;
+    double later_losses = 1e-4;
+    double gradient = 5e-3;
+    double projection = 2e-2;
+};
+/// Eleven bits of significand in products, as fp16 has.
+constexpr Tolerance tf32_tolerance{.first_loss = 1e-3, .later_losses = 1e-2, .gradient = 5e-2, .projection = 5e-1};
+constexpr Tolerance fp16_tolerance{.first_loss = 1e-3, .later_losses = 1e-2, .gradient = 1e-1, .projection = 1};
+constexpr Tolerance bf16_tolerance{.first_loss = 4e-3, .later_losses = 5e-2, .gradient = 2e-1, .projection = 2};
+
+void compare_with_pytorch(const std::string& model, Precision precision, const Tolerance& tolerance)
+{
+    INFO(model << " " << traits(precision).name);
+    const model::Graph graph = model::build_model(model);
+    const engine::Reference reference(model);
+    DeviceTraining training(graph, hashed(2, precision));
+    for (std::size_t step = 0; step < reference.count("loss"); ++step) {
+        INFO("step " << step);
+        CHECK(std::abs(training.differentiate() - reference.at("loss", std::to_string(step))) <
+              (step == 0 ? tolerance.first_loss : tolerance.later_losses));
+        for (std::size_t k = 0; step == 0 && k < graph.parameters().size(); ++k) {
+            const std::string name = graph.parameters()[k].name;
+            const double length = reference.at("grad_l2", name);
+            if (length < 1e-10) continue;  // a bias before batch norm, which takes it off again
+            INFO(name);
+            const std::vector<float> gradient = training.gradient(k);
+            CHECK(std::abs(engine::norm(gradient) / length - 1) < tolerance.gradient);
+            CHECK(std::abs(engine::projection(gradient, k) - reference.at("grad_proj", name)) / length <
+                  tolerance.projection);
+        }
+        training.update();
+    }
+}
+
+std::vector<double> losses_of(Step& step, int launches)
+{
+    const Clock clock = steady_clock();
+    Trace trace(clock, step.parts().size());
+    std::vector<double> losses;
+    for (int i = 0; i < launches; ++i) {
+        trace.reset();
+        step.launch(trace);
+        losses.push_back(trace.loss().value());
+        CHECK(trace.time_taken().value().value > 0);
+    }
+    for (const Seconds seconds : trace.part_seconds()) CHECK(seconds.value >= 0);
+    return losses;
+}
+
+}  // namespace
+
+TEST_CASE("On a GPU the small networks compute what the loops compute")
+{
+    if (is_without_gpu()) return;
+    const auto [precision, tolerance] = GENERATE(table<Precision, double>(
+        {{Precision::fp32, 1e-4}, {Precision::tf32, 0.1}, {Precision::bf16, 0.3}, {Precision::fp16, 0.1}}));
+    for (const model::Graph& graph : {plain_network(), residual_network()}) {
+        INFO(graph.name() << " " << traits(precision).name);
+        HostTraining due(graph, hashed(4, precision));
+        DeviceTraining found(graph, hashed(4, precision));
+        const float scale = due.state().loss_scale;
+        CHECK(std::abs(found.differentiate() - due.differentiate()) < tolerance);
+        for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
+            if (graph.parameters()[k].name == "conv2.bias" && graph.name() == "plain") continue;
+            INFO(graph.parameters()[k].name);
+            std::vector<float> gradient = due.gradient(k);
+            for (float& value : gradient) value /= scale;
+            CHECK(distance(found.gradient(k), gradient) < tolerance);
+        }
+        found.update();
+        due.update();
+        for (std::size_t k = 0; k < graph.parameters().size(); ++k)
+            CHECK(distance(found.program().value(k), due.value(k)) < tolerance);
+        for (std::size_t i = 0; i < due.written().running().size(); ++i) {
+            const Running& running = found.program().written().running()[i];
+            CHECK(distance(found.program().numbers(running.variance),
+                           due.numbers(due.written().running()[i].variance)) < tolerance);
+        }
+    }
+}
+
+TEST_CASE("On a GPU networks train as in PyTorch, in each number format within its tolerance")
+{
+    if (is_without_gpu()) return;
+    for (const std::string model : {"alexnet", "resnet18", "vgg11_bn"})
+        compare_with_pytorch(model, Precision::fp32, {});
+    for (const std::string model : {"alexnet", "resnet18"}) {
+        compare_with_pytorch(model, Precision::tf32, tf32_tolerance);
+        compare_with_pytorch(model, Precision::fp16, fp16_tolerance);
+        compare_with_pytorch(model, Precision::bf16, bf16_tolerance);
+    }
+}
+
+TEST_CASE(
+    "On a GPU a captured graph is the step: the same losses bit for bit, and no memory taken from launch to launch")
+{
+    if (is_without_gpu()) return;
+    const model::Graph graph = model::build_model("resnet18");
+    const Settings settings = hashed(8, Precision::bf16, true);
+    StepOptions options{.device = {0}, .device_model = "this GPU"};
+    Step captured(graph, settings, options);
+    options.graph = false;
+    Step apart(graph, settings, options);
+    const std::vector<double> losses = losses_of(captured, 3);
+    CHECK(losses == losses_of(apart, 3));
+    std::size_t before = 0;
+    std::size_t after = 0;
+    std::size_t total = 0;
+    REQUIRE(cudaMemGetInfo(&before, &total) == cudaSuccess);
+    losses_of(captured, 6);
+    REQUIRE(cudaMemGetInfo(&after, &total) == cudaSuccess);
+    CHECK(after == before);
+}
+
+TEST_CASE("On a GPU a batch beyond the memory is an error that says how large a batch would fit")
+{
+    if (is_without_gpu()) return;
+    const model::Graph graph = model::build_model("vgg16");
+    const gpu::Stream stream;
+    CHECK_THROWS_AS(DeviceProgram(graph, hashed(16384, Precision::bf16), stream, nullptr, "this GPU"), OutOfMemory);
+}

@@ -1,0 +1,134 @@
+// cuDNN without a device: from the properties of three GPUs the library says which engines it would use for every convolution of
+// every model, and finishes their plans. Engines that are compiled at run time need a driver for that, and do not show here.
+#include "ert/base/error.hpp"
+#include "tests/cudnn/host_training.hpp"
+#include "workloads/cudnn/candidates.hpp"
+#include "workloads/model/models.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+using namespace roof;
+using namespace roof::cudnn;
+
+namespace {
+
+Descriptor device(const std::string& name)
+{
+    std::ifstream file(std::string(ROOF_TEST_DATA) + "/data/" + name + ".json");
+    std::stringstream text;
+    text << file.rdbuf();
+    return device_from_json(text.str());
+}
+
+/// Asks the library as a step on the device would, each shape once, and takes the first of its engines.
+class Planner {
+  public:
+    Planner(Descriptor device, const Settings& settings) : device_(std::move(device)), settings_(settings) {}
+
+    Choosers choosers()
+    {
+        return {[this](const ConvolutionShape& shape) { return choose(shape); }, loops().product};
+    }
+    int shapes() const { return static_cast<int>(known_.size()); }
+    int fused() const { return fused_; }
+    int refused_fusions() const { return refused_fusions_; }
+
+  private:
+    Choice choose(const ConvolutionShape& shape)
+    {
+        const auto [place, is_new] = known_.try_emplace(shape.text() + std::string(name(shape.pass)));
+        if (is_new) place->second = first(shape);
+        return place->second;
+    }
+
+    Choice first(ConvolutionShape shape)
+    {
+        INFO(name(shape.pass) << " " << shape.text());
+        std::vector<Candidate> found = candidates(shape, settings_, device_);
+        const bool wants_more = shape.bias || shape.relu;
+        const bool is_fused = !found.empty();
+        if (wants_more) ++(is_fused ? fused_ : refused_fusions_);
+        if (!is_fused) {
+            shape.bias = shape.relu = false;
+            found = candidates(shape, settings_, device_);
+        }
+        REQUIRE_FALSE(found.empty());
+        for (const Candidate& one : found) {
+            CHECK(one.engine.name.starts_with("engine "));
+            CHECK(one.plan.workspace >= 0);
+            CHECK(is_allowed(one.engine.notes, settings_));
+        }
+        return choice_of(found.front(), is_fused);
+    }
+
+    Descriptor device_;
+    Settings settings_;
+    std::map<std::string, Choice> known_;
+    int fused_ = 0;
+    int refused_fusions_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("cuDNN has engines for every convolution of every model on sm_80, sm_90 and sm_100")
+{
+    const std::string where = GENERATE("a100", "h200", "b200");
+    const Precision precision = GENERATE(Precision::bf16, Precision::tf32);
+    INFO(where << " " << traits(precision).name);
+    const Settings settings{.batch = 16, .precision = precision};
+    Planner planner(device(where), settings);
+    for (const std::string& model : model::model_names()) {
+        INFO(model);
+        const Written written(model::build_model(model), settings, planner.choosers());
+        CHECK(written.bytes() > 0);
+        for (const Part& part : written.program().parts()) CHECK_FALSE(part.implementation.empty());
+    }
+    CHECK(planner.shapes() > 100);
+    CHECK(planner.fused() > 0);
+}
+
+TEST_CASE("True fp32, fp16 and the same bits each time are to be had for every shape of three families")
+{
+    const std::string where = GENERATE("a100", "h200", "b200");
+    const Settings settings =
+        GENERATE(Settings{.batch = 8, .precision = Precision::fp32}, Settings{.batch = 8, .precision = Precision::fp16},
+                 Settings{.batch = 8, .precision = Precision::bf16, .deterministic = true},
+                 Settings{.batch = 8, .precision = Precision::fp32, .deterministic = true});
+    INFO(where << " " << traits(settings.precision).name << (settings.deterministic ? " deterministic" : ""));
+    Planner planner(device(where), settings);
+    for (const std::string model : {"alexnet", "vgg16_bn", "resnet50"})
+        CHECK(Written(model::build_model(model), settings, planner.choosers()).bytes() > 0);
+}
+
+TEST_CASE("Winograd's algorithm is offered on sm_80 and on none of the newer chips; FFT and direct nowhere")
+{
+    const Settings fp32{.batch = 8, .precision = Precision::fp32};
+    CHECK(offers(Algorithm::winograd, fp32, device("a100")));
+    CHECK_FALSE(offers(Algorithm::winograd, fp32, device("h200")));
+    CHECK_FALSE(offers(Algorithm::winograd, fp32, device("b200")));
+    for (const std::string where : {"a100", "h200", "b200"}) {
+        CHECK(offers(Algorithm::automatic, fp32, device(where)));
+        CHECK(offers(Algorithm::gemm, fp32, device(where)));
+        CHECK_FALSE(offers(Algorithm::fft, fp32, device(where)));
+        CHECK_FALSE(offers(Algorithm::direct, fp32, device(where)));
+    }
+}
+
+TEST_CASE("Winograd's engines are what the algorithm asks for where they are, and their products are counted")
+{
+    const Settings settings{.batch = 8, .precision = Precision::fp32, .algorithm = Algorithm::winograd};
+    Planner planner(device("a100"), settings);
+    const Written written(model::build_model("resnet18"), settings, planner.choosers());
+    CHECK(written.algorithms().at("winograd") > 10);
+    CHECK(written.algorithms().at("gemm") > 10);
+}
+
+TEST_CASE("A device is what its JSON text says, and a text that is none is an error")
+{
+    CHECK_THAT(json_of(device("h200")), Catch::Contains("NVIDIA H200") && Catch::Contains("132"));
+    CHECK_THROWS_AS(device_from_json("{}"), Error);
+}

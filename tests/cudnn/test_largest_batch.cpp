@@ -1,0 +1,21 @@
+// The answer to a batch that does not fit.
+#include "tests/cudnn/host_training.hpp"
+#include "workloads/cudnn/largest_batch.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::cudnn;
+
+TEST_CASE("The largest batch that fits is planned: it fits, and one image more does not")
+{
+    const model::Graph graph = model::build_model("alexnet");
+    Settings settings{.batch = 1, .precision = Precision::bf16};
+    constexpr std::size_t memory = std::size_t{4} << 30;
+    const int fits = largest_batch(graph, settings, memory);
+    settings.batch = fits;
+    CHECK(Written(graph, settings, loops()).bytes() <= memory);
+    settings.batch = fits + 1;
+    CHECK(Written(graph, settings, loops()).bytes() > memory);
+    CHECK(largest_batch(graph, settings, 1 << 20) == 0);
+}

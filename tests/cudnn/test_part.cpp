@@ -1,0 +1,85 @@
+// The cuDNN part opened as a shared object, on a machine with or without a GPU.
+#include "ert/base/error.hpp"
+#include "ert/method/lab.hpp"
+#include "ert/method/measurement.hpp"
+
+#include <dlfcn.h>
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+using namespace roof;
+
+namespace {
+
+/// The one built beside this test, unless it was carried to another machine.
+std::string path_of_part()
+{
+    const char* const elsewhere = std::getenv("ROOF_CUDNN_PART");
+    return elsewhere != nullptr ? elsewhere : ROOF_CUDNN_PART;
+}
+
+/// Never closed: the lab's benches live in the shared object.
+void add_part(Lab& lab)
+{
+    void* const part = dlopen(path_of_part().c_str(), RTLD_NOW | RTLD_LOCAL);
+    INFO((part == nullptr ? dlerror() : ""));
+    REQUIRE(part != nullptr);
+    const auto add = reinterpret_cast<void (*)(Lab&)>(dlsym(part, "roof_add_part"));
+    REQUIRE(add != nullptr);
+    add(lab);
+}
+
+Point usual_point(const Bench& bench, const Machine& machine)
+{
+    Point point;
+    for (const Axis& axis : bench.axes(machine)) point.set(axis.name, axis.usual.front());
+    return point;
+}
+
+Device gpu_of(const std::string& capability)
+{
+    Device device;
+    device.name = "gpu:0";
+    device.kind = "gpu";
+    device.facts["compute capability"] = capability;
+    return device;
+}
+
+}  // namespace
+
+TEST_CASE("The part opens without a driver and brings the bench, over axes that results have columns for")
+{
+    Lab lab;
+    add_part(lab);
+    CHECK_THAT(lab.machine().versions.at("cuDNN"), Catch::StartsWith("9."));
+    CHECK_FALSE(lab.machine().versions.at("cuBLASLt").empty());
+    const Bench* const bench = lab.find("train", "gpu");
+    REQUIRE(bench != nullptr);
+    CHECK_FALSE(bench->sentence().empty());
+    std::vector<std::string> names;
+    for (const Axis& axis : bench->axes(lab.machine())) {
+        INFO(axis.name);
+        CHECK(std::ranges::find(axis_names(), axis.name) != axis_names().end());
+        CHECK_FALSE(axis.usual.empty());
+        names.push_back(axis.name);
+    }
+    CHECK(names == std::vector<std::string>{"model", "batch", "precision", "algorithm", "data", "parameters", "lr",
+                                            "graph", "deterministic"});
+}
+
+TEST_CASE("A chip without the number format says so, and a wrong learning rate is the user's mistake")
+{
+    Lab lab;
+    add_part(lab);
+    const Bench* const bench = lab.find("train", "gpu");
+    Point point = usual_point(*bench, lab.machine());
+    point.set("precision", "bf16");
+    const auto reason = bench->obstacle(point, lab.machine(), gpu_of("7.5"));
+    REQUIRE(reason);
+    CHECK_THAT(*reason, Catch::Contains("bf16 needs compute capability 8.0; this GPU has 7.5"));
+    CHECK_FALSE(bench->obstacle(point, lab.machine(), gpu_of("9.0")));
+    point.set("lr", "-1");
+    CHECK_THROWS_AS(bench->obstacle(point, lab.machine(), gpu_of("9.0")), InputError);
+}

@@ -1,0 +1,209 @@
+// The program of the GPU's step, run by loops on the host, trains as the CPU's engine does, which trains as PyTorch does.
+#include "tests/cudnn/host_training.hpp"
+#include "tests/cudnn/small_networks.hpp"
+#include "workloads/cudnn/formulas.hpp"
+#include "workloads/model/hashed.hpp"
+#include "workloads/onednn/network.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+using namespace roof;
+using namespace roof::cudnn;
+
+namespace {
+
+constexpr int batch = 3;
+
+/// The CPU's engine on the same batch.
+class Reference {
+  public:
+    explicit Reference(const model::Graph& graph)
+        : network_(graph, {.batch = batch, .threads = 2, .parameters = engine::Parameters::hashed}),
+          trace_(clock_, network_.parts().size()),
+          images_(static_cast<std::size_t>(batch * graph.layer(0).output.elements()))
+    {
+        model::hashed_input().fill(images_);
+        for (int n = 0; n < batch; ++n) labels_.push_back(model::hashed_label(n, graph.classes()));
+    }
+    double differentiate()
+    {
+        const double loss = network_.forward(images_.data(), labels_.data(), trace_);
+        network_.backward(trace_);
+        return loss;
+    }
+    void update() { network_.update(trace_); }
+    const onednn::Network& network() const { return network_; }
+
+  private:
+    onednn::Network network_;
+    Clock clock_ = [] { return Seconds{}; };
+    Trace trace_;
+    std::vector<float> images_;
+    std::vector<int> labels_;
+};
+
+double distance(const std::vector<float>& found, const std::vector<float>& due)
+{
+    REQUIRE(found.size() == due.size());
+    double apart = 0;
+    double length = 0;
+    for (std::size_t i = 0; i < due.size(); ++i) {
+        apart += std::pow(static_cast<double>(found[i]) - due[i], 2);
+        length += std::pow(static_cast<double>(due[i]), 2);
+    }
+    return std::sqrt(apart / length);
+}
+
+struct Tolerance {
+    double loss;
+    double gradient;
+    double value;
+};
+
+void compare(const model::Graph& graph, const Settings& settings, bool fused, const Tolerance& tolerance)
+{
+    Reference due(graph);
+    HostTraining found(graph, settings, fused);
+    const float scale = found.state().loss_scale;
+    for (int step = 0; step < 3; ++step) {
+        INFO(graph.name() << " step " << step);
+        CHECK(std::abs(found.differentiate() - due.differentiate()) < tolerance.loss * (step + 1));
+        for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
+            const model::Parameter parameter = graph.parameters()[k];
+            if (parameter.name == "conv2.bias" && graph.name() == "plain") continue;  // batch norm takes it off again
+            INFO(parameter.name);
+            std::vector<float> gradient = found.gradient(k);
+            for (float& one : gradient) one /= scale;
+            if (step == 0) CHECK(distance(gradient, due.network().gradient(k)) < tolerance.gradient);
+        }
+        found.update();
+        due.update();
+        for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
+            if (graph.parameters()[k].name == "conv2.bias" && graph.name() == "plain") continue;
+            INFO(graph.parameters()[k].name);
+            CHECK(distance(found.value(k), due.network().value(k)) < tolerance.value);
+        }
+    }
+    const auto running = due.network().running();
+    REQUIRE(running.size() == found.written().running().size());
+    for (std::size_t i = 0; i < running.size(); ++i) {
+        INFO(running[i].layer);
+        CHECK(distance(found.numbers(found.written().running()[i].mean), running[i].mean) < 100 * tolerance.value);
+        CHECK(distance(found.numbers(found.written().running()[i].variance), running[i].variance) <
+              100 * tolerance.value);
+    }
+}
+
+Settings hashed(Precision precision)
+{
+    return {.batch = batch, .parameters = engine::Parameters::hashed, .precision = precision};
+}
+
+}  // namespace
+
+TEST_CASE("The step's program trains as the CPU's engine does, whether bias and ReLU are fused or not")
+{
+    const Tolerance fp32{.loss = 2e-5, .gradient = 2e-4, .value = 1e-4};
+    const bool fused = GENERATE(true, false);
+    compare(plain_network(), hashed(Precision::fp32), fused, fp32);
+    compare(residual_network(), hashed(Precision::fp32), fused, fp32);
+}
+
+/// Few values a channel: a ReLU that rounding turns moves a gradient by much.
+TEST_CASE("In bf16 and fp16 it trains as near as these formats are")
+{
+    compare(residual_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
+    compare(residual_network(), hashed(Precision::fp16), true, {.loss = 5e-3, .gradient = 0.25, .value = 5e-3});
+    compare(plain_network(), hashed(Precision::bf16), false, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
+}
+
+TEST_CASE("A gradient that is not finite halves the loss scale and leaves the parameters as they are")
+{
+    HostTraining training(plain_network(), hashed(Precision::fp16));
+    training.differentiate();
+    const std::vector<float> before = training.value(0);
+    training.state().loss_scale = std::numeric_limits<float>::infinity();
+    training.differentiate();
+    training.state().loss_scale = 1024;
+    training.update();
+    CHECK(training.value(0) == before);
+    CHECK(training.state().loss_scale == 512);
+    CHECK(training.state().skipped == 1);
+    CHECK(training.state().finite == 1);
+    CHECK(training.state().step == 1);
+    training.differentiate();
+    training.update();
+    CHECK(training.value(0) != before);
+    CHECK(training.state().step == 2);
+}
+
+TEST_CASE("The loss scale doubles after so many updates without an overflow, as PyTorch's does")
+{
+    LossScale scale{first_loss_scale, 0};
+    for (std::uint32_t i = 0; i < updates_before_doubling; ++i) scale = next_scale(scale, true);
+    CHECK(scale.scale == 2 * first_loss_scale);
+    CHECK(scale.good == 0);
+    CHECK(next_scale(scale, false).scale == first_loss_scale);
+}
+
+TEST_CASE("Dropout drops its share, other places in each step and layer, and the same ones on the way back")
+{
+    Settings settings = hashed(Precision::fp32);
+    settings.parameters = engine::Parameters::random;
+    HostTraining training(plain_network(), settings);
+    const double first = training.differentiate();
+    CHECK(training.differentiate() == first);
+    training.state().step = 1;
+    CHECK(training.differentiate() != first);
+
+    int kept = 0;
+    int differing = 0;
+    const std::uint32_t threshold = dropout_threshold(0.25F);
+    for (std::size_t i = 0; i < 100'000; ++i) {
+        kept += keeps(dropout_stream(0, 3), i, threshold) ? 1 : 0;
+        differing += keeps(dropout_stream(0, 3), i, threshold) != keeps(dropout_stream(0, 4), i, threshold) ? 1 : 0;
+    }
+    CHECK(std::abs(kept - 75'000) < 1000);
+    CHECK(std::abs(differing - 37'500) < 1000);
+}
+
+TEST_CASE("Gradients lie in one block in the order in which stages complete them, each parameter once")
+{
+    for (const std::string model : {"vgg11_bn", "resnet18"}) {
+        const model::Graph graph = model::build_model(model);
+        const Written written(graph, {.batch = 2, .precision = Precision::bf16}, loops());
+        std::vector<std::size_t> places;
+        for (const Program::Stage& stage : written.program().stages()) {
+            for (const std::size_t parameter : stage.ready)
+                places.push_back(written.parameters().all()[parameter].first);
+        }
+        CHECK(std::set(places.begin(), places.end()).size() == graph.parameters().size());
+        CHECK(places.size() == graph.parameters().size());
+        if (model == "vgg11_bn") CHECK(std::ranges::is_sorted(places));
+    }
+}
+
+TEST_CASE("The memory of a step is planned once: activations that never meet share bytes")
+{
+    const model::Graph graph = model::build_model("resnet50");
+    std::size_t before = 0;
+    for (const int images : {1, 8, 32}) {
+        const Written written(graph, {.batch = images, .precision = Precision::bf16}, loops());
+        std::size_t apart = 0;
+        for (const Program::Stage& stage : written.program().stages()) {
+            for (const roof::Operation& operation : stage.part.operations)
+                apart += static_cast<std::size_t>(operation.bytes.value);
+        }
+        CHECK(written.bytes() > before);
+        CHECK(written.bytes() < apart / 2);
+        before = written.bytes();
+    }
+    const Written narrow(graph, {.batch = 32, .precision = Precision::bf16}, loops());
+    const Written wide(graph, {.batch = 32, .precision = Precision::fp32}, loops());
+    CHECK(static_cast<double>(narrow.bytes()) < 0.65 * static_cast<double>(wide.bytes()));
+}

@@ -1,0 +1,45 @@
+// The checks and remarks that all engines share.
+#include "ert/base/error.hpp"
+#include "workloads/engine/recipe.hpp"
+#include "workloads/engine/step_facts.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+using namespace roof;
+using namespace roof::engine;
+
+TEST_CASE("A loss that is not finite, or a first one far above guessing, is an error")
+{
+    CHECK_NOTHROW(check_losses(Parameters::random, 1000, 6.9, 5.0));
+    CHECK_NOTHROW(check_losses(Parameters::random, 1000, std::nullopt, 5.0));
+    CHECK_THROWS_AS(check_losses(Parameters::random, 1000, 6.9, std::numeric_limits<double>::quiet_NaN()), Error);
+    CHECK_THROWS_AS(check_losses(Parameters::random, 1000, 60, 5.0), Error);
+    CHECK_NOTHROW(check_losses(Parameters::hashed, 1000, 60, 5.0));
+}
+
+TEST_CASE("What the implementations save in FLOPs is taken off those a step executes")
+{
+    const model::Graph graph = model::build_model("alexnet");
+    std::vector<Part> parts(2);
+    parts[0].work = {.flops = {100}, .compulsory = {10}, .no_reuse = {20}};
+    parts[0].work.executed = Flops{40};
+    parts[1].work = {.flops = {50}, .compulsory = {1}, .no_reuse = {2}};
+    const Work work = step_work(graph, 1, Precision::fp32, parts);
+    CHECK(work.executed == work.flops - Flops{60});
+    CHECK(work.compulsory == Bytes{11});
+    CHECK(work.no_reuse == Bytes{22});
+    parts[0].work.executed = {};
+    CHECK(step_work(graph, 1, Precision::fp32, parts).executed == Flops{});
+}
+
+TEST_CASE("Broken images are counted, and the first five named")
+{
+    CHECK(remarks_on({}).empty());
+    const std::vector<std::string> remarks =
+        remarks_on({.images = 9, .classes = 2, .skipped = {"a: x", "b: x", "c: x", "d: x", "e: x", "f: x"}});
+    REQUIRE(remarks.size() == 1);
+    CHECK_THAT(remarks[0], Catch::StartsWith("6 broken image file(s) skipped: a: x"));
+    CHECK_THAT(remarks[0], !Catch::Contains("f: x"));
+}

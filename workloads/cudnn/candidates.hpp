@@ -1,0 +1,32 @@
+// Which of the engines that cuDNN offers may compute a pass, under what the settings allow: the precision they promise, the
+// algorithm they ask for, the same bits each time. No device is needed to tell.
+#pragma once
+
+#include "workloads/cudnn/choose.hpp"
+#include "workloads/cudnn/convolution_graph.hpp"
+#include "workloads/cudnn/settings.hpp"
+
+#include <string>
+#include <vector>
+
+namespace roof::cudnn {
+
+/// fp32 means fp32: engines that use tensor cores or round their inputs are none for it.
+bool is_allowed(const EngineNotes& notes, const Settings& settings);
+
+/// Engines with plans, in the order of the library's heuristics.
+struct Candidate {
+    Engine engine;
+    Plan plan;
+};
+/// Those that are allowed and serve the device; of an algorithm that a pass is not offered in, though other passes may be, those
+/// of any. Empty if cuDNN has none.
+std::vector<Candidate> candidates(const ConvolutionShape& shape, const Settings& settings, const Descriptor& device);
+
+/// Whether cuDNN has an engine of the algorithm for 3x3 convolutions on this device. Throws Error.
+bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device);
+
+/// What a step says of the candidate.
+Choice choice_of(const Candidate& candidate, bool fused);
+
+}  // namespace roof::cudnn

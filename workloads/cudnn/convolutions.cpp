@@ -1,0 +1,178 @@
+#include "workloads/cudnn/convolutions.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/buffer.hpp"
+#include "ert/gpu/check.hpp"
+#include "ert/gpu/event_timer.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace roof::cudnn {
+namespace {
+
+struct Addresses {
+    void* source = nullptr;
+    void* weights = nullptr;
+    void* result = nullptr;
+    void* bias = nullptr;
+    void* workspace = nullptr;
+};
+
+Descriptor pack(const Addresses& at)
+{
+    const std::vector<std::int64_t> numbers{number_source, number_weights, number_result, number_bias};
+    const std::vector<void*> addresses{at.source, at.weights, at.result, at.bias};
+    const std::int64_t count = at.bias == nullptr ? 3 : 4;
+    Descriptor made(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    made.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, numbers.data())
+        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, addresses.data())
+        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &at.workspace);
+    return made.finish();
+}
+
+/// Memory to try candidates in: what a pass needs, and the largest workspace.
+class Bench {
+  public:
+    Bench(const ConvolutionShape& shape, std::size_t workspace)
+        : bytes_each_(static_cast<std::size_t>(traits(shape.precision).storage_bytes)),
+          source_(bytes(shape.batch * shape.source.elements()), "trying a convolution"),
+          weights_(bytes(shape.source.channels * shape.result.channels * 1LL * shape.window.size * shape.window.size),
+                   "trying a convolution"),
+          result_(bytes(shape.batch * shape.result.elements()), "trying a convolution"),
+          bias_(bytes(shape.result.channels), "trying a convolution"),
+          workspace_(std::max<std::size_t>(workspace, 1), "trying a convolution"),
+          has_bias_(shape.bias)
+    {
+        constexpr int filling = 0x3c;  // 0.0115 in fp32 and bf16, 1.06 in fp16
+        for (const gpu::Buffer<std::byte>* buffer : {&source_, &weights_, &result_, &bias_})
+            gpu::check(cudaMemset(buffer->data(), filling, buffer->bytes()));
+        gpu::check(cudaDeviceSynchronize());
+    }
+
+    Addresses addresses() const
+    {
+        return {source_.data(), weights_.data(), result_.data(), has_bias_ ? bias_.data() : nullptr, workspace_.data()};
+    }
+
+  private:
+    std::size_t bytes(long long elements) const { return static_cast<std::size_t>(elements) * bytes_each_; }
+
+    std::size_t bytes_each_;
+    gpu::Buffer<std::byte> source_, weights_, result_, bias_, workspace_;
+    bool has_bias_;
+};
+
+/// More scratch memory than this is not worth what it buys: it could hold activations of a larger batch.
+std::size_t workspace_limit()
+{
+    std::size_t available = 0;
+    std::size_t total = 0;
+    gpu::check(cudaMemGetInfo(&available, &total));
+    return available / 8;
+}
+
+ConvolutionShape without_epilogue(ConvolutionShape shape)
+{
+    shape.bias = shape.relu = false;
+    return shape;
+}
+
+}  // namespace
+
+Convolutions::Convolutions(const gpu::Stream& stream, const Settings& settings,
+                           std::shared_ptr<engine::Choices> choices, std::string device_model)
+    : stream_(stream),
+      settings_(settings),
+      choices_(std::move(choices)),
+      device_model_(std::move(device_model)),
+      handle_(stream.get()),
+      device_(current_device())
+{
+}
+
+Choice Convolutions::choose(const ConvolutionShape& shape)
+{
+    const auto [place, is_new] =
+        plans_.try_emplace(shape.text() + " " + std::string(name(shape.pass)), static_cast<int>(chosen_.size()));
+    if (is_new) {
+        chosen_.push_back(find(shape));
+        chosen_.back().choice.plan = place->second;
+    }
+    return chosen_[static_cast<std::size_t>(place->second)].choice;
+}
+
+/// With bias and ReLU if some engine computes them too, else without.
+Convolutions::Chosen Convolutions::find(const ConvolutionShape& shape)
+{
+    const std::size_t limit = workspace_limit();
+    for (const ConvolutionShape& form : {shape, without_epilogue(shape)}) {
+        std::vector<Candidate> offered = candidates(form, settings_, device_);
+        std::erase_if(offered,
+                      [&](const Candidate& one) { return static_cast<std::size_t>(one.plan.workspace) > limit; });
+        if (offered.empty()) continue;
+        const Candidate best = offered[fastest(form, offered)];
+        return {choice_of(best, form.bias == shape.bias && form.relu == shape.relu), best};
+    }
+    throw Unsupported("cuDNN " + library_version() + " has no engine for the " + std::string(name(shape.pass)) +
+                      " pass of " + shape.text() + " in " + std::string(traits(settings_.precision).name) +
+                      (settings_.deterministic ? ", the same bits each time" : "") + " on this GPU");
+}
+
+/// The number of the fastest of the candidates: of an earlier run, if it is among them, or of trials.
+std::size_t Convolutions::fastest(const ConvolutionShape& shape, const std::vector<Candidate>& among)
+{
+    const engine::Question asked{shape.text(), std::string(name(shape.pass)), std::string(traits(shape.precision).name),
+                                 1, "cuDNN " + library_version() + " on " + device_model_};
+    const auto known = choices_ ? choices_->find(asked) : std::nullopt;
+    for (std::size_t i = 0; known && i < among.size(); ++i) {
+        if (among[i].engine.name == *known) return i;
+    }
+    std::size_t best = 0;
+    Seconds least{std::numeric_limits<double>::infinity()};
+    for (std::size_t i = 0; i < among.size(); ++i) {
+        const Seconds seconds = least_time(shape, among[i], least);
+        if (seconds >= least) continue;
+        best = i;
+        least = seconds;
+    }
+    // A restricted search found the best of some, which is not what `auto` asks for.
+    const bool is_whole = settings_.algorithm == Algorithm::automatic && !settings_.deterministic;
+    if (choices_ && is_whole) choices_->remember(asked, among[best].engine.name, least);
+    return best;
+}
+
+/// Of some runs; of one alone if that is hopeless beside the best. Infinite for an engine that fails.
+Seconds Convolutions::least_time(const ConvolutionShape& shape, const Candidate& candidate, Seconds best) const
+{
+    constexpr int runs = 5;
+    constexpr double hopeless = 2;
+    try {
+        const Bench bench(shape, static_cast<std::size_t>(candidate.plan.workspace));
+        const Descriptor bound = pack(bench.addresses());
+        const gpu::EventTimer timer;
+        const auto run = [&] {
+            check(cudnnBackendExecute(handle_.get(), candidate.plan.descriptor.get(), bound.get()),
+                  candidate.engine.name);
+        };
+        timer.time(stream_, run);  // loads the kernels
+        Seconds least = timer.time(stream_, run);
+        for (int i = 1; i < runs && least < best * hopeless; ++i) least = std::min(least, timer.time(stream_, run));
+        return least;
+    } catch (const Error&) {
+        return {std::numeric_limits<double>::infinity()};
+    }
+}
+
+std::function<void()> Convolutions::bound(const Convolve& operation, const Memory& memory) const
+{
+    const Candidate& candidate = chosen_[static_cast<std::size_t>(operation.plan)].candidate;
+    const Descriptor addresses =
+        pack({memory.at(operation.source), memory.at(operation.weights), memory.at(operation.result),
+              memory.at(operation.bias), memory.at(operation.workspace)});
+    return [addresses, plan = candidate.plan.descriptor, handle = handle_.get(), engine = candidate.engine.name] {
+        check(cudnnBackendExecute(handle, plan.get(), addresses.get()), engine);
+    };
+}
+
+}  // namespace roof::cudnn

@@ -1,0 +1,130 @@
+#include "workloads/cudnn/device_program.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/check.hpp"
+#include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/largest_batch.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+namespace roof::cudnn {
+namespace {
+
+/// The arena; where it does not fit, the error says which batch would.
+gpu::Buffer<std::byte> take(const model::Graph& graph, const Settings& settings, std::size_t bytes)
+{
+    const std::string what_for = "training " + graph.name() + " at batch " + std::to_string(settings.batch);
+    try {
+        return {bytes, what_for};
+    } catch (const OutOfMemory& error) {
+        const int fits = largest_batch(graph, settings, static_cast<std::size_t>(error.available.value));
+        throw OutOfMemory(
+            error.wanted, error.available,
+            what_for + " (by the plan of memory, the largest batch that fits is " + std::to_string(fits) + ")");
+    }
+}
+
+template <class Element>
+std::vector<Element> narrowed(const std::vector<float>& values)
+{
+    return std::vector<Element>(values.begin(), values.end());
+}
+
+void copy_in(void* to, const void* from, std::size_t bytes)
+{
+    gpu::check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+}
+
+}  // namespace
+
+DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings, const gpu::Stream& stream,
+                             std::shared_ptr<engine::Choices> choices, const std::string& device_model)
+    : stream_(stream),
+      convolutions_(stream, settings, std::move(choices), device_model),
+      products_(stream),
+      written_(graph, settings,
+               {[this](const ConvolutionShape& shape) { return convolutions_.choose(shape); },
+                [this](const Product& product) { return products_.choose(product); }}),
+      arena_(take(graph, settings, written_.bytes())),
+      memory_(written_.program(), arena_.data())
+{
+    fill();
+    for (const Program::Stage& stage : written_.program().stages()) {
+        stages_.emplace_back();
+        for (const Operation& operation : stage.operations) bind(operation, stages_.back());
+    }
+}
+
+void DeviceProgram::bind(const Operation& operation, std::vector<std::function<void()>>& to) const
+{
+    if (const auto* const convolve = std::get_if<Convolve>(&operation)) {
+        to.push_back(convolutions_.bound(*convolve, memory_));
+    } else if (const auto* const multiply = std::get_if<Multiply>(&operation)) {
+        to.push_back(products_.bound(*multiply, memory_));
+    } else {
+        to.emplace_back([this, operation] {
+            std::visit(
+                [this](const auto& one) {
+                    using Kind = std::decay_t<decltype(one)>;
+                    constexpr bool elsewhere = std::is_same_v<Kind, Convolve> || std::is_same_v<Kind, Multiply>;
+                    if constexpr (!elsewhere) cudnn::enqueue(one, memory_, stream_.get());
+                },
+                operation);
+        });
+    }
+}
+
+/// Zero but for the parameters, running variances and the first step's state.
+void DeviceProgram::fill() const
+{
+    gpu::check(cudaMemset(arena_.data(), 0, arena_.bytes()));
+    const Written::Start start = written_.start();
+    const Parameters& parameters = written_.parameters();
+    copy_in(memory_.at(parameters.values), start.values.data(), parameters.values.bytes());
+    if (parameters.copies && parameters.copies.precision == Precision::bf16)
+        copy_in(memory_.at(parameters.copies), narrowed<__nv_bfloat16>(start.values).data(), parameters.copies.bytes());
+    else if (parameters.copies)
+        copy_in(memory_.at(parameters.copies), narrowed<__half>(start.values).data(), parameters.copies.bytes());
+    for (const Running& one : written_.running()) {
+        const std::vector<float> ones(one.variance.elements(), 1.0F);
+        copy_in(memory_.at(one.variance), ones.data(), one.variance.bytes());
+    }
+    copy_in(memory_.state(), &start.state, sizeof(start.state));
+    gpu::check(cudaDeviceSynchronize());
+}
+
+void DeviceProgram::enqueue(std::size_t stage, const GradientReady& ready) const
+{
+    for (const std::function<void()>& operation : stages_[stage]) operation();
+    if (!ready) return;
+    for (const std::size_t parameter : written_.program().stages()[stage].ready) ready(parameter, stream_.get());
+}
+
+GradientBlock DeviceProgram::gradients() const
+{
+    const Parameters& parameters = written_.parameters();
+    GradientBlock block{
+        memory_.at<float>(parameters.gradients), parameters.gradients.elements(), {}, parameters.order()};
+    for (const Trained& trained : parameters.all()) block.pieces.push_back({trained.first, trained.count});
+    return block;
+}
+
+std::vector<float> DeviceProgram::numbers(const Tensor& tensor) const
+{
+    std::vector<float> values(tensor.elements());
+    gpu::check(cudaMemcpy(values.data(), memory_.at(tensor), tensor.bytes(), cudaMemcpyDeviceToHost));
+    return values;
+}
+
+std::vector<float> DeviceProgram::value(std::size_t parameter) const
+{
+    return written_.in_pytorch_order(parameter, numbers(written_.parameters().values));
+}
+
+std::vector<float> DeviceProgram::gradient(std::size_t parameter) const
+{
+    return written_.in_pytorch_order(parameter, numbers(written_.parameters().gradients));
+}
+
+}  // namespace roof::cudnn

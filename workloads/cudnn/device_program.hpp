@@ -1,0 +1,55 @@
+// A step's program on the current device: its memory, taken once, and each operation bound to it, ready to be put into the stream.
+#pragma once
+
+#include "ert/gpu/buffer.hpp"
+#include "workloads/cudnn/convolutions.hpp"
+#include "workloads/cudnn/gradients.hpp"
+#include "workloads/cudnn/products.hpp"
+#include "workloads/cudnn/written.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace roof::cudnn {
+
+class DeviceProgram {
+  public:
+    /// Tries what may compute its convolutions and products, plans and takes the memory, and fills in where training starts. Throws
+    /// OutOfMemory, Unsupported or Error.
+    DeviceProgram(const model::Graph& graph, const Settings& settings, const gpu::Stream& stream,
+                  std::shared_ptr<engine::Choices> choices, const std::string& device_model);
+    DeviceProgram(const DeviceProgram&) = delete;
+    DeviceProgram& operator=(const DeviceProgram&) = delete;
+
+    const Written& written() const { return written_; }
+    std::size_t bytes() const { return arena_.bytes(); }
+    /// Puts the stage's operations into the stream, then says which gradients are ready.
+    void enqueue(std::size_t stage, const GradientReady& ready) const;
+
+    float* images() const { return memory_.at<float>(written_.images()); }
+    std::int32_t* labels() const { return memory_.at<std::int32_t>(written_.labels()); }
+    StepState* state() const { return memory_.state(); }
+    GradientBlock gradients() const;
+
+    /// On the host, once the stream is done; in PyTorch's order.
+    std::vector<float> value(std::size_t parameter) const;
+    std::vector<float> gradient(std::size_t parameter) const;
+    /// Of a tensor of fp32 numbers.
+    std::vector<float> numbers(const Tensor& tensor) const;
+
+  private:
+    void bind(const Operation& operation, std::vector<std::function<void()>>& to) const;
+    void fill() const;
+
+    const gpu::Stream& stream_;
+    Convolutions convolutions_;
+    Products products_;
+    Written written_;
+    gpu::Buffer<std::byte> arena_;
+    Memory memory_;
+    std::vector<std::vector<std::function<void()>>> stages_;
+};
+
+}  // namespace roof::cudnn

@@ -1,0 +1,28 @@
+// What a step that shares its gradients with others needs to know: when each is whole, and where it lies. All gradients are one
+// block of fp32 numbers, in the order in which the backward pass completes them: a bucket of them is a range.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace roof::cudnn {
+
+/// Called on the host, while a step is launched or captured, when all that computes the parameter's gradient has been put into the
+/// stream: what an event recorded there waits for. Parameters are numbered as in graph.parameters().
+using GradientReady = std::function<void(std::size_t parameter, cudaStream_t stream)>;
+
+struct GradientBlock {
+    float* begin = nullptr;  ///< on the device
+    std::size_t count = 0;   ///< padding between parameters included: it is zero, and stays so when ranges are summed
+    struct Piece {
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
+    std::vector<Piece> pieces;       ///< by parameter
+    std::vector<std::size_t> order;  ///< parameters by place, which is the order of readiness
+};
+
+}  // namespace roof::cudnn

@@ -1,0 +1,70 @@
+#include "workloads/cudnn/input.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/check.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace roof::cudnn {
+namespace {
+
+void require_classes(const int* labels, std::size_t count, int classes)
+{
+    for (std::size_t n = 0; n < count; ++n) {
+        if (labels[n] >= 0 && labels[n] < classes) continue;
+        throw Error("image " + std::to_string(n) + " has label " + std::to_string(labels[n]) + "; the network has " +
+                    std::to_string(classes) + " classes");
+    }
+}
+
+}  // namespace
+
+Input::Input(data::Source source, const Target& target)
+    : source_(std::move(source)),
+      target_(target),
+      image_bytes_(target.values * sizeof(float)),
+      label_bytes_(target.batch * sizeof(std::int32_t)),
+      pinned_{gpu::HostBuffer(image_bytes_ + label_bytes_, gpu::HostBuffer::Pages::pinned),
+              gpu::HostBuffer(image_bytes_ + label_bytes_, gpu::HostBuffer::Pages::pinned)}
+{
+    send(source_.next());
+    stream_.synchronize();
+    is_under_way_ = false;
+}
+
+void Input::fetch(const Event& is_read)
+{
+    const data::Batch batch = source_.next();
+    if (!batch.fresh) return;
+    is_read.hold(stream_.get());
+    send(batch);
+}
+
+void Input::send(const data::Batch& batch)
+{
+    require_classes(batch.labels, target_.batch, target_.classes);
+    std::byte* const from = pinned_[next_].data();
+    next_ = 1 - next_;
+    std::memcpy(from, batch.images, image_bytes_);
+    std::memcpy(from + image_bytes_, batch.labels, label_bytes_);
+    begin_.record(stream_.get());
+    gpu::check(cudaMemcpyAsync(target_.images, from, image_bytes_, cudaMemcpyHostToDevice, stream_.get()));
+    gpu::check(
+        cudaMemcpyAsync(target_.labels, from + image_bytes_, label_bytes_, cudaMemcpyHostToDevice, stream_.get()));
+    end_.record(stream_.get());
+    is_under_way_ = true;
+}
+
+Seconds Input::arrive(const Event& step_end)
+{
+    if (!is_under_way_) return {};
+    end_.synchronize();
+    is_under_way_ = false;
+    copying_ += end_.since(begin_);
+    ++copies_;
+    return std::max(Seconds{}, end_.since(step_end));
+}
+
+}  // namespace roof::cudnn

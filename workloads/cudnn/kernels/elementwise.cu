@@ -1,0 +1,303 @@
+// Kernels that read and write each value once.
+#include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/kernels/vectors.cuh"
+
+namespace roof::cudnn {
+namespace {
+
+/// A place of a map each: all its channels, from planes to neighbours.
+template <class Element>
+struct ImportBody {
+    const float* from;
+    Element* to;
+    std::uint32_t channels, map;
+    const std::int32_t* labels_from;
+    std::int32_t* labels;
+
+    __device__ void operator()(std::uint32_t place) const
+    {
+        const std::size_t image = place / map;
+        if (place % map == 0) labels[image] = labels_from[image];
+        const std::size_t plane = image * channels * map + place % map;
+        for (std::uint32_t c = 0; c < channels; ++c)
+            to[std::size_t{place} * channels + c] = narrow<Element>(from[plane + std::size_t{c} * map]);
+    }
+};
+
+template <class Element, int width>
+struct BiasBody {
+    Element* values;
+    const Element* bias;
+    std::uint32_t vectors_per_row;
+    bool relu;
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        Lanes<width> all = load<width>(values, k);
+        if (bias != nullptr) {
+            const Lanes<width> added = load<width>(bias, k % vectors_per_row);
+#pragma unroll
+            for (int i = 0; i < width; ++i) all.lane[i] += added.lane[i];
+        }
+#pragma unroll
+        for (int i = 0; i < width; ++i) all.lane[i] = relu ? relu_of(all.lane[i]) : all.lane[i];
+        store(values, k, all);
+    }
+};
+
+template <class Element, int width>
+struct NormaliseBody {
+    const Element* source;
+    const float* scale;
+    const float* shift;
+    const Element* other;
+    const float* other_scale;
+    const float* other_shift;
+    Element* result;
+    std::uint32_t vectors_per_row;
+    bool relu;
+
+    __device__ static Lanes<width> read(const Element* from, const float* scales, const float* shifts, std::uint32_t k,
+                                        std::uint32_t channel)
+    {
+        Lanes<width> all = load<width>(from, k);
+        if (scales == nullptr) return all;
+        const Lanes<width> by = load<width>(scales, channel);
+        const Lanes<width> to = load<width>(shifts, channel);
+#pragma unroll
+        for (int i = 0; i < width; ++i) all.lane[i] = scaled(all.lane[i], by.lane[i], to.lane[i]);
+        return all;
+    }
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        const std::uint32_t channel = k % vectors_per_row;
+        Lanes<width> all = read(source, scale, shift, k, channel);
+        if (other != nullptr) {
+            const Lanes<width> added = read(other, other_scale, other_shift, k, channel);
+#pragma unroll
+            for (int i = 0; i < width; ++i) all.lane[i] += added.lane[i];
+        }
+#pragma unroll
+        for (int i = 0; i < width; ++i) all.lane[i] = relu ? relu_of(all.lane[i]) : all.lane[i];
+        store(result, k, all);
+    }
+};
+
+template <class Element, int width>
+struct NormGradientBody {
+    const Element* gradient;
+    const Element* output;
+    const Element* source;
+    const float* weight;
+    const float* mean;
+    const float* inverse;
+    const float* sum;
+    const float* products;
+    Element* result;
+    std::uint32_t vectors_per_row;
+    float count;
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        const std::uint32_t channel = k % vectors_per_row;
+        Lanes<width> g = load<width>(gradient, k);
+        if (output != nullptr) {
+            const Lanes<width> y = load<width>(output, k);
+#pragma unroll
+            for (int i = 0; i < width; ++i) g.lane[i] = masked(g.lane[i], y.lane[i]);
+        }
+        const Lanes<width> x = load<width>(source, k);
+        const Lanes<width> m = load<width>(mean, channel);
+        const Lanes<width> v = load<width>(inverse, channel);
+        const Lanes<width> w = load<width>(weight, channel);
+        const Lanes<width> first = load<width>(sum, channel);
+        const Lanes<width> second = load<width>(products, channel);
+#pragma unroll
+        for (int i = 0; i < width; ++i) {
+            const float normalised = (x.lane[i] - m.lane[i]) * v.lane[i];
+            g.lane[i] =
+                norm_gradient(g.lane[i], normalised, {first.lane[i], second.lane[i]}, count, w.lane[i] * v.lane[i]);
+        }
+        store(result, k, g);
+    }
+};
+
+template <class Element, int width>
+struct MaskBody {
+    const Element* share;
+    const Element* other;
+    const Element* output;
+    Element* result;
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        Lanes<width> g = load<width>(share, k);
+        if (other != nullptr) {
+            const Lanes<width> added = load<width>(other, k);
+#pragma unroll
+            for (int i = 0; i < width; ++i) g.lane[i] += added.lane[i];
+        }
+        if (output != nullptr) {
+            const Lanes<width> y = load<width>(output, k);
+#pragma unroll
+            for (int i = 0; i < width; ++i) g.lane[i] = masked(g.lane[i], y.lane[i]);
+        }
+        store(result, k, g);
+    }
+};
+
+template <class Element, int width>
+struct ReluBody {
+    const Element* source;
+    Element* result;
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        Lanes<width> all = load<width>(source, k);
+#pragma unroll
+        for (int i = 0; i < width; ++i) all.lane[i] = relu_of(all.lane[i]);
+        store(result, k, all);
+    }
+};
+
+template <class Element, int width>
+struct DropoutBody {
+    const Element* source;
+    Element* result;
+    const StepState* state;
+    std::uint32_t layer, threshold;
+    float keep;  ///< share of values that are kept
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        const std::uint32_t stream = dropout_stream(state->step, layer);
+        Lanes<width> all = load<width>(source, k);
+#pragma unroll
+        for (int i = 0; i < width; ++i) {
+            const bool kept = keeps(stream, std::size_t{k} * width + static_cast<std::size_t>(i), threshold);
+            all.lane[i] = kept ? all.lane[i] / keep : 0;
+        }
+        store(result, k, all);
+    }
+};
+
+template <class Element, int width>
+struct WidenBody {
+    const Element* from;
+    float* to;
+
+    __device__ void operator()(std::uint32_t k) const { store(to, k, load<width>(from, k)); }
+};
+
+}  // namespace
+
+void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_element(operation.to.precision, [&](auto element) {
+        using Element = decltype(element);
+        const auto map = static_cast<std::uint32_t>(operation.to.height * operation.to.width);
+        launch_vectors(vectors_in(operation.to.rows(), 1), stream,
+                       ImportBody<Element>{memory.at<float>(operation.from), memory.at<Element>(operation.to),
+                                           static_cast<std::uint32_t>(operation.to.channels), map,
+                                           memory.at<std::int32_t>(operation.labels_from),
+                                           memory.at<std::int32_t>(operation.labels)});
+    });
+}
+
+void enqueue(const AddBias& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_vectors(operation.values, [&](auto element, auto by) {
+        using Element = decltype(element);
+        constexpr int width = decltype(by)::width;
+        launch_vectors(
+            vectors_in(operation.values.elements(), width), stream,
+            BiasBody<Element, width>{memory.at<Element>(operation.values), memory.at<Element>(operation.bias),
+                                     static_cast<std::uint32_t>(operation.values.channels / width), operation.relu});
+    });
+}
+
+void enqueue(const Normalise& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_vectors(operation.source, [&](auto element, auto by) {
+        using Element = decltype(element);
+        constexpr int width = decltype(by)::width;
+        const NormaliseBody<Element, width> body{memory.at<Element>(operation.source),
+                                                 memory.at<float>(operation.scale),
+                                                 memory.at<float>(operation.shift),
+                                                 memory.at<Element>(operation.other),
+                                                 memory.at<float>(operation.other_scale),
+                                                 memory.at<float>(operation.other_shift),
+                                                 memory.at<Element>(operation.result),
+                                                 static_cast<std::uint32_t>(operation.source.channels / width),
+                                                 operation.relu};
+        launch_vectors(vectors_in(operation.source.elements(), width), stream, body);
+    });
+}
+
+void enqueue(const NormGradient& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_vectors(operation.source, [&](auto element, auto by) {
+        using Element = decltype(element);
+        constexpr int width = decltype(by)::width;
+        const NormGradientBody<Element, width> body{memory.at<Element>(operation.gradient),
+                                                    memory.at<Element>(operation.output),
+                                                    memory.at<Element>(operation.source),
+                                                    memory.at<float>(operation.weight),
+                                                    memory.at<float>(operation.channels.mean),
+                                                    memory.at<float>(operation.channels.inverse_deviation),
+                                                    memory.at<float>(operation.sum),
+                                                    memory.at<float>(operation.sum_of_products),
+                                                    memory.at<Element>(operation.result),
+                                                    static_cast<std::uint32_t>(operation.source.channels / width),
+                                                    static_cast<float>(operation.source.rows())};
+        launch_vectors(vectors_in(operation.source.elements(), width), stream, body);
+    });
+}
+
+void enqueue(const MaskGradient& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_vectors(operation.share, [&](auto element, auto by) {
+        using Element = decltype(element);
+        constexpr int width = decltype(by)::width;
+        launch_vectors(
+            vectors_in(operation.share.elements(), width), stream,
+            MaskBody<Element, width>{memory.at<Element>(operation.share), memory.at<Element>(operation.other_share),
+                                     memory.at<Element>(operation.output), memory.at<Element>(operation.result)});
+    });
+}
+
+void enqueue(const Relu& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_vectors(operation.source, [&](auto element, auto by) {
+        using Element = decltype(element);
+        constexpr int width = decltype(by)::width;
+        launch_vectors(
+            vectors_in(operation.source.elements(), width), stream,
+            ReluBody<Element, width>{memory.at<Element>(operation.source), memory.at<Element>(operation.result)});
+    });
+}
+
+void enqueue(const Dropout& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_vectors(operation.source, [&](auto element, auto by) {
+        using Element = decltype(element);
+        constexpr int width = decltype(by)::width;
+        launch_vectors(vectors_in(operation.source.elements(), width), stream,
+                       DropoutBody<Element, width>{
+                           memory.at<Element>(operation.source), memory.at<Element>(operation.result), memory.state(),
+                           operation.layer, dropout_threshold(operation.probability), 1 - operation.probability});
+    });
+}
+
+void enqueue(const Widen& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_vectors(operation.from, [&](auto element, auto by) {
+        using Element = decltype(element);
+        constexpr int width = decltype(by)::width;
+        launch_vectors(vectors_in(operation.from.elements(), width), stream,
+                       WidenBody<Element, width>{memory.at<Element>(operation.from), memory.at<float>(operation.to)});
+    });
+}
+
+}  // namespace roof::cudnn

@@ -1,0 +1,30 @@
+// The step's own kernels: each puts one operation of a placed program into the stream of the current device. All of them give the
+// same bits each time. They throw Error when a launch is refused, and Unsupported for a tensor of 2^32 vectors or more.
+#pragma once
+
+#include "workloads/cudnn/program.hpp"
+
+#include <cuda_runtime_api.h>
+
+namespace roof::cudnn {
+
+void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const AddBias& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Statistics& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Normalise& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const ReduceGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const NormGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const MaskGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Relu& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const MaxPool& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const MaxPoolGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const AveragePool& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const AveragePoolGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Dropout& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Loss& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Widen& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const CheckFinite& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Descend& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Advance& operation, const Memory& memory, cudaStream_t stream);
+
+}  // namespace roof::cudnn

@@ -1,0 +1,77 @@
+// Softmax cross-entropy, a block of threads for each image: largest logit, sum of exponentials, gradient and loss. The last block
+// to finish takes the mean of the losses.
+#include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/kernels/vectors.cuh"
+
+namespace roof::cudnn {
+namespace {
+
+struct Larger {
+    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+struct Plus {
+    __device__ float operator()(float a, float b) const { return a + b; }
+};
+
+/// Of all threads' values, for all threads.
+template <class Join>
+__device__ float join_block(float value, float* shared, Join join)
+{
+    __syncthreads();
+    shared[threadIdx.x] = value;
+    for (unsigned half = threads_per_block / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) shared[threadIdx.x] = join(shared[threadIdx.x], shared[threadIdx.x + half]);
+    }
+    __syncthreads();
+    return shared[0];
+}
+
+template <class Element>
+__global__ void __launch_bounds__(threads_per_block)
+    softmax_rows(const float* logits, const std::int32_t* labels, Element* gradient, float* row_losses, int classes,
+                 StepState* state, unsigned* counter)
+{
+    __shared__ float shared[threads_per_block];
+    const std::size_t row = std::size_t{blockIdx.x} * static_cast<std::size_t>(classes);
+    const int first = static_cast<int>(threadIdx.x);
+    const int step = static_cast<int>(threads_per_block);
+    float largest = -INFINITY;
+    for (int c = first; c < classes; c += step) largest = fmaxf(largest, logits[row + c]);
+    largest = join_block(largest, shared, Larger{});
+    float sum = 0;
+    for (int c = first; c < classes; c += step) sum += expf(logits[row + c] - largest);
+    sum = join_block(sum, shared, Plus{});
+
+    const int label = labels[blockIdx.x];
+    const float share = state->loss_scale / static_cast<float>(gridDim.x);
+    for (int c = first; c < classes; c += step) {
+        const float due = expf(logits[row + c] - largest) / sum;
+        gradient[row + c] = narrow<Element>((due - (c == label ? 1.0F : 0.0F)) * share);
+    }
+    if (threadIdx.x != 0) return;
+    row_losses[blockIdx.x] = logf(sum) - (logits[row + label] - largest);
+    __threadfence();
+    if (atomicAdd(counter, 1U) != gridDim.x - 1) return;
+    __threadfence();
+    *counter = 0;
+    double loss = 0;
+    for (unsigned n = 0; n < gridDim.x; ++n) loss += static_cast<double>(__ldcg(row_losses + n));
+    state->loss = static_cast<float>(loss / gridDim.x);
+}
+
+}  // namespace
+
+void enqueue(const Loss& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_element(operation.gradient.precision, [&](auto element) {
+        using Element = decltype(element);
+        softmax_rows<<<static_cast<unsigned>(operation.logits.batch), threads_per_block, 0, stream>>>(
+            memory.at<float>(operation.logits), memory.at<std::int32_t>(operation.labels),
+            memory.at<Element>(operation.gradient), memory.at<float>(operation.row_losses), operation.logits.channels,
+            memory.state(), memory.counters());
+        gpu::check(cudaGetLastError());
+    });
+}
+
+}  // namespace roof::cudnn

@@ -1,0 +1,238 @@
+// Sums over all places of each channel: statistics, and the gradients of biases and batch norms. A block of threads sums a slab of
+// rows over some channels; the last block to finish sums over the slabs, in their order, and writes what follows. So the bits
+// are the same each time, and no second launch is needed.
+#include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/kernels/vectors.cuh"
+
+namespace roof::cudnn {
+namespace {
+
+/// How a launch is cut: `columns` threads side by side, each on a vector of channels, and `lines` of them on rows.
+struct Cut {
+    unsigned columns, lines, column_blocks, slabs;
+};
+
+Cut cut_for(const Tensor& tensor, int width)
+{
+    const auto vectors = static_cast<unsigned>(tensor.channels / width);
+    unsigned columns = 1;
+    while (columns < 32 && columns < vectors) columns *= 2;
+    const unsigned blocks = (vectors - 1) / columns + 1;
+    if (blocks > Program::counters_there)
+        throw Unsupported("a layer has too many channels for the sums of this engine");
+    return {columns, threads_per_block / columns, blocks,
+            static_cast<unsigned>(slabs_of(tensor.rows(), static_cast<std::size_t>(tensor.channels)))};
+}
+
+/// Sums over the lines of a block; the first line has them afterwards.
+template <int width>
+__device__ void sum_lines(Sums (&sums)[width], Sums* shared)
+{
+    const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
+    for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int i = 0; i < width; ++i) shared[static_cast<unsigned>(i) * threads_per_block + thread] = sums[i];
+        __syncthreads();
+        if (threadIdx.y < half) {
+#pragma unroll
+            for (int i = 0; i < width; ++i)
+                sums[i].add(shared[static_cast<unsigned>(i) * threads_per_block + thread + half * blockDim.x]);
+        }
+        __syncthreads();
+    }
+}
+
+/// Whether this block is the last of its column to come here; what the others wrote before is seen then.
+__device__ bool is_last(unsigned* counters)
+{
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0 && threadIdx.y == 0) {
+        last = atomicAdd(counters + blockIdx.x, 1U) == gridDim.y - 1;
+        if (last) counters[blockIdx.x] = 0;
+    }
+    __syncthreads();
+    if (last) __threadfence();
+    return last;
+}
+
+/// As other blocks wrote it: from the L2, past what this multiprocessor may have kept.
+__device__ Sums seen(const Sums* at)
+{
+    const float2 pair = __ldcg(reinterpret_cast<const float2*>(at));
+    return {pair.x, pair.y};
+}
+
+/// body.add(row, column, sums) for all rows; body.finish(channel, first, second) once for each channel.
+template <int width, class Body>
+__global__ void __launch_bounds__(threads_per_block)
+    sum_rows(Body body, std::uint32_t rows, std::uint32_t vectors_per_row, Sums* partial, unsigned* counters)
+{
+    __shared__ Sums shared[width * threads_per_block];
+    const std::uint32_t column = blockIdx.x * blockDim.x + threadIdx.x;
+    const bool is_there = column < vectors_per_row;
+    Sums sums[width];
+    if (is_there) {
+        const auto begin = static_cast<std::uint32_t>(std::uint64_t{rows} * blockIdx.y / gridDim.y);
+        const auto end = static_cast<std::uint32_t>(std::uint64_t{rows} * (blockIdx.y + 1) / gridDim.y);
+#pragma unroll 4
+        for (std::uint32_t row = begin + threadIdx.y; row < end; row += blockDim.y)
+            body.add(row * vectors_per_row + column, column, sums);
+    }
+    sum_lines(sums, shared);
+    if (is_there && threadIdx.y == 0) {
+#pragma unroll
+        for (int i = 0; i < width; ++i)
+            partial[(std::size_t{blockIdx.y} * vectors_per_row + column) * width + static_cast<std::size_t>(i)] =
+                sums[i];
+    }
+    if (!is_last(counters)) return;
+
+    Sums totals[width];
+    for (unsigned slab = threadIdx.y; is_there && slab < gridDim.y; slab += blockDim.y) {
+#pragma unroll
+        for (int i = 0; i < width; ++i)
+            totals[i].add(seen(partial + (std::size_t{slab} * vectors_per_row + column) * width + i));
+    }
+    sum_lines(totals, shared);
+    if (is_there && threadIdx.y == 0) {
+#pragma unroll
+        for (int i = 0; i < width; ++i) body.finish(column * width + static_cast<std::uint32_t>(i), totals[i]);
+    }
+}
+
+template <int width, class Body>
+void launch_sums(const Tensor& summed, const Body& body, const Tensor& partial, const Memory& memory,
+                 cudaStream_t stream)
+{
+    const Cut cut = cut_for(summed, width);
+    const std::uint32_t vectors = vectors_in(summed.elements(), width);
+    const auto rows = static_cast<std::uint32_t>(summed.rows());
+    sum_rows<width><<<dim3(cut.column_blocks, cut.slabs), dim3(cut.columns, cut.lines), 0, stream>>>(
+        body, rows, vectors / rows, memory.at<Sums>(partial), memory.counters());
+    gpu::check(cudaGetLastError());
+}
+
+template <class Element, int width>
+struct StatisticsBody {
+    const Element* source;
+    const float* weight;
+    const float* bias;
+    float* mean;
+    float* inverse;
+    float* scale;
+    float* shift;
+    float* running_mean;
+    float* running_variance;
+    double count;
+
+    __device__ void add(std::uint32_t k, std::uint32_t column, Sums (&sums)[width]) const
+    {
+        const Lanes<width> origin = load<width>(source, column);
+        const Lanes<width> x = load<width>(source, k);
+#pragma unroll
+        for (int i = 0; i < width; ++i) sums[i].add(sums_of(x.lane[i], origin.lane[i]));
+    }
+
+    __device__ void finish(std::uint32_t channel, const Sums& sums) const
+    {
+        const Moments found = moments_of(static_cast<double>(sums.first), static_cast<double>(sums.second),
+                                         widen(source[channel]), count);
+        const float deviation = 1 / sqrtf(found.variance + engine::batch_norm_epsilon);
+        mean[channel] = found.mean;
+        inverse[channel] = deviation;
+        scale[channel] = weight[channel] * deviation;
+        shift[channel] = bias[channel] - found.mean * (weight[channel] * deviation);
+        running_mean[channel] = running(running_mean[channel], found.mean);
+        running_variance[channel] = running(running_variance[channel], unbiased(found.variance, count));
+    }
+};
+
+template <class Element, int width>
+struct GradientBody {
+    const Element* share;
+    const Element* other;
+    const Element* output;
+    const Element* source;
+    const float* mean;
+    const float* inverse;
+    Element* result;
+    float* sum;
+    float* products;
+
+    __device__ void add(std::uint32_t k, std::uint32_t column, Sums (&sums)[width]) const
+    {
+        Lanes<width> g = load<width>(share, k);
+        if (other != nullptr) {
+            const Lanes<width> added = load<width>(other, k);
+#pragma unroll
+            for (int i = 0; i < width; ++i) g.lane[i] += added.lane[i];
+        }
+        if (output != nullptr) {
+            const Lanes<width> y = load<width>(output, k);
+#pragma unroll
+            for (int i = 0; i < width; ++i) g.lane[i] = masked(g.lane[i], y.lane[i]);
+        }
+        if (result != nullptr) {
+            // Summed is what is stored, as the kernels behind this one will read it.
+            store(result, k, g);
+#pragma unroll
+            for (int i = 0; i < width; ++i) g.lane[i] = widen(narrow<Element>(g.lane[i]));
+        }
+        if (source == nullptr) {
+#pragma unroll
+            for (int i = 0; i < width; ++i) sums[i].first += g.lane[i];
+            return;
+        }
+        const Lanes<width> x = load<width>(source, k);
+        const Lanes<width> m = load<width>(mean, column);
+        const Lanes<width> v = load<width>(inverse, column);
+#pragma unroll
+        for (int i = 0; i < width; ++i) sums[i].add({g.lane[i], g.lane[i] * ((x.lane[i] - m.lane[i]) * v.lane[i])});
+    }
+
+    __device__ void finish(std::uint32_t channel, const Sums& sums) const
+    {
+        sum[channel] = sums.first;
+        if (products != nullptr) products[channel] = sums.second;
+    }
+};
+
+}  // namespace
+
+void enqueue(const Statistics& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_vectors(operation.source, [&](auto element, auto by) {
+        using Element = decltype(element);
+        constexpr int width = decltype(by)::width;
+        const StatisticsBody<Element, width> body{memory.at<Element>(operation.source),
+                                                  memory.at<float>(operation.weight),
+                                                  memory.at<float>(operation.bias),
+                                                  memory.at<float>(operation.channels.mean),
+                                                  memory.at<float>(operation.channels.inverse_deviation),
+                                                  memory.at<float>(operation.channels.scale),
+                                                  memory.at<float>(operation.channels.shift),
+                                                  memory.at<float>(operation.running_mean),
+                                                  memory.at<float>(operation.running_variance),
+                                                  static_cast<double>(operation.source.rows())};
+        launch_sums<width>(operation.source, body, operation.partial, memory, stream);
+    });
+}
+
+void enqueue(const ReduceGradient& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_vectors(operation.share, [&](auto element, auto by) {
+        using Element = decltype(element);
+        constexpr int width = decltype(by)::width;
+        const GradientBody<Element, width> body{
+            memory.at<Element>(operation.share),        memory.at<Element>(operation.other_share),
+            memory.at<Element>(operation.output),       memory.at<Element>(operation.source),
+            memory.at<float>(operation.channels.mean),  memory.at<float>(operation.channels.inverse_deviation),
+            memory.at<Element>(operation.result),       memory.at<float>(operation.sum),
+            memory.at<float>(operation.sum_of_products)};
+        launch_sums<width>(operation.share, body, operation.partial, memory, stream);
+    });
+}
+
+}  // namespace roof::cudnn

@@ -1,0 +1,94 @@
+// The update of all parameters by one kernel, which also writes what the passes of the next step read; before it, where the loss
+// was scaled, the search for gradients that are no finite numbers; behind it, the state of the next step.
+#include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/kernels/vectors.cuh"
+
+namespace roof::cudnn {
+namespace {
+
+constexpr int update_width = 4;
+
+template <class Element>
+struct DescendBody {
+    float* values;
+    const float* gradients;
+    float* momenta;
+    Element* copies;
+    const StepState* state;
+    float rate;
+    bool is_scaled;
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        if (is_scaled && state->finite == 0) return;
+        const float unscale = is_scaled ? 1 / state->loss_scale : 1;
+        Lanes<update_width> p = load<update_width>(values, k);
+        Lanes<update_width> m = load<update_width>(momenta, k);
+        const Lanes<update_width> g = load<update_width>(gradients, k);
+#pragma unroll
+        for (int i = 0; i < update_width; ++i) {
+            const Descended next = descend(p.lane[i], g.lane[i] * unscale, m.lane[i], rate);
+            p.lane[i] = next.value;
+            m.lane[i] = next.momentum;
+        }
+        store(values, k, p);
+        store(momenta, k, m);
+        if (copies != nullptr) copy(k, p);
+    }
+
+    __device__ void copy(std::uint32_t k, const Lanes<update_width>& p) const
+    {
+        struct alignas(sizeof(Element) * update_width) Narrow {
+            Element lane[update_width];
+        } narrowed;
+#pragma unroll
+        for (int i = 0; i < update_width; ++i) narrowed.lane[i] = narrow<Element>(p.lane[i]);
+        reinterpret_cast<Narrow*>(copies)[k] = narrowed;
+    }
+};
+
+struct FiniteBody {
+    const float* gradients;
+    StepState* state;
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        const Lanes<update_width> g = load<update_width>(gradients, k);
+        bool finite = true;
+#pragma unroll
+        for (int i = 0; i < update_width; ++i) finite = finite && isfinite(g.lane[i]);
+        if (!finite) state->finite = 0;
+    }
+};
+
+__global__ void advance_state(StepState* state, bool is_scaled)
+{
+    *state = advanced(*state, is_scaled);
+}
+
+}  // namespace
+
+void enqueue(const Descend& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_element(operation.copies ? operation.copies.precision : Precision::fp32, [&](auto element) {
+        using Element = decltype(element);
+        launch_vectors(vectors_in(operation.values.elements(), update_width), stream,
+                       DescendBody<Element>{memory.at<float>(operation.values), memory.at<float>(operation.gradients),
+                                            memory.at<float>(operation.momenta), memory.at<Element>(operation.copies),
+                                            memory.state(), operation.learning_rate, operation.scaled});
+    });
+}
+
+void enqueue(const CheckFinite& operation, const Memory& memory, cudaStream_t stream)
+{
+    launch_vectors(vectors_in(operation.gradients.elements(), update_width), stream,
+                   FiniteBody{memory.at<float>(operation.gradients), memory.state()});
+}
+
+void enqueue(const Advance& operation, const Memory& memory, cudaStream_t stream)
+{
+    advance_state<<<1, 1, 0, stream>>>(memory.state(), operation.scaled);
+    gpu::check(cudaGetLastError());
+}
+
+}  // namespace roof::cudnn

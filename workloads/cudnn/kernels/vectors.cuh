@@ -1,0 +1,100 @@
+// What the kernels share: vectors of neighbouring channels, which are loaded and stored at once, and the loop over all of them.
+#pragma once
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/check.hpp"
+#include "workloads/cudnn/formulas.hpp"
+#include "workloads/cudnn/operations.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace roof::cudnn {
+
+/// Neighbouring channels; 16 bytes of it move by one instruction.
+inline constexpr int vector_width = 8;
+inline constexpr unsigned threads_per_block = 256;
+
+template <class Element, int width>
+struct alignas(width == 1 ? sizeof(Element) : 16) Stored {
+    Element lane[width];
+};
+
+template <int width>
+struct Lanes {
+    float lane[width];
+};
+
+template <int width, class Element>
+__device__ Lanes<width> load(const Element* from, std::uint32_t vector)
+{
+    const auto stored = reinterpret_cast<const Stored<Element, width>*>(from)[vector];
+    Lanes<width> lanes;
+#pragma unroll
+    for (int i = 0; i < width; ++i) lanes.lane[i] = widen(stored.lane[i]);
+    return lanes;
+}
+
+template <int width, class Element>
+__device__ void store(Element* to, std::uint32_t vector, const Lanes<width>& lanes)
+{
+    Stored<Element, width> stored;
+#pragma unroll
+    for (int i = 0; i < width; ++i) stored.lane[i] = narrow<Element>(lanes.lane[i]);
+    reinterpret_cast<Stored<Element, width>*>(to)[vector] = stored;
+}
+
+/// body(vector) for each of them, in any order.
+template <class Body>
+__global__ void for_each_vector(std::uint32_t vectors, Body body)
+{
+    const std::uint32_t step = gridDim.x * blockDim.x;
+    for (std::uint64_t k = blockIdx.x * blockDim.x + threadIdx.x; k < vectors; k += step)
+        body(static_cast<std::uint32_t>(k));
+}
+
+inline std::uint32_t vectors_in(std::size_t elements, int width)
+{
+    const std::size_t vectors = elements / static_cast<std::size_t>(width);
+    if (vectors > 0xFFFF0000U) throw Unsupported("a tensor is too large for the kernels of this engine");
+    return static_cast<std::uint32_t>(vectors);
+}
+
+template <class Body>
+void launch_vectors(std::uint32_t vectors, cudaStream_t stream, const Body& body)
+{
+    constexpr unsigned most_blocks = 1U << 16;
+    if (vectors == 0) return;
+    const unsigned blocks = std::min(most_blocks, (vectors - 1) / threads_per_block + 1);
+    for_each_vector<<<blocks, threads_per_block, 0, stream>>>(vectors, body);
+    gpu::check(cudaGetLastError());
+}
+
+/// visit(a value of the element's type).
+template <class Visit>
+void with_element(Precision precision, const Visit& visit)
+{
+    if (precision == Precision::bf16) return visit(__nv_bfloat16{});
+    if (precision == Precision::fp16) return visit(__half{});
+    visit(float{});
+}
+
+template <int value>
+struct Width {
+    static constexpr int width = value;
+};
+
+/// visit(a value of the element's type, the width of its vectors): narrower where the channels are no whole vectors.
+template <class Visit>
+void with_vectors(const Tensor& tensor, const Visit& visit)
+{
+    with_element(tensor.precision, [&](auto element) {
+        if (tensor.channels % vector_width == 0) return visit(element, Width<vector_width>{});
+        visit(element, Width<1>{});
+    });
+}
+
+}  // namespace roof::cudnn

@@ -1,0 +1,15 @@
+// What cuDNN brings to the lab: what the shared object gives to whom opened it. Nothing here asks for a GPU or a driver.
+#include "ert/gpu/nvml.hpp"
+#include "ert/method/lab.hpp"
+#include "workloads/cudnn/backend.hpp"
+#include "workloads/cudnn/products.hpp"
+#include "workloads/cudnn/train_bench.hpp"
+#include "workloads/engine/choices.hpp"
+
+extern "C" void roof_add_part(roof::Lab& lab)
+{
+    using namespace roof;
+    lab.machine().versions["cuDNN"] = cudnn::library_version();
+    lab.machine().versions["cuBLASLt"] = cudnn::cublaslt_version();
+    lab.add(std::make_unique<cudnn::TrainBench>(engine::choices_folder(), gpu::Nvml::open()));
+}

@@ -1,0 +1,35 @@
+// What a network is built and trained with on the GPU.
+#pragma once
+
+#include "ert/base/precision.hpp"
+#include "workloads/engine/recipe.hpp"
+
+#include <string_view>
+
+namespace roof::cudnn {
+
+/// How convolutions are computed. `automatic`: each pass of each shape by what was the fastest of all when tried. cuDNN offers
+/// implicit matrix products everywhere and Winograd's algorithm on some chips; a word it has no engine for is refused.
+enum class Algorithm { automatic, direct, gemm, winograd, fft };
+
+/// Throws InputError naming the legal words: auto, direct, gemm, winograd, fft.
+Algorithm parse_algorithm(std::string_view word);
+std::string_view name(Algorithm algorithm);
+
+struct Settings {
+    int batch = 1;
+    engine::Parameters parameters = engine::Parameters::random;
+    float learning_rate = 0.01F;
+    /// Of activations and of the weights that the passes read: fp32, tf32 (stored as fp32), bf16 or fp16 (with loss scaling).
+    /// Trained values, their gradients and momentum, statistics and the loss are fp32 always, and so are sums.
+    Precision precision = Precision::fp32;
+    Algorithm algorithm = Algorithm::automatic;
+    bool deterministic = false;  ///< engines and kernels that give the same bits each time, and no others
+
+    /// What activations are stored in.
+    Precision storage() const { return precision == Precision::tf32 ? Precision::fp32 : precision; }
+    /// Whether the passes read copies of the trained values in less than fp32.
+    bool narrow() const { return storage() != Precision::fp32; }
+};
+
+}  // namespace roof::cudnn

@@ -1,0 +1,51 @@
+#include "workloads/cudnn/step_graph.hpp"
+
+#include "ert/gpu/check.hpp"
+
+namespace roof::cudnn {
+namespace {
+
+struct DestroyGraph {
+    void operator()(cudaGraph_t graph) const noexcept { gpu::log_failure(cudaGraphDestroy(graph)); }
+};
+using Captured = std::unique_ptr<CUgraph_st, DestroyGraph>;
+
+/// A capture that fails is ended too: the stream is not left in it.
+Captured capture(cudaStream_t stream, const std::function<void()>& enqueue)
+{
+    gpu::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    cudaGraph_t graph = nullptr;
+    try {
+        enqueue();
+    } catch (...) {
+        cudaStreamEndCapture(stream, &graph);
+        const Captured half(graph);
+        cudaGetLastError();
+        throw;
+    }
+    gpu::check(cudaStreamEndCapture(stream, &graph));
+    return Captured(graph);
+}
+
+}  // namespace
+
+StepGraph::StepGraph(cudaStream_t stream, const std::function<void()>& enqueue)
+{
+    const Captured captured = capture(stream, enqueue);
+    cudaGraphExec_t graph = nullptr;
+    gpu::check(cudaGraphInstantiateWithFlags(&graph, captured.get(), 0));
+    graph_.reset(graph);
+    gpu::check(cudaGraphUpload(graph, stream));
+}
+
+void StepGraph::launch(cudaStream_t stream) const
+{
+    gpu::check(cudaGraphLaunch(graph_.get(), stream));
+}
+
+void StepGraph::Destroy::operator()(cudaGraphExec_t graph) const noexcept
+{
+    gpu::log_failure(cudaGraphExecDestroy(graph));
+}
+
+}  // namespace roof::cudnn

@@ -1,0 +1,35 @@
+// The bench "train" of the GPU: training steps of every model, by cuDNN, cuBLASLt and kernels of this project.
+#pragma once
+
+#include "ert/gpu/nvml.hpp"
+#include "ert/method/bench.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+namespace roof::cudnn {
+
+class TrainBench : public Bench {
+  public:
+    /// `cache`: the folder in which choices of engines are kept, a file per GPU model; empty: nowhere. `nvml` may be null.
+    explicit TrainBench(std::filesystem::path cache = {}, std::shared_ptr<const gpu::Nvml> nvml = {})
+        : cache_(std::move(cache)), nvml_(std::move(nvml))
+    {
+    }
+
+    std::string_view name() const override { return "train"; }
+    Role role() const override { return Role::step; }
+    std::string_view sentence() const override;
+    std::string_view device_kind() const override { return "gpu"; }
+    std::vector<Axis> axes(const Machine& machine) const override;
+    std::optional<std::string> obstacle(const Point& point, const Machine& machine,
+                                        const Device& device) const override;
+    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
+
+  private:
+    std::filesystem::path cache_;
+    std::shared_ptr<const gpu::Nvml> nvml_;
+};
+
+}  // namespace roof::cudnn

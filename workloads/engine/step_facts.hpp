@@ -1,0 +1,21 @@
+// What every engine's step says of itself: its work from its parts', and the images it had to do without.
+#pragma once
+
+#include "ert/base/precision.hpp"
+#include "ert/method/subject.hpp"
+#include "workloads/data/source.hpp"
+#include "workloads/model/graph.hpp"
+
+#include <string>
+#include <vector>
+
+namespace roof::engine {
+
+/// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the elementwise rest
+/// is left out. Executed: the same, as the implementations really compute them. Bytes: the sum over all parts.
+Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<Part>& parts);
+
+/// Names the broken images that were skipped; none if there were none.
+std::vector<std::string> remarks_on(const data::SourceFacts& facts);
+
+}  // namespace roof::engine
