@@ -75,6 +75,8 @@ Axes axes_of(const PlanEntry& entry, const Bench& bench, const Machine& machine,
             values = given->second;
             if (const auto line = entry.axis_where.find(axis.name); line != entry.axis_where.end())
                 where = line->second;
+        } else if (axis.optional) {
+            continue;
         }
         for (const std::string& value : values) check_value(axis, value, where);
         axes.emplace_back(axis.name, std::move(values));

@@ -3,6 +3,7 @@
 #include "analysis/estimate.hpp"
 #include "analysis/roofs.hpp"
 #include "analysis/rows.hpp"
+#include "analysis/scaling.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -74,6 +75,19 @@ std::string rate_text(const Measurement& row, const Ceilings& ceilings)
                        format_si(ceiling->rate.median.value, "FLOP/s"), ceiling->threads);
 }
 
+/// Nothing without other ranks.
+std::string ranks_line(const Measurement& row)
+{
+    if (row.ranks() < 2) return "";
+    const Seconds both = row.exposed.median + row.hidden.median;
+    return line("ranks",
+                fmt::format("{}; communication {} exposed, {} hidden beside the backward pass (medians, measured); "
+                            "{} of messages, {} over the links by the ring's count (analytic)",
+                            row.ranks(), format_duration(row.exposed.median.value),
+                            format_duration(row.hidden.median.value), format_si(row.messages.value, "B"),
+                            both.value > 0 ? format_si(analysis::bus_bandwidth(row).value, "B/s") : "0 B/s"));
+}
+
 std::string remarks_line(const Measurement& row)
 {
     return row.remarks.empty() ? "" : line("remarks", printable(row.remarks));
@@ -94,7 +108,7 @@ std::string run_summary(const Measurement& row, const Ceilings& ceilings)
         return title(row) + line("status", fmt::format("{}: {}", name(row.status), printable(row.reason)));
     }
     return title(row) + line("step", step_text(row)) + line("images/s", images_text(row)) +
-           line("phases", phases_text(row)) + line("per image", per_image_text(row)) +
+           line("phases", phases_text(row)) + ranks_line(row) + line("per image", per_image_text(row)) +
            line("rate", rate_text(row, ceilings)) + line("losses", losses_text(row)) + remarks_line(row);
 }
 

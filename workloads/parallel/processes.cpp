@@ -112,6 +112,7 @@ Processes::~Processes()
 
 void Processes::watch()
 {
+    const std::lock_guard lock(mutex_);
     for (Process& process : all_) {
         int status = 0;
         if (process.id < 0 || waitpid(process.id, &status, WNOHANG) != process.id) continue;

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <mutex>
 #include <vector>
 
 namespace roof::parallel {
@@ -19,7 +20,7 @@ class Processes {
     Processes(const Processes&) = delete;
     Processes& operator=(const Processes&) = delete;
 
-    /// If a rank has ended, all ranks are told which and how, unless it said itself what is wrong.
+    /// If a rank has ended, all ranks are told which and how, unless it said itself what is wrong. From any thread.
     void watch();
 
   private:
@@ -30,6 +31,7 @@ class Processes {
     bool reap(Process& process) const;
 
     std::shared_ptr<SharedMemory> memory_;
+    std::mutex mutex_;
     std::vector<Process> all_;
 };
 
