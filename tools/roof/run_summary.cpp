@@ -24,6 +24,7 @@ std::string title(const Measurement& row)
 {
     std::string text = fmt::format("{}, batch {}, {} on {}", analysis::model_of(row), analysis::batch_of(row),
                                    analysis::precision_of(row), row.device);
+    if (row.ranks() > 1) text += fmt::format(", {} ranks", row.ranks());
     if (const int threads = analysis::threads_of(row); threads > 0) text += fmt::format(", {} threads", threads);
     if (row.point.has("data")) text += ", data: " + row.point.text("data");
     return printable(text) + '\n';
@@ -52,7 +53,7 @@ std::string phases_text(const Measurement& row)
 // Arithmetic knows the models of this project; a row of another one shows only what it declared itself.
 std::string per_image_text(const Measurement& row)
 {
-    const auto images = static_cast<double>(std::max(1LL, analysis::batch_of(row)));
+    const double images = std::max(1.0, row.images());
     const std::string flops = format_si(row.work.flops.value / images, "FLOP") + " per training step";
     std::string multiply_adds;
     try {
