@@ -1,6 +1,7 @@
 #include "ert/method/measure.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/method/device_group.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -87,7 +88,7 @@ Role role_of_missing(const Item& item, const Lab& lab)
 
 void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer)
 {
-    const Device& device = lab.machine().device(item.device);
+    const Device device = device_for(lab.machine(), item.device);
     if (const auto obstacle = item.bench->obstacle(item.point, lab.machine(), device)) throw Unsupported(*obstacle);
     const std::unique_ptr<Subject> subject = item.bench->make(item.point, lab.machine(), device);
     row.work = subject->work();
