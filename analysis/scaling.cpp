@@ -72,7 +72,7 @@ std::vector<std::string> cells_of(const Scaling& scaling)
     const Measurement& row = *scaling.row;
     const std::string none = "-";
     return {printable(model_of(row)),
-            std::to_string(batch_of(row)),
+            batch_text(row),
             std::to_string(row.ranks()),
             value_or(row, "scaling", "weak"),
             value_or(row, "communication", "overlapped"),

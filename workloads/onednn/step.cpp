@@ -5,6 +5,7 @@
 #include "workloads/model/work.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace roof::onednn {
 namespace {
@@ -46,9 +47,9 @@ Step::Step(const model::Graph& graph, const Settings& settings, const std::strin
 {
 }
 
-void Step::train_with(const parallel::World& world, const ExchangeOptions& options)
+void Step::train_with(const parallel::World& world, const ExchangeOptions& options, std::unique_ptr<Pinned> pinned)
 {
-    pinned_.emplace(world.place, settings_.threads);
+    pinned_ = std::move(pinned);
     ranks_.emplace(network_, world, options);
 }
 

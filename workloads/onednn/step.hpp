@@ -7,6 +7,7 @@
 #include "workloads/onednn/network.hpp"
 #include "workloads/onednn/ranks.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -17,8 +18,9 @@ class Step : public Subject {
     /// `data`: as data::open_source takes it, decoded in `workers` threads. Throws what Network and open_source throw.
     Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers);
 
-    /// From now on a step is taken with the other ranks of `settings.ranks`. Collective; before the first launch.
-    void train_with(const parallel::World& world, const ExchangeOptions& options);
+    /// From now on a step is taken with the other ranks of `settings.ranks`, and `pinned`, which may be null, is kept. Collective;
+    /// before the first launch.
+    void train_with(const parallel::World& world, const ExchangeOptions& options, std::unique_ptr<Pinned> pinned = {});
 
     /// With ranks, what all of them do together.
     /// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the
@@ -48,7 +50,7 @@ class Step : public Subject {
     Work work_;
     std::optional<double> first_loss_;
     double last_loss_ = 0;
-    std::optional<Pinned> pinned_;
+    std::unique_ptr<Pinned> pinned_;
     std::optional<Ranks> ranks_;  ///< last: its thread works on the network's gradients
 };
 

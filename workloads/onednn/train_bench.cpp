@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 namespace roof::onednn {
 namespace {
@@ -174,6 +175,7 @@ std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Mac
     settings.threads = parallel::threads_of_rank(settings.threads, world.place.ranks_here);
     settings.ranks = world.communicator;
     settings.synchronised_batch_norm = value_or(point, "batch_norm", "local") == "synchronised";
+    auto pinned = std::make_unique<Pinned>(world.place, settings.threads);  // before memory is touched
     std::unique_ptr<Step> step;
     std::exception_ptr failure;
     try {
@@ -183,8 +185,10 @@ std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Mac
         failure = std::current_exception();
     }
     parallel::agree(*world.communicator, failure);
-    step->train_with(world, {.mode = parallel::parse_mode(value_or(point, "communication", "overlapped")),
-                             .bucket_bytes = std::stoul(value_or(point, "bucket_mb", "25")) * megabyte});
+    step->train_with(world,
+                     {.mode = parallel::parse_mode(value_or(point, "communication", "overlapped")),
+                      .bucket_bytes = std::stoul(value_or(point, "bucket_mb", "25")) * megabyte},
+                     std::move(pinned));
     return step;
 }
 
