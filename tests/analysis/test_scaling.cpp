@@ -18,7 +18,9 @@ Measurement row_of(const std::string& device, const std::vector<std::pair<std::s
     row.point.set("batch", "8");
     for (const auto& [axis, value] : values) row.point.set(axis, value);
     row.seconds = {Seconds{seconds}, Seconds{seconds}, Seconds{seconds}, 1};
-    row.samples.push_back({.seconds = Seconds{seconds}});
+    Sample sample;
+    sample.seconds = Seconds{seconds};
+    row.samples.push_back(sample);
     if (row.ranks() == 1) return row;
     row.exposed.median = Seconds{3e-3};
     row.hidden.median = Seconds{7e-3};

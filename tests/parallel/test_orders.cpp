@@ -9,9 +9,13 @@ using namespace roof::parallel;
 
 TEST_CASE("an order arrives as it was said, whatever signs its values hold")
 {
-    Order order{Word::make, {"train", {"gpu:0", "gpu:1"}, {}}};
-    order.assignment.point.set("model", "resnet18");
-    order.assignment.point.set("data", "a folder=with signs/ä");
+    Device device;
+    device.name = "gpu:0";
+    device.others = {"gpu:1"};
+    Point point;
+    point.set("model", "resnet18");
+    point.set("data", "a folder=with signs/ä");
+    const Order order{Word::make, assignment_of("train", device, point)};
     const auto complaints = on_ranks(3, [&](const Communicator& communicator) {
         if (communicator.rank == 0) {
             say(communicator, order);

@@ -162,7 +162,9 @@ std::optional<std::string> TrainBench::obstacle(const Point& point, const Machin
 std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
     const int ranks = ranks_of(point);
-    if (ranks > 1) return make_on_ranks(point, machine, parallel::open_world({"train", {device.name}, point}, ranks));
+    if (ranks > 1)
+        return make_on_ranks(point, machine,
+                             parallel::open_world(parallel::assignment_of("train", device, point), ranks));
     return std::make_unique<Step>(model::build_model(point.text("model")), settings_of(point, machine),
                                   point.text("data"), machine.threads);
 }

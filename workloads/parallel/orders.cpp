@@ -77,6 +77,13 @@ Complaint complaint_about(const std::exception_ptr& failure)
 
 }  // namespace
 
+Assignment assignment_of(const std::string& bench, const Device& device, const Point& point)
+{
+    Assignment assignment{bench, {device.name}, point};
+    assignment.devices.insert(assignment.devices.end(), device.others.begin(), device.others.end());
+    return assignment;
+}
+
 void say(const Communicator& communicator, const Order& order)
 {
     Letter letter{};

@@ -1,6 +1,7 @@
 // What rank 0 tells the others to do: a subject is made, launched some times and let go; or the end.
 #pragma once
 
+#include "ert/method/machine.hpp"
 #include "ert/method/point.hpp"
 #include "workloads/parallel/communicator.hpp"
 
@@ -21,6 +22,9 @@ struct Assignment {
         return devices.size() == 1 ? devices.front() : devices.at(static_cast<std::size_t>(rank));
     }
 };
+
+/// For a device alone, or with the others that it is to work with.
+Assignment assignment_of(const std::string& bench, const Device& device, const Point& point);
 
 enum class Word { make, launch, release, leave };
 
