@@ -6,6 +6,7 @@
 #include "workloads/onednn/dnnl.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/parallel/cpus.hpp"
+#include "workloads/parallel/options.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -37,61 +38,11 @@ Axis numbers(std::string name, std::string meaning, Words usual, long long most)
     return axis;
 }
 
-Axis optional(Axis axis)
+std::optional<std::string> lacking_statistics(const Point& point)
 {
-    axis.optional = true;
-    return axis;
-}
-
-/// Axes of training on several ranks. Where MPI started this process, its ranks are what is usual.
-std::vector<Axis> parallel_axes()
-{
-    const parallel::Place place = parallel::place_of_process();
-    constexpr long long most_ranks = 4096;
-    constexpr long long most_megabytes = 100'000;
-    Axis ranks = numbers("ranks", "processes that train together, each on its own images",
-                         {std::to_string(place.ranks)}, most_ranks);
-    ranks.optional = place.ranks == 1;
-    return {ranks,
-            optional(words("scaling", "weak: `batch` is that of one rank; strong: of all together", {"weak"},
-                           {"weak", "strong"})),
-            optional(words(
-                "communication",
-                "of gradients: overlapped with the backward pass; serial: after it; broadcast: reduced to rank 0, "
-                "which sends its parameters each step",
-                {"overlapped"}, {"overlapped", "serial", "broadcast"})),
-            optional(numbers("bucket_mb", "megabytes of gradients in a message, at least", {"25"}, most_megabytes)),
-            optional(words("batch_norm", "statistics of each rank's own batch, or of the batches of all", {"local"},
-                           {"local", "synchronised"}))};
-}
-
-std::string value_or(const Point& point, const std::string& axis, const std::string& usual)
-{
-    return point.has(axis) ? point.text(axis) : usual;
-}
-
-int ranks_of(const Point& point)
-{
-    return point.has("ranks") ? static_cast<int>(point.integer("ranks")) : 1;
-}
-
-/// Images of one rank's batch.
-long long batch_of_rank(const Point& point)
-{
-    const long long batch = point.integer("batch");
-    return value_or(point, "scaling", "weak") == "strong" ? batch / ranks_of(point) : batch;
-}
-
-std::optional<std::string> obstacle_to_ranks(const Point& point)
-{
-    const int ranks = ranks_of(point);
-    if (batch_of_rank(point) * (value_or(point, "scaling", "weak") == "strong" ? ranks : 1) != point.integer("batch"))
-        return "a batch of " + point.text("batch") + " cannot be shared out evenly among " + std::to_string(ranks) +
-               " ranks";
-    const bool synchronised = value_or(point, "batch_norm", "local") == "synchronised";
-    if (synchronised && point.precision() != Precision::fp32)
-        return "synchronised batch norm is computed in fp32 alone";
-    return parallel::obstacle_to(ranks, parallel::place_of_process());
+    if (!parallel::options_of(point).synchronised_batch_norm || point.precision() == Precision::fp32)
+        return std::nullopt;
+    return "synchronised batch norm is computed in fp32 alone";
 }
 
 float learning_rate(const Point& point)
@@ -146,7 +97,7 @@ std::vector<Axis> TrainBench::axes(const Machine& machine) const
               {"random", "hashed"}),
         words("lr", "learning rate", {"0.01"}, {}),
         numbers("threads", "threads, of all ranks on this machine together", {std::to_string(threads)}, threads)};
-    std::ranges::move(parallel_axes(), std::back_inserter(all));
+    std::ranges::move(parallel::axes(), std::back_inserter(all));
     return all;
 }
 
@@ -156,12 +107,13 @@ std::optional<std::string> TrainBench::obstacle(const Point& point, const Machin
     data::require_source(point.text("data"));
     if (auto lacking = lacking_precision(point, machine)) return lacking;
     if (auto lacking = lacking_algorithm(point)) return lacking;
-    return obstacle_to_ranks(point);
+    if (auto lacking = lacking_statistics(point)) return lacking;
+    return parallel::obstacle_in(point);
 }
 
 std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
-    const int ranks = ranks_of(point);
+    const int ranks = parallel::options_of(point).ranks;
     if (ranks > 1)
         return make_on_ranks(point, machine,
                              parallel::open_world(parallel::assignment_of("train", device, point), ranks));
@@ -172,11 +124,11 @@ std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& mac
 std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Machine& machine,
                                                    const parallel::World& world) const
 {
-    constexpr std::size_t megabyte = 1'000'000;
+    const parallel::Options options = parallel::options_of(point);
     Settings settings = settings_of(point, machine);
     settings.threads = parallel::threads_of_rank(settings.threads, world.place.ranks_here);
     settings.ranks = world.communicator;
-    settings.synchronised_batch_norm = value_or(point, "batch_norm", "local") == "synchronised";
+    settings.synchronised_batch_norm = options.synchronised_batch_norm;
     auto pinned = std::make_unique<Pinned>(world.place, settings.threads);  // before memory is touched
     std::unique_ptr<Step> step;
     std::exception_ptr failure;
@@ -187,17 +139,14 @@ std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Mac
         failure = std::current_exception();
     }
     parallel::agree(*world.communicator, failure);
-    step->train_with(world,
-                     {.mode = parallel::parse_mode(value_or(point, "communication", "overlapped")),
-                      .bucket_bytes = std::stoul(value_or(point, "bucket_mb", "25")) * megabyte},
-                     std::move(pinned));
+    step->train_with(world, {.mode = options.mode, .bucket_bytes = options.bucket_bytes}, std::move(pinned));
     return step;
 }
 
 Settings TrainBench::settings_of(const Point& point, const Machine& machine) const
 {
     return {
-        .batch = static_cast<int>(batch_of_rank(point)),
+        .batch = static_cast<int>(parallel::options_of(point).batch),
         .threads = static_cast<int>(point.integer("threads")),
         .parameters = point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random,
         .learning_rate = learning_rate(point),
