@@ -2,6 +2,7 @@
 
 #include "analysis/promises.hpp"
 #include "analysis/rows.hpp"
+#include "analysis/scaling.hpp"
 #include "analysis/verdict.hpp"
 
 #include <cmath>
@@ -130,6 +131,19 @@ json levels_json(const std::vector<MeasuredLevel>& levels)
     return list;
 }
 
+/// Of a step of several ranks.
+json ranks_json(const Measurement& row)
+{
+    json fields = {{"count", row.ranks()}};
+    if (row.status != Status::ok) return fields;
+    fields["exposed_seconds"] = json_number(row.exposed.median.value);
+    fields["hidden_seconds"] = json_number(row.hidden.median.value);
+    fields["message_bytes"] = json_number(row.messages.value);
+    fields["bus_bytes_per_second"] = json_number(bus_bandwidth(row).value);
+    fields["variant"] = text_or_null(row.variant);
+    return fields;
+}
+
 json row_json(const Measurement& row)
 {
     const bool ok = row.status == Status::ok;
@@ -142,24 +156,27 @@ json row_json(const Measurement& row)
                 {"low", json_number(row.seconds.low.value)},
                 {"high", json_number(row.seconds.high.value)},
                 {"n", row.seconds.n}};
-    return {{"model", json_text(model_of(row))},
-            {"batch", batch_of(row) > 0 ? json(batch_of(row)) : json(nullptr)},
-            {"precision", text_or_null(precision_of(row))},
-            {"device", json_text(row.device)},
-            {"data", row.point.has("data") ? text_or_null(row.point.text("data")) : json(nullptr)},
-            {"status", name(row.status)},
-            {"reason", text_or_null(row.reason)},
-            {"remarks", text_or_null(row.remarks)},
-            {"step_seconds", step},
-            {"phase_seconds",
-             {{"forward", seconds(row.forward)}, {"backward", seconds(row.backward)}, {"update", seconds(row.update)}}},
-            {"data_seconds", ok ? json_number(row.data.median.value) : json(nullptr)},
-            {"images_per_second", ok ? positive_or_null(row.images_per_second()) : json(nullptr)},
-            {"images_per_second_median_step",
-             ok ? positive_or_null(row.images_per_second_of_median_step()) : json(nullptr)},
-            {"losses", losses},
-            {"flops_per_second", ok ? json_number(row.flop_rate().value) : json(nullptr)},
-            {"peak_memory_bytes", positive_or_null(row.memory.value)}};
+    json fields = {
+        {"model", json_text(model_of(row))},
+        {"batch", batch_of(row) > 0 ? json(batch_of(row)) : json(nullptr)},
+        {"precision", text_or_null(precision_of(row))},
+        {"device", json_text(row.device)},
+        {"data", row.point.has("data") ? text_or_null(row.point.text("data")) : json(nullptr)},
+        {"status", name(row.status)},
+        {"reason", text_or_null(row.reason)},
+        {"remarks", text_or_null(row.remarks)},
+        {"step_seconds", step},
+        {"phase_seconds",
+         {{"forward", seconds(row.forward)}, {"backward", seconds(row.backward)}, {"update", seconds(row.update)}}},
+        {"data_seconds", ok ? json_number(row.data.median.value) : json(nullptr)},
+        {"images_per_second", ok ? positive_or_null(row.images_per_second()) : json(nullptr)},
+        {"images_per_second_median_step",
+         ok ? positive_or_null(row.images_per_second_of_median_step()) : json(nullptr)},
+        {"losses", losses},
+        {"flops_per_second", ok ? json_number(row.flop_rate().value) : json(nullptr)},
+        {"peak_memory_bytes", positive_or_null(row.memory.value)}};
+    if (row.ranks() > 1) fields["ranks"] = ranks_json(row);
+    return fields;
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ std::optional<Prediction> predict(const std::string& row, const Point& point, co
 {
     for (const char* axis : {"model", "batch", "precision"})
         if (!point.has(axis)) return std::nullopt;
+    if (point.has("ranks") && point.integer("ranks") > 1) return std::nullopt;
     EstimateRequest request;
     request.model = point.text("model");
     request.batch = static_cast<int>(point.integer("batch"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <tuple>
 
 namespace roof::analysis {
@@ -28,6 +29,27 @@ std::string data_of(const Measurement& row)
     return (where.has_filename() ? where : where.parent_path()).filename().string();
 }
 
+std::string batch_text(const Measurement& row)
+{
+    if (!row.point.has("batch")) return "-";
+    const std::string batch = std::to_string(batch_of(row));
+    if (row.ranks() == 1) return batch;
+    const bool weak = row.images() > static_cast<double>(batch_of(row));
+    return batch + (weak ? " x " : " / ") + std::to_string(row.ranks());
+}
+
+std::string place_text(const Measurement& row)
+{
+    std::string text = row.device;
+    if (row.ranks() == 1) return text;
+    text += ", " + std::to_string(row.ranks()) + " ranks";
+    for (const char* axis : {"scaling", "communication", "bucket_mb", "batch_norm"}) {
+        if (row.point.has(axis))
+            text += ", " + row.point.text(axis) + (std::string_view(axis) == "bucket_mb" ? " MB" : "");
+    }
+    return text;
+}
+
 std::string precision_of(const Measurement& row)
 {
     return row.point.has("precision") ? row.point.text("precision") : std::string{};
@@ -50,7 +72,7 @@ std::vector<const Measurement*> step_rows(std::span<const Measurement> rows)
 std::vector<const Measurement*> largest_batches(std::span<const Measurement> rows)
 {
     const auto key = [](const Measurement& row) {
-        return std::tuple{model_of(row), row.device, precision_of(row), threads_of(row)};
+        return std::tuple{model_of(row), place_text(row), precision_of(row), threads_of(row)};
     };
     std::vector<const Measurement*> largest;
     for (const Measurement* row : step_rows(rows)) {

@@ -31,7 +31,8 @@ using Trained = std::tuple<std::string, std::string, std::string>;  ///< model, 
 
 std::string device_of(const Measurement& row)
 {
-    return threads_of(row) > 0 ? fmt::format("{} ({})", row.device, threads_text(threads_of(row))) : row.device;
+    const std::string place = place_text(row);
+    return threads_of(row) > 0 ? fmt::format("{} ({})", place, threads_text(threads_of(row))) : place;
 }
 
 std::map<Trained, Devices> trained(std::span<const Study> studies)

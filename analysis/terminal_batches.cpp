@@ -31,7 +31,8 @@ std::string series_name(const Measurement& row)
 {
     const std::string data = data_of(row);
     const int threads = threads_of(row);
-    return fmt::format("{} on {}{}{}", precision_of(row), row.device, threads > 0 ? ", " + threads_text(threads) : "",
+    return fmt::format("{} on {}{}{}", precision_of(row), place_text(row),
+                       threads > 0 ? ", " + threads_text(threads) : "",
                        data == "-" || data == "synthetic" ? "" : ", " + data);
 }
 
@@ -41,7 +42,7 @@ Models models_of(const Study& study)
     for (const Measurement* row : step_rows(study.results.rows))
         if (row->status == Status::ok && batch_of(*row) > 0 && row->seconds.median.value > 0)
             models[printable(model_of(*row))][printable(series_name(*row))].try_emplace(
-                batch_of(*row), static_cast<double>(batch_of(*row)) / row->seconds.median.value);
+                batch_of(*row), row->images() / row->seconds.median.value);
     std::erase_if(models, [](const auto& model) {
         return std::ranges::none_of(model.second, [](const auto& series) { return series.second.size() > 1; });
     });

@@ -22,10 +22,8 @@ std::string shares_text(const TimeShares& shares)
 
 std::vector<std::string> verdict_cells(const Study& study, const Measurement& row)
 {
-    std::vector<std::string> cells{
-        printable(model_of(row)),     batch_of(row) > 0 ? std::to_string(batch_of(row)) : "-",
-        printable(precision_of(row)), printable(row.device),
-        printable(data_of(row)),      std::string(name(row.status))};
+    std::vector<std::string> cells{printable(model_of(row)), batch_text(row),         printable(precision_of(row)),
+                                   printable(row.device),    printable(data_of(row)), std::string(name(row.status))};
     const Placement* step = step_placement(study.placements, row);
     if (!step) {
         cells.insert(cells.end(), 7, "-");

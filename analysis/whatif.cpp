@@ -61,7 +61,7 @@ double attainable_time(const Amounts& work, const Roofs& roofs, const std::strin
 
 bool same_series(const Measurement& a, const Measurement& b)
 {
-    return model_of(a) == model_of(b) && a.device == b.device && precision_of(a) == precision_of(b) &&
+    return model_of(a) == model_of(b) && place_text(a) == place_text(b) && precision_of(a) == precision_of(b) &&
            threads_of(a) == threads_of(b) && data_of(a) == data_of(b);
 }
 

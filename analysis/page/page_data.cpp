@@ -96,7 +96,7 @@ json row_json(const Measurement& row, int roofs)
             {"model", json_text(model_of(row))},
             {"batch", batch_of(row)},
             {"precision", json_text(precision_of(row))},
-            {"device", json_text(row.device)},
+            {"device", json_text(place_text(row))},
             {"data", json_text(data_of(row))},
             {"threads", threads_of(row)},
             {"seconds", estimate_json(row.seconds.median.value, row.seconds.low.value, row.seconds.high.value)},

@@ -6,7 +6,7 @@ namespace roof::analysis {
 
 std::span<const Panel> panels()
 {
-    static constexpr std::array<Panel, 14> table{{
+    static constexpr std::array<Panel, 15> table{{
         {"verdict", "Verdict",
          "Each training step beside the best the machine has shown it can do. Brackets hold 95% intervals; headroom is "
          "the "
@@ -46,6 +46,13 @@ std::span<const Panel> panels()
          "How throughput and the share of the compute roof move with the batch. Bars are 95% intervals of the step "
          "time.",
          trajectory_panel},
+        {"scaling", "Several ranks",
+         "Data-parallel steps beside one rank with its part of the machine. Efficiency is the speedup over the number "
+         "of ranks. "
+         "Communication is exposed while the step stands still for it, hidden beside the backward pass; bus bandwidth "
+         "is what each "
+         "rank's link carries each way, by the ring's count.",
+         scaling_panel},
         {"whatif", "What if",
          "The steps under roofs that are higher or lower than those measured, and at another batch (analytic).",
          what_if_panel},

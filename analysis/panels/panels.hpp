@@ -26,6 +26,7 @@ std::string time_roofline_panel(const Study& study, const std::string& key);
 std::string headroom_panel(const Study& study, const std::string& key);
 std::string breakdown_panel(const Study& study, const std::string& key);
 std::string kernels_panel(const Study& study, const std::string& key);
+std::string scaling_panel(const Study& study, const std::string& id);
 std::string trajectory_panel(const Study& study, const std::string& key);
 std::string what_if_panel(const Study& study, const std::string& key);
 std::string ceilings_panel(const Study& study, const std::string& key);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace roof::analysis {
 
@@ -30,8 +31,12 @@ constexpr int colours = 8;
 
 Series series_of(const Study& study, bool share_of_roof)
 {
+    std::set<std::string> of_ranks;  // the panel of ranks shows these
+    for (const Measurement& row : study.results.rows)
+        if (row.ranks() > 1) of_ranks.insert(row.id());
     Series series;
     for (const Placement& p : study.placements) {
+        if (of_ranks.contains(p.row)) continue;
         if (p.scope != Scope::step || p.batch <= 0 || (share_of_roof && p.compute_roof.value <= 0)) continue;
         const double work = share_of_roof ? p.flops.value / p.compute_roof.value : static_cast<double>(p.batch);
         const Estimate<Seconds>& t = p.seconds;

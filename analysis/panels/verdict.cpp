@@ -35,9 +35,8 @@ Cell shares_cell(const TimeShares& shares)
 
 std::vector<Cell> cells_of(const Study& study, const Measurement& row)
 {
-    std::vector<Cell> cells{Cell::text(model_of(row)),
-                            Cell::value(batch_of(row) > 0 ? std::to_string(batch_of(row)) : "-"),
-                            Cell::text(precision_of(row)), Cell::text(row.device), Cell::text(data_of(row))};
+    std::vector<Cell> cells{Cell::text(model_of(row)), Cell::value(batch_text(row)), Cell::text(precision_of(row)),
+                            Cell::text(row.device), Cell::text(data_of(row))};
     const Placement* step = step_placement(study.placements, row);
     if (!step) {
         const std::string why = std::string(name(row.status)) + (row.reason.empty() ? "" : ": " + row.reason);

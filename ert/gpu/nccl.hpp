@@ -30,6 +30,7 @@ class Nccl {
 
     /// "2.28.9"; empty if the library does not say.
     std::string version() const;
+    const Library& functions() const { return library_; }
 
   private:
     friend class Communicator;

@@ -85,9 +85,10 @@ Column<Measurement> axis(const std::string& axis_name)
 const std::vector<std::string>& axis_names()
 {
     static const std::vector<std::string> names{
-        "model",       "batch",      "operation", "intensity",   "isa",       "precision", "algorithm",
-        "data",        "parameters", "lr",        "threads",     "placement", "pages",     "cpu_node",
-        "memory_node", "path",       "size",      "working_set", "round",     "graph",     "deterministic"};
+        "model",       "batch",      "operation", "intensity",   "isa",          "precision", "algorithm",
+        "data",        "parameters", "lr",        "threads",     "placement",    "pages",     "cpu_node",
+        "memory_node", "path",       "size",      "working_set", "ranks",        "scaling",   "communication",
+        "bucket_mb",   "batch_norm", "round",     "graph",       "deterministic"};
     return names;
 }
 
@@ -110,6 +111,10 @@ std::vector<Column<Measurement>> measurement_columns()
     add_estimate(columns, "forward", &Row::forward);
     add_estimate(columns, "backward", &Row::backward);
     add_estimate(columns, "update", &Row::update);
+    add_estimate(columns, "exposed", &Row::exposed);
+    add_estimate(columns, "hidden", &Row::hidden);
+    columns.push_back(number<Row>(
+        "messages_bytes", [](auto& row) -> auto& { return row.messages.value; }));
     add_estimate(columns, "clock", &Row::clock, "_hz");
     columns.push_back(text("variant", &Row::variant));
     add_work<Row>(
@@ -148,6 +153,12 @@ std::vector<Column<Sample>> sample_columns()
             "power_w", [](auto& row) -> auto& { return row.conditions.watts; }),
         number<Row>(
             "temperature_c", [](auto& row) -> auto& { return row.conditions.celsius; }),
+        number<Row>(
+            "exposed_s", [](auto& row) -> auto& { return row.communication.exposed.value; }),
+        number<Row>(
+            "hidden_s", [](auto& row) -> auto& { return row.communication.hidden.value; }),
+        number<Row>(
+            "messages_bytes", [](auto& row) -> auto& { return row.communication.bytes.value; }),
         text("disturbance", &Row::disturbance),
         {"used", [](const Row& row) { return std::string(row.used ? "1" : "0"); },
          [](Row& row, const std::string& cell) { row.used = cell == "1"; }},

@@ -4,9 +4,11 @@
 
 #include "ert/method/bench.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace roof {
@@ -26,6 +28,14 @@ class Lab {
     Machine& machine() { return machine_; }
     const Machine& machine() const { return machine_; }
 
+    /// This process is not to obey its command line but `follow`, which another process directs, and which returns the exit
+    /// status: a rank of data-parallel training.
+    void follow_with(std::function<int(const Lab&)> follow) { follow_ = std::move(follow); }
+    /// Empty in a process that obeys its command line.
+    const std::function<int(const Lab&)>& follower() const { return follow_; }
+    /// Lasts as long as the lab.
+    void keep(std::shared_ptr<void> thing) { kept_.push_back(std::move(thing)); }
+
     /// Null if there is none of that name for that kind of device: one plan runs on every device that has the bench.
     const Bench* find(std::string_view name, std::string_view device_kind) const;
     const std::vector<std::unique_ptr<Bench>>& benches() const { return benches_; }
@@ -35,6 +45,8 @@ class Lab {
     Machine machine_;
     std::vector<std::unique_ptr<Bench>> benches_;
     std::vector<AbsentPart> absent_;
+    std::function<int(const Lab&)> follow_;
+    std::vector<std::shared_ptr<void>> kept_;
 };
 
 }  // namespace roof

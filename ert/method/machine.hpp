@@ -43,6 +43,7 @@ struct Device {
     Bytes memory_available;
     std::map<std::string, std::string> facts;  ///< anything else worth keeping: clocks, capability, driver
     std::vector<Promise> promised{};           ///< empty where no figures are known
+    std::vector<std::string> others{};         ///< devices that are to work with it, a rank on each; empty usually
 };
 
 /// A capability of the machine or of this build, present or not, and what would bring it.

@@ -1,13 +1,16 @@
 #include "ert/method/measure.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/method/device_group.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <ctime>
+#include <functional>
 #include <map>
 #include <new>
+#include <type_traits>
 
 namespace roof {
 namespace {
@@ -28,6 +31,7 @@ Sample time_launch(Subject& subject, const std::vector<Part>& parts, Trace& trac
     sample.seconds = trace.time_taken().value_or(outside);
     sample.clock = trace.clock_rate();
     sample.conditions = trace.conditions();
+    sample.communication = trace.communication();
     sample.disturbance = trace.disturbance();
     sample.data = trace.data_seconds();
     sample.loss = trace.loss();
@@ -40,13 +44,15 @@ Sample time_launch(Subject& subject, const std::vector<Part>& parts, Trace& trac
     return sample;
 }
 
-template <class Unit>
-Estimate<Unit> estimate_of(const std::vector<Sample>& samples, Unit Sample::*field)
+/// Of what `field`, a member or a function, has for each used sample.
+template <class Field>
+auto estimate_of(const std::vector<Sample>& samples, Field field)
 {
+    using Unit = std::remove_cvref_t<std::invoke_result_t<Field, const Sample&>>;
     std::vector<double> values;
     int discarded = 0;
     for (const Sample& sample : samples) {
-        if (sample.used) values.push_back((sample.*field).value);
+        if (sample.used) values.push_back(std::invoke(field, sample).value);
         if (!sample.used && !sample.disturbance.empty()) ++discarded;
     }
     return Estimate<Unit>::of(values, discarded);
@@ -82,7 +88,7 @@ Role role_of_missing(const Item& item, const Lab& lab)
 
 void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer)
 {
-    const Device& device = lab.machine().device(item.device);
+    const Device device = device_for(lab.machine(), item.device);
     if (const auto obstacle = item.bench->obstacle(item.point, lab.machine(), device)) throw Unsupported(*obstacle);
     const std::unique_ptr<Subject> subject = item.bench->make(item.point, lab.machine(), device);
     row.work = subject->work();
@@ -98,6 +104,12 @@ void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock,
     row.backward = estimate_of(row.samples, &Sample::backward);
     row.update = estimate_of(row.samples, &Sample::update);
     row.clock = estimate_of(row.samples, &Sample::clock);
+    const auto communication = [&row](auto Communication::*field) {
+        return estimate_of(row.samples, [field](const Sample& sample) { return sample.communication.*field; });
+    };
+    row.exposed = communication(&Communication::exposed);
+    row.hidden = communication(&Communication::hidden);
+    row.messages = row.samples.back().communication.bytes;
 }
 
 }  // namespace

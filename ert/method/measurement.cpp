@@ -32,24 +32,34 @@ std::string Measurement::id() const
     return bench + " " + device + " " + point.str();
 }
 
-double Measurement::images_per_second() const
+int Measurement::ranks() const
+{
+    return point.has("ranks") ? static_cast<int>(point.integer("ranks")) : 1;
+}
+
+/// Under strong scaling the batch is that of all ranks together.
+double Measurement::images() const
 {
     if (!point.has("batch")) return 0;
-    const auto batch = static_cast<double>(point.integer("batch"));
-    double images = 0;
+    const bool strong = point.has("scaling") && point.text("scaling") == "strong";
+    return static_cast<double>(point.integer("batch")) * (strong ? 1 : ranks());
+}
+
+double Measurement::images_per_second() const
+{
+    double total_images = 0;
     Seconds total;
     for (const Sample& sample : samples) {
         if (!sample.used) continue;
-        images += batch;
+        total_images += images();
         total += sample.seconds + sample.data;
     }
-    return total.value > 0 ? images / total.value : 0;
+    return total.value > 0 ? total_images / total.value : 0;
 }
 
 double Measurement::images_per_second_of_median_step() const
 {
-    if (!point.has("batch") || seconds.median.value <= 0) return 0;
-    return static_cast<double>(point.integer("batch")) / seconds.median.value;
+    return seconds.median.value <= 0 ? 0 : images() / seconds.median.value;
 }
 
 std::vector<double> Measurement::losses() const

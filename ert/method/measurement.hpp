@@ -27,10 +27,11 @@ struct Sample {
     Seconds backward;
     Seconds update;
     std::optional<double> loss;
-    Hertz clock;              ///< of the cores beside the launch; 0 if not known
-    std::string disturbance;  ///< what was seen to disturb it; empty if nothing
-    bool used = true;         ///< false: warm-up, or disturbed, and left out of the estimates
-    Conditions conditions{};  ///< memory clock, power and temperature, as the device says
+    Hertz clock;                    ///< of the cores beside the launch; 0 if not known
+    std::string disturbance;        ///< what was seen to disturb it; empty if nothing
+    bool used = true;               ///< false: warm-up, or disturbed, and left out of the estimates
+    Communication communication{};  ///< with other ranks; all 0 without
+    Conditions conditions{};        ///< memory clock, power and temperature, as the device says
 };
 
 /// A part over all used launches.
@@ -51,8 +52,11 @@ struct Measurement {
     Estimate<Seconds> forward;
     Estimate<Seconds> backward;
     Estimate<Seconds> update;
-    Estimate<Hertz> clock;  ///< of the cores beside the launches; empty if not known
-    std::string variant;    ///< what the subject's own search settled on
+    Estimate<Seconds> exposed;  ///< communication that the step stood still for; 0 without other ranks
+    Estimate<Seconds> hidden;   ///< communication beside the step's own work
+    Bytes messages;             ///< bytes of a step's messages, as one rank holds them
+    Estimate<Hertz> clock;      ///< of the cores beside the launches; empty if not known
+    std::string variant;        ///< what the subject's own search settled on
     Work work;
     Bytes memory;         ///< planned; the bytes wanted where status is out_of_memory
     std::string started;  ///< UTC, ISO 8601
@@ -63,9 +67,13 @@ struct Measurement {
 
     /// "bench device axis=value …": the row's identity.
     std::string id() const;
+    /// Processes that trained together; 1 if the point does not say.
+    int ranks() const;
+    /// Of one launch, those of all ranks; 0 if the point has no batch.
+    double images() const;
     /// Total images over total time, data wait included; 0 if the point has no batch.
     double images_per_second() const;
-    /// Batch over the median step, data wait excluded.
+    /// Images over the median step, data wait excluded.
     double images_per_second_of_median_step() const;
     std::vector<double> losses() const;
     FlopRate flop_rate() const { return work.flops / seconds.median; }

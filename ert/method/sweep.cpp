@@ -1,6 +1,7 @@
 // Expansion: a plan's entries, every combination of their axes, checked against the lab.
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/device_group.hpp"
 #include "ert/method/found.hpp"
 #include "ert/method/measurement.hpp"
 #include "ert/method/plan.hpp"
@@ -32,7 +33,7 @@ std::string kind_of(const std::string& device, const std::string& where)
     const std::string kind = device.substr(0, device.find(':'));
     if (device != "cpu" && kind != "gpu") {
         throw InputError(where + ": device: unknown device '" + printable(device) +
-                         "'; legal values: cpu, gpu:0, gpu:1, …");
+                         "'; legal values: cpu, gpu:0, gpu:1, …; gpu:0,1 for a rank on each");
     }
     return kind;
 }
@@ -47,6 +48,14 @@ std::string why_missing(const Lab& lab, const std::string& what, const std::stri
         if (capability.name == part && !capability.present) reason += "; " + capability.reason;
     }
     return reason;
+}
+
+/// A device group has a rank on each of its devices.
+void check_ranks(const std::vector<std::string>& ranks, const std::string& device, const std::string& where)
+{
+    const std::size_t devices = devices_in(device).size();
+    if (devices < 2 || ranks == std::vector<std::string>{std::to_string(devices)}) return;
+    throw InputError(where + ": ranks: " + device + " has a rank on each device: " + std::to_string(devices));
 }
 
 /// The entry's axes, in the bench's order, with usual values where it names none.
@@ -75,8 +84,13 @@ Axes axes_of(const PlanEntry& entry, const Bench& bench, const Machine& machine,
             values = given->second;
             if (const auto line = entry.axis_where.find(axis.name); line != entry.axis_where.end())
                 where = line->second;
+        } else if (axis.name == "ranks" && devices_in(entry.device).size() > 1) {
+            values = {std::to_string(devices_in(entry.device).size())};
+        } else if (axis.optional) {
+            continue;
         }
         for (const std::string& value : values) check_value(axis, value, where);
+        if (axis.name == "ranks") check_ranks(values, entry.device, where);
         axes.emplace_back(axis.name, std::move(values));
     }
     return axes;
@@ -168,6 +182,12 @@ std::vector<std::string> sizes_for(const Item& item, const FoundSizes& sizes)
     return values;
 }
 
+bool has_axis(const Bench& bench, const std::string& name, const Machine& machine)
+{
+    const std::vector<Axis> axes = bench.axes(machine);
+    return std::ranges::find(axes, name, &Axis::name) != axes.end();
+}
+
 /// An entry's item before its point is known.
 Item item_of(const PlanEntry& entry, const Lab& lab)
 {
@@ -177,14 +197,19 @@ Item item_of(const PlanEntry& entry, const Lab& lab)
     }
     const std::string kind = kind_of(entry.device, entry.where);
     const Bench* bench = lab.find(entry.bench, kind);
-    const bool has_device =
-        std::ranges::any_of(lab.machine().devices, [&](const Device& d) { return d.name == entry.device; });
+    const std::vector<std::string> devices = devices_in(entry.device);
+    const bool has_device = std::ranges::all_of(devices, [&](const std::string& name) {
+        return std::ranges::find(lab.machine().devices, name, &Device::name) != lab.machine().devices.end();
+    });
     Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}, entry.where};
     if (bench == nullptr) {
         item.missing = why_missing(lab, "this build cannot run bench '" + entry.bench + "' on a " + kind,
                                    kind == "gpu" ? "gpu" : "");
     } else if (!has_device) {
         item.missing = why_missing(lab, "this machine has no device '" + entry.device + "'", kind);
+        item.bench = nullptr;
+    } else if (devices.size() > 1 && !has_axis(*bench, "ranks", lab.machine())) {
+        item.missing = "bench '" + entry.bench + "' runs on one device, not on " + entry.device;
         item.bench = nullptr;
     }
     return item;
@@ -286,7 +311,7 @@ void check_items(const std::vector<Item>& items, const Lab& lab)
     for (const Item& item : items) {
         if (item.bench == nullptr) continue;
         try {
-            item.bench->obstacle(item.point, lab.machine(), lab.machine().device(item.device));
+            item.bench->obstacle(item.point, lab.machine(), device_for(lab.machine(), item.device));
         } catch (const InputError& error) {
             throw InputError(item.where + ": " + error.what());
         }

@@ -12,6 +12,7 @@ void Trace::reset()
     took_.reset();
     clock_rate_ = {};
     conditions_ = {};
+    communication_ = {};
     disturbance_.clear();
 }
 

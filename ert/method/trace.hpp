@@ -29,6 +29,13 @@ struct PartListener {
     std::function<void()> leave;
 };
 
+/// What one launch's communication with other ranks cost.
+struct Communication {
+    Seconds exposed{};  ///< the launch stood still for it
+    Seconds hidden{};   ///< it was under way beside the launch's own work
+    Bytes bytes{};      ///< of all messages, as one rank holds them
+};
+
 class Trace {
   public:
     /// `parts`: the number of parts the subject declared. The clock must outlive the trace.
@@ -95,6 +102,7 @@ class Trace {
     /// The clock of the cores beside the launch.
     void ran_at(Hertz clock) { clock_rate_ = clock; }
     void ran_under(const Conditions& conditions) { conditions_ = conditions; }
+    void communicated(const Communication& communication) { communication_ = communication; }
     /// Something other than the subject was seen at work: the launch is kept, counted, and left out of the estimates. `why`
     /// is one of few words ("lost its processor"), which are counted. The first one said counts.
     void disturbed(std::string_view why)
@@ -111,6 +119,7 @@ class Trace {
     std::optional<Seconds> time_taken() const { return took_; }
     Hertz clock_rate() const { return clock_rate_; }  ///< 0 if not said
     const Conditions& conditions() const { return conditions_; }
+    const Communication& communication() const { return communication_; }
     const std::string& disturbance() const { return disturbance_; }
 
   private:
@@ -122,6 +131,7 @@ class Trace {
     std::optional<Seconds> took_;
     Hertz clock_rate_{};
     Conditions conditions_{};
+    Communication communication_{};
     std::string disturbance_;
 };
 

@@ -26,4 +26,14 @@ Known parse_known(std::string_view word)
     return value_in(words, "origin of a number", word);
 }
 
+Work operator*(const Work& work, int times)
+{
+    Work product = work;
+    product.flops = work.flops * times;
+    product.compulsory = work.compulsory * times;
+    product.no_reuse = work.no_reuse * times;
+    product.executed = work.executed * times;
+    return product;
+}
+
 }  // namespace roof

@@ -25,4 +25,7 @@ struct Work {
     Flops executed{};
 };
 
+/// What `times` that do the same do together.
+Work operator*(const Work& work, int times);
+
 }  // namespace roof

@@ -3,6 +3,7 @@
 #include "tests/data/jpeg_files.hpp"
 #include "workloads/data/source.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
@@ -209,4 +210,25 @@ TEST_CASE("a source closes while its workers are decoding")
         if (round % 2 == 1) source.next();
     }
     SUCCEED();
+}
+
+TEST_CASE("ranks together see the batches that one rank would, epoch after epoch")
+{
+    const TemporaryFolder folder;
+    for (int n = 0; n < 5; ++n)
+        write_plain(folder.path() / "a" / (std::to_string(n) + ".jpg"), 40, 30,
+                    {static_cast<unsigned char>(40 * n), 0, 0});
+    Source whole = open_small(folder.path(), 4);
+    for (int round = 0; round < 3; ++round) {
+        const Copy all = copy_next(whole, 4);
+        for (const int rank : {0, 1}) {
+            Source part = open_source(folder.path().string(), 2, small_image, 10, 1, 1, {.rank = rank, .ranks = 2});
+            for (int skipped = 0; skipped < round; ++skipped) part.next();
+            const Copy own = copy_next(part, 2);
+            const auto begin = all.images.begin() + rank * static_cast<std::ptrdiff_t>(own.images.size());
+            CHECK(std::equal(own.images.begin(), own.images.end(), begin));
+        }
+    }
+    CHECK_THROWS_WITH(open_source(folder.path().string(), 3, small_image, 10, 1, 1, {.rank = 0, .ranks = 2}),
+                      Contains("fewer than a batch of 6"));
 }

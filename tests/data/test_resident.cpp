@@ -3,6 +3,7 @@
 #include "workloads/data/source.hpp"
 #include "workloads/model/hashed.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
@@ -52,4 +53,18 @@ TEST_CASE("hashed data is the parity batch")
 TEST_CASE("a batch of no images is an input error")
 {
     CHECK_THROWS_AS(open_source("synthetic", 0, {3, 8, 8}, 10, 1, 0), InputError);
+}
+
+TEST_CASE("ranks take their parts of the batch that one rank would have")
+{
+    const model::Shape image{3, 8, 8};
+    for (const char* const where : {"synthetic", "hashed"}) {
+        Source whole = open_source(where, 4, image, 10, 1, 1);
+        Source second = open_source(where, 2, image, 10, 1, 1, {.rank = 1, .ranks = 2});
+        const Batch all = whole.next();
+        const Batch part = second.next();
+        const auto half = static_cast<std::ptrdiff_t>(2 * image.elements());
+        CHECK(std::equal(part.images, part.images + half, all.images + half));
+        CHECK(std::equal(part.labels, part.labels + 2, all.labels + 2));
+    }
 }

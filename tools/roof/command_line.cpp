@@ -35,6 +35,7 @@ int act(const Command& command, const Words& words, const Words& arguments, cons
     const Action action = command.declare(grammar);
     grammar.parse(words);
     Lab lab = around.assemble();
+    if (lab.follower()) return lab.follower()(lab);
     lab.machine().versions["roof"] = version();
     lab.machine().versions["revision"] = revision();
     Context context{lab,
@@ -46,6 +47,14 @@ int act(const Command& command, const Words& words, const Words& arguments, cons
                     "roof " + shell_line(arguments),
                     around.results};
     return action(context);
+}
+
+/// What `roof` starts itself as, once for each further rank of a step.
+int be_a_rank(const Surroundings& around)
+{
+    const Lab lab = around.assemble();
+    if (!lab.follower()) throw InputError("roof itself starts 'roof rank', for `roof run --ranks`");
+    return lab.follower()(lab);
 }
 
 int obey(const Words& arguments, const Surroundings& around)
@@ -60,6 +69,7 @@ int obey(const Words& arguments, const Surroundings& around)
         around.out << (rest.empty() ? overview() : help_of(find_command(rest.front()).name));
         return 0;
     }
+    if (first == "rank") return be_a_rank(around);
     const Command& command = find_command(first);
     if (asks_for_help(rest)) {
         around.out << help_of(command.name);

@@ -43,6 +43,7 @@ std::string legal_text(const Axis& axis)
 // A sweep's many sizes are told by their ends.
 std::string usual_text(const Axis& axis)
 {
+    if (axis.optional) return "left out, which means " + axis.usual.front();
     constexpr std::size_t most_shown = 8;
     if (axis.usual.size() <= most_shown) return join(axis.usual, ", ");
     return fmt::format("{} values from {} to {}", axis.usual.size(), axis.usual.front(), axis.usual.back());

@@ -1,5 +1,6 @@
 #include "tools/roof/print_study.hpp"
 
+#include "analysis/scaling.hpp"
 #include "analysis/terminal.hpp"
 #include "analysis/verdict.hpp"
 #include "tools/roof/expectations.hpp"
@@ -14,6 +15,7 @@ constexpr int top_layers = 5;
 void print_study(const analysis::Study& study, const Print& print, std::ostream& out)
 {
     out << analysis::verdict_table(study, print.width) << '\n' << expectations_text(study, print.width);
+    if (const std::string ranks = analysis::scaling_table(study, print.width); !ranks.empty()) out << ranks << '\n';
     if (print.brief) return;
     for (const std::string& picture : {analysis::terminal_batches(study, print.columns, print.plain),
                                        analysis::terminal_layers(study, print.columns, print.plain)})

@@ -74,6 +74,11 @@ Action run(Grammar& grammar)
     grammar.value("--steps", train_options.steps);
     grammar.value("--lr", train_options.lr);
     grammar.value("--threads", train_options.threads);
+    grammar.value("--ranks", train_options.ranks);
+    grammar.value("--scaling", train_options.scaling);
+    grammar.value("--communication", train_options.communication);
+    grammar.value("--bucket-mb", train_options.bucket_mb);
+    grammar.value("--batch-norm", train_options.batch_norm);
     grammar.value("--out", options->out);
     grammar.flag("--explain", options->explain);
     grammar.flag("--json", options->json);

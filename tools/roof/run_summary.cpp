@@ -3,6 +3,7 @@
 #include "analysis/estimate.hpp"
 #include "analysis/roofs.hpp"
 #include "analysis/rows.hpp"
+#include "analysis/scaling.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -23,6 +24,7 @@ std::string title(const Measurement& row)
 {
     std::string text = fmt::format("{}, batch {}, {} on {}", analysis::model_of(row), analysis::batch_of(row),
                                    analysis::precision_of(row), row.device);
+    if (row.ranks() > 1) text += fmt::format(", {} ranks", row.ranks());
     if (const int threads = analysis::threads_of(row); threads > 0) text += fmt::format(", {} threads", threads);
     if (row.point.has("data")) text += ", data: " + row.point.text("data");
     return printable(text) + '\n';
@@ -51,7 +53,7 @@ std::string phases_text(const Measurement& row)
 // Arithmetic knows the models of this project; a row of another one shows only what it declared itself.
 std::string per_image_text(const Measurement& row)
 {
-    const auto images = static_cast<double>(std::max(1LL, analysis::batch_of(row)));
+    const double images = std::max(1.0, row.images());
     const std::string flops = format_si(row.work.flops.value / images, "FLOP") + " per training step";
     std::string multiply_adds;
     try {
@@ -74,6 +76,19 @@ std::string rate_text(const Measurement& row, const Ceilings& ceilings)
                        format_si(ceiling->rate.median.value, "FLOP/s"), ceiling->threads);
 }
 
+/// Nothing without other ranks.
+std::string ranks_line(const Measurement& row)
+{
+    if (row.ranks() < 2) return "";
+    const Seconds both = row.exposed.median + row.hidden.median;
+    return line("ranks",
+                fmt::format("{}; communication {} exposed, {} hidden beside the backward pass (medians, measured); "
+                            "{} of messages, {} over the links by the ring's count (analytic)",
+                            row.ranks(), format_duration(row.exposed.median.value),
+                            format_duration(row.hidden.median.value), format_si(row.messages.value, "B"),
+                            both.value > 0 ? format_si(analysis::bus_bandwidth(row).value, "B/s") : "0 B/s"));
+}
+
 std::string remarks_line(const Measurement& row)
 {
     return row.remarks.empty() ? "" : line("remarks", printable(row.remarks));
@@ -94,7 +109,7 @@ std::string run_summary(const Measurement& row, const Ceilings& ceilings)
         return title(row) + line("status", fmt::format("{}: {}", name(row.status), printable(row.reason)));
     }
     return title(row) + line("step", step_text(row)) + line("images/s", images_text(row)) +
-           line("phases", phases_text(row)) + line("per image", per_image_text(row)) +
+           line("phases", phases_text(row)) + ranks_line(row) + line("per image", per_image_text(row)) +
            line("rate", rate_text(row, ceilings)) + line("losses", losses_text(row)) + remarks_line(row);
 }
 

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace roof {
 namespace {
 
@@ -32,6 +34,14 @@ std::string to_yaml(const Plan& plan, const PlanEntry& entry)
     return text;
 }
 
+/// "bucket_mb" -> "--bucket-mb".
+std::string option_of(const std::string& axis)
+{
+    std::string option = "--" + axis;
+    std::ranges::replace(option, '_', '-');
+    return option;
+}
+
 }  // namespace
 
 int steps_of(const TrainOptions& options)
@@ -48,7 +58,7 @@ Plan train_plan(const TrainOptions& options)
     entry.stopping = stopping_for(steps_of(options));
     entry.where = "command line";
     const auto set = [&](const std::string& axis, const std::string& values) {
-        if (!values.empty()) entry.axes[axis] = comma_list("--" + axis, values);
+        if (!values.empty()) entry.axes[axis] = comma_list(option_of(axis), values);
     };
     entry.axes["model"] = comma_list("MODEL", options.model);
     entry.axes["data"] = {options.data};
@@ -58,6 +68,11 @@ Plan train_plan(const TrainOptions& options)
     set("parameters", options.parameters);
     set("lr", options.lr);
     set("threads", options.threads);
+    set("ranks", options.ranks);
+    set("scaling", options.scaling);
+    set("communication", options.communication);
+    set("bucket_mb", options.bucket_mb);
+    set("batch_norm", options.batch_norm);
     Plan plan;
     plan.name = "run";
     plan.description = "training steps of " + options.model + ", as given on the command line";

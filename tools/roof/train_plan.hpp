@@ -18,6 +18,11 @@ struct TrainOptions {
     std::string parameters = "random";
     std::string lr;
     std::string threads;
+    std::string ranks;
+    std::string scaling;
+    std::string communication;
+    std::string bucket_mb;
+    std::string batch_norm;
     std::string steps;
 };
 

@@ -82,13 +82,14 @@ class Folder {
     void find_usable_batch()
     {
         int usable = 0;
+        const int needed = options_.batch * options_.share.ranks;
         for (const ImageFile& file : list_.images) {
-            if (usable == options_.batch) return;
+            if (usable == needed) return;
             if (attempt(file, [](const Jpeg& jpeg) { jpeg.decode(8); })) ++usable;
         }
-        if (usable < options_.batch) {
+        if (usable < needed) {
             throw InputError("'" + options_.folder.string() + "' holds " + std::to_string(usable) +
-                             " usable images, fewer than a batch of " + std::to_string(options_.batch) + " (" +
+                             " usable images, fewer than a batch of " + std::to_string(needed) + " (" +
                              std::to_string(list_.images.size() - static_cast<std::size_t>(usable)) + " broken)");
         }
     }
@@ -121,13 +122,23 @@ class Folder {
     Broken broken_;
 };
 
+/// The place, in the batches of all ranks, of what is the rank's own place `sample`.
+std::uint64_t common_place(std::uint64_t sample, const FolderOptions& options)
+{
+    const auto batch = static_cast<std::uint64_t>(options.batch);
+    const auto ranks = static_cast<std::uint64_t>(options.share.ranks);
+    const auto rank = static_cast<std::uint64_t>(options.share.rank);
+    return (sample / batch * ranks + rank) * batch + sample % batch;
+}
+
 /// Folder before Prefetch: the workers end before what they read.
 struct FolderStream {
     explicit FolderStream(const FolderOptions& options)
         : folder(options),
           prefetch(static_cast<std::size_t>(options.batch), static_cast<std::size_t>(options.image.elements()),
-                   options.workers,
-                   [this](std::uint64_t sample, std::span<float> planes) { return folder.make(sample, planes); })
+                   options.workers, [this, options](std::uint64_t sample, std::span<float> planes) {
+                       return folder.make(common_place(sample, options), planes);
+                   })
     {
     }
 

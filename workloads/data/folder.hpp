@@ -14,6 +14,7 @@ struct FolderOptions {
     int classes = 0;     ///< the most there may be: the model's outputs
     int workers = 0;
     unsigned seed = 0;
+    Share share{};
 };
 
 /// Opens as open_source says. Reads as many files as it takes to find one batch of usable images.

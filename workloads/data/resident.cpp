@@ -20,12 +20,17 @@ struct Resident {
     bool seen = false;
 };
 
-Source source_of(std::shared_ptr<Resident> data, int classes)
+/// The rank's part of a batch that is made for all of them.
+Source source_of(std::shared_ptr<Resident> data, int classes, const Share& share)
 {
-    const auto next = [data] {
+    const auto ranks = static_cast<std::size_t>(share.ranks);
+    const auto rank = static_cast<std::size_t>(share.rank);
+    const float* const images = data->images.data() + data->images.size() / ranks * rank;
+    const int* const labels = data->labels.data() + data->labels.size() / ranks * rank;
+    const auto next = [data, images, labels] {
         const bool fresh = !data->seen;
         data->seen = true;
-        return Batch{data->images.data(), data->labels.data(), fresh};
+        return Batch{images, labels, fresh};
     };
     const auto facts = [classes] { return SourceFacts{.images = 0, .classes = classes, .skipped = {}}; };
     return Source({next, facts});
@@ -33,23 +38,24 @@ Source source_of(std::shared_ptr<Resident> data, int classes)
 
 }  // namespace
 
-Source synthetic_source(int batch, const model::Shape& image, int classes)
+Source synthetic_source(int batch, const model::Shape& image, int classes, const Share& share)
 {
-    const auto data = std::make_shared<Resident>(batch, image);
+    const auto data = std::make_shared<Resident>(batch * share.ranks, image);
     std::mt19937 random(1);
     std::normal_distribution<float> value;
     for (float& pixel : data->images) pixel = value(random);
     std::uniform_int_distribution<int> label(0, classes - 1);
     for (int& of_image : data->labels) of_image = label(random);
-    return source_of(data, classes);
+    return source_of(data, classes, share);
 }
 
-Source hashed_source(int batch, const model::Shape& image, int classes)
+Source hashed_source(int batch, const model::Shape& image, int classes, const Share& share)
 {
-    const auto data = std::make_shared<Resident>(batch, image);
+    const auto data = std::make_shared<Resident>(batch * share.ranks, image);
     model::hashed_input().fill(data->images);
-    for (int n = 0; n < batch; ++n) data->labels[static_cast<std::size_t>(n)] = model::hashed_label(n, classes);
-    return source_of(data, classes);
+    for (int n = 0; n < batch * share.ranks; ++n)
+        data->labels[static_cast<std::size_t>(n)] = model::hashed_label(n, classes);
+    return source_of(data, classes, share);
 }
 
 }  // namespace roof::data

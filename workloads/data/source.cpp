@@ -14,13 +14,18 @@ void require_source(const std::string& where)
 }
 
 Source open_source(const std::string& where, int batch, const model::Shape& image, int classes, int workers,
-                   unsigned seed)
+                   unsigned seed, const Share& share)
 {
     if (batch < 1) throw InputError("a batch holds at least 1 image, not " + std::to_string(batch));
-    if (where == "synthetic") return synthetic_source(batch, image, classes);
-    if (where == "hashed") return hashed_source(batch, image, classes);
-    return folder_source(
-        {.folder = where, .batch = batch, .image = image, .classes = classes, .workers = workers, .seed = seed});
+    if (where == "synthetic") return synthetic_source(batch, image, classes, share);
+    if (where == "hashed") return hashed_source(batch, image, classes, share);
+    return folder_source({.folder = where,
+                          .batch = batch,
+                          .image = image,
+                          .classes = classes,
+                          .workers = workers,
+                          .seed = seed,
+                          .share = share});
 }
 
 }  // namespace roof::data

@@ -39,6 +39,12 @@ class Source {
     Hands hands_;
 };
 
+/// One of several ranks that read together: of each of their common batches it takes its part.
+struct Share {
+    int rank = 0;
+    int ranks = 1;
+};
+
 /// Throws InputError if `where` is neither a word of open_source nor a folder with images. Lists it, opens no file.
 void require_source(const std::string& where);
 
@@ -50,9 +56,10 @@ void require_source(const std::string& where);
 ///   is label 0. The batches depend on the files and `seed`, not on `workers`. Every epoch is shuffled anew; a batch
 ///   may hold the end of one epoch and the start of the next. A broken file is skipped: its place in the batch goes to
 ///   the next usable image of the epoch.
+/// With several ranks, `batch` is that of one of them, and together they see what one rank would see in batches of all.
 /// Throws InputError for a folder that is missing, is a file, has no class folders, no images, more classes than
 /// `classes`, or fewer usable images than `batch`; and for a `batch` or `workers` below 1.
 Source open_source(const std::string& where, int batch, const model::Shape& image, int classes, int workers,
-                   unsigned seed);
+                   unsigned seed, const Share& share = {});
 
 }  // namespace roof::data

@@ -5,10 +5,10 @@
 
 namespace roof::engine {
 
-Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<Part>& parts)
+Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<Part>& parts, int ranks)
 {
     Work work;
-    work.flops = model::work_of(graph, batch, precision).step();
+    work.flops = model::work_of(graph, batch, precision).step() * ranks;
     Flops saved{};
     for (const Part& part : parts) {
         work.compulsory += part.work.compulsory;

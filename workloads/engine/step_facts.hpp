@@ -12,8 +12,10 @@
 namespace roof::engine {
 
 /// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the elementwise rest
-/// is left out. Executed: the same, as the implementations really compute them. Bytes: the sum over all parts.
-Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<Part>& parts);
+/// is left out. Executed: the same, as the implementations really compute them. Bytes: the sum over all parts. The parts are those
+/// of all ranks together, each of which has such a batch.
+Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<Part>& parts,
+               int ranks = 1);
 
 /// Names the broken images that were skipped; none if there were none.
 std::vector<std::string> remarks_on(const data::SourceFacts& facts);

@@ -12,6 +12,7 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, Program& i
       program(into),
       outputs(network.layers().size()),
       trained(network.parameters().size()),
+      backward_stages(network.layers().size()),
       shares_(network.layers().size())
 {
 }
@@ -37,6 +38,7 @@ void Builder::begin(const Unit& unit, Phase phase)
 {
     const std::string name = layer(unit).name + (unit.fused() ? "+" + graph.layer(unit.relu).name : "");
     program.begin(name, std::string(model::name(layer(unit).kind)), phase);
+    if (phase == Phase::backward) backward_stages[static_cast<std::size_t>(unit.layer)] = program.stage();
 }
 
 void Builder::add_work(const model::PassWork& work)
@@ -52,8 +54,13 @@ void Builder::add_flops(Flops flops)
 Trained& Builder::train(int layer, bool is_bias, const Desc& layout, Dims dims)
 {
     Trained& made = place_of(layer, is_bias);
-    made = {program.resident(layout), program.resident(layout), program.resident(layout), std::move(dims)};
+    made = {program.resident(layout), stored_gradient(layout), program.resident(layout), std::move(dims)};
     return made;
+}
+
+Tensor Builder::stored_gradient(const Desc& layout)
+{
+    return settings.ranks == nullptr ? program.resident(layout) : program.outside(layout);
 }
 
 Trained& Builder::train_rows(int layer, const Dims& dims, Dim apart)
@@ -61,6 +68,7 @@ Trained& Builder::train_rows(int layer, const Dims& dims, Dim apart)
     Trained& made = place_of(layer, false);
     const Desc layout = rows(dims, apart);
     made = {program.resident(layout), {}, program.resident(layout), dims};
+    if (settings.ranks != nullptr) made.gradient = stored_gradient(layout);
     if (settings.precision == Precision::bf16) made.copy = program.resident(rows(dims, apart, Precision::bf16));
     return made;
 }

@@ -62,6 +62,7 @@ class Builder {
     std::vector<Tensor> outputs;   ///< by layer
     std::vector<Trained> trained;  ///< in the order of graph.parameters()
     std::vector<Running> running;
+    std::vector<std::size_t> backward_stages;            ///< by layer: the stage in which its gradients are made
     std::map<std::string, int, std::less<>> algorithms;  ///< convolution passes by what computes them
     std::vector<std::function<void()>> tape;
     std::vector<std::function<void()>> updates;  ///< of what sgd() does not update itself
@@ -85,7 +86,7 @@ class Builder {
 
     /// Creates the layer's weight or bias in this layout; `dims` are PyTorch's.
     Trained& train(int layer, bool is_bias, const Desc& layout, Dims dims);
-    /// A linear layer's weights: rows `apart` numbers apart, no gradient; if the layers read bf16, a copy.
+    /// A linear layer's weights: rows `apart` numbers apart, a gradient with ranks alone; if the layers read bf16, a copy.
     Trained& train_rows(int layer, const Dims& dims, Dim apart);
 
     /// One consumer's share of the gradient of the layer's output.
@@ -96,6 +97,7 @@ class Builder {
 
   private:
     Trained& place_of(int layer, bool is_bias);
+    Tensor stored_gradient(const Desc& layout);
 
     std::vector<std::vector<Gradient>> shares_;  ///< by layer
 };

@@ -9,25 +9,39 @@ namespace {
 
 using model::mix;
 
+struct Rule {
+    std::uint32_t stream;
+    std::uint32_t threshold;
+    std::uint32_t first;  ///< place of the first number in the batch of all ranks
+    float scale;
+};
+
+/// Ranks decide for their images as one would for those of all.
+std::uint32_t first_place(const Builder& build, const Tensor& tensor)
+{
+    const int rank = build.settings.ranks == nullptr ? 0 : build.settings.ranks->rank;
+    return static_cast<std::uint32_t>(static_cast<std::size_t>(rank) * tensor.stored());
+}
+
 template <class Element>
-[[gnu::always_inline]] inline void drop_all(Element* to, const Element* from, std::uint32_t stream,
-                                            std::uint32_t threshold, float scale, std::size_t begin, std::size_t end)
+[[gnu::always_inline]] inline void drop_all(Element* to, const Element* from, const Rule& rule, std::size_t begin,
+                                            std::size_t end)
 {
 #pragma omp simd
     for (std::size_t i = begin; i < end; ++i) {
-        const bool kept = mix(mix(static_cast<std::uint32_t>(i)) + stream) >= threshold;
-        narrow(kept ? widen(from[i]) * scale : 0, to[i]);
+        const bool kept = mix(mix(static_cast<std::uint32_t>(i) + rule.first) + rule.stream) >= rule.threshold;
+        narrow(kept ? widen(from[i]) * rule.scale : 0, to[i]);
     }
 }
 
 [[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void drop(const Elements& to, const Elements& from,
-                                                                      std::uint32_t stream, std::uint32_t threshold,
-                                                                      float scale, std::size_t begin, std::size_t end)
+                                                                      const Rule& rule, std::size_t begin,
+                                                                      std::size_t end)
 {
     if (to.precision == Precision::bf16)
-        drop_all(to.as<BFloat16>(), from.as<BFloat16>(), stream, threshold, scale, begin, end);
+        drop_all(to.as<BFloat16>(), from.as<BFloat16>(), rule, begin, end);
     else
-        drop_all(to.as<float>(), from.as<float>(), stream, threshold, scale, begin, end);
+        drop_all(to.as<float>(), from.as<float>(), rule, begin, end);
 }
 
 void append_drop(Builder& build, const Unit& unit, const StepState& state, const Tensor& from, const Tensor& to)
@@ -36,10 +50,10 @@ void append_drop(Builder& build, const Unit& unit, const StepState& state, const
     const auto threshold = static_cast<std::uint32_t>(probability * 4294967296.0);
     const auto scale = static_cast<float>(1 / (1 - probability));
     build.program.append(
-        [=, &state, layer = static_cast<std::uint32_t>(unit.layer)] {
+        [=, &state, layer = static_cast<std::uint32_t>(unit.layer), first = first_place(build, to)] {
             const std::uint32_t stream = mix(mix(engine::dropout_seed + state.step) + layer);
             for_ranges(to.stored(), [=, out = to.elements(), in = from.elements()](auto begin, auto end) {
-                drop(out, in, stream, threshold, scale, begin, end);
+                drop(out, in, {stream, threshold, first, scale}, begin, end);
             });
         },
         {from, to}, "roof:dropout");

@@ -8,6 +8,8 @@ namespace roof::onednn {
 void convolution(Builder& build, const Unit& unit);
 void linear(Builder& build, const Unit& unit);
 void batch_norm(Builder& build, const Unit& unit);
+/// With statistics over the batches of all ranks, in fp32, without a fused ReLU.
+void synchronised_batch_norm(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);

@@ -1,6 +1,6 @@
 // The linear layer:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
 //   dx[n,i] = sum over o of w[o,i] * dy[n,o];  dw[o,i] = sum over n of x[n,i] * dy[n,o];  db[o] = sum over n of dy[n,o]
-// dw is made where it is used, in the layer's own update, and never stored. Sums are fp32 always; in bf16 the passes read a
+// dw is made where it is used, in the layer's own update, and never stored; but with other ranks, who are to have it. Sums are fp32 always; in bf16 the passes read a
 // copy of the weights, which the update writes. After a flattened map the source is first laid out in PyTorch's order.
 #include "workloads/onednn/layers.hpp"
 #include "workloads/onednn/loops/linear_products.hpp"
@@ -38,6 +38,14 @@ Tensor backward(Builder& build, const Unit& unit, const Linear& linear)
         build.program.in_layout(gradient_before_relu(build, unit).tensor, plain(build.flat(unit.layer)));
     build.program.append([=] { linear_backward_bias(linear.shape, given.data(), linear.bias_gradient.data()); },
                          {given, linear.bias_gradient}, linear_implementation());
+    if (build.settings.ranks != nullptr) {
+        build.add_work(build.work(unit.layer).backward_weights);
+        build.program.append(
+            [=, gradient = linear.trained->gradient] {
+                linear_backward_weights(linear.shape, linear.source.data(), given.data(), gradient.data());
+            },
+            {linear.source, given, linear.trained->gradient}, "dnnl:sgemm");
+    }
     if (build.is_image(build.source(unit))) return given;
 
     build.add_work(build.work(unit.layer).backward_data);
@@ -102,6 +110,7 @@ void linear(Builder& build, const Unit& unit)
     build.tape.emplace_back([=, &build] {
         build.begin(unit, Phase::backward);
         const Tensor result_gradient = backward(build, unit, made);
+        if (build.settings.ranks != nullptr) return;
         made.trained->factors = {made.shape, made.source, result_gradient};
         build.updates.emplace_back([=, &build] { update(build, unit, made, result_gradient); });
     });

@@ -13,9 +13,10 @@ namespace {
 using model::LayerKind;
 
 /// The index of the ReLU that alone reads this layer's output and can be computed with it; -1 if there is none.
-int relu_behind(const model::Graph& graph, int index)
+int relu_behind(const model::Graph& graph, int index, bool synchronised)
 {
     constexpr std::array hosts{LayerKind::convolution, LayerKind::linear, LayerKind::batch_norm, LayerKind::add};
+    if (synchronised && graph.layer(index).kind == LayerKind::batch_norm) return -1;
     if (std::find(hosts.begin(), hosts.end(), graph.layer(index).kind) == hosts.end()) return -1;
     const std::vector<int> reading = readers(graph, index);
     const bool alone = reading.size() == 1 && graph.layer(reading.front()).kind == LayerKind::relu;
@@ -30,7 +31,8 @@ void write(Builder& build, const Unit& unit, const StepState& state)
         case LayerKind::convolution:
             return convolution(build, unit);
         case LayerKind::batch_norm:
-            return batch_norm(build, unit);
+            return build.settings.synchronised_batch_norm ? synchronised_batch_norm(build, unit)
+                                                          : batch_norm(build, unit);
         case LayerKind::relu:
             return relu(build, unit);
         case LayerKind::max_pool:
@@ -53,7 +55,8 @@ void write_step(Builder& build, StepState& state)
     std::vector<bool> written(build.graph.layers().size());
     for (int index = 0; index < static_cast<int>(build.graph.layers().size()); ++index) {
         if (written[static_cast<std::size_t>(index)]) continue;
-        const Unit unit{.layer = index, .relu = relu_behind(build.graph, index)};
+        const Unit unit{.layer = index,
+                        .relu = relu_behind(build.graph, index, build.settings.synchronised_batch_norm)};
         write(build, unit, state);
         written[static_cast<std::size_t>(unit.last())] = true;
     }
@@ -84,6 +87,9 @@ Network::Network(const model::Graph& graph, const Settings& settings)
     trained_ = std::move(build.trained);
     running_ = std::move(build.running);
     algorithms_ = std::move(build.algorithms);
+    made_in_.resize(program_.stage() + 1);
+    for (std::size_t k = parameters_.size(); k-- > 0;)
+        made_in_[build.backward_stages[static_cast<std::size_t>(parameters_[k].layer)]].push_back(k);
     program_.place("training " + graph.name() + " at batch " + std::to_string(settings_.batch));
 
     for (const Running& statistics : running_) {
@@ -110,10 +116,40 @@ double Network::forward(const float* images, const int* labels, Trace& trace)
     return state_.loss;
 }
 
-void Network::backward(Trace& trace)
+void Network::backward(Trace& trace, const std::function<void(std::size_t parameter)>& ready)
 {
     const ThreadCount threads(settings_.threads);
-    converting_errors("the backward pass", [&] { program_.run(Phase::backward, trace); });
+    const auto done = [&](std::size_t stage) {
+        if (ready) std::ranges::for_each(made_in_[stage], ready);
+    };
+    converting_errors("the backward pass", [&] { program_.run(Phase::backward, trace, done); });
+}
+
+std::vector<parallel::GradientSize> Network::gradient_sizes() const
+{
+    std::vector<parallel::GradientSize> sizes(trained_.size());
+    for (std::size_t stage = 0; stage < made_in_.size(); ++stage) {
+        for (const std::size_t k : made_in_[stage]) sizes[k] = {trained_[k].value.stored(), stage};
+    }
+    return sizes;
+}
+
+void Network::place_gradients(const std::function<float*(std::size_t parameter)>& place)
+{
+    for (std::size_t k = 0; k < trained_.size(); ++k) trained_[k].gradient.memory.set_data_handle(place(k));
+}
+
+std::vector<std::span<std::byte>> Network::trained_bytes() const
+{
+    std::vector<std::span<std::byte>> all;
+    const auto add = [&](const Tensor& tensor) {
+        all.emplace_back(static_cast<std::byte*>(tensor.memory.get_data_handle()), tensor.desc().get_size());
+    };
+    for (const Trained& trained : trained_) {
+        add(trained.value);
+        if (trained.copy) add(*trained.copy);
+    }
+    return all;
 }
 
 void Network::update(Trace& trace)
@@ -139,13 +175,14 @@ std::vector<float> Network::gradient(std::size_t parameter) const
     return values;
 }
 
-/// The gradient's memory, which the next backward pass writes anew, holds the values until they are reordered.
+/// The gradient's memory, where there is any yet, holds the values until they are reordered: the next backward pass writes it anew.
 void Network::set(std::size_t parameter, const std::function<void(std::span<float>)>& fill)
 {
     const Trained& trained = trained_[parameter];
     const auto elements = static_cast<std::size_t>(parameters_[parameter].elements());
-    std::vector<float> apart(trained.factors ? elements : 0);
-    float* const values = trained.factors ? apart.data() : trained.gradient.data();
+    const bool has_room = settings_.ranks == nullptr && !trained.factors;
+    std::vector<float> apart(has_room ? 0 : elements);
+    float* const values = has_room ? trained.gradient.data() : apart.data();
     const dnnl::memory staging(pytorch_layout(parameter), program_.engine(), values);
     fill({values, elements});
     copy(program_.stream(), staging, trained.value.memory);

@@ -6,6 +6,7 @@
 #include "workloads/onednn/builder.hpp"
 #include "workloads/onednn/program.hpp"
 #include "workloads/onednn/settings.hpp"
+#include "workloads/parallel/buckets.hpp"
 
 #include <functional>
 #include <map>
@@ -22,8 +23,18 @@ class Network {
 
     /// `images`: [batch][channels][height][width]; `labels`: [batch], each of them a class. Returns the mean loss.
     double forward(const float* images, const int* labels, Trace& trace);
-    void backward(Trace& trace);
+    /// `ready` is told each parameter whose gradient is made, as soon as it is.
+    void backward(Trace& trace, const std::function<void(std::size_t parameter)>& ready = {});
     void update(Trace& trace);
+    /// Another rank updates, and its parameters are to come: only time goes on.
+    void leave_update_to_another() { ++state_.step; }
+
+    /// Of a network with ranks: what its gradients need, by parameter; and their places, due before the first backward pass, which
+    /// last as long as the network.
+    std::vector<parallel::GradientSize> gradient_sizes() const;
+    void place_gradients(const std::function<float*(std::size_t parameter)>& place);
+    /// All that training changes, for rank 0 to send.
+    std::vector<std::span<std::byte>> trained_bytes() const;
 
     std::vector<Part> parts() const { return program_.parts(); }
     /// How many passes of convolutions each algorithm computes: {{"direct", 40}, {"winograd", 13}}.
@@ -59,6 +70,8 @@ class Network {
     Tensor images_;
     std::vector<Trained> trained_;
     std::vector<Running> running_;
+    std::vector<std::vector<std::size_t>>
+        made_in_;  ///< by stage: parameters whose gradients are made there, from the last
     std::map<std::string, int, std::less<>> algorithms_;
 };
 

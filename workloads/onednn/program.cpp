@@ -145,10 +145,12 @@ std::vector<Part> Program::parts() const
     return parts;
 }
 
-void Program::run(Phase phase, Trace& trace)
+void Program::run(Phase phase, Trace& trace, const std::function<void(std::size_t stage)>& done)
 {
     for (std::size_t index = 0; index < stages_.size(); ++index) {
-        if (stages_[index].part.phase == phase) run_stage(index, trace);
+        if (stages_[index].part.phase != phase) continue;
+        run_stage(index, trace);
+        if (done) done(index);
     }
 }
 

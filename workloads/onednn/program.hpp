@@ -75,8 +75,11 @@ class Program {
     /// In the order they run, which is forward, backward, update.
     std::vector<Part> parts() const;
 
-    /// Runs the phase's stages, each in a span of its own.
-    void run(Phase phase, Trace& trace);
+    /// The stage that is open while the program is written; its index is that of its part.
+    std::size_t stage() const { return stages_.size() - 1; }
+
+    /// Runs the phase's stages, each in a span of its own; `done` is told of each, outside its span.
+    void run(Phase phase, Trace& trace, const std::function<void(std::size_t stage)>& done = {});
     /// Runs one stage alone; its index is that of its part.
     void run_stage(std::size_t index, Trace& trace);
 

@@ -5,6 +5,8 @@
 #include "workloads/engine/choices.hpp"
 #include "workloads/engine/recipe.hpp"
 
+#include "workloads/parallel/communicator.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -36,6 +38,10 @@ struct Settings {
     Precision precision = Precision::fp32;
     Algorithm algorithm = Algorithm::direct;
     std::shared_ptr<Choices> choices{};  ///< what `automatic` found before, and will find; null: it tries anew
+    /// Those it trains with, each on a batch of its own; null: alone. With ranks every gradient is stored, in memory given from
+    /// outside, and dropout decides as it would for these images in one large batch.
+    std::shared_ptr<const parallel::Communicator> ranks{};
+    bool synchronised_batch_norm = false;  ///< statistics over the batches of all ranks, not of each its own
 };
 
 /// What the operations of a step share beside tensors.

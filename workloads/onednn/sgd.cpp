@@ -70,6 +70,9 @@ void sgd(Builder& build)
             for (const Piece& piece : pieces) descend(piece.value, piece.gradient, piece.momentum, rate, piece.count);
         },
         used, "roof:sgd");
+    for (const Trained& tensor : stored) {
+        if (tensor.copy) build.program.reorder(tensor.value, *tensor.copy);
+    }
 }
 
 }  // namespace roof::onednn

@@ -4,24 +4,65 @@
 #include "workloads/engine/step_facts.hpp"
 
 namespace roof::onednn {
+namespace {
+
+data::Share share_of(const Settings& settings)
+{
+    if (settings.ranks == nullptr) return {};
+    return {.rank = settings.ranks->rank, .ranks = settings.ranks->size};
+}
+
+}  // namespace
+
 Step::Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers)
     : settings_(settings),
       classes_(graph.classes()),
       network_(graph, settings),
-      source_(data::open_source(data, settings.batch, graph.layer(0).output, classes_, workers, engine::data_seed)),
-      work_(engine::step_work(graph, settings.batch, settings.precision, network_.parts()))
+      source_(data::open_source(data, settings.batch, graph.layer(0).output, classes_, workers, engine::data_seed,
+                                share_of(settings))),
+      work_(engine::step_work(graph, settings.batch, settings.precision, parts(), share_of(settings).ranks))
 {
+}
+
+void Step::train_with(const parallel::World& world, const ExchangeOptions& options, std::unique_ptr<Pinned> pinned)
+{
+    pinned_ = std::move(pinned);
+    ranks_.emplace(network_, world, options);
+}
+
+std::vector<Part> Step::parts() const
+{
+    std::vector<Part> all = network_.parts();
+    for (Part& part : all) part.work = part.work * ranks();
+    return all;
 }
 
 void Step::launch(Trace& trace)
 {
+    if (!ranks_) return train(trace);
+    try {
+        train(trace);
+    } catch (const std::exception& error) {
+        ranks_->fail(error.what());
+        throw;
+    }
+}
+
+void Step::train(Trace& trace)
+{
+    if (ranks_) ranks_->begin();
     const data::Batch batch = trace.waiting_for_data([this] { return source_.next(); });
 
     last_loss_ = network_.forward(batch.images, batch.labels, trace);
+    if (ranks_) {
+        ranks_->backward(trace);
+        last_loss_ = ranks_->update(last_loss_, trace);
+    } else {
+        network_.backward(trace);
+        network_.update(trace);
+    }
     if (!first_loss_) first_loss_ = last_loss_;
     trace.saw_loss(last_loss_);
-    network_.backward(trace);
-    network_.update(trace);
 }
 
 void Step::check()
@@ -34,12 +75,18 @@ std::string Step::variant() const
     std::vector<std::string> counts;
     for (const auto& [algorithm, passes] : network_.algorithms())
         counts.push_back(std::to_string(passes) + " " + algorithm);
-    return counts.empty() ? "" : "convolution passes: " + join(counts, ", ");
+    std::vector<std::string> words;
+    if (!counts.empty()) words.push_back("convolution passes: " + join(counts, ", "));
+    if (ranks_) words.push_back(ranks_->describe());
+    return join(words, "; ");
 }
 
 std::vector<std::string> Step::remarks() const
 {
-    return engine::remarks_on(source_.facts());
+    std::vector<std::string> all = engine::remarks_on(source_.facts());
+    if (ranks_ && ranks_->crowded())
+        all.emplace_back("more ranks than processors: they take turns, and this time is not one of ranks side by side");
+    return all;
 }
 
 }  // namespace roof::onednn

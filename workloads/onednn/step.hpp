@@ -5,7 +5,9 @@
 #include "workloads/data/source.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/network.hpp"
+#include "workloads/onednn/ranks.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -16,6 +18,11 @@ class Step : public Subject {
     /// `data`: as data::open_source takes it, decoded in `workers` threads. Throws what Network and open_source throw.
     Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers);
 
+    /// From now on a step is taken with the other ranks of `settings.ranks`, and `pinned`, which may be null, is kept. Collective;
+    /// before the first launch.
+    void train_with(const parallel::World& world, const ExchangeOptions& options, std::unique_ptr<Pinned> pinned = {});
+
+    /// With ranks, what all of them do together.
     /// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the
     /// elementwise rest is left out. Executed: the same, as the implementations really compute them. Bytes: the sum over all
     /// parts.
@@ -23,16 +30,19 @@ class Step : public Subject {
     void launch(Trace& trace) override;
     /// The loss is finite, and the first one of random parameters near that of guessing, ln(classes).
     void check() override;
-    std::vector<Part> parts() const override { return network_.parts(); }
+    std::vector<Part> parts() const override;
     /// "convolution passes: 40 direct, 13 winograd"
     std::string variant() const override;
     /// Names the broken images that were skipped.
     std::vector<std::string> remarks() const override;
-    Bytes memory() const override { return network_.memory(); }
+    Bytes memory() const override { return network_.memory() * ranks(); }
 
     const Network& network() const { return network_; }
 
   private:
+    void train(Trace& trace);
+    int ranks() const { return settings_.ranks == nullptr ? 1 : settings_.ranks->size; }
+
     Settings settings_;
     int classes_;
     Network network_;
@@ -40,6 +50,8 @@ class Step : public Subject {
     Work work_;
     std::optional<double> first_loss_;
     double last_loss_ = 0;
+    std::unique_ptr<Pinned> pinned_;
+    std::optional<Ranks> ranks_;  ///< last: its thread works on the network's gradients
 };
 
 }  // namespace roof::onednn

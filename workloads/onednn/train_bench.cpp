@@ -6,9 +6,13 @@
 #include "workloads/onednn/convolution_winograd.hpp"
 #include "workloads/onednn/dnnl.hpp"
 #include "workloads/onednn/step.hpp"
+#include "workloads/parallel/cpus.hpp"
+#include "workloads/parallel/options.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 namespace roof::onednn {
 namespace {
@@ -33,6 +37,13 @@ Axis numbers(std::string name, std::string meaning, Words usual, long long most)
     axis.numeric = true;
     axis.most = most;
     return axis;
+}
+
+std::optional<std::string> lacking_statistics(const Point& point)
+{
+    if (!parallel::options_of(point).synchronised_batch_norm || point.precision() == Precision::fp32)
+        return std::nullopt;
+    return "synchronised batch norm is computed in fp32 alone";
 }
 
 float learning_rate(const Point& point)
@@ -75,7 +86,7 @@ std::vector<Axis> TrainBench::axes(const Machine& machine) const
 {
     const std::vector<std::string> models = model::model_names();
     const int threads = std::max(1, machine.threads);
-    return {
+    std::vector<Axis> all{
         words("model", "network", models, models),
         numbers("batch", "images", {"4", "8", "16"}, 65536),
         words("precision", "number format of activations and of the weights that are read; sums and updates are fp32",
@@ -86,21 +97,57 @@ std::vector<Axis> TrainBench::axes(const Machine& machine) const
         words("parameters", "start of training; hashed: reproducible in any language, without dropout", {"random"},
               {"random", "hashed"}),
         words("lr", "learning rate", {"0.01"}, {}),
-        numbers("threads", "threads", {std::to_string(threads)}, threads)};
+        numbers("threads", "threads, of all ranks on this machine together", {std::to_string(threads)}, threads)};
+    std::ranges::move(parallel::axes(), std::back_inserter(all));
+    return all;
 }
 
 std::optional<std::string> TrainBench::obstacle(const Point& point, const Machine& machine, const Device&) const
 {
     learning_rate(point);
     data::require_source(point.text("data"));
-    const std::optional<std::string> lacking = lacking_precision(point, machine);
-    return lacking ? lacking : lacking_algorithm(point);
+    if (auto lacking = lacking_precision(point, machine)) return lacking;
+    if (auto lacking = lacking_algorithm(point)) return lacking;
+    if (auto lacking = lacking_statistics(point)) return lacking;
+    return parallel::obstacle_in(point);
 }
 
-std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device&) const
+std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
-    const Settings settings{
-        .batch = static_cast<int>(point.integer("batch")),
+    const int ranks = parallel::options_of(point).ranks;
+    if (ranks > 1)
+        return make_on_ranks(point, machine,
+                             parallel::open_world(parallel::assignment_of("train", device, point), ranks));
+    return std::make_unique<Step>(model::build_model(point.text("model")), settings_of(point, machine),
+                                  point.text("data"), machine.threads);
+}
+
+std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Machine& machine,
+                                                   const parallel::World& world) const
+{
+    const parallel::Options options = parallel::options_of(point);
+    Settings settings = settings_of(point, machine);
+    settings.threads = parallel::threads_of_rank(settings.threads, world.place.ranks_here);
+    settings.ranks = world.communicator;
+    settings.synchronised_batch_norm = options.synchronised_batch_norm;
+    auto pinned = std::make_unique<Pinned>(world.place, settings.threads);  // before memory is touched
+    std::unique_ptr<Step> step;
+    std::exception_ptr failure;
+    try {
+        step = std::make_unique<Step>(model::build_model(point.text("model")), settings, point.text("data"),
+                                      settings.threads);
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    parallel::agree(*world.communicator, failure);
+    step->train_with(world, {.mode = options.mode, .bucket_bytes = options.bucket_bytes}, std::move(pinned));
+    return step;
+}
+
+Settings TrainBench::settings_of(const Point& point, const Machine& machine) const
+{
+    return {
+        .batch = static_cast<int>(parallel::options_of(point).batch),
         .threads = static_cast<int>(point.integer("threads")),
         .parameters = point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random,
         .learning_rate = learning_rate(point),
@@ -108,8 +155,6 @@ std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& mac
         .algorithm = parse_algorithm(point.text("algorithm")),
         .choices = std::make_shared<Choices>(memory_.empty() ? memory_ : memory_ / machine.name / "convolutions.csv"),
     };
-    return std::make_unique<Step>(model::build_model(point.text("model")), settings, point.text("data"),
-                                  machine.threads);
 }
 
 }  // namespace roof::onednn

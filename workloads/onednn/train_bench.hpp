@@ -2,6 +2,8 @@
 #pragma once
 
 #include "ert/method/bench.hpp"
+#include "workloads/onednn/settings.hpp"
+#include "workloads/parallel/world.hpp"
 
 #include <filesystem>
 #include <utility>
@@ -23,6 +25,10 @@ class TrainBench : public Bench {
     std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
 
   private:
+    std::unique_ptr<Subject> make_on_ranks(const Point& point, const Machine& machine,
+                                           const parallel::World& world) const;
+    Settings settings_of(const Point& point, const Machine& machine) const;
+
     std::filesystem::path memory_;
 };
 

@@ -1,7 +1,12 @@
 #include "workloads/onednn/loops/linear_products.hpp"
 
+#include "ert/base/error.hpp"
 #include "workloads/onednn/loops/linear_isa.hpp"
 #include "workloads/onednn/loops/parallel.hpp"
+
+#include <oneapi/dnnl/dnnl.h>
+
+#include <oneapi/dnnl/dnnl.h>
 
 namespace roof::onednn {
 namespace {
@@ -77,6 +82,13 @@ void linear_gradient(const LinearShape& shape, const float* x, const float* dy, 
             for (int i = 0; i < shape.inputs; ++i) row[i] += factor * values[i];
         }
     }
+}
+
+void linear_backward_weights(const LinearShape& shape, const float* x, const float* dy, float* g)
+{
+    const dnnl_status_t status = dnnl_sgemm('T', 'N', shape.outputs, shape.inputs, shape.batch, 1, dy, shape.outputs, x,
+                                            shape.inputs, 0, g, shape.row);
+    if (status != dnnl_success) throw Error("oneDNN's sgemm refused a linear layer's gradient");
 }
 
 void linear_update(const LinearShape& shape, const float* x, const float* dy, float rate, const LinearTrained& trained)

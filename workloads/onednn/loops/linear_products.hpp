@@ -37,6 +37,9 @@ void linear_backward_bias(const LinearShape& shape, const float* dy, float* db);
 /// The weights' gradient, g[o][i] = sum over n of dy[n][o] * x[n][i], for those who want to see it; rows without gaps.
 void linear_gradient(const LinearShape& shape, const float* x, const float* dy, float* g);
 
+/// The same, rows as far apart as the weights'; what lies between them is left alone.
+void linear_backward_weights(const LinearShape& shape, const float* x, const float* dy, float* g);
+
 /// What a step of gradient descent changes. `copy`: null, or the weights in bf16.
 struct LinearTrained {
     float* w = nullptr;

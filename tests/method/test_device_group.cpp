@@ -1,0 +1,111 @@
+// "gpu:0,1", axes that a plan may leave out, and images of several ranks.
+#include "ert/method/device_group.hpp"
+#include "ert/method/measure.hpp"
+#include "ert/method/plan.hpp"
+#include "tests/fakes/fake_lab.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::fakes;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// A bench of GPUs that remembers what it was given.
+class PairBench : public FakeBench {
+  public:
+    PairBench(std::vector<Axis> axes, const ManualClock& clock, std::shared_ptr<Device> seen)
+        : FakeBench("train", Role::step, std::move(axes), fake_step, clock), seen_(std::move(seen))
+    {
+    }
+    std::string_view device_kind() const override { return "gpu"; }
+    std::optional<std::string> obstacle(const Point&, const Machine&, const Device& device) const override
+    {
+        *seen_ = device;
+        return std::nullopt;
+    }
+
+  private:
+    std::shared_ptr<Device> seen_;
+};
+
+const Axis batch{.name = "batch", .meaning = "images", .usual = {"4"}, .legal = {}, .numeric = true, .most = 64};
+const Axis ranks{
+    .name = "ranks", .meaning = "processes", .usual = {"1"}, .legal = {}, .numeric = true, .most = 8, .optional = true};
+
+/// The fake lab with two GPUs beside its CPU.
+struct Pair {
+    ManualClock clock;
+    std::shared_ptr<Device> seen = std::make_shared<Device>();
+    Lab lab = fake_lab(clock);
+
+    explicit Pair(std::vector<Axis> axes)
+    {
+        for (const char* name : {"gpu:0", "gpu:1"}) {
+            Device device;
+            device.name = name;
+            device.kind = "gpu";
+            lab.machine().devices.push_back(device);
+        }
+        lab.add(std::make_unique<PairBench>(std::move(axes), clock, seen));
+    }
+    std::vector<Item> items(const std::string& entry) const
+    {
+        return expand(parse_plan("name: t\nrun:\n  - {bench: train, " + entry + "}\n", "plan"), lab);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a list of numbers names several devices, anything else one")
+{
+    CHECK(devices_in("gpu:0,1,3") == Names{"gpu:0", "gpu:1", "gpu:3"});
+    CHECK(devices_in("gpu:0") == Names{"gpu:0"});
+    CHECK(devices_in("cpu") == Names{"cpu"});
+    CHECK_THROWS_AS(devices_in("gpu:0,0"), InputError);
+    CHECK_THROWS_AS(devices_in("gpu:0,"), InputError);
+}
+
+TEST_CASE("a row of two devices has a rank on each, and its bench is told of both")
+{
+    const Pair pair({batch, ranks});
+    const std::vector<Item> items = pair.items("device: 'gpu:0,1'");
+    REQUIRE(items.size() == 1);
+    CHECK(items.front().id() == "train gpu:0,1 batch=4 ranks=2");
+    CHECK(measure(items.front(), pair.lab, pair.clock.clock()).status == Status::ok);
+    CHECK(pair.seen->name == "gpu:0");
+    CHECK(pair.seen->others == Names{"gpu:1"});
+    CHECK_THROWS_WITH(pair.items("device: 'gpu:0,1', ranks: 4"), Catch::Contains("a rank on each device: 2"));
+}
+
+TEST_CASE("where a device is missing, or the bench knows no ranks, the row says so")
+{
+    const Pair pair({batch, ranks});
+    CHECK_THAT(pair.items("device: 'gpu:1,2'").front().missing, Catch::Contains("no device 'gpu:1,2'"));
+    const Pair lonely({batch});
+    CHECK_THAT(lonely.items("device: 'gpu:0,1'").front().missing, Catch::Contains("runs on one device"));
+}
+
+TEST_CASE("an optional axis is in a point only where the plan names it")
+{
+    const Pair pair({batch, ranks});
+    CHECK(pair.items("device: 'gpu:0'").front().point.str() == "batch=4");
+    CHECK(pair.items("device: 'gpu:0', ranks: [1, 2]").back().point.str() == "batch=4 ranks=2");
+}
+
+TEST_CASE("images are those of all ranks, and under strong scaling they are the batch")
+{
+    Measurement row;
+    row.point.set("batch", "8");
+    row.seconds.median = Seconds{2};
+    CHECK(row.images() == 8);
+    row.point.set("ranks", "4");
+    CHECK(row.images() == 32);
+    CHECK(row.images_per_second_of_median_step() == 16);
+    row.point.set("scaling", "strong");
+    CHECK(row.images() == 8);
+    row.point.set("scaling", "weak");
+    CHECK(row.images() == 32);
+}

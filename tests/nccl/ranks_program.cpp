@@ -1,0 +1,130 @@
+// `nccl_ranks N`: N processes exchange gradients through NCCL in every mode and check the means. A GPU for each rank, or, to see that
+// it works and nothing else, all on one. With 77 it says that this machine cannot.
+#include "ert/base/error.hpp"
+#include "ert/gpu/check.hpp"
+#include "workloads/nccl/device_exchange.hpp"
+#include "workloads/parallel/world.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+using namespace roof;
+using namespace roof::nccl;
+using gpu::check;
+
+namespace {
+
+constexpr int skipped = 77;
+constexpr std::size_t count = 1 << 20;
+
+/// Numbers of rank `rank`: small whole ones, so that means of a power of two of ranks are exact.
+std::vector<float> numbers_of(int rank)
+{
+    std::vector<float> numbers(count);
+    for (std::size_t i = 0; i < count; ++i)
+        numbers[i] = static_cast<float>(i % 1024 + static_cast<std::size_t>(rank) * 64);
+    return numbers;
+}
+
+float due(std::size_t index, int ranks)
+{
+    return static_cast<float>(index % 1024) + 32 * static_cast<float>(ranks - 1);
+}
+
+struct Memory {
+    Memory() { check(cudaMalloc(&begin, count * sizeof(float))); }
+    ~Memory() { gpu::log_failure(cudaFree(begin)); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    void* begin = nullptr;
+};
+
+void exchange_in(parallel::Mode mode, const std::shared_ptr<const Ranks>& ranks)
+{
+    const Memory gradients;
+    cudaStream_t step = nullptr;
+    check(cudaStreamCreateWithFlags(&step, cudaStreamNonBlocking));
+    const parallel::Packing packing = parallel::pack({{count / 2, 1}, {count / 2, 0}}, 0);
+    {
+        DeviceExchange exchange(ranks,
+                                {.packing = packing,
+                                 .mode = mode,
+                                 .gradients = {gradients.begin, count, Precision::fp32},
+                                 .parameters = {{gradients.begin, count * sizeof(float)}}},
+                                step);
+        exchange.begin();
+        const std::vector<float> own = numbers_of(ranks->rank());
+        check(cudaMemcpyAsync(gradients.begin, own.data(), count * sizeof(float), cudaMemcpyHostToDevice, step));
+        exchange.ready(1);
+        exchange.ready(0);
+        exchange.finish();
+        const Communication cost = exchange.cost();
+        if (cost.bytes.value < count * sizeof(float)) throw Error("fewer bytes than gradients");
+        std::vector<float> found(count);
+        check(cudaMemcpy(found.data(), gradients.begin, count * sizeof(float), cudaMemcpyDeviceToHost));
+        for (std::size_t i = 0; exchange.updates() && i < count; ++i) {
+            if (found[i] != due(i, ranks->size()))
+                throw Error("number " + std::to_string(i) + " is " + std::to_string(found[i]) + ", not " +
+                            std::to_string(due(i, ranks->size())));
+        }
+    }
+    check(cudaStreamDestroy(step));
+}
+
+void exchange_on(const parallel::Communicator& hosts, const std::shared_ptr<const gpu::Nccl>& library, int devices)
+{
+    if (hosts.size > devices) {
+        // NCCL takes ranks on one GPU for a mistake, unless they seem to be on several machines.
+        setenv("NCCL_HOSTID", ("roof-" + std::to_string(hosts.rank)).c_str(), 1);
+        setenv("NCCL_IB_DISABLE", "1", 1);
+        setenv("NCCL_SOCKET_IFNAME", "lo", 1);
+    }
+    check(cudaSetDevice(hosts.rank % devices));
+    const auto ranks = std::make_shared<Ranks>(library, hosts);
+    for (const auto mode : {parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast})
+        exchange_in(mode, ranks);
+    double done = 1;
+    hosts.sum({&done, 1});
+    if (hosts.rank == 0)
+        std::cout << "NCCL " << library->version() << ": " << done << " rank(s) on " << devices
+                  << " GPU(s) have the means\n";
+}
+
+int run(int ranks)
+{
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        std::cout << "skipped: no GPU\n";
+        return skipped;
+    }
+    const auto library = gpu::Nccl::open();
+    if (library == nullptr) {
+        std::cout << "skipped: libnccl.so.2 was not found\n";
+        return skipped;
+    }
+    const parallel::Place place = parallel::place_of_process();
+    if (place.launcher == parallel::Launcher::roof) {
+        exchange_on(parallel::communicator_of(place), library, devices);
+        return 0;
+    }
+    const auto memory = parallel::SharedMemory::create(ranks);
+    parallel::Processes processes(memory, "/proc/self/exe");
+    exchange_on(parallel::shared_memory_communicator(memory, 0, {.watch = [&] { processes.watch(); }}), library,
+                devices);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    try {
+        return run(argc > 1 ? std::max(1, std::atoi(argv[1])) : 1);
+    } catch (const std::exception& error) {
+        std::cerr << "nccl_ranks: " << error.what() << '\n';
+        return 1;
+    }
+}

@@ -1,0 +1,86 @@
+// What an exchange puts into streams, in which order, and that NCCL's numbers for types are those of its header.
+#include "ert/base/error.hpp"
+#include "workloads/nccl/device_exchange.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <stdexcept>
+
+using namespace roof;
+using namespace roof::nccl;
+using parallel::Mode;
+using parallel::Reach;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// Writes down what is put into streams.
+struct Diary {
+    Words lines;
+
+    StreamHands hands()
+    {
+        return {.communication_follows_step = [this] { lines.emplace_back("communication follows step"); },
+                .step_follows_communication = [this] { lines.emplace_back("step follows communication"); },
+                .mean =
+                    [this](const parallel::Bucket& bucket, Reach reach) {
+                        lines.push_back("mean of " + std::to_string(bucket.gradients.front()) +
+                                        (reach == Reach::all ? "" : " to the first"));
+                    },
+                .broadcast_parameters = [this] { lines.emplace_back("broadcast"); }};
+    }
+};
+
+/// A step of two gradients, a bucket each, the second of which is ready first.
+Words step_in(Mode mode)
+{
+    Diary diary;
+    StreamExchange exchange(parallel::pack({{16, 1}, {16, 0}}, 0), mode, diary.hands());
+    exchange.begin();
+    diary.lines.emplace_back("forward");
+    exchange.ready(1);
+    diary.lines.emplace_back("backward");
+    exchange.ready(0);
+    exchange.finish();
+    return diary.lines;
+}
+
+}  // namespace
+
+TEST_CASE("an all-reduce follows the kernels that made its bucket, beside the rest of the backward pass")
+{
+    CHECK(step_in(Mode::overlapped) == Words{"forward", "communication follows step", "mean of 1", "backward",
+                                             "communication follows step", "mean of 0", "step follows communication"});
+}
+
+TEST_CASE("serial communication follows the whole backward pass, and the update follows it")
+{
+    CHECK(step_in(Mode::serial) == Words{"forward", "backward", "communication follows step", "mean of 1", "mean of 0",
+                                         "step follows communication"});
+}
+
+TEST_CASE("parameters come from the first rank before the forward pass, and gradients go there")
+{
+    CHECK(step_in(Mode::broadcast) == Words{"communication follows step", "broadcast", "step follows communication",
+                                            "forward", "backward", "communication follows step",
+                                            "mean of 1 to the first", "mean of 0 to the first",
+                                            "step follows communication"});
+}
+
+TEST_CASE("a backward pass that leaves a gradient out is a mistake of the engine, in every mode")
+{
+    Diary diary;
+    StreamExchange exchange(parallel::pack({{16, 1}, {16, 0}}, 0), Mode::serial, diary.hands());
+    exchange.begin();
+    exchange.ready(1);
+    CHECK_THROWS_AS(exchange.finish(), std::logic_error);
+}
+
+TEST_CASE("NCCL's numbers for types are those of nccl.h, and other types are refused")
+{
+    CHECK(nccl_type(Precision::fp16) == 6);
+    CHECK(nccl_type(Precision::fp32) == 7);
+    CHECK(nccl_type(Precision::bf16) == 9);
+    CHECK_THROWS_AS(nccl_type(Precision::int8), Unsupported);
+}

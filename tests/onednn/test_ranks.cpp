@@ -1,0 +1,180 @@
+// Training on several ranks, which are threads here: what it computes, not how fast. Two ranks with a batch each are to see the
+// losses of one rank with both batches.
+#include "ert/base/error.hpp"
+#include "tests/parallel/threads.hpp"
+#include "workloads/onednn/step.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace roof;
+using namespace roof::onednn;
+
+namespace {
+
+struct Training {
+    std::string model = "alexnet";
+    int batch = 1;  ///< of one rank
+    parallel::Mode mode = parallel::Mode::overlapped;
+    bool synchronised = false;
+    std::string data = "hashed";
+    Parameters parameters = Parameters::hashed;
+    int steps = 2;
+};
+
+/// A small network of every kind of layer that trains: cheap enough for four ranks of threads.
+model::Graph graph_of(const std::string& name)
+{
+    if (name != "small") return model::build_model(name);
+    model::Graph net("small", {3, 12, 12});
+    int last = net.convolution("first", 0, 16, {.size = 3, .stride = 1, .padding = 1}, false);
+    last = net.relu("relu1", net.batch_norm("norm1", last));
+    const int left = last;
+    last = net.convolution("second", last, 16, {.size = 3, .stride = 1, .padding = 1}, false);
+    last = net.add("add", net.batch_norm("norm2", last), left);
+    last = net.relu("relu2", last);
+    last = net.dropout("drop", net.flatten("flat", net.average_pool("pool", last, 1)), 0.5F);
+    net.linear("last", last, 10);
+    return net;
+}
+
+Settings settings_of(const Training& training)
+{
+    return {.batch = training.batch,
+            .threads = 1,
+            .parameters = training.parameters,
+            .learning_rate = 0.01F,
+            .synchronised_batch_norm = training.synchronised};
+}
+
+std::vector<double> losses_of(Step& step, int steps)
+{
+    const Clock clock = steady_clock();
+    Trace trace(clock, step.parts().size());
+    std::vector<double> losses;
+    for (int k = 0; k < steps; ++k) {
+        trace.reset();
+        step.launch(trace);
+        losses.push_back(trace.loss().value());
+    }
+    return losses;
+}
+
+std::vector<double> alone(const Training& training)
+{
+    Settings settings = settings_of(training);
+    settings.synchronised_batch_norm = false;
+    Step step(graph_of(training.model), settings, training.data, 1);
+    return losses_of(step, training.steps);
+}
+
+/// What each rank saw.
+std::vector<std::vector<double>> on(int ranks, const Training& training)
+{
+    std::vector<std::vector<double>> losses(static_cast<std::size_t>(ranks));
+    const auto complaints = parallel::on_ranks(ranks, [&](const parallel::Communicator& communicator) {
+        Settings settings = settings_of(training);
+        const auto shared = std::make_shared<parallel::Communicator>(communicator);
+        settings.ranks = shared;
+        Step step(graph_of(training.model), settings, training.data, 1);
+        step.train_with({shared, nullptr, {}}, {.mode = training.mode, .bucket_bytes = 4'000'000});
+        losses[static_cast<std::size_t>(communicator.rank)] = losses_of(step, training.steps);
+    });
+    CHECK(complaints == std::vector<std::string>(static_cast<std::size_t>(ranks)));
+    return losses;
+}
+
+void check_same(const std::vector<double>& found, const std::vector<double>& due, double tolerance = 2e-5)
+{
+    REQUIRE(found.size() == due.size());
+    for (std::size_t k = 0; k < due.size(); ++k) CHECK(found[k] == Approx(due[k]).epsilon(tolerance));
+}
+
+}  // namespace
+
+TEST_CASE("two ranks see the losses of one rank with both batches: AlexNet, whose layers know no other image")
+{
+    const auto two = on(2, {.model = "alexnet", .batch = 1});
+    check_same(two[0], alone({.model = "alexnet", .batch = 2}));
+    CHECK(two[0] == two[1]);
+}
+
+TEST_CASE("so do two ranks of ResNet-18 with synchronised batch norm")
+{
+    check_same(on(2, {.model = "resnet18", .batch = 1, .synchronised = true})[0],
+               alone({.model = "resnet18", .batch = 2}), 2e-4);
+}
+
+TEST_CASE("and four, and with dropout, and however gradients travel")
+{
+    const Training four{
+        .model = "small", .batch = 2, .synchronised = true, .parameters = Parameters::random, .steps = 5};
+    const auto due = alone({.model = "small", .batch = 8, .parameters = Parameters::random, .steps = 5});
+    for (const parallel::Mode mode : {parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast}) {
+        Training training = four;
+        training.mode = mode;
+        const auto found = on(4, training);
+        check_same(found[0], due);
+        for (const auto& losses : found) CHECK(losses == found[0]);
+    }
+}
+
+TEST_CASE("batch norm of each rank's own batch trains otherwise")
+{
+    const auto due = alone({.model = "small", .batch = 4});
+    const auto found = on(2, {.model = "small", .batch = 2})[0];
+    CHECK(found[0] != Approx(due[0]).epsilon(1e-4));
+}
+
+TEST_CASE("gradients of the backward pass become ready from the last layer to the first, and all of them do")
+{
+    const auto complaints = parallel::on_ranks(1, [](const parallel::Communicator& communicator) {
+        Settings settings = settings_of({.model = "small"});
+        settings.ranks = std::make_shared<parallel::Communicator>(communicator);
+        Network network(graph_of("small"), settings);
+        const parallel::Packing packing = parallel::pack(network.gradient_sizes(), 0);
+        const std::span<float> block = communicator.block(packing.count);
+        network.place_gradients([&](std::size_t parameter) { return block.data() + packing.begins[parameter]; });
+        const Clock clock = steady_clock();
+        Trace trace(clock, network.parts().size());
+        const std::vector<float> image(3 * 12 * 12, 0.5F);
+        const int label = 3;
+        network.forward(image.data(), &label, trace);
+        std::vector<std::string> order;
+        network.backward(trace, [&](std::size_t k) { order.push_back(network.parameters()[k].name); });
+        if (order.size() != network.parameters().size()) throw Error("not all of them");
+        if (!order.front().starts_with("last.") || order.back() != "first.weight") throw Error("another order");
+        if (!std::ranges::is_sorted(order, {}, [&](const std::string& name) {
+                const auto& all = network.parameters();
+                const auto found = std::ranges::find(all, name, &model::Parameter::name);
+                return packing.begins[static_cast<std::size_t>(found - all.begin())];
+            }))
+            throw Error("they lie in another order");
+    });
+    CHECK(complaints == std::vector<std::string>(1));
+}
+
+TEST_CASE("a step of several ranks does the work of all, and says how it went")
+{
+    Work one;
+    {
+        Step step(graph_of("small"), settings_of({.batch = 2}), "synthetic", 1);
+        one = step.work();
+    }
+    const auto complaints = parallel::on_ranks(2, [&](const parallel::Communicator& communicator) {
+        Settings settings = settings_of({.batch = 2});
+        const auto shared = std::make_shared<parallel::Communicator>(communicator);
+        settings.ranks = shared;
+        Step step(graph_of("small"), settings, "synthetic", 1);
+        step.train_with({shared, nullptr, {}}, {});
+        if (step.work().flops != 2 * one.flops) throw Error("work");
+        if (step.variant().find("2 ranks by shared memory") == std::string::npos) throw Error(step.variant());
+        const Clock clock = steady_clock();
+        Trace trace(clock, step.parts().size());
+        step.launch(trace);
+        const Communication cost = trace.communication();
+        if (cost.bytes.value < 4 * 2954 || cost.exposed.value <= 0) throw Error("what communication cost");
+    });
+    CHECK(complaints == std::vector<std::string>(2));
+}

@@ -1,0 +1,140 @@
+// A step's exchange with a clock turned by hand, then with ranks in threads.
+#include "ert/base/error.hpp"
+#include "tests/parallel/threads.hpp"
+#include "workloads/parallel/exchange.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+
+using namespace roof;
+using namespace roof::parallel;
+
+namespace {
+
+/// A rank among two whose reductions take three seconds of a clock that nothing else turns, once they are let go.
+struct SlowLink {
+    std::atomic<double> now{0};
+    std::atomic<bool> open{false};
+    std::vector<float> memory;
+    Clock clock = [this] { return Seconds{now}; };
+
+    std::shared_ptr<const Communicator> communicator()
+    {
+        auto made = std::make_shared<Communicator>();
+        made->size = 2;
+        made->block = [this](std::size_t count) {
+            memory.resize(count);
+            return std::span(memory);
+        };
+        made->mean = [this](std::span<float>, Reach) {
+            while (!open) std::this_thread::yield();
+            now = now + 3;
+        };
+        return made;
+    }
+};
+
+Packing two_buckets()
+{
+    return pack({{16, 1}, {16, 0}}, 0);
+}
+
+/// Every gradient is rank + index; returns it after the exchange, and whether this rank is to update.
+std::pair<std::vector<float>, bool> exchanged(const Communicator& communicator, Mode mode)
+{
+    const Clock clock = steady_clock();
+    const Packing packing = pack({{1000, 2}, {3, 1}, {70000, 0}}, 4096);
+    Exchange exchange(std::make_shared<Communicator>(communicator), packing, mode, clock);
+    std::vector<float> found;
+    exchange.begin({});
+    for (const std::size_t gradient : {2, 1, 0}) {
+        const std::size_t count = std::vector<std::size_t>{1000, 3, 70000}[gradient];
+        std::fill_n(exchange.gradient(gradient), count, static_cast<float>(communicator.rank + 10 * gradient));
+        exchange.ready(gradient);
+    }
+    exchange.finish();
+    for (const std::size_t gradient : {0, 1, 2}) found.push_back(*exchange.gradient(gradient));
+    return {found, exchange.updates()};
+}
+
+}  // namespace
+
+TEST_CASE("an all-reduce that is over before the backward pass is hidden, one that begins with its end is exposed")
+{
+    SlowLink link;
+    Exchange exchange(link.communicator(), two_buckets(), Mode::overlapped, link.clock);
+    exchange.begin({});
+    exchange.ready(1);
+    link.open = true;
+    while (link.now < 3) std::this_thread::yield();
+    exchange.ready(0);
+    while (link.now < 6) std::this_thread::yield();
+    const Communication hidden = exchange.finish();
+    CHECK(hidden.exposed.value == 0);
+    CHECK(hidden.hidden.value == Approx(6));
+    CHECK(hidden.bytes == Bytes{128});
+
+    Exchange serial(link.communicator(), two_buckets(), Mode::serial, link.clock);
+    serial.begin({});
+    serial.ready(1);
+    serial.ready(0);
+    CHECK(link.now == 6);
+    const Communication exposed = serial.finish();
+    CHECK(exposed.exposed.value == Approx(6));
+    CHECK(exposed.hidden.value == 0);
+}
+
+TEST_CASE("a pass that leaves a gradient out is a mistake of the engine")
+{
+    SlowLink link;
+    link.open = true;
+    Exchange exchange(link.communicator(), two_buckets(), Mode::overlapped, link.clock);
+    exchange.begin({});
+    exchange.ready(1);
+    CHECK_THROWS_AS(exchange.finish(), std::logic_error);
+}
+
+TEST_CASE("a reduction that fails ends the step with its message")
+{
+    SlowLink link;
+    auto broken = std::make_shared<Communicator>(*link.communicator());
+    broken->mean = [](std::span<float>, Reach) { throw Error("the link is down"); };
+    Exchange exchange(broken, two_buckets(), Mode::serial, link.clock);
+    exchange.begin({});
+    exchange.ready(1);
+    exchange.ready(0);
+    CHECK_THROWS_WITH(exchange.finish(), "the link is down");
+}
+
+TEST_CASE("all ranks have the mean of their gradients, or the first alone where it updates for all")
+{
+    for (const Mode mode : {Mode::overlapped, Mode::serial, Mode::broadcast}) {
+        const auto complaints = on_ranks(4, [mode](const Communicator& communicator) {
+            const auto [found, updates] = exchanged(communicator, mode);
+            if (updates != (mode != Mode::broadcast || communicator.rank == 0)) throw Error("who updates");
+            if (updates && found != std::vector<float>{1.5F, 11.5F, 21.5F}) throw Error("a wrong mean");
+        });
+        CHECK(complaints == std::vector<std::string>(4));
+    }
+}
+
+TEST_CASE("in mode broadcast the first rank's parameters are everybody's before the forward pass")
+{
+    const auto complaints = on_ranks(2, [](const Communicator& communicator) {
+        const Clock clock = steady_clock();
+        Exchange exchange(std::make_shared<Communicator>(communicator), two_buckets(), Mode::broadcast, clock);
+        std::vector<float> parameters(300'000, static_cast<float>(7 + communicator.rank));
+        exchange.begin({std::as_writable_bytes(std::span(parameters))});
+        if (parameters.front() != 7 || parameters.back() != 7) throw Error("not those of the first");
+        exchange.ready(0);
+        exchange.ready(1);
+        if (exchange.finish().bytes != Bytes{128 + 300'000 * sizeof(float)}) throw Error("wrong bytes");
+    });
+    CHECK(complaints == std::vector<std::string>(2));
+}
+
+TEST_CASE("a word that is no mode of communication is answered with those there are")
+{
+    CHECK_THROWS_WITH(parse_mode("overlaped"), Catch::Contains("did you mean 'overlapped'?"));
+}

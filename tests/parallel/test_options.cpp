@@ -1,0 +1,59 @@
+#include "ert/method/measurement.hpp"
+#include "workloads/parallel/options.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace roof;
+using namespace roof::parallel;
+
+namespace {
+
+Point point_of(const std::vector<std::pair<std::string, std::string>>& values)
+{
+    Point point;
+    point.set("batch", "8");
+    for (const auto& [axis, value] : values) point.set(axis, value);
+    return point;
+}
+
+}  // namespace
+
+TEST_CASE("a point that says nothing of ranks has one, as DistributedDataParallel would with more")
+{
+    const Options options = options_of(point_of({}));
+    CHECK(options.ranks == 1);
+    CHECK(options.batch == 8);
+    CHECK(options.mode == Mode::overlapped);
+    CHECK(options.bucket_bytes == 25'000'000);
+    CHECK_FALSE(options.synchronised_batch_norm);
+}
+
+TEST_CASE("strong scaling shares the batch out, weak scaling gives it to each")
+{
+    CHECK(options_of(point_of({{"ranks", "4"}, {"scaling", "strong"}})).batch == 2);
+    CHECK(options_of(point_of({{"ranks", "4"}, {"scaling", "weak"}})).batch == 8);
+    CHECK(options_of(point_of({{"ranks", "4"}})).batch == 8);
+}
+
+TEST_CASE("a batch that cannot be shared out evenly is an obstacle")
+{
+    CHECK_FALSE(obstacle_in(point_of({{"ranks", "4"}, {"scaling", "strong"}})));
+    CHECK_THAT(obstacle_in(point_of({{"ranks", "3"}, {"scaling", "strong"}})).value(),
+               Catch::Contains("cannot be shared out evenly among 3 ranks"));
+    CHECK_FALSE(obstacle_in(point_of({{"ranks", "3"}})));
+}
+
+TEST_CASE("every axis is read, is optional, and has a column")
+{
+    const Options options =
+        options_of(point_of({{"communication", "broadcast"}, {"bucket_mb", "5"}, {"batch_norm", "synchronised"}}));
+    CHECK(options.mode == Mode::broadcast);
+    CHECK(options.bucket_bytes == 5'000'000);
+    CHECK(options.synchronised_batch_norm);
+    for (const Axis& axis : axes()) {
+        CHECK(axis.optional);
+        CHECK(std::ranges::count(axis_names(), axis.name) == 1);
+    }
+}

@@ -1,0 +1,109 @@
+#include "ert/base/error.hpp"
+#include "workloads/parallel/cpus.hpp"
+#include "workloads/parallel/world.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <map>
+
+using namespace roof;
+using namespace roof::parallel;
+
+namespace {
+
+/// Variables of the environment for its own life; all that a launcher sets are unset but these.
+class Environment {
+  public:
+    explicit Environment(const std::map<std::string, std::string>& variables)
+    {
+        for (const char* name : names) unsetenv(name);
+        for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+    }
+    ~Environment()
+    {
+        for (const char* name : names) unsetenv(name);
+    }
+    Environment(const Environment&) = delete;
+    Environment& operator=(const Environment&) = delete;
+
+  private:
+    static constexpr std::array names{"ROOF_RANK",
+                                      "ROOF_RANKS",
+                                      "ROOF_RANK_MEMORY",
+                                      "OMPI_COMM_WORLD_RANK",
+                                      "OMPI_COMM_WORLD_SIZE",
+                                      "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                      "SLURM_PROCID",
+                                      "SLURM_STEP_NUM_TASKS",
+                                      "SLURM_STEP_NUM_NODES",
+                                      "PMIX_RANK",
+                                      "PMI_RANK"};
+};
+
+}  // namespace
+
+TEST_CASE("without a launcher there is one rank")
+{
+    const Environment none({});
+    CHECK(place_of_process().launcher == Launcher::none);
+    CHECK(place_of_process().ranks == 1);
+}
+
+TEST_CASE("mpirun, srun and roof each say which rank a process is")
+{
+    {
+        const Environment mpirun(
+            {{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}});
+        const Place place = place_of_process();
+        CHECK(place.launcher == Launcher::mpi);
+        CHECK((place.rank == 3 && place.ranks == 8 && place.ranks_here == 4));
+    }
+    {
+        const Environment srun(
+            {{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_STEP_NUM_NODES", "2"}, {"PMIX_RANK", "1"}});
+        const Place place = place_of_process();
+        CHECK(place.launcher == Launcher::mpi);
+        CHECK((place.rank == 1 && place.ranks == 4 && place.ranks_here == 2));
+    }
+    const Environment roof({{"ROOF_RANK", "1"}, {"ROOF_RANKS", "2"}, {"ROOF_RANK_MEMORY", "5"}});
+    CHECK(place_of_process().launcher == Launcher::roof);
+    CHECK(place_of_process().descriptor == 5);
+}
+
+TEST_CASE("a batch script of Slurm that calls roof without srun is no rank")
+{
+    const Environment batch({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}});
+    CHECK(place_of_process().launcher == Launcher::none);
+}
+
+TEST_CASE("an environment that contradicts itself is refused")
+{
+    {
+        const Environment beyond({{"ROOF_RANK", "2"}, {"ROOF_RANKS", "2"}});
+        CHECK_THROWS_WITH(place_of_process(), "the environment says this is rank 2 of 2");
+    }
+    const Environment word(std::map<std::string, std::string>{{"OMPI_COMM_WORLD_SIZE", "two"}});
+    CHECK_THROWS_AS(place_of_process(), InputError);
+}
+
+TEST_CASE("ranks of MPI are as many as it started, and the reason says what to do")
+{
+    const Place two{.launcher = Launcher::mpi, .rank = 0, .ranks = 2, .ranks_here = 2};
+    CHECK_FALSE(obstacle_to(2, two));
+    REQUIRE(obstacle_to(4, two));
+    CHECK_THAT(*obstacle_to(4, two), Catch::Contains("mpirun -n 4"));
+    CHECK_FALSE(obstacle_to(4, {}));
+    CHECK(obstacle_to(1000, {}));
+}
+
+TEST_CASE("processors are split among ranks in one piece each, and left alone where there are too few")
+{
+    const std::vector<int> five{0, 2, 4, 6, 8};
+    CHECK(cpus_of(0, 2, five) == std::vector<int>{0, 2});
+    CHECK(cpus_of(1, 2, five) == std::vector<int>{4, 6, 8});
+    CHECK(cpus_of(0, 6, five).empty());
+    CHECK(threads_of_rank(5, 2) == 2);
+    CHECK(threads_of_rank(2, 4) == 1);
+}

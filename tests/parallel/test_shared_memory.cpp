@@ -1,0 +1,86 @@
+#include "ert/base/error.hpp"
+#include "tests/parallel/threads.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <numeric>
+
+using namespace roof;
+using namespace roof::parallel;
+
+namespace {
+
+using Complaints = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a mean of stretches of any length is that of all ranks, and touches nothing beside them")
+{
+    for (const int ranks : {1, 2, 3, 4}) {
+        const auto complaints = on_ranks(ranks, [ranks](const Communicator& communicator) {
+            const std::span<float> block = communicator.block(20'000);
+            if (block.front() != 0 || block.back() != 0) throw Error("not zero at first");
+            for (const std::size_t count : {1, 7, 9'999}) {
+                std::iota(block.begin(), block.end(), static_cast<float>(1000 * communicator.rank));
+                communicator.mean(block.subspan(3, count), Reach::all);
+                const float shift = 1000 * (static_cast<float>(ranks) - 1) / 2;
+                for (std::size_t i = 0; i < count; ++i) {
+                    if (block[3 + i] != Approx(3 + static_cast<double>(i) + shift)) throw Error("a wrong mean");
+                }
+                const auto own = static_cast<float>(1000 * communicator.rank);
+                if (block[2] != own + 2 || block[3 + count] != own + static_cast<float>(3 + count))
+                    throw Error("a neighbour was touched");
+                double nothing = 0;
+                communicator.sum({&nothing, 1});  // nobody goes on before all have looked
+            }
+        });
+        CHECK(complaints == Complaints(static_cast<std::size_t>(ranks)));
+    }
+}
+
+TEST_CASE("a mean may be under way in one thread while another sums")
+{
+    const auto complaints = on_ranks(2, [](const Communicator& communicator) {
+        const std::span<float> block = communicator.block(1 << 20);
+        std::fill(block.begin(), block.end(), static_cast<float>(communicator.rank));
+        std::thread background([&] { communicator.mean(block, Reach::all); });
+        std::vector<double> values(5'000, communicator.rank + 1);
+        for (int round = 0; round < 20; ++round) communicator.sum(values);
+        background.join();
+        if (values.back() != Approx(3 * std::pow(2.0, 19))) throw Error("a wrong sum");
+        if (block.back() != 0.5F) throw Error("a wrong mean");
+    });
+    CHECK(complaints == Complaints(2));
+}
+
+TEST_CASE("any rank may broadcast, more than fits into the window")
+{
+    const auto complaints = on_ranks(3, [](const Communicator& communicator) {
+        std::vector<int> values(700'000, communicator.rank);
+        communicator.broadcast(std::as_writable_bytes(std::span(values)), 2);
+        if (values.front() != 2 || values.back() != 2) throw Error("not those of rank 2");
+    });
+    CHECK(complaints == Complaints(3));
+}
+
+TEST_CASE("a rank that gives up ends the wait of the others with its message")
+{
+    const auto complaints = on_ranks(3, [](const Communicator& communicator) {
+        if (communicator.rank == 1) return communicator.fail("rank 1: it broke");
+        double value = 0;
+        communicator.sum({&value, 1});
+    });
+    CHECK(complaints == Complaints{"rank 1: it broke", "", "rank 1: it broke"});
+}
+
+TEST_CASE("a rank that does not come is not waited for without end")
+{
+    const auto complaints = on_ranks(2,
+                                     [](const Communicator& communicator) {
+                                         double value = 0;
+                                         if (communicator.rank == 0) communicator.sum({&value, 1});
+                                     },
+                                     {.most = Seconds{0.05}});
+    CHECK_THAT(complaints[0], Catch::StartsWith("rank 0 waited"));
+}

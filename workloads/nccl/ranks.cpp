@@ -1,0 +1,93 @@
+// The prototypes and numbers are those of nccl.h, which a machine with the library may lack; the same since version 2.10.
+#include "workloads/nccl/ranks.hpp"
+
+#include "ert/base/error.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace roof::nccl {
+namespace {
+
+constexpr int operation_average = 4;
+constexpr int type_of_bytes = 0;
+constexpr int in_progress = 7;
+
+/// Passed by value, as NCCL passes it.
+struct UniqueId {
+    std::array<char, 128> bytes;
+};
+
+}  // namespace
+
+int nccl_type(Precision precision)
+{
+    switch (precision) {
+        case Precision::fp32:
+            return 7;
+        case Precision::fp16:
+            return 6;
+        case Precision::bf16:
+            return 9;
+        default:
+            throw Unsupported("gradients are reduced in fp32, fp16 or bf16");
+    }
+}
+
+Ranks::Ranks(std::shared_ptr<const gpu::Nccl> library, const parallel::Communicator& hosts)
+    : library_(std::move(library)), rank_(hosts.rank), size_(hosts.size)
+{
+    UniqueId id{};
+    if (rank_ == 0) check(library_->functions().function<int(UniqueId*)>("ncclGetUniqueId")(&id), "ncclGetUniqueId");
+    hosts.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
+    const auto join = library_->functions().function<int(ncclComm**, int, UniqueId, int)>("ncclCommInitRank");
+    check(join(&communicator_, size_, id, rank_), "ncclCommInitRank");
+}
+
+Ranks::~Ranks()
+{
+    library_->functions().function<int(ncclComm*)>("ncclCommDestroy")(communicator_);
+}
+
+void Ranks::enqueue_mean(const DeviceRange& range, parallel::Reach reach, cudaStream_t stream) const
+{
+    const gpu::Library& functions = library_->functions();
+    const int type = nccl_type(range.precision);
+    if (reach == parallel::Reach::all) {
+        const auto all = functions.function<int(const void*, void*, std::size_t, int, int, ncclComm*, cudaStream_t)>(
+            "ncclAllReduce");
+        return check(all(range.begin, range.begin, range.count, type, operation_average, communicator_, stream),
+                     "ncclAllReduce");
+    }
+    const auto first =
+        functions.function<int(const void*, void*, std::size_t, int, int, int, ncclComm*, cudaStream_t)>("ncclReduce");
+    check(first(range.begin, range.begin, range.count, type, operation_average, 0, communicator_, stream),
+          "ncclReduce");
+}
+
+void Ranks::enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const
+{
+    const auto broadcast =
+        library_->functions().function<int(const void*, void*, std::size_t, int, int, ncclComm*, cudaStream_t)>(
+            "ncclBroadcast");
+    check(broadcast(begin, begin, bytes, type_of_bytes, 0, communicator_, stream), "ncclBroadcast");
+}
+
+void Ranks::watch() const
+{
+    int status = 0;
+    const auto ask = library_->functions().function<int(ncclComm*, int*)>("ncclCommGetAsyncError");
+    check(ask(communicator_, &status), "ncclCommGetAsyncError");
+    if (status != in_progress) check(status, "another rank, or the way to it, failed: NCCL");
+}
+
+void Ranks::check(int status, const char* what) const
+{
+    if (status == 0) return;
+    const char* const words = library_->functions().function<const char*(int)>("ncclGetErrorString")(status);
+    throw Error(std::string(what) + " ended with NCCL status " + std::to_string(status) + ": " + words);
+}
+
+}  // namespace roof::nccl

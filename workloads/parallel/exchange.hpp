@@ -1,0 +1,62 @@
+// The communication of one data-parallel step, beside any engine: the engine says when gradients are ready and when its backward
+// pass is over, and is told what communication cost.
+#pragma once
+
+#include "workloads/parallel/background.hpp"
+#include "workloads/parallel/schedule.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace roof::parallel {
+
+/// - overlapped: an all-reduce starts when its bucket is full, beside the rest of the backward pass;
+/// - serial: all of them after the backward pass;
+/// - broadcast: as PyTorch's older DataParallel did it: rank 0 alone updates the parameters. Each step it sends them to all before
+///   the forward pass, and takes the mean of the gradients after the backward pass.
+enum class Mode { overlapped, serial, broadcast };
+
+/// Throws InputError naming the legal words.
+Mode parse_mode(std::string_view word);
+
+class Exchange {
+  public:
+    /// `clock` must outlive this.
+    Exchange(std::shared_ptr<const Communicator> communicator, Packing packing, Mode mode, const Clock& clock);
+
+    /// The gradient's place in the block.
+    float* gradient(std::size_t index) const { return block_.data() + packing_.begins[index]; }
+
+    /// Before the forward pass; in mode broadcast, `parameters` are sent. Waits for it.
+    void begin(const std::vector<std::span<std::byte>>& parameters);
+    /// A gradient is ready in its place.
+    void ready(std::size_t gradient);
+    /// The backward pass is over: waits for the means, and returns what the step's communication cost so far.
+    Communication finish();
+
+    /// Whether this rank has the mean, and is to update the parameters.
+    bool updates() const { return mode_ != Mode::broadcast || communicator_->rank == 0; }
+    const Communicator& communicator() const { return *communicator_; }
+    const Packing& packing() const { return packing_; }
+    Mode mode() const { return mode_; }
+
+  private:
+    void start(std::size_t bucket);
+    Bytes reduced_bytes() const;
+
+    std::shared_ptr<const Communicator> communicator_;
+    Packing packing_;
+    Mode mode_;
+    const Clock& clock_;
+    std::span<float> block_;
+    Schedule schedule_;
+    std::vector<Interval> transfers_;
+    std::vector<Interval> waits_;
+    Bytes broadcast_{};
+    Background background_;
+};
+
+}  // namespace roof::parallel

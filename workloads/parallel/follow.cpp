@@ -1,0 +1,88 @@
+#include "workloads/parallel/follow.hpp"
+
+#include "ert/base/error.hpp"
+#include "workloads/parallel/cpus.hpp"
+#include "workloads/parallel/mpi_object.hpp"
+#include "workloads/parallel/world.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <memory>
+
+namespace roof::parallel {
+namespace {
+
+/// A subject, and what takes down what it says of itself: nobody reads it.
+struct Share {
+    explicit Share(std::unique_ptr<Subject> made) : subject(std::move(made)), trace(clock, subject->parts().size()) {}
+
+    Clock clock = steady_clock();
+    std::unique_ptr<Subject> subject;
+    Trace trace;
+};
+
+/// Null where a rank could not make its part: all know it then.
+std::unique_ptr<Share> make_share(const Lab& lab, const Assignment& assignment, int rank)
+{
+    const Device& device = lab.machine().device(assignment.device(rank));
+    const Bench* const bench = lab.find(assignment.bench, device.kind);
+    if (bench == nullptr) throw Error("this program has no bench " + assignment.bench + " for a " + device.kind);
+    try {
+        return std::make_unique<Share>(bench->make(assignment.point, lab.machine(), device));
+    } catch (const std::exception&) {
+        return nullptr;
+    }
+}
+
+void obey(const Lab& lab, const Communicator& control)
+{
+    std::unique_ptr<Share> share;
+    while (true) {
+        const Order order = hear(control);
+        switch (order.word) {
+            case Word::make:
+                share = make_share(lab, order.assignment, control.rank);
+                break;
+            case Word::launch:
+                if (share == nullptr) throw Error("there is nothing to launch");
+                share->trace.reset();
+                share->subject->launch(share->trace);
+                break;
+            case Word::release:
+                share.reset();
+                break;
+            case Word::leave:
+                return;
+        }
+    }
+}
+
+/// The interrupt goes to all processes of a terminal; only rank 0 knows when a launch is over.
+void leave_interrupts_to_the_first()
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+}
+
+}  // namespace
+
+int follow(const Lab& lab, const Place& place)
+{
+    leave_interrupts_to_the_first();
+    if (place.launcher == Launcher::roof) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        keep_to(cpus_of(place.rank, place.ranks, allowed_cpus()));
+    }
+    const Communicator control = communicator_of(place);
+    try {
+        obey(lab, control);
+    } catch (const std::exception& error) {
+        control.fail("rank " + std::to_string(place.rank) + ": " + error.what());
+        return 1;
+    }
+    if (place.launcher == Launcher::mpi) finish_mpi();
+    return 0;
+}
+
+}  // namespace roof::parallel

@@ -1,0 +1,21 @@
+// The transport by MPI, which lives in a shared object beside the program: it is opened only where mpirun or srun started this
+// process, so nobody else needs an MPI library.
+#pragma once
+
+#include "workloads/parallel/communicator.hpp"
+
+namespace roof::parallel {
+
+/// Over all ranks there are. Joins them the first time it is called. Throws Error where the object, or its library, is not there.
+Communicator mpi_communicator();
+/// The last that a process does with MPI. Collective.
+void finish_mpi();
+
+/// The object's entries; see workloads/mpi.
+inline constexpr const char* mpi_object = "roof_mpi.so";
+inline constexpr const char* mpi_join_entry = "roof_mpi_join";
+inline constexpr const char* mpi_finish_entry = "roof_mpi_finish";
+using MpiJoin = void (*)(Communicator& to);
+using MpiFinish = void (*)();
+
+}  // namespace roof::parallel

@@ -1,0 +1,31 @@
+// How a point asks for ranks: the axes that every engine which trains on several of them offers, and what they mean.
+#pragma once
+
+#include "ert/method/bench.hpp"
+#include "workloads/parallel/exchange.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace roof::parallel {
+
+struct Options {
+    int ranks = 1;
+    long long batch = 1;  ///< of one rank
+    Mode mode = Mode::overlapped;
+    std::size_t bucket_bytes = 25'000'000;
+    bool synchronised_batch_norm = false;
+};
+
+/// `ranks`, `scaling`, `communication`, `bucket_mb`, `batch_norm`: all optional, but `ranks` where MPI started this process among
+/// others: then as many are usual.
+std::vector<Axis> axes();
+
+/// Of a point with a batch. Throws InputError.
+Options options_of(const Point& point);
+
+/// Why the point's ranks cannot be had here, or nothing.
+std::optional<std::string> obstacle_in(const Point& point);
+
+}  // namespace roof::parallel

@@ -1,0 +1,43 @@
+// What ranks bring to the lab: a process that is not the first of them follows the one that is, whatever its command line says.
+#include "ert/method/lab.hpp"
+#include "workloads/parallel/follow.hpp"
+#include "workloads/parallel/mpi_object.hpp"
+#include "workloads/parallel/orders.hpp"
+
+namespace roof {
+namespace {
+
+/// Rank 0 among ranks that MPI started: lets the others leave in the end.
+class MpiSession {
+  public:
+    MpiSession() : control_(parallel::mpi_communicator()) {}
+    ~MpiSession()
+    {
+        try {
+            parallel::say(control_, {parallel::Word::leave, {}});
+            parallel::finish_mpi();
+        } catch (const std::exception&) {  // NOLINT: MPI ends what is left
+        }
+    }
+    MpiSession(const MpiSession&) = delete;
+    MpiSession& operator=(const MpiSession&) = delete;
+    const std::string& transport() const { return control_.transport; }
+
+  private:
+    parallel::Communicator control_;
+};
+
+}  // namespace
+
+void add_parallel(Lab& lab)
+{
+    const parallel::Place place = parallel::place_of_process();
+    if (place.rank > 0)
+        return lab.follow_with([place](const Lab& complete) { return parallel::follow(complete, place); });
+    if (place.launcher != parallel::Launcher::mpi) return;
+    const auto session = std::make_shared<MpiSession>();
+    lab.machine().versions["MPI"] = session->transport();
+    lab.keep(session);
+}
+
+}  // namespace roof

@@ -1,0 +1,27 @@
+// Which rank this process is, as its environment says: started by roof itself, by mpirun or srun, or by a person.
+#pragma once
+
+#include <string>
+
+namespace roof::parallel {
+
+enum class Launcher { none, roof, mpi };
+
+struct Place {
+    Launcher launcher = Launcher::none;
+    int rank = 0;
+    int ranks = 1;
+    int ranks_here = 1;   ///< on this machine
+    int descriptor = -1;  ///< of the shared memory, if roof started it
+};
+
+/// Throws InputError where the environment contradicts itself. mpirun of Open MPI says OMPI_COMM_WORLD_…; srun with an MPI plug-in
+/// says PMIX_RANK or PMI_RANK beside SLURM_…; a batch script that calls roof without srun is alone.
+Place place_of_process();
+
+/// What roof sets for the ranks it starts.
+inline constexpr const char* rank_variable = "ROOF_RANK";
+inline constexpr const char* ranks_variable = "ROOF_RANKS";
+inline constexpr const char* memory_variable = "ROOF_RANK_MEMORY";
+
+}  // namespace roof::parallel

@@ -1,0 +1,229 @@
+#include "workloads/parallel/shared_memory.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/method/clock.hpp"
+#include "workloads/parallel/gate.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace roof::parallel {
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t slot_doubles = 1024;
+constexpr std::size_t window_bytes = 1 << 20;
+constexpr std::size_t message_bytes = 1024;
+
+std::size_t in_pages(std::size_t bytes)
+{
+    return (bytes + page - 1) / page * page;
+}
+
+[[noreturn]] void throw_system(const std::string& what)
+{
+    throw Error(what + ": " + std::strerror(errno));
+}
+
+void* map(int descriptor, std::size_t bytes, std::size_t offset)
+{
+    void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, static_cast<off_t>(offset));
+    if (at == MAP_FAILED) throw_system("memory shared by ranks cannot be mapped");
+    return at;
+}
+
+void lengthen(int descriptor, std::size_t bytes)
+{
+    if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) throw_system("memory shared by ranks cannot be had");
+}
+
+}  // namespace
+
+/// What all ranks share beside their blocks. A new file is zero, and so is every member. The two gates are for the two threads of a
+/// rank that may be at work at once.
+struct SharedMemory::Header {
+    int ranks;
+    Gate main;
+    Gate background;
+    std::atomic<std::uint32_t> failures;  ///< 1: a message is being written; 2: it is there
+    std::array<char, message_bytes> message;
+    std::array<std::array<double, slot_doubles>, most_ranks> slots;
+    std::array<std::byte, window_bytes> window;
+};
+
+std::shared_ptr<SharedMemory> SharedMemory::create(int ranks)
+{
+    if (ranks < 1 || ranks > most_ranks) throw Error("ranks on one machine: 1 to " + std::to_string(most_ranks));
+    const int descriptor = memfd_create("roof-ranks", MFD_CLOEXEC);
+    if (descriptor < 0) throw_system("memory shared by ranks cannot be had");
+    lengthen(descriptor, in_pages(sizeof(Header)));
+    std::shared_ptr<SharedMemory> memory = open(descriptor);
+    close(descriptor);
+    memory->header_->ranks = ranks;
+    return memory;
+}
+
+std::shared_ptr<SharedMemory> SharedMemory::open(int descriptor)
+{
+    const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (own < 0) throw_system("memory shared by ranks cannot be opened");
+    return std::shared_ptr<SharedMemory>(new SharedMemory(own, map(own, in_pages(sizeof(Header)), 0)));
+}
+
+SharedMemory::~SharedMemory()
+{
+    munmap(header_, in_pages(sizeof(Header)));
+    close(descriptor_);
+}
+
+int SharedMemory::ranks() const
+{
+    return header_->ranks;
+}
+
+void SharedMemory::fail(const std::string& message) const
+{
+    std::uint32_t none = 0;
+    if (!header_->failures.compare_exchange_strong(none, 1)) return;
+    std::strncpy(header_->message.data(), message.c_str(), message_bytes - 1);
+    header_->failures.store(2);
+}
+
+/// One rank's view of the memory.
+class SharedRank {
+  public:
+    SharedRank(std::shared_ptr<SharedMemory> memory, int rank, Patience patience)
+        : memory_(std::move(memory)), rank_(rank), patience_(std::move(patience))
+    {
+    }
+    ~SharedRank()
+    {
+        if (blocks_ != nullptr) munmap(blocks_, ranks() * stride_);
+    }
+    SharedRank(const SharedRank&) = delete;
+    SharedRank& operator=(const SharedRank&) = delete;
+
+    std::size_t ranks() const { return static_cast<std::size_t>(header().ranks); }
+
+    std::span<float> block(std::size_t count)
+    {
+        stride_ = in_pages(std::max<std::size_t>(count, 1) * sizeof(float));
+        const std::size_t begin = in_pages(sizeof(SharedMemory::Header));
+        lengthen(memory_->descriptor(), begin + ranks() * stride_);
+        blocks_ = static_cast<std::byte*>(map(memory_->descriptor(), ranks() * stride_, begin));
+        std::memset(block_of(static_cast<std::size_t>(rank_)), 0, stride_);
+        pass(header().main);
+        return {block_of(static_cast<std::size_t>(rank_)), count};
+    }
+
+    void mean(std::span<float> stretch, Reach reach)
+    {
+        pass(header().background);
+        const auto begin = static_cast<std::size_t>(stretch.data() - block_of(static_cast<std::size_t>(rank_)));
+        const std::size_t mine = static_cast<std::size_t>(rank_);
+        const std::size_t first = begin + stretch.size() * mine / ranks();
+        const std::size_t last = begin + stretch.size() * (mine + 1) / ranks();
+        for (std::size_t at = first; at < last; at += tile_.size())
+            mean_tile(at, std::min(tile_.size(), last - at), reach);
+        pass(header().background);
+    }
+
+    void sum(std::span<double> values)
+    {
+        for (std::size_t begin = 0; begin < values.size(); begin += slot_doubles)
+            sum_slot(values.subspan(begin, std::min(slot_doubles, values.size() - begin)));
+    }
+
+    void broadcast(std::span<std::byte> bytes, int root)
+    {
+        for (std::size_t begin = 0; begin < bytes.size(); begin += window_bytes) {
+            const std::span<std::byte> some = bytes.subspan(begin, std::min(window_bytes, bytes.size() - begin));
+            if (rank_ == root) std::memcpy(header().window.data(), some.data(), some.size());
+            pass(header().main);
+            if (rank_ != root) std::memcpy(some.data(), header().window.data(), some.size());
+            pass(header().main);
+        }
+    }
+
+    void fail(const std::string& message) const { memory_->fail(message); }
+
+  private:
+    SharedMemory::Header& header() const { return *memory_->header_; }
+    float* block_of(std::size_t rank) const { return reinterpret_cast<float*>(blocks_ + rank * stride_); }
+
+    void mean_tile(std::size_t at, std::size_t count, Reach reach)
+    {
+        std::copy_n(block_of(0) + at, count, tile_.data());
+        for (std::size_t rank = 1; rank < ranks(); ++rank) {
+            const float* const values = block_of(rank) + at;
+#pragma omp simd
+            for (std::size_t i = 0; i < count; ++i) tile_[i] += values[i];
+        }
+        const float share = 1 / static_cast<float>(ranks());
+#pragma omp simd
+        for (std::size_t i = 0; i < count; ++i) tile_[i] *= share;
+        const std::size_t receivers = reach == Reach::all ? ranks() : 1;
+        for (std::size_t rank = 0; rank < receivers; ++rank) std::copy_n(tile_.data(), count, block_of(rank) + at);
+    }
+
+    void sum_slot(std::span<double> values)
+    {
+        auto& slots = header().slots;
+        std::ranges::copy(values, slots[static_cast<std::size_t>(rank_)].begin());
+        pass(header().main);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            values[i] = 0;
+            for (std::size_t rank = 0; rank < ranks(); ++rank) values[i] += slots[rank][i];
+        }
+        pass(header().main);
+    }
+
+    void pass(Gate& gate) const
+    {
+        throw_failure();
+        const Seconds begin = clock_();
+        gate.pass(static_cast<std::uint32_t>(header().ranks), [&] {
+            if (patience_.watch) patience_.watch();
+            throw_failure();
+            if (clock_() - begin > patience_.most)
+                throw Error("rank " + std::to_string(rank_) + " waited " +
+                            std::to_string(std::lround(patience_.most.value)) + " s for the other ranks");
+        });
+    }
+
+    void throw_failure() const
+    {
+        if (header().failures.load() == 2) throw Error(header().message.data());
+    }
+
+    std::shared_ptr<SharedMemory> memory_;
+    int rank_;
+    Patience patience_;
+    Clock clock_ = steady_clock();
+    std::byte* blocks_ = nullptr;
+    std::size_t stride_ = 0;
+    std::array<float, 4096> tile_{};
+};
+
+Communicator shared_memory_communicator(const std::shared_ptr<SharedMemory>& memory, int rank, const Patience& patience)
+{
+    const auto mine = std::make_shared<SharedRank>(memory, rank, patience);
+    return {.rank = rank,
+            .size = memory->ranks(),
+            .transport = "shared memory",
+            .block = [mine](std::size_t count) { return mine->block(count); },
+            .mean = [mine](std::span<float> stretch, Reach reach) { mine->mean(stretch, reach); },
+            .sum = [mine](std::span<double> values) { mine->sum(values); },
+            .broadcast = [mine](std::span<std::byte> bytes, int root) { mine->broadcast(bytes, root); },
+            .fail = [mine](const std::string& message) { mine->fail(message); }};
+}
+
+}  // namespace roof::parallel

@@ -1,0 +1,51 @@
+// The transport between ranks on one machine: memory that all of them map, without a name, so nothing is left behind whatever
+// happens. A reduction is shared out: each rank sums its part of the stretch over all blocks and writes it to all.
+#pragma once
+
+#include "ert/base/units.hpp"
+#include "workloads/parallel/communicator.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace roof::parallel {
+
+/// The memory, and its file descriptor, by which another process gets it.
+class SharedMemory {
+  public:
+    static constexpr int most_ranks = 256;
+
+    /// New, for that many ranks. Throws Error.
+    static std::shared_ptr<SharedMemory> create(int ranks);
+    /// The memory behind this descriptor, which another process may have created and left open. Throws Error.
+    static std::shared_ptr<SharedMemory> open(int descriptor);
+    ~SharedMemory();
+    SharedMemory(const SharedMemory&) = delete;
+    SharedMemory& operator=(const SharedMemory&) = delete;
+
+    int descriptor() const { return descriptor_; }
+    int ranks() const;
+    /// All ranks, waiting or yet to wait, throw an Error with the first such message.
+    void fail(const std::string& message) const;
+
+  private:
+    friend class SharedRank;
+    struct Header;
+
+    SharedMemory(int descriptor, void* mapping) : descriptor_(descriptor), header_(static_cast<Header*>(mapping)) {}
+
+    int descriptor_;
+    Header* header_;
+};
+
+/// How a rank waits for the others.
+struct Patience {
+    Seconds most{300};              ///< before it gives up
+    std::function<void()> watch{};  ///< called some times a second while it waits; may be empty
+};
+
+/// The communicator of a rank: of a process, or of a thread that shares the memory with others.
+Communicator shared_memory_communicator(const std::shared_ptr<SharedMemory>& memory, int rank,
+                                        const Patience& patience = {});
+
+}  // namespace roof::parallel

@@ -1,0 +1,60 @@
+#include "workloads/parallel/world.hpp"
+
+#include "ert/base/error.hpp"
+#include "workloads/parallel/mpi_object.hpp"
+
+#include <utility>
+
+namespace roof::parallel {
+
+Team::Team(Communicator control, std::shared_ptr<Processes> processes, const Assignment& assignment)
+    : control_(std::move(control)), processes_(std::move(processes))
+{
+    say(control_, {Word::make, assignment});
+}
+
+Team::~Team()
+{
+    try {
+        say(control_, {Word::release, {}});
+        if (processes_ != nullptr) say(control_, {Word::leave, {}});
+    } catch (const std::exception&) {  // NOLINT: a rank is gone, which the row says already
+    }
+}
+
+std::optional<std::string> obstacle_to(int ranks, const Place& place)
+{
+    if (place.launcher == Launcher::mpi && ranks != place.ranks) {
+        return "MPI started " + std::to_string(place.ranks) +
+               " rank(s): start as many as the row asks for, mpirun -n " + std::to_string(ranks);
+    }
+    if (place.launcher != Launcher::mpi && ranks > SharedMemory::most_ranks)
+        return "on one machine roof starts at most " + std::to_string(SharedMemory::most_ranks) + " ranks";
+    return std::nullopt;
+}
+
+Communicator communicator_of(const Place& place)
+{
+    if (place.launcher == Launcher::mpi) return mpi_communicator();
+    return shared_memory_communicator(SharedMemory::open(place.descriptor), place.rank);
+}
+
+World open_world(const Assignment& assignment, int ranks)
+{
+    const Place place = place_of_process();
+    if (const auto reason = obstacle_to(ranks, place)) throw Unsupported(*reason);
+    if (place.launcher != Launcher::none) {
+        const Communicator communicator = communicator_of(place);
+        const auto team = place.rank > 0 ? nullptr : std::make_shared<Team>(communicator, nullptr, assignment);
+        return {std::make_shared<Communicator>(communicator), team, place};
+    }
+    const auto memory = SharedMemory::create(ranks);
+    const auto processes = std::make_shared<Processes>(memory, std::filesystem::read_symlink("/proc/self/exe"));
+    const Communicator communicator =
+        shared_memory_communicator(memory, 0, {.watch = [processes] { processes->watch(); }});
+    return {std::make_shared<Communicator>(communicator),
+            std::make_shared<Team>(communicator, processes, assignment),
+            {.launcher = Launcher::roof, .rank = 0, .ranks = ranks, .ranks_here = ranks}};
+}
+
+}  // namespace roof::parallel

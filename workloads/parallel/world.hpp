@@ -1,0 +1,47 @@
+// The ranks of one subject: those that roof starts for it, or those that mpirun or srun started beside this process.
+#pragma once
+
+#include "workloads/parallel/orders.hpp"
+#include "workloads/parallel/place.hpp"
+#include "workloads/parallel/processes.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace roof::parallel {
+
+/// Rank 0's hold on the others: they make their part when it is made, and let it go when it is destroyed.
+class Team {
+  public:
+    /// `processes`: null if others started them.
+    Team(Communicator control, std::shared_ptr<Processes> processes, const Assignment& assignment);
+    ~Team();
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    /// Told before each launch of rank 0's own part.
+    void launch() const { say(control_, {Word::launch, {}}); }
+
+  private:
+    Communicator control_;
+    std::shared_ptr<Processes> processes_;
+};
+
+struct World {
+    std::shared_ptr<const Communicator> communicator;
+    std::shared_ptr<Team> team;  ///< null on all ranks but the first; goes before the communicator
+    Place place;
+};
+
+/// Why that many ranks cannot be had here, or nothing.
+std::optional<std::string> obstacle_to(int ranks, const Place& place);
+
+/// On rank 0, tells the others to make this point's subject; on the others, joins. Then agree() is due on all of them.
+/// Throws Unsupported, Error.
+World open_world(const Assignment& assignment, int ranks);
+
+/// The communicator of a process that is a rank of others already.
+Communicator communicator_of(const Place& place);
+
+}  // namespace roof::parallel
