@@ -28,12 +28,13 @@ std::vector<std::pair<std::string, Sum>> categories_of(const KernelDigest& diges
     std::map<std::string, Sum> sums;
     for (const KernelTotal& total : digest.totals) {
         if (total.row != row) continue;
-        sums[total.category].seconds += total.seconds;
-        sums[total.category].launches += total.launches;
+        const std::string what = total.algorithm.empty() ? total.category : total.category + ", " + total.algorithm;
+        sums[what].seconds += total.seconds;
+        sums[what].launches += total.launches;
     }
     std::vector<std::pair<std::string, Sum>> list(sums.begin(), sums.end());
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
-        const bool a_first = a.first == "unclassified", b_first = b.first == "unclassified";
+        const bool a_first = a.first == unclassified, b_first = b.first == unclassified;
         return a_first != b_first ? a_first : a.second.seconds > b.second.seconds;
     });
     return list;
@@ -45,7 +46,7 @@ void add_rows(std::vector<std::vector<Cell>>& rows, const KernelDigest& digest, 
     for (const auto& [category, sum] : categories_of(digest, row.id())) all += sum.seconds;
     for (const auto& [category, sum] : categories_of(digest, row.id())) {
         const double share = all > 0 ? sum.seconds / all : 0;
-        const bool warn = category == "unclassified" && share > most_unclassified;
+        const bool warn = category == unclassified && share > most_unclassified;
         rows.push_back({Cell::text(model_of(row)), Cell::value(std::to_string(batch_of(row))), Cell::text(row.device),
                         warn ? Cell{"<span class=\"warn\">" + category + "</span>", false, 1} : Cell::text(category),
                         Cell::value(std::to_string(sum.launches)), Cell::value(format_duration(sum.seconds)),
@@ -58,7 +59,8 @@ void add_rows(std::vector<std::vector<Cell>>& rows, const KernelDigest& digest, 
 std::string kernels_panel(const Study& study, const std::string&)
 {
     if (step_rows(study.results.rows).empty()) return {};
-    const KernelDigest digest = digest_kernels(study.results.folder);
+    const KernelDigest digest =
+        digest_kernels(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows));
     if (digest.launches == 0)
         return paragraph(
             "No kernels were recorded with this run: it holds no kernels.csv. Training steps on the CPU launch none, "
