@@ -110,7 +110,7 @@ KernelKind KernelRules::kind_of(const NamedKernel& kernel) const
     const Words words{small_letters(kernel.name), small_letters(kernel.layer), small_letters(kernel.kind),
                       small_letters(kernel.phase)};
     const KernelRule* category = first_that_fits(categories, words);
-    if (category == nullptr) return {std::string(unclassified), ""};
+    if (category == nullptr) return {std::string(no_category), ""};
     const bool convolves = category->result.starts_with("convolution");
     const KernelRule* algorithm = convolves ? first_that_fits(algorithms, words) : nullptr;
     return {category->result, algorithm == nullptr ? "" : algorithm->result};

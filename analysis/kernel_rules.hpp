@@ -8,7 +8,7 @@
 
 namespace roof::analysis {
 
-inline constexpr std::string_view unclassified = "unclassified";
+inline constexpr std::string_view no_category = "unclassified";
 
 /// One kernel as its row has it; what is not known is empty.
 struct NamedKernel {

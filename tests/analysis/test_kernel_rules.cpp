@@ -39,8 +39,8 @@ TEST_CASE("the first rule that fits decides, and a star is any run of characters
     CHECK(rules.kind_of({"xAbbCx", "", "", ""}).category == "first");
     CHECK(rules.kind_of({"acz", "", "", ""}).category == "second");
     CHECK(rules.kind_of({"ca", "", "", ""}).category == "second");
-    CHECK(rules.kind_of({"cq", "", "", ""}).category == unclassified);
-    CHECK(rules.kind_of({"", "", "", ""}).category == unclassified);
+    CHECK(rules.kind_of({"cq", "", "", ""}).category == no_category);
+    CHECK(rules.kind_of({"", "", "", ""}).category == no_category);
 }
 
 TEST_CASE("a file that holds no rules is an error with its line")
