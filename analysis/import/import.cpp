@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <set>
 
 namespace roof::analysis {
@@ -42,6 +43,17 @@ Machine machine_of(const std::vector<Imported>& files, const std::string& name)
     return machine;
 }
 
+/// Enough to know a database by, which is read where it lies.
+std::string first_bytes(const std::filesystem::path& file)
+{
+    std::ifstream in(file, std::ios::binary);
+    if (!in || std::filesystem::is_directory(file)) throw InputError("cannot read " + file.string());
+    std::string bytes(16, '\0');
+    in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(in.gcount()));
+    return bytes;
+}
+
 /// A document for people: nothing in it can be run.
 std::string plan_of(const std::vector<Imported>& files)
 {
@@ -63,6 +75,7 @@ void write_row(RunDirectory& run, const Imported& file, const ImportedRow& row)
     append(run.folder(), id, row.kernels);
     append(run.folder(), id, row.calls);
     append(run.folder(), id, row.copies);
+    append(run.folder(), id, row.memory);
     append(run.folder(), id, row.waits);
     append(run.folder(), id, row.ranges);
     append(run.folder(), id, row.counters);
@@ -78,9 +91,11 @@ void write_row(RunDirectory& run, const Imported& file, const ImportedRow& row)
 
 Imported import_file(const std::filesystem::path& file, const std::string& row)
 {
-    const std::string text = read_file(file), name = file.string();
-    const std::string row_name = row.empty() ? file.stem().string() : row;
-    if (is_nsight_systems(text)) return read_nsight_systems(file, row_name);
+    const std::string name = file.string(), row_name = row.empty() ? file.stem().string() : row;
+    const std::string begin = first_bytes(file);
+    if (is_nsight_systems(begin)) return read_nsight_systems(file, row_name);
+    if (begin.starts_with("\x1F\x8B")) throw InputError(name + ": it is compressed; gunzip it first");
+    const std::string text = read_file(file);
     for (const Format& format : formats)
         if (format.is(text)) return format.read(text, name, row_name);
     throw InputError(name +

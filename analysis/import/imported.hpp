@@ -16,6 +16,7 @@ struct ImportedRow {
     std::vector<KernelRecord> kernels{};
     std::vector<ApiRecord> calls{};
     std::vector<CopyRecord> copies{};
+    std::vector<MemoryRecord> memory{};
     std::vector<SynchronisationRecord> waits{};
     std::vector<RangeRecord> ranges{};
     std::vector<CounterRecord> counters{};

@@ -171,10 +171,10 @@ class Handler : public nlohmann::json_sax<Json> {
         const bool kernel = is == "kernel" || is == "Kernel", copy = is == "gpu_memcpy" || is == "Memcpy";
         const bool fill = is == "gpu_memset" || is == "Memset";
         const bool call = is == "cuda_runtime" || is == "cuda_driver" || is == "Runtime";
+        if (event_.name == "[memory]") add_memory();
         if (event_.phase != "X" || !(kernel || copy || fill || call || is == "user_annotation")) return;
         const std::int64_t from = time_in(event_.start, "start");
-        if (!zero_) zero_ = from;
-        const Seconds start{static_cast<double>(from - *zero_) * 1e-9};
+        const Seconds start = since_zero(from);
         const Seconds duration{static_cast<double>(time_in(event_.duration, "duration")) * 1e-9};
         if (duration.value < 0) throw InputError(fmt::format("{}: event {}: it ends before it begins", name_, events));
         if (kernel) add_kernel(start, duration);
@@ -182,6 +182,29 @@ class Handler : public nlohmann::json_sax<Json> {
         if (call) add_call(start, duration);
         if (is == "user_annotation")
             row_.ranges.push_back({number_in(event_.thread), RangeKind::nvtx, event_.name, start, duration});
+    }
+
+    Seconds since_zero(std::int64_t nanoseconds)
+    {
+        if (!zero_) zero_ = nanoseconds;
+        return {static_cast<double>(nanoseconds - *zero_) * 1e-9};
+    }
+
+    /// PyTorch's own allocator, on devices: bytes that are taken, or below 0 given back. It takes them from a pool.
+    void add_memory()
+    {
+        const std::string& bytes = argument("Bytes");
+        const bool releases = bytes.starts_with('-');
+        const Number size = number_in(releases ? bytes.substr(1) : bytes);
+        if (argument("Device Type") != "1" || !size) return;
+        MemoryRecord record;
+        record.cause.device = "gpu:" + argument("Device Id");
+        record.action = releases ? MemoryAction::release : MemoryAction::allocate;
+        record.memory = MemoryKind::pool;
+        record.address = number_in(argument("Addr"));
+        record.bytes = Bytes{static_cast<double>(*size)};
+        record.start = since_zero(time_in(event_.start, "start"));
+        row_.memory.push_back(std::move(record));
     }
 
     Cause cause() const

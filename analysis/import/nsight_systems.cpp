@@ -10,7 +10,9 @@
 #include <array>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -123,6 +125,7 @@ class Reader {
         read_calls(row);
         read_copies(row);
         read_waits(row);
+        read_memory(row);
         read_ranges(row);
         if (row.kernels.empty() && row.calls.empty() && row.copies.empty())
             throw InputError(database_.name() +
@@ -151,6 +154,16 @@ class Reader {
         if (found == strings_.end())
             throw InputError(fmt::format("{}: StringIds has no string {}", database_.name(), row.whole(column)));
         return found->second;
+    }
+
+    /// Column 0, of a record without an end.
+    Seconds moment_of(const Row& row, const std::string& table) const
+    {
+        const std::int64_t start = row.whole(0);
+        if (row.is_null(0) || start < 0 || start > farthest)
+            throw InputError(fmt::format("{}: table {}: a record at {} ns", database_.name(), table, row.text(0)));
+        if (zero_ == std::numeric_limits<std::int64_t>::max()) zero_ = start;
+        return {static_cast<double>(start - zero_) * nanosecond};
     }
 
     /// Columns 0 and 1.
@@ -289,6 +302,45 @@ class Reader {
                                                         start,
                                                         duration});
                          });
+    }
+
+    /// Which number is an allocation, and which is of what memory, the export says in tables of words.
+    void read_memory(ImportedRow& imported)
+    {
+        const std::string table = "CUDA_GPU_MEMORY_USAGE_EVENTS";
+        const std::map<std::int64_t, std::string> operations = words_of("ENUM_CUDA_DEV_MEM_EVENT_OPER");
+        const std::map<std::int64_t, std::string> kinds = words_of("ENUM_CUDA_MEM_KIND");
+        database_.select(table, {"start", "memoryOperationType", "bytes", "address", "deviceId", "memKind"}, 3,
+                         [&](const Row& row) {
+                             const auto operation = operations.find(row.whole(1));
+                             if (operation == operations.end()) return;
+                             MemoryRecord record;
+                             record.cause.device = device_of(row, 4);
+                             const bool allocates = operation->second.starts_with("Alloc");
+                             record.action = allocates ? MemoryAction::allocate : MemoryAction::release;
+                             record.memory = memory_named(kinds, row.whole(5));
+                             record.address = row.number(3);
+                             record.bytes = bytes_of(row, 2);
+                             record.start = moment_of(row, table);
+                             imported.memory.push_back(std::move(record));
+                         });
+    }
+
+    std::map<std::int64_t, std::string> words_of(const std::string& table) const
+    {
+        std::map<std::int64_t, std::string> words;
+        database_.select(table, {"id", "label"}, 2, [&](const Row& row) { words[row.whole(0)] = row.text(1); });
+        return words;
+    }
+
+    static std::optional<MemoryKind> memory_named(const std::map<std::int64_t, std::string>& kinds, std::int64_t number)
+    {
+        const auto kind = kinds.find(number);
+        if (kind == kinds.end()) return {};
+        if (kind->second == "Pageable") return MemoryKind::pageable;
+        if (kind->second == "Pinned") return MemoryKind::pinned;
+        if (kind->second == "Managed") return MemoryKind::managed;
+        return kind->second.starts_with("Device") ? std::optional(MemoryKind::device) : std::nullopt;
     }
 
     void read_waits(ImportedRow& imported)

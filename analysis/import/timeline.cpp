@@ -43,6 +43,9 @@ void settle_timeline(ImportedRow& row, Imported& imported)
         for (auto& record : records)
             if (record.start) record.start->value -= *extent.begin;
     });
+    // Before the first record there may be allocations; their order and distance is what counts.
+    for (MemoryRecord& record : row.memory)
+        if (record.start) record.start->value = std::max(0.0, record.start->value - extent.begin.value_or(0));
     std::vector<double> steps;
     for (const RangeRecord& range : row.ranges)
         if (range.kind == RangeKind::step) steps.push_back(range.duration.value);

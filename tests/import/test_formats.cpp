@@ -137,6 +137,11 @@ TEST_CASE("Nsight Systems: kernels, calls, copies, waits and ranges, in seconds 
     CHECK(row.copies[1].kind == CopyKind::fill);
     CHECK(row.waits.at(0).kind == "stream");
     CHECK(row.ranges.size() == 3);
+    REQUIRE(row.memory.size() == 2);
+    CHECK(row.memory[0].action == MemoryAction::allocate);
+    CHECK(row.memory[0].memory == MemoryKind::device);
+    CHECK(row.memory[0].start->value == Approx(0.5e-6));
+    CHECK(row.memory[1].action == MemoryAction::release);
     CHECK(row.measurement.seconds.median.value == Approx(30e-6));
     CHECK(names(file.missing, "FLOPs and bytes"));
 }
@@ -175,6 +180,10 @@ TEST_CASE("PyTorch's profile: times keep their digits though they count from 197
     CHECK(row.copies[0].destination == MemoryKind::device);
     CHECK(row.copies[0].bytes == Bytes{16384});
     CHECK(row.calls.size() == 1);
+    REQUIRE(row.memory.size() == 2);
+    CHECK(row.memory[0].bytes == Bytes{4096});
+    CHECK(row.memory[1].action == MemoryAction::release);
+    CHECK(row.memory[1].start->value == Approx(40e-6));
     CHECK(row.ranges.at(0).kind == RangeKind::step);
     CHECK(row.measurement.seconds.median.value == Approx(50e-6));
 }
@@ -245,5 +254,6 @@ TEST_CASE("a file of no format that is known is refused with those there are")
     for (const std::string text : {"", "hello\n", "a,b\n1,2\n", "{}", "[1, 2]"})
         CHECK_THROWS_WITH(imported_text(text),
                           Catch::Contains("Nsight Compute") && Catch::Contains("LIKWID") || Catch::Contains("likwid"));
+    CHECK_THROWS_WITH(imported_text("\x1F\x8B zipped"), Catch::Contains("gunzip"));
     CHECK_THROWS_AS(import_file("/nowhere/at/all"), InputError);
 }
