@@ -24,6 +24,7 @@ Action report(Grammar& grammar);
 Action compare(Grammar& grammar);
 Action whatif(Grammar& grammar);
 Action trace(Grammar& grammar);
+Action import(Grammar& grammar);
 Action list(Grammar& grammar);
 
 struct Command {
@@ -42,6 +43,7 @@ inline constexpr std::array commands{
     Command{"compare", compare, "tell whether two result folders differ"},
     Command{"whatif", whatif, "foretell steps under other roofs, or at another batch"},
     Command{"trace", trace, "write one step as a trace for Perfetto"},
+    Command{"import", import, "make a result folder of another tool's files"},
     Command{"list", list, "models, benches, plans and devices"},
 };
 
