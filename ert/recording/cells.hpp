@@ -1,0 +1,54 @@
+// Cells of the recorded files: how each type of value is written, and read back. An empty cell is a value that is not known.
+#pragma once
+
+#include "ert/recording/records.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace roof::cells {
+
+/// Quoted where it must be; line ends become spaces, for a record is a line.
+void write(std::string& line, const std::string& text);
+void write(std::string& line, double value);
+void write(std::string& line, Number number);
+void write(std::string& line, ApiDomain domain);
+void write(std::string& line, CopyKind kind);
+void write(std::string& line, MemoryKind kind);
+void write(std::string& line, MemoryAction action);
+void write(std::string& line, RangeKind kind);
+void write(std::string& line, CounterScope scope);
+template <int F, int B, int T>
+void write(std::string& line, Quantity<F, B, T> quantity)
+{
+    write(line, quantity.value);
+}
+template <class Value>
+void write(std::string& line, const std::optional<Value>& value)
+{
+    if (value) write(line, *value);
+}
+
+/// All throw Error where the cell holds something else. Numbers are finite; bytes and seconds are not negative.
+void read(std::string& text, std::string_view cell);
+void read(double& value, std::string_view cell);
+void read(Number& number, std::string_view cell);
+void read(Seconds& seconds, std::string_view cell);
+void read(Bytes& bytes, std::string_view cell);
+void read(ApiDomain& domain, std::string_view cell);
+void read(CopyKind& kind, std::string_view cell);
+void read(MemoryKind& kind, std::string_view cell);
+void read(MemoryAction& action, std::string_view cell);
+void read(RangeKind& kind, std::string_view cell);
+void read(CounterScope& scope, std::string_view cell);
+template <class Value>
+void read(std::optional<Value>& value, std::string_view cell)
+{
+    if (cell.empty())
+        value.reset();
+    else
+        read(value.emplace(), cell);
+}
+
+}  // namespace roof::cells

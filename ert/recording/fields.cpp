@@ -1,0 +1,201 @@
+// Adding a column is adding a line here; files written before it read as if the cell were empty.
+#include "ert/recording/fields.hpp"
+
+#include "ert/recording/cells.hpp"
+
+#include <array>
+
+namespace roof {
+namespace {
+
+constexpr bool required = true;
+
+template <class Record, auto member>
+constexpr Field<Record> field(std::string_view name, bool is_required = false)
+{
+    return {name, is_required, [](const Record& record, std::string& line) { cells::write(line, record.*member); },
+            [](Record& record, std::string_view cell) { cells::read(record.*member, cell); }};
+}
+
+/// A field of the record's `cause`.
+template <class Record, auto member>
+constexpr Field<Record> cause(std::string_view name)
+{
+    return {name, false, [](const Record& record, std::string& line) { cells::write(line, record.cause.*member); },
+            [](Record& record, std::string_view cell) { cells::read(record.cause.*member, cell); }};
+}
+
+using Kernel = KernelRecord;
+constexpr std::array kernel_fields{
+    cause<Kernel, &Cause::device>("device"),
+    cause<Kernel, &Cause::stream>("stream"),
+    cause<Kernel, &Cause::correlation>("correlation"),
+    cause<Kernel, &Cause::layer>("layer"),
+    cause<Kernel, &Cause::phase>("phase"),
+    field<Kernel, &Kernel::name>("name", required),
+    field<Kernel, &Kernel::start>("start_s"),
+    field<Kernel, &Kernel::duration>("duration_s", required),
+    field<Kernel, &Kernel::grid>("grid"),
+    field<Kernel, &Kernel::block>("block"),
+    field<Kernel, &Kernel::registers>("registers"),
+    field<Kernel, &Kernel::shared>("shared_bytes"),
+    field<Kernel, &Kernel::graph_node>("graph_node"),
+};
+
+using Api = ApiRecord;
+constexpr std::array api_fields{
+    field<Api, &Api::thread>("thread"), field<Api, &Api::correlation>("correlation"),
+    field<Api, &Api::layer>("layer"),   field<Api, &Api::phase>("phase"),
+    field<Api, &Api::domain>("domain"), field<Api, &Api::name>("name", required),
+    field<Api, &Api::start>("start_s"), field<Api, &Api::duration>("duration_s", required),
+};
+
+using Copy = CopyRecord;
+constexpr std::array copy_fields{
+    cause<Copy, &Cause::device>("device"),
+    cause<Copy, &Cause::stream>("stream"),
+    cause<Copy, &Cause::correlation>("correlation"),
+    cause<Copy, &Cause::layer>("layer"),
+    cause<Copy, &Cause::phase>("phase"),
+    field<Copy, &Copy::kind>("kind", required),
+    field<Copy, &Copy::source>("source"),
+    field<Copy, &Copy::destination>("destination"),
+    field<Copy, &Copy::bytes>("bytes"),
+    field<Copy, &Copy::start>("start_s"),
+    field<Copy, &Copy::duration>("duration_s", required),
+};
+
+using Memory = MemoryRecord;
+constexpr std::array memory_fields{
+    cause<Memory, &Cause::device>("device"),
+    cause<Memory, &Cause::correlation>("correlation"),
+    cause<Memory, &Cause::layer>("layer"),
+    cause<Memory, &Cause::phase>("phase"),
+    field<Memory, &Memory::action>("action", required),
+    field<Memory, &Memory::memory>("memory"),
+    field<Memory, &Memory::address>("address"),
+    field<Memory, &Memory::bytes>("bytes"),
+    field<Memory, &Memory::start>("start_s"),
+};
+
+using Wait = SynchronisationRecord;
+constexpr std::array synchronisation_fields{
+    cause<Wait, &Cause::device>("device"),
+    cause<Wait, &Cause::stream>("stream"),
+    cause<Wait, &Cause::correlation>("correlation"),
+    cause<Wait, &Cause::layer>("layer"),
+    cause<Wait, &Cause::phase>("phase"),
+    field<Wait, &Wait::kind>("kind"),
+    field<Wait, &Wait::start>("start_s"),
+    field<Wait, &Wait::duration>("duration_s", required),
+};
+
+using Range = RangeRecord;
+constexpr std::array range_fields{
+    field<Range, &Range::thread>("thread"),
+    field<Range, &Range::kind>("kind", required),
+    field<Range, &Range::name>("name"),
+    field<Range, &Range::start>("start_s"),
+    field<Range, &Range::duration>("duration_s", required),
+};
+
+using Counter = CounterRecord;
+constexpr std::array counter_fields{
+    field<Counter, &Counter::device>("device"),
+    field<Counter, &Counter::scope>("scope", required),
+    field<Counter, &Counter::layer>("layer"),
+    field<Counter, &Counter::phase>("phase"),
+    field<Counter, &Counter::name>("name"),
+    field<Counter, &Counter::launch>("launch"),
+    field<Counter, &Counter::metric>("metric", required),
+    field<Counter, &Counter::value>("value", required),
+    field<Counter, &Counter::unit>("unit", required),
+};
+
+}  // namespace
+
+template <>
+std::string_view file_of<KernelRecord>()
+{
+    return "kernels.csv";
+}
+
+template <>
+std::span<const Field<KernelRecord>> fields_of()
+{
+    return kernel_fields;
+}
+
+template <>
+std::string_view file_of<ApiRecord>()
+{
+    return "api.csv";
+}
+
+template <>
+std::span<const Field<ApiRecord>> fields_of()
+{
+    return api_fields;
+}
+
+template <>
+std::string_view file_of<CopyRecord>()
+{
+    return "copies.csv";
+}
+
+template <>
+std::span<const Field<CopyRecord>> fields_of()
+{
+    return copy_fields;
+}
+
+template <>
+std::string_view file_of<MemoryRecord>()
+{
+    return "memory.csv";
+}
+
+template <>
+std::span<const Field<MemoryRecord>> fields_of()
+{
+    return memory_fields;
+}
+
+template <>
+std::string_view file_of<SynchronisationRecord>()
+{
+    return "synchronisations.csv";
+}
+
+template <>
+std::span<const Field<SynchronisationRecord>> fields_of()
+{
+    return synchronisation_fields;
+}
+
+template <>
+std::string_view file_of<RangeRecord>()
+{
+    return "ranges.csv";
+}
+
+template <>
+std::span<const Field<RangeRecord>> fields_of()
+{
+    return range_fields;
+}
+
+template <>
+std::string_view file_of<CounterRecord>()
+{
+    return "counters.csv";
+}
+
+template <>
+std::span<const Field<CounterRecord>> fields_of()
+{
+    return counter_fields;
+}
+
+}  // namespace roof

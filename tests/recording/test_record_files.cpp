@@ -1,0 +1,163 @@
+// Records come back from their files as they were written, a million of them line by line, and wrong lines are named.
+#include "ert/base/error.hpp"
+#include "ert/method/files.hpp"
+#include "ert/recording/record_files.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <sstream>
+#include <vector>
+
+using namespace roof;
+
+namespace {
+
+const Cause everything{"gpu:1", 7, 12345678901234, "conv,1", "backward"};
+
+template <class Record>
+std::vector<Record> back(const fakes::TemporaryFolder& folder)
+{
+    std::vector<Record> records;
+    read_records<Record>(folder.path(), [&](const std::string&, const Record& record) { records.push_back(record); });
+    return records;
+}
+
+/// The file's text after writing, and again after reading and writing what was read.
+template <class Record>
+void check_round_trip(const std::vector<Record>& records)
+{
+    const fakes::TemporaryFolder first, second;
+    append_records<Record>(first.path(), "train gpu:1 batch=2", records);
+    const std::vector<Record> read = back<Record>(first);
+    REQUIRE(read.size() == records.size());
+    append_records<Record>(second.path(), "train gpu:1 batch=2", read);
+    const std::string file(file_of<Record>());
+    CHECK(read_file(first / file) == read_file(second / file));
+}
+
+std::size_t read_kernels(const std::string& text)
+{
+    std::istringstream csv(text);
+    return read_records<KernelRecord>(csv, "kernels.csv", [](const std::string&, const KernelRecord&) {});
+}
+
+}  // namespace
+
+TEST_CASE("every kind of record comes back as it was written, full and empty")
+{
+    check_round_trip<KernelRecord>(
+        {{everything, "void f<1, \"x\">()", Seconds{0.1}, Seconds{1e-6}, "2x3x4", "128x1x1", 255, Bytes{1024}, 9}, {}});
+    check_round_trip<ApiRecord>(
+        {{3, 4, "l", "forward", ApiDomain::driver, "cuLaunchKernel", Seconds{2}, Seconds{3}}, {}});
+    check_round_trip<CopyRecord>({{everything, CopyKind::host_to_device, MemoryKind::pageable, MemoryKind::device,
+                                   Bytes{1 << 20}, Seconds{0}, Seconds{1}},
+                                  {}});
+    check_round_trip<MemoryRecord>(
+        {{everything, MemoryAction::release, MemoryKind::pool, 0xFFFFFFFFFFFFFFFFULL, Bytes{5}, Seconds{1}}, {}});
+    check_round_trip<SynchronisationRecord>({{everything, "stream", Seconds{1}, Seconds{2}}, {}});
+    check_round_trip<RangeRecord>({{1, RangeKind::layer, "layer1.0", Seconds{1}, Seconds{2}}, {}});
+    check_round_trip<CounterRecord>(
+        {{"gpu:0", CounterScope::step, "l", "p", "k", 3, "dram__bytes_read.sum", 1e12, "byte"}, {}});
+}
+
+TEST_CASE("what was written is what is read")
+{
+    const fakes::TemporaryFolder folder;
+    const KernelRecord kernel{
+        everything, "k, \"q\"\nend", Seconds{0.1}, Seconds{1.0 / 3}, "2x3x4", "128x1x1", 255, Bytes{1024}, 9};
+    append_records<KernelRecord>(folder.path(), "a,b", {&kernel, 1});
+    append_records<KernelRecord>(folder.path(), "c", {&kernel, 1});
+    CHECK(back<KernelRecord>(folder).size() == 2);
+    const KernelRecord read = back<KernelRecord>(folder).front();
+    CHECK(read.cause.device == "gpu:1");
+    CHECK(read.cause.correlation == 12345678901234);
+    CHECK(read.name == "k, \"q\" end");
+    CHECK(read.duration == kernel.duration);
+    CHECK(read.start == kernel.start);
+    CHECK(read.shared == Bytes{1024});
+    CHECK(read.registers == 255);
+    CHECK(read_file(folder / "kernels.csv")
+              .starts_with("id,device,stream,correlation,layer,phase,name,start_s,"
+                           "duration_s,grid,block,registers,shared_bytes,graph_node\n"));
+}
+
+TEST_CASE("an empty cell and a missing column are not known, which is not zero")
+{
+    std::istringstream csv("name,id,duration_s,start_s\nk,r,0.5,\n");
+    read_records<KernelRecord>(csv, "kernels.csv", [](const std::string& id, const KernelRecord& kernel) {
+        CHECK(id == "r");
+        CHECK(kernel.duration == Seconds{0.5});
+        CHECK_FALSE(kernel.start);
+        CHECK_FALSE(kernel.registers);
+        CHECK_FALSE(kernel.shared);
+    });
+}
+
+TEST_CASE("a value of one line is not left over for the next")
+{
+    std::istringstream csv("id,name,duration_s,registers,start_s\nr,k,1,8,2\nr,l,1,,\n");
+    std::vector<KernelRecord> kernels;
+    read_records<KernelRecord>(csv, "k", [&](const std::string&, const KernelRecord& k) { kernels.push_back(k); });
+    REQUIRE(kernels.size() == 2);
+    CHECK(kernels[0].registers == 8);
+    CHECK_FALSE(kernels[1].registers);
+    CHECK_FALSE(kernels[1].start);
+}
+
+TEST_CASE("a line that is no record is named")
+{
+    const std::string head = "id,name,duration_s\nr,k,1\n";
+    CHECK(read_kernels(head + "r,k") == 1);
+    CHECK_THROWS_WITH(read_kernels(head + "r,k\n"), Catch::Contains("kernels.csv:3: 2 cells, not 3"));
+    for (const std::string wrong : {"x", "-1", "inf", "nan", "1s", ""}) {
+        INFO(wrong);
+        CHECK_THROWS_WITH(read_kernels(head + "r,k," + wrong + "\n"),
+                          Catch::Contains("kernels.csv:3: column duration_s"));
+    }
+    CHECK_THROWS_AS(read_kernels("id,name\n"), InputError);
+    CHECK_THROWS_AS(read_kernels(""), InputError);
+    std::istringstream copies("id,kind,duration_s\nr,sideways,1\n");
+    CHECK_THROWS_WITH(read_records<CopyRecord>(copies, "c", [](const std::string&, const CopyRecord&) {}),
+                      Catch::Contains("c:2: column kind") && Catch::Contains("H2D"));
+}
+
+TEST_CASE("a folder without the file holds no records")
+{
+    const fakes::TemporaryFolder folder;
+    CHECK(back<KernelRecord>(folder).empty());
+}
+
+TEST_CASE("mending leaves out rows that do not count, and a line that was cut off")
+{
+    const fakes::TemporaryFolder folder;
+    const std::vector<KernelRecord> two(2);
+    append_records<KernelRecord>(folder.path(), "done,really", two);
+    const std::string kept = read_file(folder / "kernels.csv");
+    append_records<KernelRecord>(folder.path(), "killed", two);
+    append_file(folder / "kernels.csv", "\"done,really\",gpu");
+    mend_records(folder.path(), {"done,really"});
+    CHECK(read_file(folder / "kernels.csv") == kept);
+    write_file(folder / "copies.csv", "id,kind\n");
+    CHECK_THROWS_AS(mend_records(folder.path(), {}), InputError);
+}
+
+TEST_CASE("a million kernels are written and read")
+{
+    const fakes::TemporaryFolder folder;
+    const KernelRecord kernel{everything,
+                              "void cudnn::kernel<float, 4>(Parameters)",
+                              Seconds{0.123456789},
+                              Seconds{3.2e-5},
+                              "64x1x1",
+                              "128x1x1",
+                              128,
+                              Bytes{49152},
+                              17};
+    const std::vector<KernelRecord> kernels(1'000'000, kernel);
+    append_records<KernelRecord>(folder.path(), "train gpu:0 model=resnet50 batch=32", kernels);
+    double seconds = 0;
+    const auto add = [&](const std::string&, const KernelRecord& k) { seconds += k.duration.value; };
+    CHECK(read_records<KernelRecord>(folder.path(), add) == kernels.size());
+    CHECK(seconds == Approx(32));
+}
