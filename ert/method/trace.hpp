@@ -6,6 +6,7 @@
 #include "ert/method/clock.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,25 +21,61 @@ struct Conditions {
     double celsius = 0;
 };
 
+/// Told which part's work is being put on its way, on the thread that does so and around each of its calls: a profiler names
+/// by it what the device then reports. Parts are numbered as in Subject::parts(); they do not nest. A graph of launches is
+/// captured in the first launch that is given to the subject, under the same calls.
+struct PartListener {
+    std::function<void(std::size_t part)> enter;
+    std::function<void()> leave;
+};
+
 class Trace {
   public:
     /// `parts`: the number of parts the subject declared. The clock must outlive the trace.
     Trace(const Clock& clock, std::size_t parts) : clock_(clock), seconds_(parts) {}
 
+    /// While the returned object lives, what is launched belongs to the part; its time is not taken.
+    class Launching {
+      public:
+        Launching(const Trace& trace, std::size_t part) : listener_(trace.listener_)
+        {
+            if (listener_ != nullptr) listener_->enter(part);
+        }
+        ~Launching()
+        {
+            if (listener_ != nullptr) listener_->leave();
+        }
+        Launching(const Launching&) = delete;
+        Launching& operator=(const Launching&) = delete;
+
+      private:
+        const PartListener* listener_;
+    };
+    [[nodiscard]] Launching launching(std::size_t part) const { return Launching(*this, part); }
+
     /// Adds the life of the returned object to the part's time.
     class Span {
       public:
-        Span(Trace& trace, std::size_t part) : trace_(trace), part_(part), begin_(trace.clock_()) {}
+        Span(Trace& trace, std::size_t part)
+            : launching_(trace, part), trace_(trace), part_(part), begin_(trace.clock_())
+        {
+        }
         ~Span() { trace_.seconds_[part_] += trace_.clock_() - begin_; }
         Span(const Span&) = delete;
         Span& operator=(const Span&) = delete;
 
       private:
+        Launching launching_;
         Trace& trace_;
         std::size_t part_;
         Seconds begin_;
     };
     [[nodiscard]] Span part(std::size_t index) { return Span(*this, index); }
+    /// The part's time as the device's own events have it.
+    void part_took(std::size_t index, Seconds seconds) { seconds_[index] += seconds; }
+
+    /// From now on; it must outlive the launches. Null: nobody listens.
+    void tell(const PartListener* listener) { listener_ = listener; }
 
     /// Runs `wait` on the trace's clock and keeps its time apart from the launch's own; returns what it returns.
     template <class Wait>
@@ -78,6 +115,7 @@ class Trace {
 
   private:
     const Clock& clock_;
+    const PartListener* listener_ = nullptr;
     std::vector<Seconds> seconds_;
     Seconds data_{};
     std::optional<double> loss_;
