@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/hypothesis.hpp"
+#include "analysis/kernel_rules.hpp"
 #include "analysis/place.hpp"
 #include "analysis/prediction.hpp"
 #include "ert/method/ceiling.hpp"
@@ -21,6 +22,7 @@ struct Study {
     PredictionErrors predictions{};  ///< of what was foretold in the folder's predictions.csv; no rows if nothing was
     std::string predictions_fingerprint{};
     std::vector<Answered> answers{};  ///< to what the plan expects; whoever knows machines fills them in
+    KernelRules kernel_rules = built_in_kernel_rules();
 };
 
 /// Without `calibration`: the folder's own ceilings if it has any, else the newest of the same machine beside it, else

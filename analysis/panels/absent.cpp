@@ -1,7 +1,7 @@
 // What this run does not hold, and what would bring it: a line each, so that a silence is never taken for a zero.
 #include "analysis/html.hpp"
-#include "analysis/kernels.hpp"
 #include "analysis/panels/panels.hpp"
+#include "analysis/recording_tables.hpp"
 #include "analysis/roofs.hpp"
 #include "analysis/rows.hpp"
 
@@ -38,15 +38,20 @@ std::vector<std::string> absent_from(const Study& study)
         texts.push_back(
             "Ceilings: `roof calibrate` on the same machine, then `roof report` again; all under roofs is missing "
             "until then.");
-    if (digest_kernels(study.results.folder).launches == 0)
+    const std::string where = gpu ? "" : "a training step on the CPU has none; on a machine with a GPU, ";
+    if (!has_recording(study, "kernels.csv"))
+        texts.push_back("Kernels: " + where +
+                        "`roof import FILE` brings those that Nsight Systems, Nsight Compute or PyTorch's profiler "
+                        "recorded, as kernels.csv.");
+    if (!has_recording(study, "api.csv") || !has_recording(study, "copies.csv"))
         texts.push_back(
-            std::string("Kernels: ") +
-            (gpu ? "" : "a training step on the CPU launches none; on a machine with a GPU, ") +
-            "put the recording of a profiler into the folder as kernels.csv, with the columns id (of the row), "
-            "name and duration_s. No command of this release records them itself.");
-    texts.push_back(
-        "API calls, copies between host and device: no command of this release records them; `nsys profile "
-        "--trace=cuda roof run MODEL` shows them beside it.");
+            "API calls, copies between host and device: " + where +
+            "`nsys profile --trace=cuda` with `nsys export --type sqlite` records them, and `roof import FILE` reads "
+            "them.");
+    if (!has_recording(study, "counters.csv"))
+        texts.push_back(
+            "Counters: none were read with this run, so its FLOPs and bytes are analytic; `roof import FILE` brings "
+            "those of Nsight Compute, `perf stat -j` and LIKWID.");
     texts.push_back(
         "Memory by category: only the whole is measured; `roof estimate MODEL --batch N` divides it "
         "into parameters, activations and workspace (analytic).");

@@ -6,7 +6,7 @@ namespace roof::analysis {
 
 std::span<const Panel> panels()
 {
-    static constexpr std::array<Panel, 14> table{{
+    static constexpr std::array<Panel, 18> table{{
         {"verdict", "Verdict",
          "Each training step beside the best the machine has shown it can do. Brackets hold 95% intervals; headroom is "
          "the "
@@ -43,6 +43,22 @@ std::span<const Panel> panels()
          "What was launched on a device, by category (measured). What no rule could classify comes first, never spread "
          "over the others.",
          kernels_panel},
+        {"books", "Where each device's time went",
+         "The wall time of a recorded step, every instant entered once: under kernels if one runs, else under what no "
+         "rule knows, "
+         "collectives, copies, or idle (measured). What is hidden ran while a kernel did.",
+         books_panel},
+        {"calls", "Calls of the host",
+         "Time inside the runtime and the driver, by call (measured). In a wait the host stands still until a device "
+         "is done, "
+         "which is no overhead of the call.",
+         calls_panel},
+        {"copies", "Copies",
+         "Bytes and time of copies and fills (measured), beside the best rate that the link was seen to reach.",
+         copies_panel},
+        {"memory", "Memory over time",
+         "What was allocated and released while recording (measured). What was there before is not in it.",
+         memory_panel},
         {"trajectory", "Batch trajectories",
          "How throughput and the share of the compute roof move with the batch. Bars are 95% intervals of the step "
          "time.",

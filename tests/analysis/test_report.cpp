@@ -6,6 +6,7 @@
 #include "analysis/report.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"
+#include "recordings.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -122,6 +123,9 @@ TEST_CASE("every panel shows a full study, under its heading and a link to it")
     curve.work.flops = {1024};
     study.calibration.rows = {probe, curve};
     study.answers = {{"time(net) < 1", Answer::undecided, "nobody knows"}};
+    const fakes::TemporaryFolder folder;
+    study.results.folder = folder.path();
+    made::record(folder, study.results.rows.front().id());
     const std::string html = report_html({study});
     for (const Panel& panel : panels()) {
         INFO(panel.id);

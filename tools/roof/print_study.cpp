@@ -1,5 +1,6 @@
 #include "tools/roof/print_study.hpp"
 
+#include "analysis/recording_tables.hpp"
 #include "analysis/terminal.hpp"
 #include "analysis/verdict.hpp"
 #include "tools/roof/expectations.hpp"
@@ -18,6 +19,8 @@ void print_study(const analysis::Study& study, const Print& print, std::ostream&
     for (const std::string& picture : {analysis::terminal_batches(study, print.columns, print.plain),
                                        analysis::terminal_layers(study, print.columns, print.plain)})
         if (!picture.empty()) out << picture << '\n';
+    if (const std::string recording = analysis::recording_text(study, print.width); !recording.empty())
+        out << recording << '\n';
     out << analysis::top_headroom(study, top_layers, print.width) << '\n'
         << analysis::terminal_roofline(study, print.columns, print.plain) << '\n';
 }

@@ -1,0 +1,42 @@
+// What was recorded with a run, as tables of text that the page and the terminal share: kernels by category, the books of each
+// device, calls, copies, memory. Only rows that count are in them.
+#pragma once
+
+#include "analysis/study.hpp"
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roof::analysis {
+
+/// Of a device's kernel time, the share that no rule knows which is no longer passed over.
+inline constexpr double most_unclassified = 0.02;
+
+struct TextTable {
+    std::vector<std::string> header;
+    std::vector<std::vector<std::string>> rows;
+    std::set<std::size_t> warned{};  ///< rows to be seen first
+
+    bool empty() const { return rows.empty(); }
+};
+
+TextTable kernel_table(const Study& study);
+TextTable books_table(const Study& study);
+TextTable calls_table(const Study& study);
+TextTable copies_table(const Study& study);
+TextTable memory_table(const Study& study);
+
+/// Cells that are numbers line up to the right; the first cell of a warned row is marked. Empty for an empty table.
+std::string html_of(const TextTable& table);
+
+/// All of them for a terminal, each under its heading; `width` in columns, 0: as wide as they are. Empty where nothing was
+/// recorded.
+std::string recording_text(const Study& study, int width);
+
+/// Whether the results folder holds that recorded file: "kernels.csv".
+bool has_recording(const Study& study, std::string_view file);
+
+}  // namespace roof::analysis

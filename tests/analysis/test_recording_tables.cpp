@@ -1,0 +1,52 @@
+// What was recorded is shown in the page and in the terminal, and what no rule knows is seen.
+#include "analysis/panels/panels.hpp"
+#include "analysis/recording_tables.hpp"
+#include "made.hpp"
+#include "recordings.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+
+TEST_CASE("a run with recordings shows its kernels, books, calls, copies and memory")
+{
+    const fakes::TemporaryFolder folder;
+    Study study = made::study({made::row()});
+    study.results.folder = folder.path();
+    made::record(folder, study.results.rows.front().id());
+
+    const TextTable kernels = kernel_table(study);
+    REQUIRE(kernels.rows.size() == 2);
+    CHECK(kernels.rows[0] == std::vector<std::string>{"unclassified", "net b8", "cpu", "1", "4.00 ms", "17%"});
+    CHECK(kernels.warned == std::set<std::size_t>{0});
+    CHECK(kernels.rows[1][0] == "GEMM");
+
+    const TextTable books = books_table(study);
+    REQUIRE(books.rows.size() == 1);
+    CHECK(books.rows[0][4] == "20.0 ms, 50%");
+    CHECK(books.rows[0][5] == "4.00 ms, 10%");
+    CHECK(books.rows[0][7] == "8.00 ms, 20%");
+    CHECK(books.rows[0][8] == "8.00 ms, 20%");
+    CHECK(books.rows[0][12] == "100%");
+
+    const std::string text = recording_text(study, 0);
+    CHECK_THAT(text, Catch::Contains("unclassified (!)") && Catch::Contains("cudaLaunchKernel ") &&
+                         Catch::Contains("1.00 GB/s") && Catch::Contains("5.00 MB"));
+    for (const auto panel : {kernels_panel, books_panel, calls_panel, copies_panel, memory_panel})
+        CHECK_THAT(panel(study, "k"), Catch::Contains("<table>"));
+    CHECK_THAT(kernels_panel(study, "k"), Catch::Contains("<span class=\"warn\">unclassified</span>"));
+    CHECK_THAT(absent_panel(study, "k"), !Catch::Contains("Kernels:") && Catch::Contains("Counters:"));
+}
+
+TEST_CASE("records of rows that do not count are left out, and a run without recordings shows none")
+{
+    const fakes::TemporaryFolder folder;
+    Study study = made::study({made::row()});
+    study.results.folder = folder.path();
+    CHECK(recording_text(study, 0).empty());
+    CHECK(books_panel(study, "k").empty());
+    made::record(folder, "another row");
+    CHECK(recording_text(study, 0).empty());
+}
