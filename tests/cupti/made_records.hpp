@@ -43,6 +43,7 @@ inline CUpti_ActivityMemcpy6 copy(std::uint8_t kind, std::uint64_t bytes, std::u
 {
     CUpti_ActivityMemcpy6 record{};
     record.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+    record.deviceId = 1;
     record.copyKind = kind;
     record.srcKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
     record.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
