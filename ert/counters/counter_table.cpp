@@ -7,6 +7,10 @@
 #include <algorithm>
 #include <set>
 
+/// Of the assembly that CMakeLists.txt writes: the bytes of the file.
+extern "C" const char roof_counter_table_begin[];
+extern "C" const char roof_counter_table_end[];
+
 namespace roof {
 namespace {
 
@@ -132,6 +136,13 @@ CounterTable read_counter_table(const std::string& text, const std::string& name
         reader.check(node, table, metric);
         table.metrics.push_back(metric);
     }
+    return table;
+}
+
+const CounterTable& built_in_counter_table()
+{
+    static const CounterTable table = read_counter_table(std::string(roof_counter_table_begin, roof_counter_table_end),
+                                                         "configs/counters/nvidia.yaml");
     return table;
 }
 

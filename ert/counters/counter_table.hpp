@@ -47,6 +47,9 @@ struct CounterTable {
 /// that a family would count twice.
 CounterTable read_counter_table(const std::string& text, const std::string& name);
 
+/// configs/counters/nvidia.yaml, as it was when this was built.
+const CounterTable& built_in_counter_table();
+
 /// The quantities that `values`, raw metrics by their names, amount to on that family. A quantity of which a metric is missing
 /// is left out: a part of a sum would pass for the whole.
 std::map<std::string, double> quantities_of(const CounterTable& table, const ChipFamily& family,

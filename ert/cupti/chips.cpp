@@ -1,28 +1,12 @@
 #include "ert/cupti/chips.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/cupti/parameters.hpp"
 
 #include <cstdlib>
 
 namespace roof::cupti {
 namespace {
-
-/// CUPTI's calls take one struct each, which says its own size.
-template <class Parameters>
-Parameters parameters(std::size_t size)
-{
-    Parameters made{};
-    made.structSize = size;
-    return made;
-}
-
-std::vector<const char*> pointers(const std::vector<std::string>& words)
-{
-    std::vector<const char*> made;
-    made.reserve(words.size());
-    for (const std::string& word : words) made.push_back(word.c_str());
-    return made;
-}
 
 std::string joined(const std::vector<std::string>& words)
 {

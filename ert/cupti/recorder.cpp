@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <utility>
@@ -37,8 +38,10 @@ void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uin
     if (Recorder* const recorder = listening) recorder->take_buffer(context, stream, buffer, valid);
 }
 
-void CUPTIAPI resource_event(void* recorder, CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
+void CUPTIAPI called_back(void* recorder, CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
 {
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        return static_cast<Recorder*>(recorder)->see_launch(*static_cast<const CUpti_CallbackData*>(data));
     if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
     const auto* const resource = static_cast<const CUpti_ResourceData*>(data);
     const auto* const graph = static_cast<const CUpti_GraphData*>(resource->resourceDescriptor);
@@ -47,6 +50,13 @@ void CUPTIAPI resource_event(void* recorder, CUpti_CallbackDomain domain, CUpti_
 
 constexpr std::array<CUpti_CallbackId, 2> graph_events{CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
                                                        CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+
+constexpr std::array<CUpti_CallbackId, 6> launch_calls{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz};
 
 /// What is of interest beside kernels: one that cannot be seen is a note.
 constexpr std::array<std::pair<CUpti_ActivityKind, const char*>, 10> kinds{{
@@ -92,6 +102,7 @@ Recorder::Recorder(std::shared_ptr<const Cupti> cupti)
 {
     Recorder* nobody = nullptr;
     if (!listening.compare_exchange_strong(nobody, this)) throw Error("this process is being recorded already");
+    subscribe();
 }
 
 Recorder::~Recorder()
@@ -101,6 +112,7 @@ Recorder::~Recorder()
     } catch (const std::exception&) {
         // Nothing is left to be saved.
     }
+    if (subscriber_ != nullptr) cupti_->function<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe")(subscriber_);
     listening = nullptr;
 }
 
@@ -116,7 +128,6 @@ void Recorder::start()
     enabled_.push_back(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     is_running_ = true;
     for (const auto& [kind, what] : kinds) enable(kind, what);
-    watch_graphs();
     const auto set_period = cupti_->function<decltype(cuptiActivityFlushPeriod)>("cuptiActivityFlushPeriod");
     cupti_->check(set_period(flush_milliseconds), "cuptiActivityFlushPeriod");
 }
@@ -127,18 +138,23 @@ void Recorder::enable(CUpti_ActivityKind kind, const char* what)
     if (result == CUPTI_SUCCESS)
         enabled_.push_back(kind);
     else
-        notes_.push_back(std::string("not recorded: ") + what + " (" + cupti_->describe(result) + ")");
+        note(std::string("not recorded: ") + what + " (" + cupti_->describe(result) + ")");
 }
 
-void Recorder::watch_graphs()
+/// Once, however often it is started.
+void Recorder::note(const std::string& what)
 {
-    CUptiResult result =
-        cupti_->function<decltype(cuptiSubscribe)>("cuptiSubscribe")(&subscriber_, resource_event, this);
+    if (std::find(notes_.begin(), notes_.end(), what) == notes_.end()) notes_.push_back(what);
+}
+
+void Recorder::subscribe()
+{
+    CUptiResult result = cupti_->function<decltype(cuptiSubscribe)>("cuptiSubscribe")(&subscriber_, called_back, this);
     const auto enable_callback = cupti_->function<decltype(cuptiEnableCallback)>("cuptiEnableCallback");
     for (const CUpti_CallbackId event : graph_events)
         if (result == CUPTI_SUCCESS) result = enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, event);
     if (result != CUPTI_SUCCESS)
-        notes_.push_back("not recorded: the layers of kernels in CUDA graphs (" + cupti_->describe(result) + ")");
+        note("not recorded: the layers of kernels in CUDA graphs (" + cupti_->describe(result) + ")");
 }
 
 void Recorder::stop()
@@ -148,8 +164,6 @@ void Recorder::stop()
     const auto disable = cupti_->function<decltype(cuptiActivityDisable)>("cuptiActivityDisable");
     for (const CUpti_ActivityKind kind : enabled_) disable(kind);
     enabled_.clear();
-    if (subscriber_ != nullptr)
-        cupti_->function<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe")(std::exchange(subscriber_, nullptr));
     const auto flush = cupti_->function<decltype(cuptiActivityFlushAll)>("cuptiActivityFlushAll");
     cupti_->check(flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
 }
@@ -185,6 +199,13 @@ std::size_t Recorder::activities() const
 {
     const std::lock_guard lock(mutex_);
     return log_.kernels().size() + log_.copies().size();
+}
+
+bool Recorder::has_kernel(std::string_view word) const
+{
+    const std::lock_guard lock(mutex_);
+    return std::any_of(log_.kernels().begin(), log_.kernels().end(),
+                       [&](const KernelActivity& kernel) { return kernel.name->find(word) != std::string::npos; });
 }
 
 void Recorder::forget()
@@ -241,6 +262,27 @@ void Recorder::take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t
         if (count_dropped(context, stream, &dropped) == CUPTI_SUCCESS) log_.dropped(dropped);
     }
     buffers_.give_back(buffer);
+}
+
+void Recorder::keep_launches(bool wanted)
+{
+    const auto enable_callback = cupti_->function<decltype(cuptiEnableCallback)>("cuptiEnableCallback");
+    for (const CUpti_CallbackId call : launch_calls)
+        enable_callback(wanted ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, call);
+}
+
+std::vector<LaunchSeen> Recorder::take_launches()
+{
+    const std::lock_guard lock(mutex_);
+    return std::exchange(launches_, {});
+}
+
+void Recorder::see_launch(const CUpti_CallbackData& call)
+{
+    if (call.callbackSite != CUPTI_API_ENTER) return;
+    const std::lock_guard lock(mutex_);
+    launches_.push_back(
+        {call.symbolName == nullptr ? "" : plain_kernel_name(call.symbolName), labels_.label_of(label_at_work)});
 }
 
 void Recorder::see_graph(CUpti_CallbackId event, const CUpti_GraphData& data)

@@ -13,13 +13,20 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof::cupti {
 
+struct LaunchSeen {
+    std::string kernel;  ///< demangled
+    Label label;
+};
+
 class Recorder {
   public:
-    /// One at a time in a process: CUPTI's callbacks do not say whom they call. Throws Error if there is one.
+    /// One at a time in a process: CUPTI's callbacks do not say whom they call. Throws Error if there is one. To know the layers of
+    /// kernels in a CUDA graph it must be there when the graph is captured.
     explicit Recorder(std::shared_ptr<const Cupti> cupti);
     ~Recorder();
     Recorder(const Recorder&) = delete;
@@ -43,6 +50,8 @@ class Recorder {
 
     /// Kernels and copies so far, of those CUPTI has delivered.
     std::size_t activities() const;
+    /// Whether a kernel was recorded whose name holds the word.
+    bool has_kernel(std::string_view word) const;
     /// Forgets what was recorded so far.
     void forget();
 
@@ -54,14 +63,21 @@ class Recorder {
     /// What could not be recorded, each with its reason.
     const std::vector<std::string>& notes() const { return notes_; }
 
+    /// From now on, or no longer: the kernels that are launched, in their order, each with its label. For counting, where CUPTI
+    /// says of kernels their numbers alone. Those of a graph are not among them.
+    void keep_launches(bool wanted);
+    std::vector<LaunchSeen> take_launches();
+
     /// For CUPTI's callbacks alone.
+    void see_launch(const CUpti_CallbackData& call);
     void give_buffer(std::uint8_t** buffer, std::size_t* bytes);
     void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
     void see_graph(CUpti_CallbackId event, const CUpti_GraphData& data);
 
   private:
     void enable(CUpti_ActivityKind kind, const char* what);
-    void watch_graphs();
+    void subscribe();
+    void note(const std::string& what);
 
     std::shared_ptr<const Cupti> cupti_;
     CUptiResult (*push_)(CUpti_ExternalCorrelationKind, std::uint64_t);
@@ -72,6 +88,7 @@ class Recorder {
     ActivityLog log_;
     std::vector<CUpti_ActivityKind> enabled_;
     CUpti_SubscriberHandle subscriber_ = nullptr;
+    std::vector<LaunchSeen> launches_;
     std::vector<std::string> notes_;
     bool is_running_ = false;
 };

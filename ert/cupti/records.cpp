@@ -37,14 +37,6 @@ std::string extent(const std::array<std::int32_t, 3>& sizes)
     return std::to_string(sizes[0]) + 'x' + std::to_string(sizes[1]) + 'x' + std::to_string(sizes[2]);
 }
 
-std::string demangle(const std::string& name)
-{
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                       std::free);
-    return plain == nullptr ? name : plain.get();
-}
-
 std::optional<MemoryKind> memory_kind(std::uint8_t kind)
 {
     switch (kind) {
@@ -86,6 +78,14 @@ Seconds length(Nanoseconds begin, Nanoseconds end)
 }
 
 }  // namespace
+
+std::string plain_kernel_name(const std::string& name)
+{
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                       std::free);
+    return plain == nullptr ? name : plain.get();
+}
 
 Records::Records(const ActivityLog& log, const Labels& labels, ApiName api_name, RecordOptions options)
     : log_(log),
@@ -152,7 +152,7 @@ Seconds Records::since_zero(Nanoseconds moment) const
 const std::string& Records::plain(const std::string& mangled) const
 {
     const auto [place, is_new] = demangled_.try_emplace(mangled);
-    if (is_new) place->second = demangle(mangled);
+    if (is_new) place->second = plain_kernel_name(mangled);
     return place->second;
 }
 

@@ -17,10 +17,13 @@ namespace roof::cupti {
 /// Of a function of the runtime or the driver, by CUPTI's number.
 using ApiName = std::function<std::string(ApiDomain domain, std::uint32_t function)>;
 
+/// Demangled; as it is where it is no mangled name.
+std::string plain_kernel_name(const std::string& name);
+
 struct RecordOptions {
     Nanoseconds zero = 0;  ///< of CUPTI's clock: where the recording's own begins
-    std::string
-        only_within;  ///< a range's name; what was not asked for within one is left out. "…*" is a beginning. Empty: all
+    /// A range's name; what was not asked for within one is left out. "step*" is a beginning. Empty: everything is kept.
+    std::string only_within{};
 };
 
 class Records {

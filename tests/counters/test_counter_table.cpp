@@ -5,20 +5,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <fstream>
-#include <sstream>
-
 using namespace roof;
 
 namespace {
-
-CounterTable shipped()
-{
-    std::ifstream file(ROOF_COUNTERS);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return read_counter_table(text.str(), "nvidia.yaml");
-}
 
 /// Every metric of the family counts `each`.
 std::map<std::string, double> counts(const CounterTable& table, const ChipFamily& family, double each)
@@ -37,7 +26,7 @@ constexpr const char* beginning =
 
 TEST_CASE("a chip is found by its compute capability and by its name")
 {
-    const CounterTable table = shipped();
+    const CounterTable& table = built_in_counter_table();
     REQUIRE(table.family_of(90) != nullptr);
     CHECK(table.family_of(90)->name == "hopper");
     CHECK(table.family_of_chip("GB110")->name == "blackwell_ultra");
@@ -49,7 +38,7 @@ TEST_CASE("a chip is found by its compute capability and by its name")
 
 TEST_CASE("a multiply-add is two FLOPs, four where two lanes are packed, and a tensor core's FLOPs count once")
 {
-    const CounterTable table = shipped();
+    const CounterTable& table = built_in_counter_table();
     const ChipFamily& hopper = *table.family_of(90);
     const auto on_hopper = quantities_of(table, hopper, counts(table, hopper, 100));
     CHECK(on_hopper.at("flops.fp64") == 400);
@@ -64,7 +53,7 @@ TEST_CASE("a multiply-add is two FLOPs, four where two lanes are packed, and a t
 
 TEST_CASE("what the copy engine moves counts at L1 from Hopper on, and nowhere before")
 {
-    const CounterTable table = shipped();
+    const CounterTable& table = built_in_counter_table();
     for (const ChipFamily& family : table.families) {
         INFO(family.name);
         const double expected = family.capabilities.front() >= 90 ? 3 : 1;
@@ -74,7 +63,7 @@ TEST_CASE("what the copy engine moves counts at L1 from Hopper on, and nowhere b
 
 TEST_CASE("a quantity of which a metric is missing is left out, and the others are not")
 {
-    const CounterTable table = shipped();
+    const CounterTable& table = built_in_counter_table();
     const ChipFamily& hopper = *table.family_of(90);
     auto values = counts(table, hopper, 1);
     values.erase("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum");
@@ -85,7 +74,7 @@ TEST_CASE("a quantity of which a metric is missing is left out, and the others a
 
 TEST_CASE("integrated chips have no quantity for their DRAM")
 {
-    const CounterTable table = shipped();
+    const CounterTable& table = built_in_counter_table();
     for (const ChipFamily& family : table.families) {
         INFO(family.name);
         const bool integrated = family.name == "orin" || family.name == "thor" || family.name == "spark";
@@ -95,7 +84,7 @@ TEST_CASE("integrated chips have no quantity for their DRAM")
 
 TEST_CASE("the usual metrics are all but the rare ones")
 {
-    const CounterTable table = shipped();
+    const CounterTable& table = built_in_counter_table();
     const ChipFamily& hopper = *table.family_of(90);
     std::size_t all = 0;
     for (const char* set : {"traffic", "shared", "scalar", "tensor", "rare"}) {

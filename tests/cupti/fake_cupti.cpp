@@ -103,6 +103,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 {
     request = requested;
     complete = completed;
+    has_delivered = false;
     return result_of("cuptiActivityRegisterCallbacks");
 }
 

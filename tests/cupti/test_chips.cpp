@@ -8,8 +8,6 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 using namespace roof;
 using namespace roof::cupti;
@@ -26,14 +24,6 @@ std::shared_ptr<const Cupti> cupti_or_warning()
     }
 }
 
-CounterTable shipped()
-{
-    std::ifstream file(ROOF_COUNTERS);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return read_counter_table(text.str(), "nvidia.yaml");
-}
-
 std::vector<std::string> names(const std::vector<CounterMetric>& metrics)
 {
     std::vector<std::string> made;
@@ -47,7 +37,7 @@ TEST_CASE("every metric of the table is one that CUPTI knows for that chip, and 
 {
     const auto cupti = cupti_or_warning();
     if (!cupti) return;
-    const CounterTable table = shipped();
+    const CounterTable& table = built_in_counter_table();
     const std::vector<std::string> known = known_chips(*cupti);
     for (const ChipFamily& family : table.families) {
         for (const std::string& chip : family.chips) {
@@ -71,7 +61,7 @@ TEST_CASE("counting a set takes as many passes as the table says")
 {
     const auto cupti = cupti_or_warning();
     if (!cupti) return;
-    const CounterTable table = shipped();
+    const CounterTable& table = built_in_counter_table();
     if (static_cast<int>(cupti->version()) != table.cupti) {
         WARN("not checked: the table's passes are those of CUPTI " << table.cupti << ", here is " << cupti->version());
         return;
@@ -88,7 +78,7 @@ TEST_CASE("every chip that CUPTI can count on is in the table")
 {
     const auto cupti = cupti_or_warning();
     if (!cupti) return;
-    const CounterTable table = shipped();
+    const CounterTable& table = built_in_counter_table();
     for (const std::string& chip : known_chips(*cupti)) {
         INFO(chip);
         if (table.family_of_chip(chip) == nullptr) CHECK_THROWS_AS(Chip(cupti, chip), Unsupported);

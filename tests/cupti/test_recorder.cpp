@@ -5,13 +5,13 @@
 #include "ert/cupti/recorder.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
+#include "variable.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
-
 using namespace roof;
 using namespace roof::cupti;
+using roof::cupti::made::Variable;
 
 namespace {
 
@@ -19,18 +19,6 @@ std::shared_ptr<const Cupti> fake()
 {
     return Cupti::open({ROOF_FAKE_CUPTI});
 }
-
-/// An environment variable for as long as it lives.
-class Variable {
-  public:
-    Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
-    ~Variable() { ::unsetenv(name_); }
-    Variable(const Variable&) = delete;
-    Variable& operator=(const Variable&) = delete;
-
-  private:
-    const char* name_;
-};
 
 std::vector<std::string> kernels_in(const std::filesystem::path& folder)
 {
