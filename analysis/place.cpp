@@ -58,6 +58,9 @@ Overhead look_up(const Measurement& row, const Ceilings& ceilings, const Machine
     const int threads = threads_of(row);
     Overhead over{roofs_of(ceilings, row.device, threads), nullptr, {}, {}};
     if (over.roofs.empty()) return over;
+    // A counter's bytes are those at the farthest level, and say nothing of the others.
+    if (row.work.known == Known::counter && over.roofs.levels.size() > 1)
+        over.roofs.levels.erase(over.roofs.levels.begin(), over.roofs.levels.end() - 1);
     over.compute = over.roofs.precision(precision_of(row));
     if (threads > 0 && over.roofs.threads != threads)
         remark(over.note, "no ceiling was measured with " + std::to_string(threads) + " threads; those of " +

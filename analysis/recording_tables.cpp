@@ -3,6 +3,7 @@
 #include "analysis/api_calls.hpp"
 #include "analysis/books.hpp"
 #include "analysis/copies.hpp"
+#include "analysis/counted_kernels.hpp"
 #include "analysis/html.hpp"
 #include "analysis/memory_use.hpp"
 #include "analysis/narrow.hpp"
@@ -22,6 +23,7 @@ namespace roof::analysis {
 namespace {
 
 constexpr std::size_t most_calls = 12;
+constexpr std::size_t most_kernels = 20;
 
 /// "resnet50 b32" of the row with that id; null for rows that do not count.
 class RowNames {
@@ -77,7 +79,7 @@ std::vector<std::pair<std::string, Sum>> sorted_categories(const std::map<std::s
 std::string beside_measured(const DeviceBooks& books, const Measurement& row)
 {
     const Seconds measured = row.seconds.median + row.data.median;
-    if (books.steps == 0 || measured.value <= 0) return "-";
+    if (books.steps == 0 || row.bench == "import" || measured.value <= 0) return "-";
     return percent(books.mean.wall / measured);
 }
 
@@ -117,6 +119,33 @@ TextTable kernel_table(const Study& study)
             table.rows.push_back({category, RowNames::name(*row), key.second.empty() ? row->device : key.second,
                                   std::to_string(sum.launches), format_duration(sum.seconds), percent(share)});
         }
+    }
+    return table;
+}
+
+TextTable counted_table(const Study& study)
+{
+    TextTable table{{"kernel", "category", "step", "device", "launches", "time", "FLOPs", "L1", "L2", "DRAM", "FLOP/B",
+                     "rate", "roof", "reached"},
+                    {}};
+    const RowNames names(study);
+    std::map<std::string, std::size_t> shown;
+    for (const CountedKernel& kernel : counted_kernels(study)) {
+        const Measurement* row = names.find(kernel.row);
+        if (row == nullptr || shown[kernel.row]++ >= most_kernels) continue;
+        const auto bytes = [&](const char* level) {
+            const auto found = kernel.work.bytes.find(level);
+            return found == kernel.work.bytes.end() ? std::string("-") : format_si(found->second.value, "B");
+        };
+        const bool counted = !kernel.work.flops.empty();
+        const std::string sample = kernel.counted == kernel.launches ? "" : fmt::format(", {} counted", kernel.counted);
+        table.rows.push_back(
+            {kernel.name, kernel.category, RowNames::name(*row), kernel.device,
+             std::to_string(kernel.launches) + sample, format_duration(kernel.seconds.value),
+             counted ? format_si(kernel.work.total().value, "FLOP") : "-", bytes("L1"), bytes("L2"), bytes("DRAM"),
+             counted && !kernel.levels.empty() ? plain_number(kernel.levels.back().intensity_low.value) : "-",
+             counted ? format_si(kernel.rate().value, "FLOP/s") : "-", kernel.binds.empty() ? "-" : kernel.binds,
+             kernel.binds.empty() ? "-" : percent(kernel.fraction())});
     }
     return table;
 }
@@ -220,8 +249,11 @@ std::string recording_text(const Study& study, int width)
         TextTable (*make)(const Study&);
         std::vector<std::string> expendable;
     };
-    const std::array<Part, 5> parts{
+    const std::array<Part, 6> parts{
         {{"Kernels by category (measured)", kernel_table, {"device"}},
+         {"Kernels under the roofs (work counted, time measured)",
+          counted_table,
+          {"L1", "L2", "device", "category", "launches", "rate"}},
          {"Where each device's wall time went, of a step (measured)",
           books_table,
           {"unplaced", "of the unrecorded step", "kernels at once", "hidden copies", "hidden collectives", "steps"}},

@@ -1,5 +1,5 @@
-// What was recorded with a run, as tables of text that the page and the terminal share: kernels by category, the books of each
-// device, calls, copies, memory. Only rows that count are in them.
+// What was recorded with a run, as tables of text that the page and the terminal share: kernels by category and as counters saw
+// them, the books of each device, calls, copies, memory. Only rows that count are in them.
 #pragma once
 
 #include "analysis/study.hpp"
@@ -24,6 +24,7 @@ struct TextTable {
 };
 
 TextTable kernel_table(const Study& study);
+TextTable counted_table(const Study& study);
 TextTable books_table(const Study& study);
 TextTable calls_table(const Study& study);
 TextTable copies_table(const Study& study);

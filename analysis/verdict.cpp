@@ -35,7 +35,7 @@ std::vector<std::string> verdict_cells(const Study& study, const Measurement& ro
     const double images = row.images_per_second();
     cells.push_back(with_interval(step->seconds, "s"));
     cells.push_back(images > 0 ? plain_number(images) : "-");
-    cells.push_back(format_si(step->rate.median.value, "FLOP/s"));
+    cells.push_back(step->flops.value > 0 ? format_si(step->rate.median.value, "FLOP/s") : "-");
     cells.push_back(step->compute_roof.value > 0 ? percent(step->rate.median / step->compute_roof) : "-");
     cells.push_back(placed ? printable(claim_text(*step)) : "-");
     cells.push_back(shares_text(time_shares(study.placements, row)));
@@ -60,9 +60,12 @@ std::vector<std::string> expendable()
 }
 
 /// How the columns that `table` has are known and meant.
-std::string closing(const std::string& table, int columns)
+std::string closing(const std::string& table, const std::vector<const Measurement*>& rows, int columns)
 {
-    std::string text = "\nTimes and ceilings are measured; FLOPs and bytes are analytic.";
+    const bool counted =
+        std::ranges::any_of(rows, [](const Measurement* row) { return row->work.known == Known::counter; });
+    std::string text = "\nTimes and ceilings are measured; FLOPs and bytes are analytic";
+    text += counted ? ", but for imported rows, where they are counters'." : ".";
     if (table.find("of roof") != std::string::npos) text += " Of roof: the model rate's share of the compute roof.";
     if (table.find("compute / bandwidth / far") != std::string::npos)
         text +=
@@ -219,7 +222,7 @@ std::string verdict_table(const Study& study, int columns)
     const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
     const std::string below = reasons(rows) + remarks(rows) + line(above_text(study)) + line(calibration_line(study));
     return fitted_lines(text, text.empty() ? 0 : columns) + table + fitted_lines(below, below.empty() ? 0 : columns) +
-           closing(table, columns);
+           closing(table, rows, columns);
 }
 
 std::string top_headroom(const Study& study, int n, int columns)

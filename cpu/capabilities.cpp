@@ -1,6 +1,8 @@
 // One function per capability.
 #include "cpu/capabilities.hpp"
 
+#include "cpu/counters/encode.hpp"
+#include "cpu/counters/event_tables.hpp"
 #include "cpu/system.hpp"
 
 #include <algorithm>
@@ -36,12 +38,29 @@ Capability by_cpuid(const std::string& name, bool present, const std::string& wh
             ""};
 }
 
+/// Whether there are names for what would have to be counted; whether the machine lets them be counted is asked above.
+Capability counted_work(const Machine& machine)
+{
+    const std::string what = "counted FLOPs and lines";
+    if (const std::string obstacle = encoder_obstacle(); !obstacle.empty())
+        return {what, false, obstacle, "install libpfm4-dev and build again"};
+    const EventTable* const table = event_table(machine.vendor, machine.family, machine.model);
+    if (table == nullptr)
+        return {what, false,
+                "no table of events for family " + std::to_string(machine.family) + ", model " +
+                    std::to_string(machine.model) + " of " + machine.vendor,
+                "`perf stat -j` with events of your own, and `roof import`"};
+    return {what, true, "events of " + std::string(table->microarchitecture) + ". " + std::string(table->caveat), ""};
+}
+
 }  // namespace
 
 std::vector<Capability> capabilities_of(const Machine& machine)
 {
     const bool bf16 = contains(machine.features, "avx512_bf16") || contains(machine.features, "amx_bf16");
-    return {hardware_counters(try_hardware_counters(), !machine.hypervisor.empty()), huge_pages(machine.huge_pages),
+    return {hardware_counters(try_hardware_counters(), !machine.hypervisor.empty()),
+            huge_pages(machine.huge_pages),
+            counted_work(machine),
             by_cpuid("avx512", contains(machine.isa, "avx512"), "AVX-512"),
             by_cpuid("fma", contains(machine.features, "fma"), "fused multiply-add"),
             by_cpuid("bf16", bf16, "bf16 arithmetic (AVX512_BF16 or AMX_BF16)")};

@@ -6,7 +6,7 @@ namespace roof::analysis {
 
 std::span<const Panel> panels()
 {
-    static constexpr std::array<Panel, 18> table{{
+    static constexpr std::array<Panel, 19> table{{
         {"verdict", "Verdict",
          "Each training step beside the best the machine has shown it can do. Brackets hold 95% intervals; headroom is "
          "the "
@@ -43,6 +43,11 @@ std::span<const Panel> panels()
          "What was launched on a device, by category (measured). What no rule could classify comes first, never spread "
          "over the others.",
          kernels_panel},
+        {"counted", "Kernels as counters saw them",
+         "FLOPs and bytes by hardware counters, time measured. A ring is a memory level nearer to the core, the disc "
+         "the "
+         "farthest that was counted; its area is the time.",
+         counted_panel},
         {"books", "Where each device's time went",
          "The wall time of a recorded step, every instant entered once: under kernels if one runs, else under what no "
          "rule knows, "

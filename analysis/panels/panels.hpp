@@ -26,6 +26,7 @@ std::string time_roofline_panel(const Study& study, const std::string& key);
 std::string headroom_panel(const Study& study, const std::string& key);
 std::string breakdown_panel(const Study& study, const std::string& key);
 std::string kernels_panel(const Study& study, const std::string& key);
+std::string counted_panel(const Study& study, const std::string& key);
 std::string books_panel(const Study& study, const std::string& key);
 std::string calls_panel(const Study& study, const std::string& key);
 std::string copies_panel(const Study& study, const std::string& key);

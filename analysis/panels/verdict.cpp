@@ -47,7 +47,7 @@ std::vector<Cell> cells_of(const Study& study, const Measurement& row)
     const double images = row.images_per_second();
     cells.push_back(Cell::value(with_interval(step->seconds, "s")));
     cells.push_back(Cell::value(images > 0 ? plain_number(images) : "-"));
-    cells.push_back(Cell::value(format_si(step->rate.median.value, "FLOP/s")));
+    cells.push_back(Cell::value(step->flops.value > 0 ? format_si(step->rate.median.value, "FLOP/s") : "-"));
     cells.push_back(Cell::value(step->compute_roof.value > 0 ? percent(step->rate.median / step->compute_roof) : "-"));
     cells.push_back(Cell::text(step->binds.empty() ? "-" : claim_text(*step)));
     cells.push_back(shares_cell(time_shares(study.placements, row)));

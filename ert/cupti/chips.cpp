@@ -154,10 +154,13 @@ std::string Chip::dimension(const std::string& metric) const
     return asked.pDimUnit == nullptr ? "" : asked.pDimUnit;
 }
 
+/// In the words that Nsight Compute has for them, too: the files of both are read alike.
 std::string Chip::unit(const std::string& metric) const
 {
     const std::string said = dimension(metric);
-    return is_in_nanoseconds(said) ? "s" : said;
+    if (is_in_nanoseconds(said)) return "s";
+    if (said == "instruction") return "inst";
+    return said == "math_op" ? "op" : said;
 }
 
 int passes(const std::shared_ptr<const Cupti>& cupti, const std::string& chip, const std::vector<std::string>& metrics)

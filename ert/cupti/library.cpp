@@ -90,7 +90,8 @@ std::string Cupti::describe(CUptiResult result) const
     function<CUptiResult(CUptiResult, const char**)>("cuptiGetResultString")(result, &name);
     function<CUptiResult(CUptiResult, const char**)>("cuptiGetErrorMessage")(result, &text);
     const std::string number = "error " + std::to_string(static_cast<int>(result));
-    return (name == nullptr ? number : std::string(name)) + (text == nullptr ? "" : ": " + std::string(text));
+    const std::string called = name == nullptr ? number : name;
+    return text == nullptr || called == text ? called : called + ": " + text;
 }
 
 void Cupti::check(CUptiResult result, const char* call) const

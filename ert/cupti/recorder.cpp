@@ -118,9 +118,12 @@ Recorder::~Recorder()
 
 void Recorder::start()
 {
-    const auto register_callbacks =
-        cupti_->function<decltype(cuptiActivityRegisterCallbacks)>("cuptiActivityRegisterCallbacks");
-    cupti_->check(register_callbacks(buffer_requested, buffer_completed), "cuptiActivityRegisterCallbacks");
+    if (!is_registered_) {
+        const auto register_callbacks =
+            cupti_->function<decltype(cuptiActivityRegisterCallbacks)>("cuptiActivityRegisterCallbacks");
+        cupti_->check(register_callbacks(buffer_requested, buffer_completed), "cuptiActivityRegisterCallbacks");
+        is_registered_ = true;
+    }
     const auto set_thread_id = cupti_->function<decltype(cuptiSetThreadIdType)>("cuptiSetThreadIdType");
     set_thread_id(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     const auto enable_kind = cupti_->function<decltype(cuptiActivityEnable)>("cuptiActivityEnable");
@@ -275,6 +278,23 @@ std::vector<LaunchSeen> Recorder::take_launches()
 {
     const std::lock_guard lock(mutex_);
     return std::exchange(launches_, {});
+}
+
+std::vector<LaunchSeen> Recorder::kernels_between(Nanoseconds begin, Nanoseconds end) const
+{
+    const std::lock_guard lock(mutex_);
+    std::vector<const KernelActivity*> found;
+    for (const KernelActivity& kernel : log_.kernels())
+        if (begin <= kernel.at.begin && kernel.at.begin <= end) found.push_back(&kernel);
+    std::sort(found.begin(), found.end(),
+              [](const KernelActivity* a, const KernelActivity* b) { return a->at.begin < b->at.begin; });
+    std::vector<LaunchSeen> kernels;
+    for (const KernelActivity* kernel : found) {
+        const std::uint64_t of_node = labels_.of_node(kernel->at.graph_node);
+        const std::uint64_t label = of_node == 0 ? log_.label_of(kernel->at.correlation) : of_node;
+        kernels.push_back({plain_kernel_name(*kernel->name), labels_.label_of(label)});
+    }
+    return kernels;
 }
 
 void Recorder::see_launch(const CUpti_CallbackData& call)

@@ -67,6 +67,8 @@ class Recorder {
     /// says of kernels their numbers alone. Those of a graph are not among them.
     void keep_launches(bool wanted);
     std::vector<LaunchSeen> take_launches();
+    /// The kernels recorded that began within that time, in the order in which they began, each with its label; those of graphs too.
+    std::vector<LaunchSeen> kernels_between(Nanoseconds begin, Nanoseconds end) const;
 
     /// For CUPTI's callbacks alone.
     void see_launch(const CUpti_CallbackData& call);
@@ -90,6 +92,7 @@ class Recorder {
     CUpti_SubscriberHandle subscriber_ = nullptr;
     std::vector<LaunchSeen> launches_;
     std::vector<std::string> notes_;
+    bool is_registered_ = false;
     bool is_running_ = false;
 };
 

@@ -126,8 +126,10 @@ Label Records::label_of(std::uint32_t correlation, std::uint64_t graph_node) con
     return call == calls_.end() ? Label{} : label_in_ranges(call->second->thread, call->second->begin);
 }
 
-bool Records::is_kept(Nanoseconds asked) const
+/// CUPTI gives what it could not time the time 0: it is kept, and has no place.
+bool Records::is_kept(Nanoseconds begin, Nanoseconds asked) const
 {
+    if (begin != 0 && begin < options_.zero) return false;
     return options_.only_within.empty() || !kept_.around(0, asked).empty();
 }
 
@@ -144,9 +146,10 @@ Cause Records::cause_of(const DeviceActivity& activity) const
             std::move(label.phase)};
 }
 
-Seconds Records::since_zero(Nanoseconds moment) const
+std::optional<Seconds> Records::since_zero(Nanoseconds moment) const
 {
-    return {nanosecond * (static_cast<double>(moment) - static_cast<double>(options_.zero))};
+    if (moment == 0 || moment < options_.zero) return std::nullopt;
+    return Seconds{nanosecond * static_cast<double>(moment - options_.zero)};
 }
 
 const std::string& Records::plain(const std::string& mangled) const
@@ -166,7 +169,7 @@ const std::string& Records::name_of(const CallActivity& call) const
 
 std::optional<KernelRecord> Records::record(const KernelActivity& kernel) const
 {
-    if (!is_kept(asked_at(kernel.at.correlation, kernel.at.begin))) return std::nullopt;
+    if (!is_kept(kernel.at.begin, asked_at(kernel.at.correlation, kernel.at.begin))) return std::nullopt;
     return KernelRecord{cause_of(kernel.at),
                         plain(*kernel.name),
                         since_zero(kernel.at.begin),
@@ -180,7 +183,7 @@ std::optional<KernelRecord> Records::record(const KernelActivity& kernel) const
 
 std::optional<CopyRecord> Records::record(const CopyActivity& copy) const
 {
-    if (!is_kept(asked_at(copy.at.correlation, copy.at.begin))) return std::nullopt;
+    if (!is_kept(copy.at.begin, asked_at(copy.at.correlation, copy.at.begin))) return std::nullopt;
     return CopyRecord{cause_of(copy.at),
                       copy.kind,
                       memory_kind(copy.source),
@@ -192,7 +195,7 @@ std::optional<CopyRecord> Records::record(const CopyActivity& copy) const
 
 std::optional<ApiRecord> Records::record(const CallActivity& call) const
 {
-    if (!is_kept(call.begin)) return std::nullopt;
+    if (!is_kept(call.begin, call.begin)) return std::nullopt;
     Label label = label_of(call.correlation, 0);
     return ApiRecord{call.thread, call.correlation, std::move(label.layer), std::move(label.phase),
                      call.domain, name_of(call),    since_zero(call.begin), length(call.begin, call.end)};
@@ -200,7 +203,7 @@ std::optional<ApiRecord> Records::record(const CallActivity& call) const
 
 std::optional<MemoryRecord> Records::record(const MemoryActivity& memory) const
 {
-    if (!is_kept(memory.time)) return std::nullopt;
+    if (!is_kept(memory.time, memory.time)) return std::nullopt;
     Label label = label_of(memory.correlation, 0);
     return MemoryRecord{
         {device_name(memory.device), std::nullopt, memory.correlation, std::move(label.layer), std::move(label.phase)},
@@ -213,7 +216,7 @@ std::optional<MemoryRecord> Records::record(const MemoryActivity& memory) const
 
 std::optional<SynchronisationRecord> Records::record(const WaitActivity& wait) const
 {
-    if (!is_kept(asked_at(wait.correlation, wait.begin))) return std::nullopt;
+    if (!is_kept(wait.begin, asked_at(wait.correlation, wait.begin))) return std::nullopt;
     Label label = label_of(wait.correlation, 0);
     const std::optional<std::uint32_t> device = log_.device_of(wait.context);
     constexpr std::uint32_t no_stream = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
@@ -227,7 +230,7 @@ std::optional<SynchronisationRecord> Records::record(const WaitActivity& wait) c
 
 std::optional<RangeRecord> Records::record(const RangeActivity& range) const
 {
-    if (!is_kept(range.begin)) return std::nullopt;
+    if (!is_kept(range.begin, range.begin)) return std::nullopt;
     return RangeRecord{range.thread, range.kind == RangeKind::nvtx ? kind_in(*range.name) : range.kind, *range.name,
                        since_zero(range.begin), length(range.begin, range.end)};
 }

@@ -21,7 +21,7 @@ using ApiName = std::function<std::string(ApiDomain domain, std::uint32_t functi
 std::string plain_kernel_name(const std::string& name);
 
 struct RecordOptions {
-    Nanoseconds zero = 0;  ///< of CUPTI's clock: where the recording's own begins
+    Nanoseconds zero = 0;  ///< of CUPTI's clock: where the recording's own begins; what began before is left out
     /// A range's name; what was not asked for within one is left out. "step*" is a beginning. Empty: everything is kept.
     std::string only_within{};
 };
@@ -42,10 +42,10 @@ class Records {
   private:
     Label label_of(std::uint32_t correlation, std::uint64_t graph_node) const;
     Label label_in_ranges(std::uint32_t thread, Nanoseconds moment) const;
-    bool is_kept(Nanoseconds asked) const;
+    bool is_kept(Nanoseconds begin, Nanoseconds asked) const;
     Nanoseconds asked_at(std::uint32_t correlation, Nanoseconds otherwise) const;
     Cause cause_of(const DeviceActivity& activity) const;
-    Seconds since_zero(Nanoseconds moment) const;
+    std::optional<Seconds> since_zero(Nanoseconds moment) const;
     const std::string& name_of(const CallActivity& call) const;
     const std::string& plain(const std::string& mangled) const;
 

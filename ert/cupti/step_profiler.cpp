@@ -2,7 +2,6 @@
 
 #include "ert/base/error.hpp"
 #include "ert/cupti/memory_use.hpp"
-#include "ert/cupti/range_profiler.hpp"
 #include "ert/cupti/recorder.hpp"
 #include "ert/recording/record_files.hpp"
 
@@ -29,8 +28,8 @@ std::size_t number_of(const Device& device)
 class StepProfile {
   public:
     StepProfile(std::shared_ptr<const Cupti> cupti, const CounterTable& table, const Device& device,
-                const std::vector<Part>& parts)
-        : cupti_(cupti), table_(table), device_(device), recorder_(std::move(cupti))
+                const std::vector<Part>& parts, std::function<CUcontext()> context)
+        : cupti_(cupti), table_(table), device_(device), context_(std::move(context)), recorder_(std::move(cupti))
     {
         for (const Part& part : parts)
             labels_.push_back(recorder_.number_of({part.layer, std::string(name(part.phase))}));
@@ -48,6 +47,7 @@ class StepProfile {
         const Nanoseconds end = recorder_.now();
         recorder_.stop();
         recorder_.add_range(RangeKind::step, "step " + std::to_string(++steps_), begin, end);
+        traced_ = recorder_.kernels_between(begin, end);
     }
 
     std::vector<std::string> count(const Launch& launch)
@@ -94,7 +94,7 @@ class StepProfile {
 
     void count_all(const Launch& launch, std::vector<std::string>& remarks)
     {
-        const RangeProfiler profiler(cupti_, number_of(device_));
+        const RangeProfiler profiler(cupti_, number_of(device_), context_());
         const ChipFamily* const family = table_.family_of_chip(profiler.chip());
         if (family == nullptr) throw Unsupported("the table of counters has no chip " + profiler.chip());
         std::vector<std::string> metrics;
@@ -116,11 +116,24 @@ class StepProfile {
         recorder_.keep_launches(true);
         const std::vector<CountedRange> kernels = profiler.count_kernels(launch, metrics);
         recorder_.keep_launches(false);
-        const std::vector<LaunchSeen> launches = recorder_.take_launches();
-        const bool are_matched = launches.size() == kernels.size();
-        if (!are_matched) remarks.emplace_back("kernels were counted without their names: a CUDA graph launches them");
+        const std::vector<LaunchSeen> names = names_for(kernels.size(), recorder_.take_launches(), remarks);
         for (std::size_t i = 0; i < kernels.size(); ++i)
-            keep(chip, CounterScope::kernel, i, are_matched ? launches[i] : LaunchSeen{}, metrics, kernels[i].values);
+            keep(chip, CounterScope::kernel, i, names[i], metrics, kernels[i].values);
+    }
+
+    /// CUPTI numbers the kernels it counts. Those of a CUDA graph have no launch of their own: they are named by their order in the
+    /// step that was traced.
+    std::vector<LaunchSeen> names_for(std::size_t kernels, std::vector<LaunchSeen> launched,
+                                      std::vector<std::string>& remarks) const
+    {
+        if (launched.size() == kernels) return launched;
+        if (traced_.size() == kernels) {
+            remarks.emplace_back("counted kernels are named by their order in a traced step");
+            return traced_;
+        }
+        remarks.push_back(std::to_string(kernels) + " kernels were counted without their names: " +
+                          std::to_string(traced_.size()) + " were traced in a step");
+        return std::vector<LaunchSeen>(kernels);
     }
 
     void keep(const Chip& chip, CounterScope scope, Number launch, const LaunchSeen& seen,
@@ -134,19 +147,21 @@ class StepProfile {
     std::shared_ptr<const Cupti> cupti_;
     const CounterTable& table_;
     Device device_;
+    std::function<CUcontext()> context_;
     Recorder recorder_;
     std::vector<std::uint64_t> labels_;  ///< by part
     std::optional<Nanoseconds> zero_;
     int steps_ = 0;
+    std::vector<LaunchSeen> traced_;  ///< kernels of the last step
     std::vector<CounterRecord> counters_;
 };
 
 }  // namespace
 
 Profile profile_with(std::shared_ptr<const Cupti> cupti, const CounterTable& table, const Device& device,
-                     const std::vector<Part>& parts)
+                     const std::vector<Part>& parts, std::function<CUcontext()> context)
 {
-    const auto shared = std::make_shared<StepProfile>(std::move(cupti), table, device, parts);
+    const auto shared = std::make_shared<StepProfile>(std::move(cupti), table, device, parts, std::move(context));
     return {{[shared](std::size_t part) { shared->enter(part); }, [shared] { shared->leave(); }},
             [shared](const Launch& launch) { shared->trace(launch); },
             [shared](const Launch& launch) { return shared->count(launch); },

@@ -33,6 +33,8 @@ inline void record(const fakes::TemporaryFolder& folder, const std::string& id)
     append_records<RangeRecord>(folder.path(), id, {&step, 1});
     const ApiRecord call{1, 2, "", "", ApiDomain::runtime, "cudaLaunchKernel_v7000", Seconds{0}, Seconds{0.001}};
     append_records<ApiRecord>(folder.path(), id, {&call, 1});
+    const CounterRecord counter{{}, CounterScope::kernel, {}, {}, "sgemm<a&b>", 0, "dram__bytes.sum", 1e6, "byte"};
+    append_records<CounterRecord>(folder.path(), id, {&counter, 1});
     MemoryRecord allocation;
     allocation.bytes = Bytes{5e6};
     append_records<MemoryRecord>(folder.path(), id, {&allocation, 1});

@@ -50,8 +50,8 @@ TEST_CASE("every metric of the table is one that CUPTI knows for that chip, and 
                 const std::string unit = host.unit(metric.metric);
                 CHECK(unit == (metric.quantity == "time"               ? "s"
                                : metric.quantity.starts_with("bytes")  ? "byte"
-                               : metric.quantity.starts_with("tensor") ? "math_op"
-                                                                       : "instruction"));
+                               : metric.quantity.starts_with("tensor") ? "op"
+                                                                       : "inst"));
             }
         }
     }

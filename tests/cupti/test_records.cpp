@@ -242,14 +242,29 @@ TEST_CASE("a range that never ended is left out, and one that began before the l
     CHECK(*log.ranges()[0].name == "epoch");
 }
 
-TEST_CASE("a kernel that CUPTI could not time has no length, and one without a name no name")
+TEST_CASE("what began before the recording did is left out, though CUPTI delivers it late")
+{
+    ActivityLog log;
+    const Labels labels;
+    log.take(as_activity(kernel("early", 1, {900, 950})));
+    log.take(as_activity(kernel("late", 2, {1000, 1100})));
+    log.take(as_activity(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 1, 4, {890, 895})));
+    const Records made = records(log, labels, {.zero = 1000});
+    CHECK_FALSE(made.record(log.kernels()[0]));
+    CHECK_FALSE(made.record(log.calls()[0]));
+    REQUIRE(made.record(log.kernels()[1]));
+    CHECK(made.record(log.kernels()[1])->start->value == 0);
+}
+
+TEST_CASE("a kernel that CUPTI could not time has no length and no place, and one without a name no name")
 {
     ActivityLog log;
     const Labels labels;
     log.take(as_activity(kernel(nullptr, 1, {0, 0})));
     log.take(as_activity(kernel("k", 2, {30, 20})));
-    const Records made = records(log, labels);
+    const Records made = records(log, labels, {.zero = 10});
     CHECK(made.record(log.kernels()[0])->name.empty());
+    CHECK_FALSE(made.record(log.kernels()[0])->start);
     CHECK(made.record(log.kernels()[0])->duration.value == 0);
     CHECK(made.record(log.kernels()[1])->duration.value == 0);
 }

@@ -25,6 +25,7 @@ Action compare(Grammar& grammar);
 Action whatif(Grammar& grammar);
 Action trace(Grammar& grammar);
 Action profile(Grammar& grammar);
+Action import(Grammar& grammar);
 Action list(Grammar& grammar);
 
 struct Command {
@@ -44,6 +45,7 @@ inline constexpr std::array commands{
     Command{"whatif", whatif, "foretell steps under other roofs, or at another batch"},
     Command{"profile", profile, "record what any program's GPUs do"},
     Command{"trace", trace, "write one step as a trace for Perfetto"},
+    Command{"import", import, "make a result folder of another tool's files"},
     Command{"list", list, "models, benches, plans and devices"},
 };
 

@@ -44,6 +44,7 @@ nlohmann::json part_json(const Part& part)
             {"flops", part.work.flops.value},
             {"executed_flops", part.work.executed.value},
             {"compulsory_bytes", part.work.compulsory.value},
+            {"no_reuse_bytes", part.work.no_reuse.value},
             {"operations", operations}};
 }
 

@@ -22,6 +22,7 @@ struct Options {
     std::string calibration;
     std::string pictures;
     std::string data;
+    std::string kernels;
     bool brief = false;
     bool plain = false;
 };
@@ -41,6 +42,8 @@ int make_report(const Options& options, Context& context)
     std::vector<analysis::Study> studies;
     for (const std::string& folder : options.folders) {
         studies.push_back(open_with_calibration(folder, options.calibration, context));
+        if (!options.kernels.empty())
+            studies.back().kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
     }
     std::filesystem::path page = options.out;
     if (page.empty()) page = std::filesystem::path(options.folders.front()) / "report.html";
@@ -66,6 +69,7 @@ Action report(Grammar& grammar)
     grammar.value("--calibration", options->calibration);
     grammar.value("--pictures", options->pictures);
     grammar.value("--data", options->data);
+    grammar.value("--kernels", options->kernels);
     grammar.flag("--brief", options->brief);
     grammar.flag("--plain", options->plain);
     return [options](Context& context) { return make_report(*options, context); };

@@ -7,6 +7,7 @@
 #include "tools/roof/output.hpp"
 #include "tools/roof/run_summary.hpp"
 #include "tools/roof/session.hpp"
+#include "tools/roof/simulate.hpp"
 #include "tools/roof/train_plan.hpp"
 #include "tools/roof/training_log.hpp"
 
@@ -20,6 +21,7 @@ struct Options {
     std::string out;
     bool json = false;
     bool explain = false;
+    bool simulate = false;
 };
 
 int explain_only(const std::vector<Item>& items, const Options& options, Context& context)
@@ -41,6 +43,7 @@ int train(const Options& options, Context& context)
     const Plan plan = train_plan(options.train);
     const std::vector<Item> items = expand(plan, context.lab);
     if (options.explain) return explain_only(items, options, context);
+    if (options.simulate) return simulate(items, options.train, options.json, context);
     const Listener log = training_log(context.err, steps_of(options.train));
     const Session session = measure_all({plan.source, Agenda(items), options.out}, context, log);
     if (session.interrupted) return session.status();
@@ -75,6 +78,7 @@ Action run(Grammar& grammar)
     grammar.value("--out", options->out);
     grammar.flag("--profile", train_options.profile);
     grammar.flag("--explain", options->explain);
+    grammar.flag("--simulate", options->simulate);
     grammar.flag("--json", options->json);
     return [options](Context& context) { return train(*options, context); };
 }

@@ -1,0 +1,46 @@
+#include "cpu/counters/encode.hpp"
+#include "ert/base/error.hpp"
+
+#include <perfmon/pfmlib.h>
+#include <perfmon/pfmlib_perf_event.h>
+
+#include <cstdlib>
+
+namespace roof::cpu {
+
+namespace {
+
+/// The library is initialised once and never ended: what it holds, it holds until the process ends.
+int initialise()
+{
+    // Encode for processors other than this one, too.
+    ::setenv("LIBPFM_ENCODE_INACTIVE", "1", 0);
+    return pfm_initialize();
+}
+
+int status()
+{
+    static const int done = initialise();
+    return done;
+}
+
+}  // namespace
+
+std::string encoder_obstacle()
+{
+    return status() == PFM_SUCCESS ? "" : std::string("libpfm4: ") + pfm_strerror(status());
+}
+
+EventCode encode(const std::string& event)
+{
+    if (const std::string obstacle = encoder_obstacle(); !obstacle.empty()) throw Unsupported(obstacle);
+    perf_event_attr attributes{};
+    pfm_perf_encode_arg_t argument{};
+    argument.attr = &attributes;
+    argument.size = sizeof argument;
+    const int found = pfm_get_os_event_encoding(event.c_str(), PFM_PLM3, PFM_OS_PERF_EVENT, &argument);
+    if (found != PFM_SUCCESS) throw Unsupported(event + ": " + pfm_strerror(found));
+    return {attributes.type, attributes.config, attributes.config1};
+}
+
+}  // namespace roof::cpu

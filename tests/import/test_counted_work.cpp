@@ -1,0 +1,85 @@
+#include "analysis/counted_work.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+std::string executed(const std::string& operation)
+{
+    return "smsp__sass_thread_inst_executed_op_" + operation + "_pred_on.sum";
+}
+
+}  // namespace
+
+TEST_CASE("a multiply-add counts twice, and pairs count for each of the two")
+{
+    const Metrics metrics{
+        {executed("fadd"), {10, "inst"}}, {executed("fmul"), {20, "inst"}}, {executed("ffma"), {30, "inst"}},
+        {executed("fadd2"), {1, "inst"}}, {executed("fmul2"), {1, "inst"}}, {executed("ffma2"), {1, "inst"}},
+        {executed("hadd"), {1, "inst"}},  {executed("hmul"), {10, "inst"}}, {executed("hfma"), {100, "inst"}}};
+    const CountedWork work = count_work(metrics);
+    CHECK(work.flops.at("fp32") == Flops{90 + 8});
+    CHECK(work.flops.at("fp16") == Flops{2 + 20 + 400});
+    CHECK(work.precision() == "fp16");
+    CHECK(work.total() == Flops{520});
+}
+
+TEST_CASE("a part of the instructions is no sum of FLOPs, and is named")
+{
+    const CountedWork work = count_work({{executed("fadd"), {10, "inst"}}});
+    CHECK(work.flops.empty());
+    REQUIRE_FALSE(work.missing.empty());
+    CHECK_THAT(work.missing.front(), Catch::Contains("fmul and ffma not counted"));
+}
+
+TEST_CASE("tensor operations: a sum and its parts are never added together")
+{
+    const std::string stem = "sm__ops_path_tensor_src_";
+    const CountedWork with_parent = count_work({{stem + "fp16_dst_fp32.sum", {100, ""}},
+                                                {stem + "fp16_dst_fp32_sparsity_off.sum", {100, ""}},
+                                                {stem + "int8.sum", {7, ""}},
+                                                {"sm__ops_path_tensor_op_hmma_src_fp16.sum", {100, ""}}});
+    CHECK(with_parent.flops.at("fp16") == Flops{100});
+    CHECK(with_parent.total() == Flops{100});
+    const CountedWork parts = count_work(
+        {{stem + "tf32_dst_fp32_sparsity_off.sum", {60, ""}}, {stem + "tf32_dst_fp32_sparsity_on.sum", {40, ""}}});
+    CHECK(parts.flops.at("tf32") == Flops{100});
+    CHECK_THAT(count_work({{"sm__inst_executed_pipe_tensor.sum", {5, "inst"}}}).missing.front(),
+               Catch::Contains("counts instructions"));
+}
+
+TEST_CASE("bytes: a whole, or both directions, or sectors of 32")
+{
+    CHECK(count_work({{"dram__bytes.sum", {5, "byte"}}}).bytes.at("DRAM") == Bytes{5});
+    CHECK(
+        count_work({{"dram__bytes_read.sum", {5, "byte"}}, {"dram__bytes_write.sum", {6, "byte"}}}).bytes.at("DRAM") ==
+        Bytes{11});
+    CHECK(count_work({{"dram__sectors_read.sum", {5, "sector"}}, {"dram__sectors_write.sum", {6, "sector"}}})
+              .bytes.at("DRAM") == Bytes{352});
+    CHECK(count_work({{"lts__t_sectors.sum", {2, "sector"}}}).bytes.at("L2") == Bytes{64});
+    const CountedWork half = count_work({{"dram__bytes_read.sum", {5, "byte"}}});
+    CHECK(half.bytes.empty());
+    CHECK_THAT(half.missing[1], Catch::Contains("only one direction"));
+    CHECK(count_work({{"dram__bytes.sum", {5, "byte/s"}}}).bytes.empty());
+}
+
+TEST_CASE("processors: Intel's events count a multiply-add twice already, AMD's have no precision")
+{
+    const std::string stem = "FP_ARITH_INST_RETIRED.";
+    const CountedWork intel = count_work({{stem + "SCALAR_DOUBLE", {1, ""}},
+                                          {stem + "128B_PACKED_DOUBLE", {10, ""}},
+                                          {stem + "256B_PACKED_DOUBLE", {100, ""}},
+                                          {stem + "512B_PACKED_DOUBLE", {1000, ""}},
+                                          {stem + "SCALAR_SINGLE", {9, ""}}});
+    CHECK(intel.flops.at("fp64") == Flops{1 + 20 + 400 + 8000});
+    CHECK_FALSE(intel.flops.contains("fp32"));
+    const CountedWork amd = count_work({{"FP_RET_SSE_AVX_OPS.ALL", {50, ""}},
+                                        {"AMD_UMC/UMC_CAS_CMD.RD/", {2, ""}},
+                                        {"AMD_UMC/UMC_CAS_CMD.WR/", {1, ""}}});
+    CHECK(amd.total() == Flops{50});
+    CHECK(amd.precision().empty());
+    CHECK(amd.bytes.at("DRAM") == Bytes{192});
+}
