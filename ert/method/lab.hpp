@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ert/method/bench.hpp"
+#include "ert/method/profiler.hpp"
 
 #include <functional>
 #include <memory>
@@ -24,6 +25,7 @@ class Lab {
     /// Throws std::logic_error if that device kind has a bench of that name already.
     void add(std::unique_ptr<Bench> bench);
     void add(AbsentPart part);
+    void add(Profiler profiler);
     /// Parts fill in what they know of the machine; the CPU part lays the ground.
     Machine& machine() { return machine_; }
     const Machine& machine() const { return machine_; }
@@ -40,6 +42,8 @@ class Lab {
     const Bench* find(std::string_view name, std::string_view device_kind) const;
     const std::vector<std::unique_ptr<Bench>>& benches() const { return benches_; }
     const std::vector<AbsentPart>& absent() const { return absent_; }
+    /// Null if no part of this build sees into that kind of device.
+    const Profiler* profiler(std::string_view device_kind) const;
 
   private:
     Machine machine_;
@@ -47,6 +51,7 @@ class Lab {
     std::vector<AbsentPart> absent_;
     std::function<int(const Lab&)> follow_;
     std::vector<std::shared_ptr<void>> kept_;
+    std::vector<Profiler> profilers_;
 };
 
 }  // namespace roof

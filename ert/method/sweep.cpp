@@ -201,7 +201,7 @@ Item item_of(const PlanEntry& entry, const Lab& lab)
     const bool has_device = std::ranges::all_of(devices, [&](const std::string& name) {
         return std::ranges::find(lab.machine().devices, name, &Device::name) != lab.machine().devices.end();
     });
-    Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}, entry.where};
+    Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}, entry.where, entry.profile};
     if (bench == nullptr) {
         item.missing = why_missing(lab, "this build cannot run bench '" + entry.bench + "' on a " + kind,
                                    kind == "gpu" ? "gpu" : "");

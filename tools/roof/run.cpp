@@ -83,6 +83,7 @@ Action run(Grammar& grammar)
     grammar.value("--bucket-mb", train_options.bucket_mb);
     grammar.value("--batch-norm", train_options.batch_norm);
     grammar.value("--out", options->out);
+    grammar.flag("--profile", train_options.profile);
     grammar.flag("--explain", options->explain);
     grammar.flag("--simulate", options->simulate);
     grammar.flag("--json", options->json);
