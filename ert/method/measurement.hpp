@@ -31,6 +31,8 @@ struct Sample {
     std::string disturbance;  ///< what was seen to disturb it; empty if nothing
     bool used = true;         ///< false: warm-up, or disturbed, and left out of the estimates
     Conditions conditions{};  ///< memory clock, power and temperature, as the device says
+
+    bool is_undisturbed() const { return used && disturbance.empty(); }
 };
 
 /// A part over all used launches.
