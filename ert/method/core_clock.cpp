@@ -25,7 +25,7 @@ double clock_of(const Measurement& row)
 {
     std::vector<double> clocks;
     for (const Sample& sample : row.samples) {
-        if (sample.used && sample.disturbance.empty() && sample.clock.value > 0) clocks.push_back(sample.clock.value);
+        if (sample.is_undisturbed() && sample.clock.value > 0) clocks.push_back(sample.clock.value);
     }
     return clocks.empty() ? 0 : spread_of(clocks).median;
 }

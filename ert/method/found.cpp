@@ -67,6 +67,11 @@ std::vector<long long> across_the_edge(const MeasuredLevel& level)
     return sizes;
 }
 
+bool is_found_word(const Axis& axis, const std::string& value)
+{
+    return std::ranges::find(axis.found, value) != axis.found.end();
+}
+
 }  // namespace
 
 FoundSizes find_sizes(std::span<const Measurement> rows, const Machine& machine)
@@ -84,6 +89,29 @@ FoundSizes find_sizes(std::span<const Measurement> rows, const Machine& machine)
         add("edges", across_the_edge(level));
     }
     return found;
+}
+
+bool asks_for_findings(const Axes& axes, const Bench& bench, const Lab& lab)
+{
+    for (const Axis& axis : bench.axes(lab.machine())) {
+        for (const auto& [name, values] : axes) {
+            if (name != axis.name) continue;
+            if (std::ranges::any_of(values, [&](const std::string& value) { return is_found_word(axis, value); }))
+                return true;
+        }
+    }
+    return false;
+}
+
+std::vector<std::string> sizes_for(const Item& item, const FoundSizes& sizes)
+{
+    const std::string& word = item.point.text("working_set");
+    const int threads = item.point.has("threads") ? static_cast<int>(item.point.integer("threads")) : 1;
+    const auto found = sizes.find({item.device, threads, word});
+    std::vector<std::string> values;
+    if (found == sizes.end()) return values;
+    for (const long long size : found->second) values.push_back(std::to_string(size));
+    return values;
 }
 
 }  // namespace roof

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace roof {
@@ -18,6 +19,15 @@ using FoundSizes = std::map<std::tuple<std::string, int, std::string>, std::vect
 
 /// From the load sweeps among the rows; a device and thread count without one has none.
 FoundSizes find_sizes(std::span<const Measurement> rows, const Machine& machine);
+
+/// An entry's axes with their values.
+using Axes = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+/// Whether a value among them is a word for what other rows show.
+bool asks_for_findings(const Axes& axes, const Bench& bench, const Lab& lab);
+
+/// The sizes that the item's word stands for on its device and with its threads; none if nothing was found for it.
+std::vector<std::string> sizes_for(const Item& item, const FoundSizes& sizes);
 
 /// Whether any entry of the plan asks for sizes by a word.
 bool rests_on_findings(const Plan& plan, const Lab& lab, const Settings& settings);

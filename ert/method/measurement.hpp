@@ -32,6 +32,8 @@ struct Sample {
     bool used = true;               ///< false: warm-up, or disturbed, and left out of the estimates
     Communication communication{};  ///< with other ranks; all 0 without
     Conditions conditions{};        ///< memory clock, power and temperature, as the device says
+
+    bool is_undisturbed() const { return used && disturbance.empty(); }
 };
 
 /// A part over all used launches.

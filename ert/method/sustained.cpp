@@ -145,7 +145,7 @@ Visit per_clock_of(const Measurement& row)
 {
     Visit values;
     for (const Sample& sample : row.samples) {
-        if (sample.used && sample.disturbance.empty() && sample.clock.value > 0 && sample.seconds.value > 0)
+        if (sample.is_undisturbed() && sample.clock.value > 0 && sample.seconds.value > 0)
             values.push_back(work_of(row) / (sample.seconds.value * sample.clock.value));
     }
     return values;
@@ -177,8 +177,7 @@ bool is_ok(const Measurement& row)
 /// Its samples, if it has any, were all seen to be disturbed.
 bool was_disturbed(const Measurement& row)
 {
-    const auto counts = [](const Sample& sample) { return sample.used && sample.disturbance.empty(); };
-    return !row.samples.empty() && std::ranges::none_of(row.samples, counts);
+    return !row.samples.empty() && std::ranges::none_of(row.samples, &Sample::is_undisturbed);
 }
 
 /// Over all visits, of all samples but warm-ups. 0 if there are none.

@@ -15,8 +15,6 @@
 namespace roof {
 namespace {
 
-using Axes = std::vector<std::pair<std::string, std::vector<std::string>>>;
-
 /// The grammar's benches, whether or not this build has them.
 std::vector<std::string> bench_words(const Lab& lab)
 {
@@ -150,36 +148,6 @@ std::vector<Item> in_rounds(const std::vector<Item>& items, const Plan& plan)
         }
     }
     return visits;
-}
-
-bool is_found_word(const Axis& axis, const std::string& value)
-{
-    return std::ranges::find(axis.found, value) != axis.found.end();
-}
-
-/// Whether a value of the entry is a word for what other rows show.
-bool asks_for_findings(const Axes& axes, const Bench& bench, const Lab& lab)
-{
-    for (const Axis& axis : bench.axes(lab.machine())) {
-        for (const auto& [name, values] : axes) {
-            if (name != axis.name) continue;
-            if (std::ranges::any_of(values, [&](const std::string& value) { return is_found_word(axis, value); }))
-                return true;
-        }
-    }
-    return false;
-}
-
-/// The sizes that the item's word stands for on its device and with its threads; the written value if it is no such word.
-std::vector<std::string> sizes_for(const Item& item, const FoundSizes& sizes)
-{
-    const std::string& word = item.point.text("working_set");
-    const int threads = item.point.has("threads") ? static_cast<int>(item.point.integer("threads")) : 1;
-    const auto found = sizes.find({item.device, threads, word});
-    std::vector<std::string> values;
-    if (found == sizes.end()) return values;
-    for (const long long size : found->second) values.push_back(std::to_string(size));
-    return values;
 }
 
 bool has_axis(const Bench& bench, const std::string& name, const Machine& machine)

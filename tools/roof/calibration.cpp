@@ -11,7 +11,7 @@ analysis::Study open_with_calibration(const std::filesystem::path& folder, const
     analysis::Study study = analysis::open_study(folder, calibration);
     if (calibration.empty() && study.ceilings.all.empty()) {
         const auto here = find_calibration(context.results / study.results.machine.name);
-        if (!here.empty()) study = analysis::open_study(folder, here);
+        if (!here.empty()) study = analysis::make_study(std::move(study.results), read_results(here));
     }
     answer_expectations(study);
     return study;
