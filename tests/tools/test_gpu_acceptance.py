@@ -101,9 +101,10 @@ class ReadBack(unittest.TestCase):
         self.assertEqual(rows, len(acceptance.read_back.ROW.findall(acceptance.read_back.TABLE.read_text(encoding="utf-8"))))
 
     def test_known_and_counted_are_compared_over_whole_launches(self):
-        self.write("measurements.csv", "bench,role,device,operation,working_set_bytes,status,flops,compulsory_bytes",
-                   "flops,compute,gpu:0,fma,,ok,1000,0", "bandwidth,bandwidth,gpu:0,load,64,ok,0,1000",
-                   "flops,compute,gpu:0,tile,,unsupported,0,0")
+        self.write("measurements.csv", "id,bench,status,flops,compulsory_bytes",
+                   "flops gpu:0 operation=fma,flops,ok,1000,0",
+                   "bandwidth gpu:0 operation=load working_set=64,bandwidth,ok,0,1000",
+                   "flops gpu:0 operation=tile,flops,unsupported,0,0")
         ffma = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
         self.write("counters.csv", "id,device,scope,layer,phase,name,launch,metric,value,unit",
                    f"flops gpu:0 operation=fma,gpu:0,step,,,,,{ffma},502,instruction",

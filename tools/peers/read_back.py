@@ -36,19 +36,11 @@ def quantities(folder, scope="step"):
     return found
 
 
-def identity(row):
-    """Of a line of measurements.csv, as the recorded files name it: the bench, the device and the axes that have a value."""
-    names = list(row)
-    axes = names[names.index("device") + 1:names.index("status")]
-    words = [f"{'working_set' if axis == 'working_set_bytes' else axis}={row[axis]}" for axis in axes if row[axis]]
-    return " ".join([row["bench"], row["device"], *words])
-
-
 def compare(folder):
     """A line for each probe that was counted: what, known, counted, their ratio, and whether that is near enough to 1."""
     counted = quantities(folder)
     for row in rows(folder / "measurements.csv"):
-        found = counted.get(identity(row))
+        found = counted.get(row["id"])
         if row["status"] != "ok" or not found:
             continue
         flops = sum(value for quantity, value in found.items() if quantity.startswith(("flops.", "tensor.")))
@@ -60,7 +52,7 @@ def compare(folder):
 
 def line(row, what, known, counted, within):
     ratio = counted / known if known else 0
-    return {"row": identity(row), "what": what, "known": known, "counted": counted, "ratio": ratio,
+    return {"row": row["id"], "what": what, "known": known, "counted": counted, "ratio": ratio,
             "within": within, "is_near": abs(ratio - 1) <= within}
 
 
@@ -81,10 +73,10 @@ def medians_of_ncu(text):
 
 
 def beside_ncu(folder, text):
-    """A line for each kernel and metric that both saw: our median, Nsight Compute's, and their ratio."""
+    """A line for each kernel and metric that both saw: our median, Nsight Compute's, and their ratio. Times under replay are none."""
     ours = defaultdict(list)
     for row in rows(folder / "counters.csv"):
-        if row["scope"] == "kernel" and row["name"]:
+        if row["scope"] == "kernel" and row["name"] and row["unit"] != "s":
             ours[row["name"].split("(")[0], row["metric"]].append(float(row["value"]))
     theirs = medians_of_ncu(text)
     for (kernel, metric), values in sorted(ours.items()):
