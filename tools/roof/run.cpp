@@ -72,6 +72,8 @@ Action run(Grammar& grammar)
     grammar.value("--steps", train_options.steps);
     grammar.value("--lr", train_options.lr);
     grammar.value("--threads", train_options.threads);
+    grammar.flag("--no-graph", train_options.no_graph);
+    grammar.flag("--deterministic", train_options.deterministic);
     grammar.value("--out", options->out);
     grammar.flag("--explain", options->explain);
     grammar.flag("--json", options->json);

@@ -58,6 +58,8 @@ Plan train_plan(const TrainOptions& options)
     set("parameters", options.parameters);
     set("lr", options.lr);
     set("threads", options.threads);
+    if (options.no_graph) set("graph", "off");
+    if (options.deterministic) set("deterministic", "on");
     Plan plan;
     plan.name = "run";
     plan.description = "training steps of " + options.model + ", as given on the command line";

@@ -19,6 +19,8 @@ struct TrainOptions {
     std::string lr;
     std::string threads;
     std::string steps;
+    bool no_graph = false;       ///< on a GPU: launch by launch
+    bool deterministic = false;  ///< on a GPU: only what gives the same bits each time
 };
 
 /// Steps in total, 0 if the stopping rule decides. Throws InputError unless it is a whole number from 1 to a million.

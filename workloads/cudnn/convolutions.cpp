@@ -6,6 +6,7 @@
 #include "ert/gpu/event_timer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace roof::cudnn {
@@ -128,14 +129,19 @@ std::size_t Convolutions::fastest(const ConvolutionShape& shape, const std::vect
     for (std::size_t i = 0; known && i < among.size(); ++i) {
         if (among[i].engine.name == *known) return i;
     }
+    std::int64_t workspace = 0;
+    for (const Candidate& one : among) workspace = std::max(workspace, one.plan.workspace);
+    const Bench bench(shape, static_cast<std::size_t>(workspace));
+    const Descriptor addresses = pack(bench.addresses());
     std::size_t best = 0;
     Seconds least{std::numeric_limits<double>::infinity()};
     for (std::size_t i = 0; i < among.size(); ++i) {
-        const Seconds seconds = least_time(shape, among[i], least);
+        const Seconds seconds = least_time(among[i], addresses, least);
         if (seconds >= least) continue;
         best = i;
         least = seconds;
     }
+    if (std::isinf(least.value)) throw Error("none of cuDNN's engines for " + shape.text() + " ran");
     // A restricted search found the best of some, which is not what `auto` asks for.
     const bool is_whole = settings_.algorithm == Algorithm::automatic && !settings_.deterministic;
     if (choices_ && is_whole) choices_->remember(asked, among[best].engine.name, least);
@@ -143,18 +149,16 @@ std::size_t Convolutions::fastest(const ConvolutionShape& shape, const std::vect
 }
 
 /// Of some runs; of one alone if that is hopeless beside the best. Infinite for an engine that fails.
-Seconds Convolutions::least_time(const ConvolutionShape& shape, const Candidate& candidate, Seconds best) const
+Seconds Convolutions::least_time(const Candidate& candidate, const Descriptor& addresses, Seconds best) const
 {
     constexpr int runs = 5;
     constexpr double hopeless = 2;
+    const auto run = [&] {
+        check(cudnnBackendExecute(handle_.get(), candidate.plan.descriptor.get(), addresses.get()),
+              candidate.engine.name);
+    };
     try {
-        const Bench bench(shape, static_cast<std::size_t>(candidate.plan.workspace));
-        const Descriptor bound = pack(bench.addresses());
         const gpu::EventTimer timer;
-        const auto run = [&] {
-            check(cudnnBackendExecute(handle_.get(), candidate.plan.descriptor.get(), bound.get()),
-                  candidate.engine.name);
-        };
         timer.time(stream_, run);  // loads the kernels
         Seconds least = timer.time(stream_, run);
         for (int i = 1; i < runs && least < best * hopeless; ++i) least = std::min(least, timer.time(stream_, run));

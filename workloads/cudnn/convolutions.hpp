@@ -34,7 +34,7 @@ class Convolutions {
 
     Chosen find(const ConvolutionShape& shape);
     std::size_t fastest(const ConvolutionShape& shape, const std::vector<Candidate>& among);
-    Seconds least_time(const ConvolutionShape& shape, const Candidate& candidate, Seconds best) const;
+    Seconds least_time(const Candidate& candidate, const Descriptor& addresses, Seconds best) const;
 
     const gpu::Stream& stream_;
     Settings settings_;
