@@ -1,44 +1,13 @@
 #include "tests/cudnn/host_run.hpp"
 
-#include "workloads/cudnn/formulas.hpp"
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "tests/cudnn/host_values.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 namespace roof::cudnn {
 namespace {
-
-/// A tensor's values, read and written as fp32.
-class Values {
-  public:
-    Values(const Memory& memory, const Tensor& tensor) : at_(memory.at(tensor)), precision_(tensor.precision) {}
-
-    explicit operator bool() const { return at_ != nullptr; }
-    float operator[](std::size_t i) const
-    {
-        if (precision_ == Precision::bf16) return widen(static_cast<const __nv_bfloat16*>(at_)[i]);
-        if (precision_ == Precision::fp16) return widen(static_cast<const __half*>(at_)[i]);
-        return static_cast<const float*>(at_)[i];
-    }
-    void put(std::size_t i, float value)
-    {
-        if (precision_ == Precision::bf16)
-            static_cast<__nv_bfloat16*>(at_)[i] = narrow<__nv_bfloat16>(value);
-        else if (precision_ == Precision::fp16)
-            static_cast<__half*>(at_)[i] = narrow<__half>(value);
-        else
-            static_cast<float*>(at_)[i] = value;
-    }
-
-  private:
-    void* at_;
-    Precision precision_;
-};
 
 class Run {
   public:
@@ -54,73 +23,8 @@ class Run {
         std::copy_n(memory_.at<std::int32_t>(op.labels_from), op.to.batch, memory_.at<std::int32_t>(op.labels));
     }
 
-    /// By definition, a tap of the window at a time.
-    void operator()(const Convolve& op)
-    {
-        const ConvolutionShape& shape = op.shape;
-        Values source(memory_, op.source);
-        Values weights(memory_, op.weights);
-        Values result(memory_, op.result);
-        const Values bias(memory_, op.bias);
-        const auto inputs = static_cast<std::size_t>(shape.source.channels);
-        const auto outputs = static_cast<std::size_t>(shape.result.channels);
-        const std::size_t written = shape.pass == Pass::forward         ? op.result.elements()
-                                    : shape.pass == Pass::backward_data ? op.source.elements()
-                                                                        : op.weights.elements();
-        std::vector<double> sums(written);
-        for_taps(shape, [&](std::size_t to, std::size_t tap, std::size_t from) {
-            for (std::size_t o = 0; o < outputs; ++o) {
-                const std::size_t row =
-                    (o * static_cast<std::size_t>(shape.window.size * shape.window.size) + tap) * inputs;
-                for (std::size_t i = 0; i < inputs; ++i) {
-                    if (shape.pass == Pass::forward)
-                        sums[to * outputs + o] += source[from * inputs + i] * weights[row + i];
-                    else if (shape.pass == Pass::backward_data)
-                        sums[from * inputs + i] += result[to * outputs + o] * weights[row + i];
-                    else
-                        sums[row + i] += result[to * outputs + o] * source[from * inputs + i];
-                }
-            }
-        });
-        Values& target = shape.pass == Pass::forward ? result : shape.pass == Pass::backward_data ? source : weights;
-        for (std::size_t k = 0; k < written; ++k) {
-            const float sum = static_cast<float>(sums[k]) + (shape.bias ? bias[k % outputs] : 0);
-            target.put(k, shape.relu ? relu_of(sum) : sum);
-        }
-    }
-
-    void operator()(const Multiply& op)
-    {
-        Values source(memory_, op.source);
-        Values weights(memory_, op.weights);
-        Values result(memory_, op.result);
-        const Values bias(memory_, op.bias);
-        const auto batch = static_cast<std::size_t>(op.source.batch);
-        const std::size_t inputs = op.source.elements() / batch;
-        const std::size_t outputs = op.result.elements() / batch;
-        std::vector<double> sums(op.pass == ProductPass::forward         ? batch * outputs
-                                 : op.pass == ProductPass::backward_data ? batch * inputs
-                                                                         : outputs * inputs);
-        for (std::size_t n = 0; n < batch; ++n) {
-            for (std::size_t o = 0; o < outputs; ++o) {
-                for (std::size_t i = 0; i < inputs; ++i) {
-                    if (op.pass == ProductPass::forward)
-                        sums[n * outputs + o] += source[n * inputs + i] * weights[o * inputs + i];
-                    else if (op.pass == ProductPass::backward_data)
-                        sums[n * inputs + i] += result[n * outputs + o] * weights[o * inputs + i];
-                    else
-                        sums[o * inputs + i] += result[n * outputs + o] * source[n * inputs + i];
-                }
-            }
-        }
-        Values& target = op.pass == ProductPass::forward         ? result
-                         : op.pass == ProductPass::backward_data ? source
-                                                                 : weights;
-        for (std::size_t k = 0; k < sums.size(); ++k) {
-            const float sum = static_cast<float>(sums[k]) + (bias ? bias[k % outputs] : 0);
-            target.put(k, op.relu ? relu_of(sum) : sum);
-        }
-    }
+    void operator()(const Convolve& op) { convolve(op, memory_); }
+    void operator()(const Multiply& op) { multiply(op, memory_); }
 
     void operator()(const AddBias& op)
     {
@@ -379,30 +283,6 @@ class Run {
             for (int y = 0; y < tensor.height; ++y) {
                 for (int x = 0; x < tensor.width; ++x) {
                     for (int c = 0; c < tensor.channels; ++c) visit(k++, n, y, x, c);
-                }
-            }
-        }
-    }
-
-    /// visit(place of the result, tap of the window, place of the source), places counted over all images.
-    template <class Visit>
-    static void for_taps(const ConvolutionShape& shape, const Visit& visit)
-    {
-        const model::Window& window = shape.window;
-        for (int n = 0; n < shape.batch; ++n) {
-            for (int y = 0; y < shape.result.height; ++y) {
-                for (int x = 0; x < shape.result.width; ++x) {
-                    for (int tap = 0; tap < window.size * window.size; ++tap) {
-                        const int row = y * window.stride - window.padding + tap / window.size;
-                        const int column = x * window.stride - window.padding + tap % window.size;
-                        if (row < 0 || row >= shape.source.height || column < 0 || column >= shape.source.width)
-                            continue;
-                        const auto index = [n](const model::Shape& map, int i, int j) {
-                            return static_cast<std::size_t>((n * map.height + i) * map.width + j);
-                        };
-                        visit(index(shape.result, y, x), static_cast<std::size_t>(tap),
-                              index(shape.source, row, column));
-                    }
                 }
             }
         }

@@ -151,6 +151,30 @@ std::vector<double> losses_of(Step& step, int launches)
 
 }  // namespace
 
+TEST_CASE("A GPU describes itself as the GPUs are described that plans are made for without them")
+{
+    if (is_without_gpu()) return;
+    const std::string json = json_of(current_device());
+    WARN("for tests/cudnn/data: " << json);
+    CHECK(json_of(device_from_json(json)) == json);
+}
+
+TEST_CASE("Gradients are said to be ready once each, before the update, in launches and in captures")
+{
+    if (is_without_gpu()) return;
+    const model::Graph graph = model::build_model("alexnet");
+    std::vector<std::size_t> ready;
+    std::vector<std::size_t> ready_before_updates;
+    StepOptions options{.device = {0}, .device_model = "this GPU"};
+    options.gradients.ready = [&](std::size_t parameter, cudaStream_t) { ready.push_back(parameter); };
+    options.gradients.before_update = [&](cudaStream_t) { ready_before_updates.push_back(ready.size()); };
+    Step step(graph, hashed(2, Precision::fp32), options);
+    losses_of(step, 2);
+    const std::size_t parameters = graph.parameters().size();
+    // The launch by launch, the watched capture, and the capture that the second launch replays.
+    CHECK(ready_before_updates == std::vector<std::size_t>{parameters, 2 * parameters, 3 * parameters});
+}
+
 TEST_CASE("On a GPU the small networks compute what the loops compute")
 {
     if (is_without_gpu()) return;

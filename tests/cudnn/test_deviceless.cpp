@@ -48,13 +48,13 @@ class Planner {
     Choice first(ConvolutionShape shape)
     {
         INFO(name(shape.pass) << " " << shape.text());
-        std::vector<Candidate> found = candidates(shape, settings_, device_);
+        std::vector<Candidate> found = candidates(allowed_engines(shape, settings_, device_), device_);
         const bool wants_more = shape.bias || shape.relu;
         const bool is_fused = !found.empty();
         if (wants_more) ++(is_fused ? fused_ : refused_fusions_);
         if (!is_fused) {
             shape.bias = shape.relu = false;
-            found = candidates(shape, settings_, device_);
+            found = candidates(allowed_engines(shape, settings_, device_), device_);
         }
         REQUIRE_FALSE(found.empty());
         for (const Candidate& one : found) {

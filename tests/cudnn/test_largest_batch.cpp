@@ -18,4 +18,7 @@ TEST_CASE("The largest batch that fits is planned: it fits, and one image more d
     settings.batch = fits + 1;
     CHECK(Written(graph, settings, loops()).bytes() > memory);
     CHECK(largest_batch(graph, settings, 1 << 20) == 0);
+    CHECK_THROWS_WITH(require_room(graph, settings, memory),
+                      Catch::Contains("the largest batch that fits is " + std::to_string(fits)));
+    CHECK_NOTHROW(require_room(graph, settings, 2 * memory));
 }

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools"))
 
-from training import budget, curve, table  # pylint: disable=wrong-import-position
+from training import budget, curve, programs, table  # pylint: disable=wrong-import-position
 
 LOADER = importlib.machinery.SourceFileLoader("bench_training", str(ROOT / "tools/bench_training"))
 bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_training", LOADER))
@@ -50,6 +50,29 @@ else:
 
 def visit(number, who, steps, algorithm="direct", fraction=""):
     return table.Visit(number, who, "net", 4, "fp32", algorithm if who == "roof" else "", steps, 1000.0, fraction, "", "")
+
+
+class OnGpu(unittest.TestCase):
+    def options(self, *more):
+        return bench.parse_arguments(["--device", "gpu:0", *more])
+
+    def test_the_usual_modes_are_those_of_the_device(self):
+        self.assertEqual([("fp32", "auto"), ("tf32", "auto"), ("bf16", "auto")], self.options().modes)
+        self.assertIn(("fp32", "direct"), bench.parse_arguments([]).modes)
+        self.assertEqual([("fp16", "gemm")], self.options("--modes", "fp16:gemm").modes)
+
+    def test_pytorch_is_tried_with_and_without_a_graph_in_both_layouts(self):
+        choice = programs.Choice(self.options("--python", "p"))
+        ways = [way for _, way in choice.variants("net", "bf16")]
+        self.assertEqual(4, len(ways))
+        self.assertEqual(2, sum("--graph" in way for way in ways))
+        compiled = [way for _, way in choice.compiled("net", "bf16", ("p", ("--layout", "channels_last", "--graph")))]
+        self.assertEqual([("--layout", "channels_last", "--compile"), ("--layout", "channels_last", "--graph", "--compile")], compiled)
+        self.assertEqual(("--device", "cuda"), programs.torch_device(self.options()))
+
+    def test_ours_is_asked_for_the_device_and_not_for_threads(self):
+        self.assertEqual(("--device", "gpu:0"), programs.our_device(self.options()))
+        self.assertEqual(("--threads", "2"), programs.our_device(bench.parse_arguments(["--threads", "2"])))
 
 
 class Compares(unittest.TestCase):

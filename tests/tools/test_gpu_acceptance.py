@@ -38,6 +38,31 @@ CEILINGS = [
 ]
 
 
+class Training(unittest.TestCase):
+    def test_a_build_without_the_part_is_said_to_be_one(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            journal = acceptance.Journal(Path(folder))
+            with self.assertRaisesRegex(RuntimeError, "no cuDNN part"):
+                acceptance.training_steps(journal, Path(folder), Path(folder), 1, "")
+
+    def test_its_steps_run_one_after_the_other_though_the_first_fails(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            programs = Path(folder) / "bin"
+            programs.mkdir()
+            (programs / "roof_cudnn.so").touch()
+            for name, text in (("test_cudnn_device", "exit 1"), ("roof", "echo swept")):
+                (programs / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+                (programs / name).chmod(0o755)
+            journal = acceptance.Journal(Path(folder))
+            acceptance.training_steps(journal, Path(folder), Path(folder), 0.01, "")
+        self.assertEqual(["training: device tests", "training: sweep", "training: beside PyTorch"],
+                         [row["step"] for row in journal.rows])
+        self.assertEqual(["failed", "ok"], [row["status"] for row in journal.rows[:2]])
+
+    def test_the_plan_is_there(self):
+        self.assertTrue(acceptance.ROOF_PLAN.is_file())
+
+
 class Journal(unittest.TestCase):
     def test_a_step_that_fails_is_said_and_the_next_one_runs(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as said:

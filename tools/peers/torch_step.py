@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""Training steps of a torchvision network under PyTorch on the CPU, timed on request.
+"""Training steps of a torchvision network under PyTorch on the CPU or a GPU, timed on request.
 
 A step is what `roof run` times: gradients cleared, forward, mean cross-entropy, backward, SGD with momentum 0.9 and weight
 decay 1e-4 on every parameter, on one resident batch of random images of 3x224x224, dropout on. bf16 is PyTorch's own
-mixed precision: fp32 weights and updates, convolutions and matrix products in bf16 (torch.autocast).
+mixed precision: fp32 weights and updates, convolutions and matrix products in bf16 (torch.autocast); fp16 is that with a
+scaled loss.
+
+On a GPU (--device cuda) steps follow one another without waiting for the host, and a step's time is that from one event on
+the device to the next: PyTorch is not charged for being asked. cuDNN tries its algorithms (cudnn.benchmark); fp32 is fp32,
+and tf32 what PyTorch makes of it. --graph captures the whole step, optimizer included, as a CUDA graph.
 
 It speaks in lines of JSON. The first, when it is ready, says what it is; then each line it reads is a number of steps, and
 each line it writes is {"seconds": [...]}, one number per step. Between requests it waits and takes no processor time. With
@@ -32,7 +37,9 @@ def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="as torchvision names it: alexnet, vgg16_bn, resnet50, ...")
     parser.add_argument("--batch", type=int, required=True, help="images per step")
-    parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--precision", choices=["fp32", "tf32", "bf16", "fp16"], default="fp32")
+    parser.add_argument("--graph", action="store_true", help="on a GPU: capture the step as a CUDA graph")
     parser.add_argument("--layout", choices=["channels_last", "contiguous"], default="channels_last",
                         help="of images and weights in memory [channels_last]")
     parser.add_argument("--compile", action="store_true", help="torch.compile the network (PyTorch 2)")
@@ -73,39 +80,87 @@ def optimizer_of(torch, parameters):
     return torch.optim.SGD(parameters, **settings), "plain"
 
 
+NARROW = {"bf16": "bfloat16", "fp16": "float16"}
+
+
+def set_precision(torch, options):
+    torch.backends.cuda.matmul.allow_tf32 = options.precision != "fp32"
+    torch.backends.cudnn.allow_tf32 = options.precision != "fp32"
+    torch.backends.cudnn.benchmark = True
+
+
 def make_step(torch, torchvision, options):
-    """A function that does one step and returns its loss, and the name of the optimizer's kind."""
+    """A function that does one step and returns its loss as a tensor, and the name of the optimizer's kind."""
     torch.manual_seed(0)
+    set_precision(torch, options)
     network = getattr(torchvision.models, options.model)(num_classes=1000)
     layout = torch.channels_last if options.layout == "channels_last" else torch.contiguous_format
-    network = network.to(memory_format=layout).train()
-    images = torch.randn(options.batch, 3, 224, 224).to(memory_format=layout)
-    labels = torch.randint(0, 1000, (options.batch,))
+    network = network.to(options.device).to(memory_format=layout).train()
+    images = torch.randn(options.batch, 3, 224, 224).to(options.device).to(memory_format=layout)
+    labels = torch.randint(0, 1000, (options.batch,)).to(options.device)
     measure = torch.nn.CrossEntropyLoss()
     optimizer, kind = optimizer_of(torch, list(network.parameters()))
     run = torch.compile(network) if options.compile else network
+    scaler = torch.amp.GradScaler("cuda") if options.precision == "fp16" else None
 
     def mixed():
-        if options.precision == "fp32":
+        if options.precision not in NARROW:
             return contextlib.nullcontext()
-        return torch.autocast("cpu", dtype=torch.bfloat16)
+        # A captured step must not keep the narrow copies of the weights from the step before.
+        return torch.autocast(options.device, dtype=getattr(torch, NARROW[options.precision]), cache_enabled=not options.graph)
 
     def step():
         optimizer.zero_grad(set_to_none=True)
         with mixed():
             loss = measure(run(images).float(), labels)
-        loss.backward()
-        optimizer.step()
-        return loss.item()
+        if scaler is None:
+            loss.backward()
+            optimizer.step()
+        else:
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+        return loss
 
-    return step, kind
+    return (captured(torch, step) if options.graph else step), kind
+
+
+def captured(torch, step):
+    """The step as a CUDA graph, captured after some steps on a stream of their own, as PyTorch's notes have it."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step()
+
+    def replay():
+        graph.replay()
+        return loss
+
+    return replay
+
+
+def timed_on_gpu(torch, step, count):
+    """From event to event, so that the host may run ahead, as it does in training."""
+    marks = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]
+    marks[0].record()
+    for mark in marks[1:]:
+        step()
+        mark.record()
+    torch.cuda.synchronize()
+    return {"seconds": [begin.elapsed_time(end) * 1e-3 for begin, end in zip(marks, marks[1:])],
+            "peak_memory_bytes": torch.cuda.max_memory_allocated()}
 
 
 def timed(step, count):
     seconds = []
     for _ in range(count):
         begin = time.perf_counter()
-        step()
+        step().item()
         seconds.append(time.perf_counter() - begin)
     return {"seconds": seconds,
             "peak_memory_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}
@@ -126,18 +181,25 @@ def main(arguments):
     if options.compile and not hasattr(torch, "compile"):
         print(f"torch_step: --compile needs PyTorch 2, this is {torch.__version__}", file=sys.stderr)
         return 2
+    if options.device == "cuda" and not torch.cuda.is_available():
+        print("torch_step: this PyTorch sees no GPU", file=sys.stderr)
+        return 2
+    if options.graph and (options.device != "cuda" or options.precision == "fp16"):
+        print("torch_step: --graph captures steps on a GPU whose loss is not scaled", file=sys.stderr)
+        return 2
     if options.threads:
         torch.set_num_threads(options.threads)
     step, kind = make_step(torch, torchvision, options)
-    losses = [step() for _ in range(max(1, options.warmup))]
+    losses = [step().item() for _ in range(max(1, options.warmup))]
+    time_steps = (lambda count: timed_on_gpu(torch, step, count)) if options.device == "cuda" else (lambda count: timed(step, count))
     say({"ready": True, "torch": torch.__version__, "torchvision": torchvision.__version__,
-         "threads": torch.get_num_threads(), "layout": options.layout, "compiled": options.compile, "sgd": kind,
+         "threads": torch.get_num_threads(), "layout": options.layout, "compiled": options.compile, "graph": options.graph, "sgd": kind,
          "loss": losses[0]})
     if options.steps:
-        say(timed(step, options.steps))
+        say(time_steps(options.steps))
         return 0
     for line in sys.stdin:
-        say(timed(step, int(line)))
+        say(time_steps(int(line)))
     return 0
 
 

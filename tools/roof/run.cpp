@@ -82,6 +82,8 @@ Action run(Grammar& grammar)
     grammar.value("--communication", train_options.communication);
     grammar.value("--bucket-mb", train_options.bucket_mb);
     grammar.value("--batch-norm", train_options.batch_norm);
+    grammar.flag("--no-graph", train_options.no_graph);
+    grammar.flag("--deterministic", train_options.deterministic);
     grammar.value("--out", options->out);
     grammar.flag("--profile", train_options.profile);
     grammar.flag("--explain", options->explain);

@@ -75,6 +75,8 @@ Plan train_plan(const TrainOptions& options)
     set("communication", options.communication);
     set("bucket_mb", options.bucket_mb);
     set("batch_norm", options.batch_norm);
+    if (options.no_graph) set("graph", "off");
+    if (options.deterministic) set("deterministic", "on");
     Plan plan;
     plan.name = "run";
     plan.description = "training steps of " + options.model + ", as given on the command line";

@@ -25,6 +25,8 @@ struct TrainOptions {
     std::string batch_norm;
     std::string steps;
     bool profile = false;
+    bool no_graph = false;       ///< on a GPU: launch by launch
+    bool deterministic = false;  ///< on a GPU: only what gives the same bits each time
 };
 
 /// Steps in total, 0 if the stopping rule decides. Throws InputError unless it is a whole number from 1 to a million.

@@ -31,9 +31,10 @@ def openmp(threads):
 class Torch:
     """A PyTorch process with one network, which waits between requests."""
 
-    def __init__(self, python, model, batch, precision, threads, variant):
+    def __init__(self, options, python, model, batch, precision, variant):
+        threads = options.threads
         command = shlex.split(python) + [str(PEERS / "torch_step.py"), "--model", model, "--batch", str(batch), "--precision",
-                                         precision, "--threads", str(threads), "--warmup", "1", *variant]
+                                         precision, "--threads", str(threads), "--warmup", "1", *torch_device(options), *variant]
         self.complaints = tempfile.TemporaryFile("w+")
         try:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -62,7 +63,7 @@ class Torch:
         return self.answer()
 
     def note(self):
-        compiled = ", compiled" if self.about["compiled"] else ""
+        compiled = (", compiled" if self.about["compiled"] else "") + (", CUDA graph" if self.about.get("graph") else "")
         return f"torch {self.about['torch']}, {self.about['layout']}{compiled}, {self.about['sgd']} SGD"
 
     def close(self):
@@ -75,8 +76,16 @@ class Torch:
         self.complaints.close()
 
 
+def on_gpu(options):
+    return options.device.startswith("gpu")
+
+
+def torch_device(options):
+    return ("--device", "cuda") if on_gpu(options) else ()
+
+
 class Choice:
-    """PyTorch at its best: of Pythons, layouts and torch.compile, whichever is the fastest. What lost clearly at one batch of
+    """PyTorch at its best: of Pythons, layouts, CUDA graphs and torch.compile, whichever is the fastest. What lost clearly at one batch of
     a network and precision is not tried at the next ones, and torch.compile no more once it lost at all."""
 
     HOPELESS = 1.15
@@ -88,19 +97,23 @@ class Choice:
 
     def variants(self, model, precision):
         """(python, arguments) of those without torch.compile that are still in question."""
-        found = [(python, ("--layout", layout)) for python in self.options.python
-                 for layout in ("channels_last", "contiguous")]
+        ways = [("--layout", layout) for layout in ("channels_last", "contiguous")]
+        if on_gpu(self.options):
+            ways += [(*way, "--graph") for way in ways]
+        found = [(python, way) for python in self.options.python for way in ways]
         return [variant for variant in found if (model, precision, variant) not in self.lost]
 
     def compiled(self, model, precision, best):
         """The best layout with torch.compile, for each Python."""
-        found = [(python, (*best[1], "--compile")) for python in self.options.python] if self.options.compile else []
+        plain = tuple(word for word in best[1] if word != "--graph")
+        ways = {(*best[1], "--compile"), (*plain, "--compile")}
+        found = [(python, way) for python in self.options.python for way in sorted(ways)] if self.options.compile else []
         return [variant for variant in found if (model, precision, variant) not in self.lost]
 
     def known(self, model, batch, precision):
         """The variant that was the best at the last batch tried, running; None if there is none."""
         variant = self.last.get((model, precision))
-        return variant and Torch(variant[0], model, batch, precision, self.options.threads, variant[1])
+        return variant and Torch(self.options, variant[0], model, batch, precision, variant[1])
 
     def fastest(self, model, batch, precision, trial_steps, say):
         """The variant with the least median in a short trial, still running, and that median. Throws NotMeasured with the
@@ -111,7 +124,7 @@ class Choice:
             nonlocal best
             say(f"trying PyTorch {' '.join(variant[1])} of {variant[0]}")
             try:
-                torch = Torch(variant[0], model, batch, precision, self.options.threads, variant[1])
+                torch = Torch(self.options, variant[0], model, batch, precision, variant[1])
                 times[variant] = statistics.median(torch.steps(trial_steps)["seconds"])
             except (NotMeasured, OSError) as error:
                 reasons.append(str(error))
@@ -138,12 +151,16 @@ class Choice:
 
 # ---------------------------------------------------------------------------------------------------------------- roof
 
+def our_device(options):
+    return ("--device", options.device) if on_gpu(options) else ("--threads", str(options.threads))
+
+
 def run_roof(options, row, steps, folder, *more):
-    """Our visit: (seconds of each timed step, peak memory of the process in bytes, the row that `roof` printed). The first
+    """Our visit: (seconds of each timed step, peak memory in bytes, of the process or as planned on a GPU, the row that `roof` printed). The first
     step is not timed. Throws NotMeasured."""
     command = shlex.split(options.roof) + ["run", row.model, "--batch", str(row.batch), "--precision", row.precision,
-                                           "--algorithm", row.algorithm, "--threads", str(options.threads), "--steps",
-                                           str(steps + 1), "--json", "--out", str(folder), *more]
+                                           "--algorithm", row.algorithm, *our_device(options), "--steps", str(steps + 1),
+                                           "--json", "--out", str(folder), *more]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         with subprocess.Popen(command, stdout=out, stderr=err,
                               env={**os.environ, **openmp(options.threads)}) as process:
@@ -160,7 +177,8 @@ def run_roof(options, row, steps, folder, *more):
         raise NotMeasured(f"{answer['status']}: {answer['reason']}")
     with open(Path(folder) / "samples.csv", newline="", encoding="utf-8") as file:
         seconds = tuple(float(line["launch_s"]) for line in csv.DictReader(file) if line["used"] == "1")
-    return seconds, usage.ru_maxrss * 1024, answer
+    memory = answer["peak_memory_bytes"] if on_gpu(options) else usage.ru_maxrss * 1024
+    return seconds, memory, answer
 
 
 def placement(options, folder):

@@ -21,23 +21,33 @@ bool is_allowed(const EngineNotes& notes, const Settings& settings)
     return !full || (!notes.tensor_core && !notes.rounds_inputs);
 }
 
-std::vector<Candidate> candidates(const ConvolutionShape& shape, const Settings& settings, const Descriptor& device)
+std::vector<Engine> allowed_engines(const ConvolutionShape& shape, const Settings& settings, const Descriptor& device)
 {
-    std::vector<Candidate> found;
+    std::vector<Engine> found;
     try {
-        for (const Engine& engine : ConvolutionGraph(shape).engines(device)) {
-            if (!is_allowed(engine.notes, settings)) continue;
-            try {
-                found.push_back({engine, plan_of(engine, device)});
-            } catch (const Unsupported&) {
-                continue;  // suggested, and yet not for this device
-            }
-        }
+        found = ConvolutionGraph(shape).engines(device);
     } catch (const Unsupported&) {
         return {};  // no graph of this kind
     }
-    const auto wanted = [&](const Candidate& one) { return is_of(one.engine.notes, settings.algorithm); };
-    if (std::ranges::any_of(found, wanted)) std::erase_if(found, [&](const Candidate& one) { return !wanted(one); });
+    std::erase_if(found, [&](const Engine& engine) { return !is_allowed(engine.notes, settings); });
+    const auto is_wanted = [&](const Engine& engine) { return is_of(engine.notes, settings.algorithm); };
+    if (std::ranges::any_of(found, is_wanted)) std::erase_if(found, [&](const Engine& one) { return !is_wanted(one); });
+    return found;
+}
+
+std::vector<Candidate> candidates(const std::vector<Engine>& engines, const Descriptor& device)
+{
+    constexpr int most_compiled = 6;
+    int compiled = 0;
+    std::vector<Candidate> found;
+    for (const Engine& engine : engines) {
+        if (engine.notes.compiled_at_run_time && ++compiled > most_compiled) continue;
+        try {
+            found.push_back({engine, plan_of(engine, device)});
+        } catch (const Unsupported&) {
+            continue;  // suggested, and yet not for this device
+        }
+    }
     return found;
 }
 

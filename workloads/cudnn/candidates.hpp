@@ -14,14 +14,17 @@ namespace roof::cudnn {
 /// fp32 means fp32: engines that use tensor cores or round their inputs are none for it.
 bool is_allowed(const EngineNotes& notes, const Settings& settings);
 
-/// Engines with plans, in the order of the library's heuristics.
+/// The engines that are allowed, in the order of the library's heuristics; of an algorithm that a pass is not offered in, though other
+/// passes may be, those of any. Empty if cuDNN has none.
+std::vector<Engine> allowed_engines(const ConvolutionShape& shape, const Settings& settings, const Descriptor& device);
+
 struct Candidate {
     Engine engine;
     Plan plan;
 };
-/// Those that are allowed and serve the device; of an algorithm that a pass is not offered in, though other passes may be, those
-/// of any. Empty if cuDNN has none.
-std::vector<Candidate> candidates(const ConvolutionShape& shape, const Settings& settings, const Descriptor& device);
+/// Those of the engines that serve the device, with their plans. Of engines that are compiled at run time, which takes a good part of a
+/// second each, the first few alone.
+std::vector<Candidate> candidates(const std::vector<Engine>& engines, const Descriptor& device);
 
 /// Whether cuDNN has an engine of the algorithm for 3x3 convolutions on this device. Throws Error.
 bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device);

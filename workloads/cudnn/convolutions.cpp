@@ -105,56 +105,71 @@ Choice Convolutions::choose(const ConvolutionShape& shape)
 /// With bias and ReLU if some engine computes them too, else without.
 Convolutions::Chosen Convolutions::find(const ConvolutionShape& shape)
 {
-    const std::size_t limit = workspace_limit();
     for (const ConvolutionShape& form : {shape, without_epilogue(shape)}) {
-        std::vector<Candidate> offered = candidates(form, settings_, device_);
-        std::erase_if(offered,
-                      [&](const Candidate& one) { return static_cast<std::size_t>(one.plan.workspace) > limit; });
-        if (offered.empty()) continue;
-        const Candidate best = offered[fastest(form, offered)];
-        return {choice_of(best, form.bias == shape.bias && form.relu == shape.relu), best};
+        const std::vector<Engine> engines = allowed_engines(form, settings_, device_);
+        std::optional<Candidate> best = remembered(form, engines);
+        if (!best) best = fastest(form, engines);
+        if (best) return {choice_of(*best, form.bias == shape.bias && form.relu == shape.relu), *best};
     }
     throw Unsupported("cuDNN " + library_version() + " has no engine for the " + std::string(name(shape.pass)) +
                       " pass of " + shape.text() + " in " + std::string(traits(settings_.precision).name) +
                       (settings_.deterministic ? ", the same bits each time" : "") + " on this GPU");
 }
 
-/// The number of the fastest of the candidates: of an earlier run, if it is among them, or of trials.
-std::size_t Convolutions::fastest(const ConvolutionShape& shape, const std::vector<Candidate>& among)
+engine::Question Convolutions::question(const ConvolutionShape& shape) const
 {
-    const engine::Question asked{shape.text(), std::string(name(shape.pass)), std::string(traits(shape.precision).name),
-                                 1, "cuDNN " + library_version() + " on " + device_model_};
-    const auto known = choices_ ? choices_->find(asked) : std::nullopt;
-    for (std::size_t i = 0; known && i < among.size(); ++i) {
-        if (among[i].engine.name == *known) return i;
-    }
-    std::size_t best = 0;
+    return {shape.text(), std::string(name(shape.pass)), std::string(traits(shape.precision).name), 1,
+            "cuDNN " + library_version() + " on " + device_model_};
+}
+
+/// What was the fastest in an earlier run, if it is among the engines: no other one's plan is made then.
+std::optional<Candidate> Convolutions::remembered(const ConvolutionShape& shape, const std::vector<Engine>& among) const
+{
+    const auto known = choices_ ? choices_->find(question(shape)) : std::nullopt;
+    if (!known) return std::nullopt;
+    const auto found = std::ranges::find_if(among, [&](const Engine& engine) { return engine.name == *known; });
+    if (found == among.end()) return std::nullopt;
+    const std::vector<Candidate> planned = candidates({*found}, device_);
+    return planned.empty() ? std::nullopt : std::optional(planned.front());
+}
+
+/// By trials. None if no engine serves.
+std::optional<Candidate> Convolutions::fastest(const ConvolutionShape& shape, const std::vector<Engine>& among)
+{
+    std::vector<Candidate> offered = candidates(among, device_);
+    const std::size_t limit = workspace_limit();
+    std::erase_if(offered, [&](const Candidate& one) { return static_cast<std::size_t>(one.plan.workspace) > limit; });
+    if (offered.empty()) return std::nullopt;
+    std::int64_t workspace = 0;
+    for (const Candidate& one : offered) workspace = std::max(workspace, one.plan.workspace);
+    const Bench bench(shape, static_cast<std::size_t>(workspace));
+    const Descriptor addresses = pack(bench.addresses());
+    const Candidate* best = nullptr;
     Seconds least{std::numeric_limits<double>::infinity()};
-    for (std::size_t i = 0; i < among.size(); ++i) {
-        const Seconds seconds = least_time(shape, among[i], least);
+    for (const Candidate& one : offered) {
+        const Seconds seconds = least_time(one, addresses, least);
         if (seconds >= least) continue;
-        best = i;
+        best = &one;
         least = seconds;
     }
+    if (best == nullptr) throw Error("none of cuDNN's engines for " + shape.text() + " ran");
     // A restricted search found the best of some, which is not what `auto` asks for.
     const bool is_whole = settings_.algorithm == Algorithm::automatic && !settings_.deterministic;
-    if (choices_ && is_whole) choices_->remember(asked, among[best].engine.name, least);
-    return best;
+    if (choices_ && is_whole) choices_->remember(question(shape), best->engine.name, least);
+    return *best;
 }
 
 /// Of some runs; of one alone if that is hopeless beside the best. Infinite for an engine that fails.
-Seconds Convolutions::least_time(const ConvolutionShape& shape, const Candidate& candidate, Seconds best) const
+Seconds Convolutions::least_time(const Candidate& candidate, const Descriptor& addresses, Seconds best) const
 {
     constexpr int runs = 5;
     constexpr double hopeless = 2;
+    const auto run = [&] {
+        check(cudnnBackendExecute(handle_.get(), candidate.plan.descriptor.get(), addresses.get()),
+              candidate.engine.name);
+    };
     try {
-        const Bench bench(shape, static_cast<std::size_t>(candidate.plan.workspace));
-        const Descriptor bound = pack(bench.addresses());
         const gpu::EventTimer timer;
-        const auto run = [&] {
-            check(cudnnBackendExecute(handle_.get(), candidate.plan.descriptor.get(), bound.get()),
-                  candidate.engine.name);
-        };
         timer.time(stream_, run);  // loads the kernels
         Seconds least = timer.time(stream_, run);
         for (int i = 1; i < runs && least < best * hopeless; ++i) least = std::min(least, timer.time(stream_, run));

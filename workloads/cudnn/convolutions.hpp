@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,10 @@ class Convolutions {
     };
 
     Chosen find(const ConvolutionShape& shape);
-    std::size_t fastest(const ConvolutionShape& shape, const std::vector<Candidate>& among);
-    Seconds least_time(const ConvolutionShape& shape, const Candidate& candidate, Seconds best) const;
+    engine::Question question(const ConvolutionShape& shape) const;
+    std::optional<Candidate> remembered(const ConvolutionShape& shape, const std::vector<Engine>& among) const;
+    std::optional<Candidate> fastest(const ConvolutionShape& shape, const std::vector<Engine>& among);
+    Seconds least_time(const Candidate& candidate, const Descriptor& addresses, Seconds best) const;
 
     const gpu::Stream& stream_;
     Settings settings_;

@@ -1,6 +1,5 @@
 #include "workloads/cudnn/device_program.hpp"
 
-#include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/largest_batch.hpp"
@@ -11,18 +10,19 @@
 namespace roof::cudnn {
 namespace {
 
-/// The arena; where it does not fit, the error says which batch would.
-gpu::Buffer<std::byte> take(const model::Graph& graph, const Settings& settings, std::size_t bytes)
+std::size_t available_bytes()
 {
-    const std::string what_for = "training " + graph.name() + " at batch " + std::to_string(settings.batch);
-    try {
-        return {bytes, what_for};
-    } catch (const OutOfMemory& error) {
-        const int fits = largest_batch(graph, settings, static_cast<std::size_t>(error.available.value));
-        throw OutOfMemory(
-            error.wanted, error.available,
-            what_for + " (by the plan of memory, the largest batch that fits is " + std::to_string(fits) + ")");
-    }
+    std::size_t available = 0;
+    std::size_t total = 0;
+    gpu::check(cudaMemGetInfo(&available, &total));
+    return available;
+}
+
+/// Before candidates are tried: what cannot fit takes no time, and its error says what would.
+const gpu::Stream& with_room(const gpu::Stream& stream, const model::Graph& graph, const Settings& settings)
+{
+    require_room(graph, settings, available_bytes());
+    return stream;
 }
 
 template <class Element>
@@ -40,13 +40,13 @@ void copy_in(void* to, const void* from, std::size_t bytes)
 
 DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings, const gpu::Stream& stream,
                              std::shared_ptr<engine::Choices> choices, const std::string& device_model)
-    : stream_(stream),
+    : stream_(with_room(stream, graph, settings)),
       convolutions_(stream, settings, std::move(choices), device_model),
       products_(stream),
       written_(graph, settings,
                {[this](const ConvolutionShape& shape) { return convolutions_.choose(shape); },
                 [this](const Product& product) { return products_.choose(product); }}),
-      arena_(take(graph, settings, written_.bytes())),
+      arena_(written_.bytes(), "training " + graph.name() + " at batch " + std::to_string(settings.batch)),
       memory_(written_.program(), arena_.data())
 {
     fill();

@@ -14,6 +14,13 @@ namespace roof::cudnn {
 /// stream: what an event recorded there waits for. Parameters are numbered as in graph.parameters().
 using GradientReady = std::function<void(std::size_t parameter, cudaStream_t stream)>;
 
+/// What shares a step's gradients with other ranks puts in its way. Either may be empty.
+struct GradientHooks {
+    GradientReady ready;
+    /// Called likewise before the update is put into the stream: what is to be waited for is joined to the stream there.
+    std::function<void(cudaStream_t stream)> before_update;
+};
+
 struct GradientBlock {
     float* begin = nullptr;  ///< on the device
     std::size_t count = 0;   ///< padding between parameters included: it is zero, and stays so when ranges are summed

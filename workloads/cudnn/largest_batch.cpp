@@ -1,7 +1,10 @@
 // The largest batch that fits, by planning: cheap, since a plan needs no device.
 #include "workloads/cudnn/largest_batch.hpp"
 
+#include "ert/base/error.hpp"
 #include "workloads/cudnn/written.hpp"
+
+#include <string>
 
 namespace roof::cudnn {
 namespace {
@@ -26,6 +29,16 @@ int largest_batch(const model::Graph& graph, const Settings& settings, std::size
         (planned_bytes(graph, settings, middle) <= bytes ? fits : fails) = middle;
     }
     return fits;
+}
+
+void require_room(const model::Graph& graph, const Settings& settings, std::size_t available)
+{
+    const std::size_t wanted = planned_bytes(graph, settings, settings.batch);
+    if (wanted <= available) return;
+    throw OutOfMemory(Bytes{static_cast<double>(wanted)}, Bytes{static_cast<double>(available)},
+                      "training " + graph.name() + " at batch " + std::to_string(settings.batch) +
+                          " (by the plan of memory, the largest batch that fits is " +
+                          std::to_string(largest_batch(graph, settings, available)) + ")");
 }
 
 }  // namespace roof::cudnn

@@ -12,4 +12,7 @@ namespace roof::cudnn {
 /// 0 if not even one does. Analytic.
 int largest_batch(const model::Graph& graph, const Settings& settings, std::size_t bytes);
 
+/// Throws OutOfMemory, before any memory is taken, if the plan of the settings' batch does not fit; its message says which would.
+void require_room(const model::Graph& graph, const Settings& settings, std::size_t available);
+
 }  // namespace roof::cudnn

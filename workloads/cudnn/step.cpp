@@ -5,6 +5,7 @@
 #include "ert/gpu/check.hpp"
 #include "workloads/engine/step_facts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -18,6 +19,14 @@ Input::Target target_of(const DeviceProgram& program, int classes)
 {
     const Tensor& images = program.written().images();
     return {program.images(), program.labels(), static_cast<std::size_t>(images.batch), images.elements(), classes};
+}
+
+/// The number of the phase's first stage.
+std::size_t first_of(const Program& program, Phase phase)
+{
+    const auto is_of = [phase](const Program::Stage& stage) { return stage.part.phase == phase; };
+    const auto found = std::ranges::find_if(program.stages(), is_of);
+    return static_cast<std::size_t>(found - program.stages().begin());
 }
 
 nvmlDevice_st* find(const gpu::Nvml* nvml, gpu::DeviceId id)
@@ -40,6 +49,7 @@ Step::Step(const model::Graph& graph, const Settings& settings, const StepOption
                                engine::data_seed),
              target_of(program_, graph.classes())),
       work_(engine::step_work(graph, settings.batch, settings.precision, program_.written().program().parts())),
+      first_update_(first_of(program_.written().program(), Phase::update)),
       between_(program_.written().program().stages().size() + 1),
       part_seconds_(program_.written().program().stages().size()),
       state_(sizeof(StepState), gpu::HostBuffer::Pages::pinned),
@@ -106,7 +116,8 @@ void Step::enqueue(const Trace& trace, const std::vector<Event>* between, bool i
     for (std::size_t stage = 0; stage < part_seconds_.size(); ++stage) {
         const Trace::Launching launching = trace.launching(stage);
         if (between != nullptr) record((*between)[stage]);
-        program_.enqueue(stage, options_.gradient_ready);
+        if (stage == first_update_ && options_.gradients.before_update) options_.gradients.before_update(stream_.get());
+        program_.enqueue(stage, options_.gradients.ready);
         if (stage == 0) record(images_read_);
     }
     if (between != nullptr) record(between->back());

@@ -26,7 +26,7 @@ struct StepOptions {
     bool graph = true;               ///< false: each launch goes operation by operation
     std::shared_ptr<engine::Choices> choices{};
     std::shared_ptr<const gpu::Nvml> nvml{};
-    GradientReady gradient_ready{};
+    GradientHooks gradients{};
 };
 
 class Step : public Subject {
@@ -63,6 +63,7 @@ class Step : public Subject {
     Work work_;
     Event begin_, end_;
     Event images_read_;
+    std::size_t first_update_;
     std::vector<Event> between_;  ///< one more than there are stages
     std::optional<StepGraph> step_graph_;
     std::optional<StepGraph> watched_graph_;

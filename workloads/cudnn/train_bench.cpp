@@ -120,7 +120,7 @@ std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& mac
         .choices = std::make_shared<engine::Choices>(
             cache_.empty() ? cache_ : cache_ / slug(device.model) / "cudnn_convolutions.csv"),
         .nvml = nvml_,
-        .gradient_ready = {},
+        .gradients = {},
     };
     return std::make_unique<Step>(model::build_model(point.text("model")), settings_of(point), options);
 }

@@ -4,6 +4,8 @@
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
+#include <type_traits>
+
 namespace roof::cudnn {
 namespace {
 
@@ -149,7 +151,8 @@ struct StatisticsBody {
     }
 };
 
-template <class Element, int width>
+/// `stores`: the gradient is written too. Without it the loads of several rows are under way at once.
+template <class Element, int width, bool stores>
 struct GradientBody {
     const Element* share;
     const Element* other;
@@ -174,7 +177,7 @@ struct GradientBody {
 #pragma unroll
             for (int i = 0; i < width; ++i) g.lane[i] = masked(g.lane[i], y.lane[i]);
         }
-        if (result != nullptr) {
+        if constexpr (stores) {
             // Summed is what is stored, as the kernels behind this one will read it.
             store(result, k, g);
 #pragma unroll
@@ -225,13 +228,16 @@ void enqueue(const ReduceGradient& operation, const Memory& memory, cudaStream_t
     with_vectors(operation.share, [&](auto element, auto by) {
         using Element = decltype(element);
         constexpr int width = decltype(by)::width;
-        const GradientBody<Element, width> body{
-            memory.at<Element>(operation.share),        memory.at<Element>(operation.other_share),
-            memory.at<Element>(operation.output),       memory.at<Element>(operation.source),
-            memory.at<float>(operation.channels.mean),  memory.at<float>(operation.channels.inverse_deviation),
-            memory.at<Element>(operation.result),       memory.at<float>(operation.sum),
-            memory.at<float>(operation.sum_of_products)};
-        launch_sums<width>(operation.share, body, operation.partial, memory, stream);
+        const auto launch = [&](auto stores) {
+            const GradientBody<Element, width, decltype(stores)::value> body{
+                memory.at<Element>(operation.share),        memory.at<Element>(operation.other_share),
+                memory.at<Element>(operation.output),       memory.at<Element>(operation.source),
+                memory.at<float>(operation.channels.mean),  memory.at<float>(operation.channels.inverse_deviation),
+                memory.at<Element>(operation.result),       memory.at<float>(operation.sum),
+                memory.at<float>(operation.sum_of_products)};
+            launch_sums<width>(operation.share, body, operation.partial, memory, stream);
+        };
+        operation.result ? launch(std::true_type{}) : launch(std::false_type{});
     });
 }
 

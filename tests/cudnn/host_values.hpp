@@ -1,0 +1,43 @@
+// How the loops of the tests see tensors: as fp32 numbers, whatever they are stored in; and the two loops that are sums of products.
+#pragma once
+
+#include "workloads/cudnn/formulas.hpp"
+#include "workloads/cudnn/program.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+namespace roof::cudnn {
+
+/// A tensor's values, read and written as fp32.
+class Values {
+  public:
+    Values(const Memory& memory, const Tensor& tensor) : at_(memory.at(tensor)), precision_(tensor.precision) {}
+
+    explicit operator bool() const { return at_ != nullptr; }
+    float operator[](std::size_t i) const
+    {
+        if (precision_ == Precision::bf16) return widen(static_cast<const __nv_bfloat16*>(at_)[i]);
+        if (precision_ == Precision::fp16) return widen(static_cast<const __half*>(at_)[i]);
+        return static_cast<const float*>(at_)[i];
+    }
+    void put(std::size_t i, float value)
+    {
+        if (precision_ == Precision::bf16)
+            static_cast<__nv_bfloat16*>(at_)[i] = narrow<__nv_bfloat16>(value);
+        else if (precision_ == Precision::fp16)
+            static_cast<__half*>(at_)[i] = narrow<__half>(value);
+        else
+            static_cast<float*>(at_)[i] = value;
+    }
+
+  private:
+    void* at_;
+    Precision precision_;
+};
+
+/// By definition, a tap of the window at a time; sums in double.
+void convolve(const Convolve& op, const Memory& memory);
+void multiply(const Multiply& op, const Memory& memory);
+
+}  // namespace roof::cudnn
