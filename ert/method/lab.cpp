@@ -18,6 +18,18 @@ void Lab::add(AbsentPart part)
     absent_.push_back(std::move(part));
 }
 
+void Lab::add(Profiler profiler)
+{
+    profilers_.push_back(std::move(profiler));
+}
+
+const Profiler* Lab::profiler(std::string_view device_kind) const
+{
+    const auto found =
+        std::ranges::find_if(profilers_, [&](const Profiler& one) { return one.device_kind == device_kind; });
+    return found == profilers_.end() ? nullptr : &*found;
+}
+
 const Bench* Lab::find(std::string_view name, std::string_view device_kind) const
 {
     const auto found = std::ranges::find_if(

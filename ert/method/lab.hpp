@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ert/method/bench.hpp"
+#include "ert/method/profiler.hpp"
 
 #include <memory>
 #include <string>
@@ -22,6 +23,7 @@ class Lab {
     /// Throws std::logic_error if that device kind has a bench of that name already.
     void add(std::unique_ptr<Bench> bench);
     void add(AbsentPart part);
+    void add(Profiler profiler);
     /// Parts fill in what they know of the machine; the CPU part lays the ground.
     Machine& machine() { return machine_; }
     const Machine& machine() const { return machine_; }
@@ -30,11 +32,14 @@ class Lab {
     const Bench* find(std::string_view name, std::string_view device_kind) const;
     const std::vector<std::unique_ptr<Bench>>& benches() const { return benches_; }
     const std::vector<AbsentPart>& absent() const { return absent_; }
+    /// Null if no part of this build sees into that kind of device.
+    const Profiler* profiler(std::string_view device_kind) const;
 
   private:
     Machine machine_;
     std::vector<std::unique_ptr<Bench>> benches_;
     std::vector<AbsentPart> absent_;
+    std::vector<Profiler> profilers_;
 };
 
 }  // namespace roof

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <map>
 #include <new>
+#include <optional>
 
 namespace roof {
 namespace {
@@ -80,15 +81,55 @@ Role role_of_missing(const Item& item, const Lab& lab)
     return item.bench_name == "bandwidth" ? Role::bandwidth : item.bench_name == "flops" ? Role::compute : Role::step;
 }
 
-void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer)
+/// A subject that is watched, if the item wants it and this machine can; else the reason why not, if it was wanted.
+struct Watched {
+    std::optional<Profile> profile;
+    std::vector<std::string> remarks;
+};
+
+Watched watch(const Item& item, const Lab& lab, const Device& device, const std::vector<Part>& parts)
+{
+    if (!item.profile) return {};
+    const Profiler* const profiler = lab.profiler(device.kind);
+    if (profiler == nullptr) return {{}, {"not profiled: this build has nothing that sees into a " + device.kind}};
+    try {
+        return {profiler->attach(device, parts), {}};
+    } catch (const Error& error) {
+        return {{}, {std::string("not profiled: ") + error.what()}};
+    }
+}
+
+/// The remarks of it.
+std::vector<std::string> record(Subject& subject, Trace& trace, const Profile& watching, const Clock& clock,
+                                const std::filesystem::path& folder, const std::string& id)
+{
+    try {
+        std::vector<std::string> remarks = profile(subject, trace, watching, clock);
+        watching.write(folder, id);
+        return remarks;
+    } catch (const InputError&) {
+        throw;
+    } catch (const Error& error) {
+        return {std::string("not profiled to the end: ") + error.what()};
+    }
+}
+
+void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer,
+         const std::filesystem::path& folder)
 {
     const Device& device = lab.machine().device(item.device);
     if (const auto obstacle = item.bench->obstacle(item.point, lab.machine(), device)) throw Unsupported(*obstacle);
     const std::unique_ptr<Subject> subject = item.bench->make(item.point, lab.machine(), device);
     row.work = subject->work();
     row.memory = subject->memory();
-    row.samples = collect(*subject, item.stopping, clock, row.parts, observer);
+    const std::vector<Part> parts = subject->parts();
+    Trace trace(clock, parts.size());
+    Watched watched = watch(item, lab, device, parts);
+    if (watched.profile) trace.tell(&watched.profile->listener);
+    row.samples = collect(*subject, trace, item.stopping, clock, row.parts, observer);
+    if (watched.profile) watched.remarks = record(*subject, trace, *watched.profile, clock, folder, row.id());
     std::vector<std::string> remarks = subject->remarks();
+    for (std::string& remark : watched.remarks) remarks.push_back(std::move(remark));
     for (std::string& remark : remarks_on(row.samples)) remarks.push_back(std::move(remark));
     row.remarks = join(remarks, "; ");
     row.variant = subject->variant();
@@ -105,9 +146,15 @@ void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock,
 std::vector<Sample> collect(Subject& subject, const StoppingOptions& options, const Clock& clock,
                             std::vector<PartMeasurement>& parts, const SampleObserver& observer)
 {
+    Trace trace(clock, subject.parts().size());
+    return collect(subject, trace, options, clock, parts, observer);
+}
+
+std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOptions& options, const Clock& clock,
+                            std::vector<PartMeasurement>& parts, const SampleObserver& observer)
+{
     const std::vector<Part> declared = subject.parts();
     std::vector<std::vector<double>> part_seconds(declared.size());
-    Trace trace(clock, declared.size());
     std::vector<Sample> samples;
     const auto launch = [&](bool used) {
         Sample sample = time_launch(subject, declared, trace, clock);
@@ -142,7 +189,8 @@ std::vector<Sample> collect(Subject& subject, const StoppingOptions& options, co
     return samples;
 }
 
-Measurement measure(const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer)
+Measurement measure(const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer,
+                    const std::filesystem::path& folder)
 {
     Measurement row;
     row.bench = item.bench_name;
@@ -163,7 +211,7 @@ Measurement measure(const Item& item, const Lab& lab, const Clock& clock, const 
     row.role = item.bench->role();
     row.sentence = item.bench->sentence();
     try {
-        run(row, item, lab, clock, observer);
+        run(row, item, lab, clock, observer, folder);
     } catch (const Interrupted&) {
         throw;
     } catch (const InputError&) {

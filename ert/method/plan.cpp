@@ -39,7 +39,8 @@ class Parser {
             throw InputError((run ? where(run) : name_) +
                              ": run: a plan needs a list of at least one entry, each with a bench");
         }
-        for (const YAML::Node& node : run) add_entries(plan, node, stopping, devices);
+        const bool profile = root["profile"] && truth(root["profile"], "profile");
+        for (const YAML::Node& node : run) add_entries(plan, node, stopping, devices, profile);
         return plan;
     }
 
@@ -82,6 +83,13 @@ class Parser {
         return list;
     }
 
+    bool truth(const YAML::Node& node, const std::string& key) const
+    {
+        const std::string said = word(node, key);
+        if (said != "true" && said != "false") throw InputError(where(node) + ": " + unknown_word(key, said, truths_));
+        return said == "true";
+    }
+
     template <class Number>
     void number(const YAML::Node& map, const char* key, Number least, Number& value) const
     {
@@ -117,12 +125,13 @@ class Parser {
     }
 
     void add_entries(Plan& plan, const YAML::Node& node, const StoppingOptions& stopping,
-                     const std::vector<std::string>& devices) const
+                     const std::vector<std::string>& devices, bool profile) const
     {
         if (!node.IsMap()) throw InputError(where(node) + ": run: each entry is a map with the key bench");
         PlanEntry entry;
         entry.where = where(node);
         entry.stopping = stopping;
+        entry.profile = profile;
         std::vector<std::string> here = devices;
         for (const auto& pair : node) {
             const auto key = pair.first.as<std::string>();
@@ -132,6 +141,8 @@ class Parser {
                 here = words(pair.second, key);
             } else if (key == "measure") {
                 entry.stopping = measure(pair.second, stopping);
+            } else if (key == "profile") {
+                entry.profile = truth(pair.second, key);
             } else {
                 entry.axes[key] = words(pair.second, key);
                 entry.axis_where[key] = where(pair.first);
@@ -146,7 +157,8 @@ class Parser {
 
     std::string name_;
     std::vector<std::string> plan_keys_{"name",        "description",           "device", "measure", "rounds",
-                                        "most_rounds", "further_until_seconds", "run",    "expect"};
+                                        "most_rounds", "further_until_seconds", "run",    "expect",  "profile"};
+    std::vector<std::string> truths_{"true", "false"};
     std::vector<std::string> measure_keys_{"warmup", "least", "most", "interval", "budget_seconds"};
 };
 

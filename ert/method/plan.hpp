@@ -19,7 +19,8 @@ struct Item {
     std::string device;
     StoppingOptions stopping;
     std::string missing;
-    std::string where;  ///< the entry it comes from, "file:line"
+    std::string where;     ///< the entry it comes from, "file:line"
+    bool profile = false;  ///< record, after measuring, what the device does in a launch
 
     std::string id() const;
 };
@@ -32,6 +33,7 @@ struct PlanEntry {
     StoppingOptions stopping;
     std::string where;                              ///< "file:line"
     std::map<std::string, std::string> axis_where;  ///< the same for each axis; may lack some
+    bool profile = false;
 };
 
 struct Plan {

@@ -179,7 +179,7 @@ Item item_of(const PlanEntry& entry, const Lab& lab)
     const Bench* bench = lab.find(entry.bench, kind);
     const bool has_device =
         std::ranges::any_of(lab.machine().devices, [&](const Device& d) { return d.name == entry.device; });
-    Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}, entry.where};
+    Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}, entry.where, entry.profile};
     if (bench == nullptr) {
         item.missing = why_missing(lab, "this build cannot run bench '" + entry.bench + "' on a " + kind,
                                    kind == "gpu" ? "gpu" : "");

@@ -82,5 +82,52 @@ class Table(unittest.TestCase):
             self.assertIn("| copy | 4.4e+12 | - |", (Path(folder) / "peers.md").read_text(encoding="utf-8"))
 
 
+class ReadBack(unittest.TestCase):
+    """On counters made by hand."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+    def write(self, name, *lines):
+        (self.folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def test_formulas_are_those_of_the_one_table(self):
+        formulas = acceptance.read_back.formulas()
+        self.assertEqual(("flops.fp32", 2.0), formulas["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"])
+        self.assertEqual(("bytes.device", 1.0), formulas["dram__bytes_read.sum"])
+        rows = acceptance.read_back.TABLE.read_text(encoding="utf-8").count("- {quantity:")
+        self.assertEqual(rows, len(acceptance.read_back.ROW.findall(acceptance.read_back.TABLE.read_text(encoding="utf-8"))))
+
+    def test_known_and_counted_are_compared_over_whole_launches(self):
+        self.write("measurements.csv", "id,bench,status,flops,compulsory_bytes",
+                   "flops gpu:0 operation=fma,flops,ok,1000,0",
+                   "bandwidth gpu:0 operation=load working_set=64,bandwidth,ok,0,1000",
+                   "flops gpu:0 operation=tile,flops,unsupported,0,0")
+        ffma = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+        self.write("counters.csv", "id,device,scope,layer,phase,name,launch,metric,value,unit",
+                   f"flops gpu:0 operation=fma,gpu:0,step,,,,,{ffma},502,instruction",
+                   f"flops gpu:0 operation=fma,gpu:0,kernel,,,k,0,{ffma},77,instruction",
+                   "bandwidth gpu:0 operation=load working_set=64,gpu:0,step,,,,,dram__bytes_read.sum,900,byte",
+                   "bandwidth gpu:0 operation=load working_set=64,gpu:0,step,,,,,dram__bytes_write.sum,50,byte")
+        flops, load = acceptance.read_back.compare(self.folder)
+        self.assertAlmostEqual(1.004, flops["ratio"])
+        self.assertTrue(flops["is_near"])
+        self.assertAlmostEqual(0.95, load["ratio"])
+        self.assertFalse(load["is_near"])
+
+    def test_kernels_stand_beside_those_of_nsight_compute(self):
+        self.write("counters.csv", "id,device,scope,layer,phase,name,launch,metric,value,unit",
+                   '"x",gpu:0,kernel,,,"k(float*, int)",0,lts__t_bytes.sum,100,byte',
+                   '"x",gpu:0,kernel,,,"k(float*, int)",1,lts__t_bytes.sum,300,byte')
+        said = ('==PROF== Connected\n"ID","Kernel Name","lts__t_bytes.sum"\n"","","byte"\n'
+                '"0","k(float *, int)","160"\n"1","other","5"\n')
+        line, = acceptance.read_back.beside_ncu(self.folder, said)
+        self.assertAlmostEqual(1.25, line["ratio"])
+        with self.assertRaisesRegex(RuntimeError, "no table"):
+            acceptance.read_back.medians_of_ncu("==ERROR== no\n")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -26,7 +26,9 @@ const Command& find_command(const std::string& name)
 
 bool asks_for_help(const Words& words)
 {
-    return std::any_of(words.begin(), words.end(), [](const std::string& w) { return w == "--help" || w == "-h"; });
+    // What stands after two dashes is another program's.
+    const auto end = std::find(words.begin(), words.end(), "--");
+    return std::any_of(words.begin(), end, [](const std::string& w) { return w == "--help" || w == "-h"; });
 }
 
 int act(const Command& command, const Words& words, const Words& arguments, const Surroundings& around)

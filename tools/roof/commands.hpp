@@ -24,6 +24,7 @@ Action report(Grammar& grammar);
 Action compare(Grammar& grammar);
 Action whatif(Grammar& grammar);
 Action trace(Grammar& grammar);
+Action profile(Grammar& grammar);
 Action import(Grammar& grammar);
 Action list(Grammar& grammar);
 
@@ -42,6 +43,7 @@ inline constexpr std::array commands{
     Command{"report", report, "make a report of result folders"},
     Command{"compare", compare, "tell whether two result folders differ"},
     Command{"whatif", whatif, "foretell steps under other roofs, or at another batch"},
+    Command{"profile", profile, "record what any program's GPUs do"},
     Command{"trace", trace, "write one step as a trace for Perfetto"},
     Command{"import", import, "make a result folder of another tool's files"},
     Command{"list", list, "models, benches, plans and devices"},

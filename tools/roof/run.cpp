@@ -76,6 +76,7 @@ Action run(Grammar& grammar)
     grammar.value("--lr", train_options.lr);
     grammar.value("--threads", train_options.threads);
     grammar.value("--out", options->out);
+    grammar.flag("--profile", train_options.profile);
     grammar.flag("--explain", options->explain);
     grammar.flag("--simulate", options->simulate);
     grammar.flag("--json", options->json);

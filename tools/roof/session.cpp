@@ -27,7 +27,7 @@ class Recorder {
             if (context_.interrupted()) throw Interrupted();
             if (is_late()) return;
             if (listener_.begins) listener_.begins(item, rows_.size(), total);
-            rows_.push_back(measure(item, context_.lab, context_.clock, observer_));
+            rows_.push_back(measure(item, context_.lab, context_.clock, observer_, run_.folder()));
             run_.append(rows_.back());
             if (listener_.row) listener_.row(rows_.back());
         }

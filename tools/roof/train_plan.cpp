@@ -28,6 +28,7 @@ std::string to_yaml(const Plan& plan, const PlanEntry& entry)
     text += fmt::format("measure: {{warmup: {}, least: {}, most: {}, interval: {}, budget_seconds: {}}}\n", s.warmup,
                         s.least, s.most, s.interval, s.budget.value);
     text += fmt::format("run:\n  - bench: {}\n    device: {}\n", entry.bench, quoted(entry.device));
+    if (entry.profile) text += "    profile: true\n";
     for (const auto& [axis, values] : entry.axes) text += fmt::format("    {}: {}\n", axis, quoted(values));
     return text;
 }
@@ -47,6 +48,7 @@ Plan train_plan(const TrainOptions& options)
     entry.device = options.device;
     entry.stopping = stopping_for(steps_of(options));
     entry.where = "command line";
+    entry.profile = options.profile;
     const auto set = [&](const std::string& axis, const std::string& values) {
         if (!values.empty()) entry.axes[axis] = comma_list("--" + axis, values);
     };

@@ -19,6 +19,7 @@ struct TrainOptions {
     std::string lr;
     std::string threads;
     std::string steps;
+    bool profile = false;
 };
 
 /// Steps in total, 0 if the stopping rule decides. Throws InputError unless it is a whole number from 1 to a million.

@@ -1,0 +1,209 @@
+#include "ert/cupti/activity_log.hpp"
+
+#include "ert/cupti/layouts.hpp"
+
+namespace roof::cupti {
+namespace {
+
+template <class Layout>
+const Layout& as(const CUpti_Activity& record)
+{
+    return reinterpret_cast<const Layout&>(record);
+}
+
+CopyKind copy_kind(std::uint8_t kind)
+{
+    switch (kind) {
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
+            return CopyKind::host_to_device;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+        case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
+            return CopyKind::device_to_host;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:
+            return CopyKind::host_to_host;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
+            return CopyKind::peer;
+        default:
+            return CopyKind::device_to_device;
+    }
+}
+
+}  // namespace
+
+template <class Layout>
+void ActivityLog::take_device(DeviceActivity& at, const Layout& record)
+{
+    at = {record.start, record.end, record.deviceId, record.streamId, record.correlationId, record.graphNodeId};
+    devices_.try_emplace(record.contextId, record.deviceId);
+}
+
+void ActivityLog::take(const CUpti_Activity& record)
+{
+    if (size() >= most_) {
+        ++dropped_;
+        return;
+    }
+    switch (record.kind) {
+        case CUPTI_ACTIVITY_KIND_KERNEL:
+        case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+            return take_kernel(record);
+        case CUPTI_ACTIVITY_KIND_MEMCPY:
+            return take_copy(record);
+        case CUPTI_ACTIVITY_KIND_MEMCPY2:
+            return take_peer_copy(record);
+        case CUPTI_ACTIVITY_KIND_MEMSET:
+            return take_fill(record);
+        case CUPTI_ACTIVITY_KIND_RUNTIME:
+            return take_call(record, ApiDomain::runtime);
+        case CUPTI_ACTIVITY_KIND_DRIVER:
+            return take_call(record, ApiDomain::driver);
+        case CUPTI_ACTIVITY_KIND_MEMORY2:
+            return take_memory(record);
+        case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+            return take_wait(record);
+        case CUPTI_ACTIVITY_KIND_MARKER:
+            return take_marker(record);
+        case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+            return take_external(record);
+        case CUPTI_ACTIVITY_KIND_OVERHEAD:
+            overhead_ += as<OverheadLayout>(record).end - as<OverheadLayout>(record).start;
+            return;
+        default:
+            ++unknown_;
+    }
+}
+
+void ActivityLog::take(const RangeActivity& range, const std::string& name)
+{
+    ranges_.push_back(range);
+    ranges_.back().name = keep(name.c_str());
+}
+
+void ActivityLog::take_kernel(const CUpti_Activity& record)
+{
+    const auto& kernel = as<KernelLayout>(record);
+    KernelActivity& kept = kernels_.emplace_back();
+    take_device(kept.at, kernel);
+    kept.name = keep(kernel.name);
+    kept.grid = {kernel.gridX, kernel.gridY, kernel.gridZ};
+    kept.block = {kernel.blockX, kernel.blockY, kernel.blockZ};
+    kept.registers = kernel.registersPerThread;
+    kept.shared = static_cast<std::uint32_t>(kernel.staticSharedMemory + kernel.dynamicSharedMemory);
+}
+
+void ActivityLog::take_copy(const CUpti_Activity& record)
+{
+    const auto& copy = as<CopyLayout>(record);
+    CopyActivity& kept = copies_.emplace_back();
+    take_device(kept.at, copy);
+    kept.kind = copy_kind(copy.copyKind);
+    kept.source = copy.srcKind;
+    kept.destination = copy.dstKind;
+    kept.bytes = copy.bytes;
+}
+
+void ActivityLog::take_peer_copy(const CUpti_Activity& record)
+{
+    const auto& copy = as<PeerCopyLayout>(record);
+    CopyActivity& kept = copies_.emplace_back();
+    take_device(kept.at, copy);
+    kept.kind = CopyKind::peer;
+    kept.source = copy.srcKind;
+    kept.destination = copy.dstKind;
+    kept.bytes = copy.bytes;
+}
+
+void ActivityLog::take_fill(const CUpti_Activity& record)
+{
+    const auto& fill = as<FillLayout>(record);
+    CopyActivity& kept = copies_.emplace_back();
+    take_device(kept.at, fill);
+    kept.kind = CopyKind::fill;
+    kept.destination = static_cast<std::uint8_t>(fill.memoryKind);
+    kept.bytes = fill.bytes;
+}
+
+void ActivityLog::take_call(const CUpti_Activity& record, ApiDomain domain)
+{
+    const auto& call = as<CallLayout>(record);
+    calls_.push_back({call.start, call.end, call.threadId, call.correlationId, call.cbid, domain});
+}
+
+void ActivityLog::take_memory(const CUpti_Activity& record)
+{
+    const auto& memory = as<MemoryLayout>(record);
+    const bool is_release = memory.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
+    allocations_.push_back({memory.timestamp, memory.deviceId, memory.correlationId, memory.address, memory.bytes,
+                            is_release ? MemoryAction::release : MemoryAction::allocate,
+                            static_cast<std::uint8_t>(memory.memoryKind),
+                            memory.memoryPoolConfig.memoryPoolType != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID});
+}
+
+void ActivityLog::take_wait(const CUpti_Activity& record)
+{
+    const auto& wait = as<WaitLayout>(record);
+    waits_.push_back({wait.start, wait.end, wait.contextId, wait.streamId, wait.correlationId, wait.type});
+}
+
+/// A range is two markers of one number; the second has no name. One that never ended is left out.
+void ActivityLog::take_marker(const CUpti_Activity& record)
+{
+    const auto& marker = as<MarkerLayout>(record);
+    if ((marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) {
+        const std::uint32_t thread =
+            marker.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? marker.objectId.pt.threadId : 0;
+        open_markers_[marker.id] = {marker.timestamp, 0, thread, RangeKind::nvtx, keep(marker.name)};
+    } else if ((marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_END) != 0) {
+        const auto open = open_markers_.find(marker.id);
+        if (open == open_markers_.end()) return;
+        open->second.end = marker.timestamp;
+        ranges_.push_back(open->second);
+        open_markers_.erase(open);
+    }
+}
+
+void ActivityLog::take_external(const CUpti_Activity& record)
+{
+    const auto& external = as<ExternalLayout>(record);
+    if (external.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
+        labels_[external.correlationId] = external.externalId;
+}
+
+const std::string* ActivityLog::keep(const char* text)
+{
+    return &*strings_.emplace(text == nullptr ? "" : text).first;
+}
+
+void ActivityLog::clear()
+{
+    kernels_.clear();
+    copies_.clear();
+    calls_.clear();
+    allocations_.clear();
+    waits_.clear();
+    ranges_.clear();
+    labels_.clear();
+    dropped_ = 0;
+    unknown_ = 0;
+    overhead_ = 0;
+}
+
+std::uint64_t ActivityLog::label_of(std::uint32_t correlation) const
+{
+    const auto found = labels_.find(correlation);
+    return found == labels_.end() ? 0 : found->second;
+}
+
+std::optional<std::uint32_t> ActivityLog::device_of(std::uint32_t context) const
+{
+    const auto found = devices_.find(context);
+    return found == devices_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::size_t ActivityLog::size() const
+{
+    return kernels_.size() + copies_.size() + calls_.size() + allocations_.size() + waits_.size() + ranges_.size();
+}
+
+}  // namespace roof::cupti

@@ -1,0 +1,148 @@
+// What CUPTI said, kept small until there is time to write it: CUPTI's records live no longer than the buffer they come in, and a
+// training step makes thousands. Times are in nanoseconds of CUPTI's clock.
+#pragma once
+
+#include "ert/recording/records.hpp"
+
+#include <cupti.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace roof::cupti {
+
+using Nanoseconds = std::uint64_t;
+
+/// Of work on a device. `name` points into the log's own strings.
+struct DeviceActivity {
+    Nanoseconds begin = 0;
+    Nanoseconds end = 0;
+    std::uint32_t device = 0;
+    std::uint32_t stream = 0;
+    std::uint32_t correlation = 0;
+    std::uint64_t graph_node = 0;  ///< 0: in no graph
+};
+
+struct KernelActivity {
+    DeviceActivity at;
+    const std::string* name = nullptr;  ///< as the compiler wrote it
+    std::array<std::int32_t, 3> grid{};
+    std::array<std::int32_t, 3> block{};
+    std::uint16_t registers = 0;
+    std::uint32_t shared = 0;  ///< bytes, static and dynamic
+};
+
+struct CopyActivity {
+    DeviceActivity at;
+    CopyKind kind = CopyKind::device_to_device;
+    std::uint8_t source = 0;       ///< a CUpti_ActivityMemoryKind
+    std::uint8_t destination = 0;  ///< a CUpti_ActivityMemoryKind
+    std::uint64_t bytes = 0;
+};
+
+struct CallActivity {
+    Nanoseconds begin = 0;
+    Nanoseconds end = 0;
+    std::uint32_t thread = 0;
+    std::uint32_t correlation = 0;
+    std::uint32_t function = 0;  ///< CUPTI's number of it
+    ApiDomain domain = ApiDomain::runtime;
+};
+
+struct MemoryActivity {
+    Nanoseconds time = 0;
+    std::uint32_t device = 0;
+    std::uint32_t correlation = 0;
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    MemoryAction action = MemoryAction::allocate;
+    std::uint8_t memory = 0;  ///< a CUpti_ActivityMemoryKind
+    bool is_pooled = false;
+};
+
+struct WaitActivity {
+    Nanoseconds begin = 0;
+    Nanoseconds end = 0;
+    std::uint32_t context = 0;
+    std::uint32_t stream = 0;
+    std::uint32_t correlation = 0;
+    CUpti_ActivitySynchronizationType type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN;
+};
+
+/// A stretch that the program named by NVTX, or that the engine named.
+struct RangeActivity {
+    Nanoseconds begin = 0;
+    Nanoseconds end = 0;
+    std::uint32_t thread = 0;
+    RangeKind kind = RangeKind::nvtx;
+    const std::string* name = nullptr;
+};
+
+class ActivityLog {
+  public:
+    /// Past `most` records of all kinds, the rest is counted as dropped.
+    explicit ActivityLog(std::size_t most = 20'000'000) : most_(most) {}
+
+    /// Reads the record by its kind, and copies what is kept of it; one of an unknown kind is counted.
+    void take(const CUpti_Activity& record);
+    void take(const RangeActivity& range, const std::string& name);
+    /// CUPTI had no room for so many.
+    void dropped(std::size_t records) { dropped_ += records; }
+    /// Forgets all records, and keeps the strings: others may point there.
+    void clear();
+
+    const std::deque<KernelActivity>& kernels() const { return kernels_; }
+    const std::deque<CopyActivity>& copies() const { return copies_; }
+    const std::deque<CallActivity>& calls() const { return calls_; }
+    const std::deque<MemoryActivity>& allocations() const { return allocations_; }
+    const std::deque<WaitActivity>& waits() const { return waits_; }
+    const std::deque<RangeActivity>& ranges() const { return ranges_; }
+
+    /// The label's number that was pushed when the call of that correlation was made; 0 if none was.
+    std::uint64_t label_of(std::uint32_t correlation) const;
+    /// The device a context belongs to, as kernels and copies have shown; nothing if none has.
+    std::optional<std::uint32_t> device_of(std::uint32_t context) const;
+
+    std::size_t size() const;
+    std::size_t dropped() const { return dropped_; }
+    std::size_t unknown() const { return unknown_; }
+    /// Time that CUPTI itself took, on any thread.
+    Nanoseconds overhead() const { return overhead_; }
+
+  private:
+    template <class Layout>
+    void take_device(DeviceActivity& at, const Layout& record);
+    void take_kernel(const CUpti_Activity& record);
+    void take_copy(const CUpti_Activity& record);
+    void take_peer_copy(const CUpti_Activity& record);
+    void take_fill(const CUpti_Activity& record);
+    void take_call(const CUpti_Activity& record, ApiDomain domain);
+    void take_memory(const CUpti_Activity& record);
+    void take_wait(const CUpti_Activity& record);
+    void take_marker(const CUpti_Activity& record);
+    void take_external(const CUpti_Activity& record);
+    const std::string* keep(const char* text);
+
+    std::size_t most_;
+    std::size_t dropped_ = 0;
+    std::size_t unknown_ = 0;
+    Nanoseconds overhead_ = 0;
+    std::unordered_set<std::string> strings_;
+    std::deque<KernelActivity> kernels_;
+    std::deque<CopyActivity> copies_;
+    std::deque<CallActivity> calls_;
+    std::deque<MemoryActivity> allocations_;
+    std::deque<WaitActivity> waits_;
+    std::deque<RangeActivity> ranges_;
+    std::unordered_map<std::uint32_t, RangeActivity> open_markers_;  ///< by their number
+    std::unordered_map<std::uint32_t, std::uint64_t> labels_;        ///< by correlation
+    std::map<std::uint32_t, std::uint32_t> devices_;                 ///< by context
+};
+
+}  // namespace roof::cupti

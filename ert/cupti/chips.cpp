@@ -1,0 +1,173 @@
+#include "ert/cupti/chips.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/cupti/parameters.hpp"
+
+#include <cstdlib>
+
+namespace roof::cupti {
+namespace {
+
+std::string joined(const std::vector<std::string>& words)
+{
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
+constexpr double nanosecond = 1e-9;
+
+bool is_in_nanoseconds(const std::string& dimension)
+{
+    return dimension == "nanosecond";
+}
+
+}  // namespace
+
+std::vector<std::string> known_chips(const Cupti& cupti)
+{
+    auto asked = parameters<CUpti_Profiler_Host_GetSupportedChips_Params>(
+        CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE);
+    const auto ask = cupti.function<decltype(cuptiProfilerHostGetSupportedChips)>("cuptiProfilerHostGetSupportedChips");
+    cupti.check(ask(&asked), "cuptiProfilerHostGetSupportedChips");
+    return {asked.ppChipNames, asked.ppChipNames + asked.numChips};
+}
+
+Chip::Chip(std::shared_ptr<const Cupti> cupti, std::string name, const Image& availability)
+    : cupti_(std::move(cupti)), name_(std::move(name))
+{
+    auto made = parameters<CUpti_Profiler_Host_Initialize_Params>(CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE);
+    made.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+    made.pChipName = name_.c_str();
+    made.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
+    const auto make = cupti_->function<decltype(cuptiProfilerHostInitialize)>("cuptiProfilerHostInitialize");
+    const CUptiResult result = make(&made);
+    if (result != CUPTI_SUCCESS)
+        throw Unsupported("CUPTI counts nothing on the chip " + name_ + " (" + cupti_->describe(result) + ")");
+    host_ = made.pHostObject;
+}
+
+Chip::~Chip()
+{
+    auto left =
+        parameters<CUpti_Profiler_Host_Deinitialize_Params>(CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE);
+    left.pHostObject = host_;
+    cupti_->function<decltype(cuptiProfilerHostDeinitialize)>("cuptiProfilerHostDeinitialize")(&left);
+}
+
+bool Chip::has(const std::string& metric) const
+{
+    try {
+        dimension(metric);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+Image Chip::configuration(const std::vector<std::string>& metrics)
+{
+    const std::vector<const char*> names = pointers(metrics);
+    auto added = parameters<CUpti_Profiler_Host_ConfigAddMetrics_Params>(
+        CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE);
+    added.pHostObject = host_;
+    added.ppMetricNames = const_cast<const char**>(names.data());
+    added.numMetrics = names.size();
+    const auto add = cupti_->function<decltype(cuptiProfilerHostConfigAddMetrics)>("cuptiProfilerHostConfigAddMetrics");
+    if (const CUptiResult result = add(&added); result != CUPTI_SUCCESS)
+        throw Error("the chip " + name_ + " cannot count " + joined(metrics) + " (" + cupti_->describe(result) + ")");
+
+    auto sized = parameters<CUpti_Profiler_Host_GetConfigImageSize_Params>(
+        CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE);
+    sized.pHostObject = host_;
+    const auto size =
+        cupti_->function<decltype(cuptiProfilerHostGetConfigImageSize)>("cuptiProfilerHostGetConfigImageSize");
+    cupti_->check(size(&sized), "cuptiProfilerHostGetConfigImageSize");
+
+    Image image(sized.configImageSize);
+    auto taken =
+        parameters<CUpti_Profiler_Host_GetConfigImage_Params>(CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE);
+    taken.pHostObject = host_;
+    taken.configImageSize = image.size();
+    taken.pConfigImage = image.data();
+    const auto take = cupti_->function<decltype(cuptiProfilerHostGetConfigImage)>("cuptiProfilerHostGetConfigImage");
+    cupti_->check(take(&taken), "cuptiProfilerHostGetConfigImage");
+    return image;
+}
+
+int Chip::passes(Image& configuration) const
+{
+    auto asked =
+        parameters<CUpti_Profiler_Host_GetNumOfPasses_Params>(CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE);
+    asked.configImageSize = configuration.size();
+    asked.pConfigImage = configuration.data();
+    const auto ask = cupti_->function<decltype(cuptiProfilerHostGetNumOfPasses)>("cuptiProfilerHostGetNumOfPasses");
+    cupti_->check(ask(&asked), "cuptiProfilerHostGetNumOfPasses");
+    return static_cast<int>(asked.numOfPasses);
+}
+
+std::vector<double> Chip::values(const Image& counted, std::size_t range, const std::vector<std::string>& metrics) const
+{
+    const std::vector<const char*> names = pointers(metrics);
+    std::vector<double> values(metrics.size());
+    auto asked = parameters<CUpti_Profiler_Host_EvaluateToGpuValues_Params>(
+        CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE);
+    asked.pHostObject = host_;
+    asked.pCounterDataImage = counted.data();
+    asked.counterDataImageSize = counted.size();
+    asked.rangeIndex = range;
+    asked.ppMetricNames = const_cast<const char**>(names.data());
+    asked.numMetrics = names.size();
+    asked.pMetricValues = values.data();
+    const auto ask =
+        cupti_->function<decltype(cuptiProfilerHostEvaluateToGpuValues)>("cuptiProfilerHostEvaluateToGpuValues");
+    cupti_->check(ask(&asked), "cuptiProfilerHostEvaluateToGpuValues");
+    for (std::size_t i = 0; i < metrics.size(); ++i)
+        if (is_in_nanoseconds(dimension(metrics[i]))) values[i] *= nanosecond;
+    return values;
+}
+
+std::string Chip::range_name(const Image& counted, std::size_t range) const
+{
+    auto asked =
+        parameters<CUpti_Profiler_Host_GetRangeName_Params>(CUpti_Profiler_Host_GetRangeName_Params_STRUCT_SIZE);
+    asked.pCounterDataImage = counted.data();
+    asked.counterDataImageSize = counted.size();
+    asked.rangeIndex = range;
+    asked.delimiter = "/";
+    const auto ask = cupti_->function<decltype(cuptiProfilerHostGetRangeName)>("cuptiProfilerHostGetRangeName");
+    cupti_->check(ask(&asked), "cuptiProfilerHostGetRangeName");
+    const std::string name = asked.pRangeName == nullptr ? "" : asked.pRangeName;
+    std::free(const_cast<char*>(asked.pRangeName));
+    return name;
+}
+
+std::string Chip::dimension(const std::string& metric) const
+{
+    auto asked = parameters<CUpti_Profiler_Host_GetMetricProperties_Params>(
+        CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE);
+    asked.pHostObject = host_;
+    asked.pMetricName = metric.c_str();
+    const auto ask =
+        cupti_->function<decltype(cuptiProfilerHostGetMetricProperties)>("cuptiProfilerHostGetMetricProperties");
+    cupti_->check(ask(&asked), "cuptiProfilerHostGetMetricProperties");
+    return asked.pDimUnit == nullptr ? "" : asked.pDimUnit;
+}
+
+/// In the words that Nsight Compute has for them, too: the files of both are read alike.
+std::string Chip::unit(const std::string& metric) const
+{
+    const std::string said = dimension(metric);
+    if (is_in_nanoseconds(said)) return "s";
+    if (said == "instruction") return "inst";
+    return said == "math_op" ? "op" : said;
+}
+
+int passes(const std::shared_ptr<const Cupti>& cupti, const std::string& chip, const std::vector<std::string>& metrics)
+{
+    Chip host(cupti, chip);
+    Image configuration = host.configuration(metrics);
+    return host.passes(configuration);
+}
+
+}  // namespace roof::cupti

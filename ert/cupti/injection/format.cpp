@@ -1,0 +1,7 @@
+// The formatting library's own code, compiled in: its shared object would bring a C++ library of its own into programs that are
+// none of ours.
+#include <fmt/format-inl.h>
+
+// The functions that the library promises to its users without their code.
+template char fmt::detail::decimal_point_impl<char>(fmt::detail::locale_ref);
+template fmt::detail::thousands_sep_result<char> fmt::detail::thousands_sep_impl<char>(fmt::detail::locale_ref);

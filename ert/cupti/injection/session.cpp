@@ -1,0 +1,138 @@
+#include "ert/cupti/injection/session.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/method/clock.hpp"
+#include "ert/method/files.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <utility>
+
+namespace roof::cupti {
+namespace {
+
+constexpr int look_every_milliseconds = 50;
+
+std::string number(double value)
+{
+    char text[32];
+    return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+/// As typed, words joined by blanks; empty if the system does not say.
+std::string command_of_process()
+{
+    try {
+        std::string words = read_file("/proc/self/cmdline");
+        for (char& letter : words)
+            if (letter == '\0' || letter == '\n') letter = ' ';
+        return words;
+    } catch (const Error&) {
+        return "";
+    }
+}
+
+void die_of(int number)
+{
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;
+    sigaction(number, &action, nullptr);
+    ::kill(::getpid(), number);
+}
+
+}  // namespace
+
+std::filesystem::path folder_of_process(const std::filesystem::path& folder)
+{
+    return folder / ("process-" + std::to_string(::getpid()));
+}
+
+void leave_note(const std::filesystem::path& folder, const std::string& note) noexcept
+{
+    try {
+        make_folder(folder_of_process(folder));
+        write_file(folder_of_process(folder) / "recorded.yaml", "note: " + note + "\n");
+    } catch (const std::exception&) {
+        // There is no one left to tell: the program's own output is not ours to write to.
+    }
+}
+
+Session::Session(Settings settings)
+    : settings_(std::move(settings)), folder_(folder_of_process(settings_.folder)), window_(settings_.window)
+{
+    make_folder(folder_);
+    recorder_ = std::make_unique<Recorder>(Cupti::open());
+    recorder_->start();
+    begin_ = recorder_->now();
+    if (::pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) throw Error("no pipe is to be had");
+    std::thread([this] { watch(); }).detach();
+}
+
+void Session::watch()
+{
+    const Clock clock = steady_clock();
+    for (;;) {
+        pollfd wait{wake_[0], POLLIN, 0};
+        if (::poll(&wait, 1, look_every_milliseconds) > 0) {
+            unsigned char signal = 0;
+            if (::read(wake_[0], &signal, 1) != 1) continue;
+            finish("ended by signal " + std::to_string(signal));
+            die_of(signal);
+            return;
+        }
+        const Window::Order order = window_.look(clock(), recorder_->activities() > 0);
+        if (order == Window::Order::begin_anew) {
+            recorder_->forget();
+            begin_ = recorder_->now();
+        } else if (order == Window::Order::finish) {
+            finish("the time to record was over");
+        }
+    }
+}
+
+void Session::finish(const std::string& why) noexcept
+{
+    const std::lock_guard lock(finishing_);
+    if (std::exchange(is_finished_, true)) return;
+    try {
+        write(why);
+    } catch (const std::exception& error) {
+        leave_note(settings_.folder, error.what());
+    }
+}
+
+void Session::end_by_signal(int number) noexcept
+{
+    const auto byte = static_cast<unsigned char>(number);
+    if (::write(wake_[1], &byte, 1) != 1) die_of(number);
+}
+
+void Session::write(const std::string& why)
+{
+    const Nanoseconds end = recorder_->now();
+    recorder_->stop();
+    const std::string text = summary(why, end);
+    recorder_->write(folder_, "program", {begin_, settings_.range});
+    write_file(folder_ / "recorded.yaml", text);
+}
+
+std::string Session::summary(const std::string& why, Nanoseconds end) const
+{
+    constexpr double nanosecond = 1e-9;
+    const double seconds = nanosecond * static_cast<double>(end - begin_);
+    std::string text = "command: " + command_of_process() + "\n";
+    text += "recorded_s: " + number(seconds) + "\n";
+    text += "has_start: " + std::string(window_.has_start() ? "yes" : "no") + "\n";
+    text += "ended: " + why + "\n";
+    text += "activities: " + std::to_string(recorder_->activities()) + "\n";
+    text += "dropped: " + std::to_string(recorder_->dropped()) + "\n";
+    text += "overhead_s: " + number(recorder_->overhead().value) + "\n";
+    for (const std::string& note : recorder_->notes()) text += "note: " + note + "\n";
+    return text;
+}
+
+}  // namespace roof::cupti

@@ -1,0 +1,52 @@
+#include "ert/cupti/injection/settings.hpp"
+
+#include "ert/base/error.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace roof::cupti {
+namespace {
+
+std::string variable(const char* name)
+{
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+Seconds seconds(std::string_view word)
+{
+    double value = 0;
+    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || rest != word.data() + word.size() || value < 0)
+        throw InputError("ROOF_PROFILE_WINDOW: '" + std::string(word) + "' is no time in seconds");
+    return {value};
+}
+
+WindowOptions window(const std::string& text)
+{
+    WindowOptions options;
+    if (text.empty()) return options;
+    options.is_whole = text == "whole";
+    if (options.is_whole) return options;
+    const std::size_t space = text.find(' ');
+    if (space == std::string::npos) throw InputError("ROOF_PROFILE_WINDOW: 'whole' or two times, not '" + text + "'");
+    options.after = seconds(std::string_view(text).substr(0, space));
+    options.length = seconds(std::string_view(text).substr(space + 1));
+    return options;
+}
+
+}  // namespace
+
+Settings settings_from_environment()
+{
+    Settings settings{variable("ROOF_PROFILE_FOLDER"), window(variable("ROOF_PROFILE_WINDOW")),
+                      variable("ROOF_PROFILE_RANGE")};
+    if (settings.folder.empty()) throw InputError("ROOF_PROFILE_FOLDER names no folder to record into");
+    // What lies outside the ranges is left out on writing; what lies within may come at any time.
+    if (!settings.range.empty()) settings.window.is_whole = true;
+    return settings;
+}
+
+}  // namespace roof::cupti

@@ -1,0 +1,21 @@
+// What `roof profile` tells the injected library: by environment variables, for the program between them knows of neither.
+#pragma once
+
+#include "ert/cupti/injection/window.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace roof::cupti {
+
+/// ROOF_PROFILE_FOLDER, ROOF_PROFILE_WINDOW ("whole", or "AFTER LENGTH" in seconds), ROOF_PROFILE_RANGE.
+struct Settings {
+    std::filesystem::path folder;  ///< each process writes into a folder of its own in it
+    WindowOptions window;
+    std::string range;  ///< record only within ranges of that name; empty: everything
+};
+
+/// Throws InputError where no folder is named, or a value is no such thing.
+Settings settings_from_environment();
+
+}  // namespace roof::cupti

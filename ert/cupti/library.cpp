@@ -1,0 +1,107 @@
+#include "ert/cupti/library.hpp"
+
+#include "ert/base/error.hpp"
+
+#include <cupti_version.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+namespace roof::cupti {
+namespace {
+
+constexpr std::uint32_t oldest = 19;  ///< of CUDA 12.0; versions were counted one by one before CUDA 13
+
+constexpr const char* remedy =
+    "it comes with the CUDA toolkit and with 'pip install nvidia-cuda-cupti'; name its file in ROOF_CUPTI, or put its "
+    "folder on LD_LIBRARY_PATH";
+
+bool is_loaded(const std::string& name)
+{
+    void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    if (handle != nullptr) dlclose(handle);
+    return handle != nullptr;
+}
+
+std::vector<std::string> toolkit_folders()
+{
+    std::vector<std::string> folders;
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+        if (const char* const folder = std::getenv(variable)) folders.emplace_back(folder);
+    folders.emplace_back("/usr/local/cuda");
+    return folders;
+}
+
+std::string file_of(const void* address)
+{
+    Dl_info info{};
+    return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
+}
+
+/// CUPTI opens these by their bare names: where it lies outside the loader's folders, as in Python packages, it would miss them.
+void load_companions(const std::filesystem::path& folder)
+{
+    for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"})
+        dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+}  // namespace
+
+std::vector<std::string> usual_names()
+{
+    const std::array<std::string, 3> sonames{"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+    std::vector<std::string> names(sonames.begin(), sonames.end());
+    std::stable_partition(names.begin(), names.end(), is_loaded);
+    const bool has_loaded = is_loaded(names.front());
+    if (const char* const named = std::getenv("ROOF_CUPTI"); named != nullptr && !has_loaded)
+        names.insert(names.begin(), named);
+    for (const std::string& folder : toolkit_folders())
+        for (const char* inner : {"/lib64/", "/extras/CUPTI/lib64/", "/lib/"})
+            for (const std::string& soname : sonames) names.push_back(folder + inner + soname);
+    return names;
+}
+
+Cupti::Cupti(gpu::Library library) : library_(library)
+{
+    const auto get_version = library_.function<CUptiResult(std::uint32_t*)>("cuptiGetVersion");
+    get_version(&version_);
+    path_ = file_of(reinterpret_cast<const void*>(get_version));
+    load_companions(std::filesystem::path(path_).parent_path());
+}
+
+std::shared_ptr<const Cupti> Cupti::open(const std::vector<std::string>& names)
+{
+    const std::optional<gpu::Library> library = gpu::Library::open(names);
+    if (!library) throw Unsupported(std::string("CUPTI, which sees what a GPU does, was not found: ") + remedy);
+    std::shared_ptr<const Cupti> cupti(new Cupti(*library));
+    if (cupti->version() < oldest)
+        throw Unsupported("CUPTI of CUDA 12.0 or newer is needed; " + cupti->path() + " is of version " +
+                          std::to_string(cupti->version()));
+    return cupti;
+}
+
+std::string Cupti::describe(CUptiResult result) const
+{
+    const char* name = nullptr;
+    const char* text = nullptr;
+    function<CUptiResult(CUptiResult, const char**)>("cuptiGetResultString")(result, &name);
+    function<CUptiResult(CUptiResult, const char**)>("cuptiGetErrorMessage")(result, &text);
+    const std::string number = "error " + std::to_string(static_cast<int>(result));
+    const std::string called = name == nullptr ? number : name;
+    return text == nullptr || called == text ? called : called + ": " + text;
+}
+
+void Cupti::check(CUptiResult result, const char* call) const
+{
+    if (result == CUPTI_SUCCESS) return;
+    if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||
+        result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
+        throw Unsupported("this user may not read the GPU's hardware counters (" + describe(result) +
+                          "): " + counters_remedy);
+    throw Error(std::string(call) + ": " + describe(result));
+}
+
+}  // namespace roof::cupti

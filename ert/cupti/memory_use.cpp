@@ -1,0 +1,164 @@
+// The prototypes are those of nvml.h, which CUDA toolkits may lack; NVML keeps them stable across drivers.
+#include "ert/cupti/memory_use.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/library.hpp"
+#include "ert/method/clock.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+
+namespace roof::cupti {
+namespace {
+
+using NvmlDevice = struct nvmlDevice_st*;
+using GpmSample = struct nvmlGpmSample_st*;
+
+constexpr int success = 0;
+constexpr unsigned version = 1;
+constexpr unsigned dram_bandwidth_used = 10;  ///< NVML_GPM_METRIC_DRAM_BW_UTIL, in percent
+constexpr Seconds least_time{0.5};
+
+struct GpmSupport {
+    unsigned version;
+    unsigned is_supported;
+};
+
+struct GpmMetric {
+    unsigned number;
+    int result;
+    double value;
+    std::array<const char*, 3> words;
+};
+
+/// nvmlGpmMetricsGet_t, of whose array NVML touches as many as `metrics` says.
+struct GpmQuestion {
+    unsigned version;
+    unsigned metrics;
+    GpmSample first;
+    GpmSample second;
+    GpmMetric metric;
+};
+
+[[noreturn]] void refuse(const std::string& why)
+{
+    throw Unsupported("NVML's GPM is not to be had: " + why);
+}
+
+gpu::Library library(const std::array<std::string, 3>& names, const char* what)
+{
+    const std::optional<gpu::Library> found = gpu::Library::open(names);
+    if (!found) refuse(std::string("there is no ") + what);
+    return *found;
+}
+
+/// CUDA's numbers are not NVML's: the place on the bus is the same in both.
+std::string bus_id_of(std::size_t device)
+{
+    const gpu::Library driver =
+        library({"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", "libcuda.so"}, "driver");
+    int handle = 0;
+    std::array<char, 64> text{};
+    if (driver.function<int(int*, int)>("cuDeviceGet")(&handle, static_cast<int>(device)) != success ||
+        driver.function<int(char*, int, int)>("cuDeviceGetPCIBusId")(text.data(), text.size(), handle) != success)
+        refuse("the driver does not know the device");
+    return text.data();
+}
+
+class Gpm {
+  public:
+    explicit Gpm(std::size_t device)
+        : nvml_(library({"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
+                         "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"},
+                        "libnvidia-ml"))
+    {
+        if (nvml_.function<int()>("nvmlInit_v2")() != success) refuse("NVML does not start");
+        const auto find = nvml_.function<int(const char*, NvmlDevice*)>("nvmlDeviceGetHandleByPciBusId_v2");
+        if (find(bus_id_of(device).c_str(), &device_) != success) refuse("NVML does not know the device");
+        GpmSupport support{version, 0};
+        const auto ask = nvml_.function<int(NvmlDevice, GpmSupport*)>("nvmlGpmQueryDeviceSupport");
+        if (ask(device_, &support) != success || support.is_supported == 0) refuse("this GPU has none");
+        const auto make = nvml_.function<int(GpmSample*)>("nvmlGpmSampleAlloc");
+        if (make(&first_) != success || make(&second_) != success) refuse("no sample can be made");
+    }
+    ~Gpm()
+    {
+        const auto free_sample = nvml_.function<int(GpmSample)>("nvmlGpmSampleFree");
+        if (first_ != nullptr) free_sample(first_);
+        if (second_ != nullptr) free_sample(second_);
+    }
+    Gpm(const Gpm&) = delete;
+    Gpm& operator=(const Gpm&) = delete;
+
+    void begin() { take(first_); }
+
+    /// Since begin(), 0 to 1.
+    double share_since()
+    {
+        take(second_);
+        GpmQuestion question{version, 1, first_, second_, {dram_bandwidth_used, success, 0, {}}};
+        if (nvml_.function<int(GpmQuestion*)>("nvmlGpmMetricsGet")(&question) != success ||
+            question.metric.result != success)
+            refuse("it does not say how busy the memory was");
+        return question.metric.value / 100;
+    }
+
+  private:
+    void take(GpmSample sample)
+    {
+        if (nvml_.function<int(NvmlDevice, GpmSample)>("nvmlGpmSampleGet")(device_, sample) != success)
+            refuse("it cannot be asked now");
+    }
+
+    gpu::Library nvml_;
+    NvmlDevice device_ = nullptr;
+    GpmSample first_ = nullptr;
+    GpmSample second_ = nullptr;
+};
+
+double fact(const Device& device, const char* name)
+{
+    const auto found = device.facts.find(name);
+    return found == device.facts.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
+}
+
+/// What the memory could move, two transfers per clock.
+ByteRate bandwidth_of(const Device& device)
+{
+    constexpr double hertz_per_kilohertz = 1e3;
+    constexpr double bits_per_byte = 8;
+    return ByteRate{2 * hertz_per_kilohertz * fact(device, "memory_clock_khz") * fact(device, "memory_bus_bits") /
+                    bits_per_byte};
+}
+
+}  // namespace
+
+MemoryUse memory_use(std::size_t device, const Launch& launch)
+{
+    Gpm gpm(device);
+    const Clock clock = steady_clock();
+    int launches = 0;
+    gpm.begin();
+    const Seconds begin = clock();
+    for (; clock() - begin < least_time; ++launches) launch();
+    const Seconds taken = clock() - begin;
+    return {gpm.share_since(), Seconds{taken.value / launches}};
+}
+
+Bytes bytes_of(const MemoryUse& use, const Device& device)
+{
+    return use.share * use.per_launch * bandwidth_of(device);
+}
+
+std::string in_words(const MemoryUse& use, const Device& device)
+{
+    return fmt::format(
+        "device memory moved {:.3g} GB per launch by NVML's GPM, which is no part of CUPTI: {:.1f}% of {:.4g} GB/s "
+        "(spec) for {:.4g} ms",
+        1e-9 * bytes_of(use, device).value, 100 * use.share, 1e-9 * bandwidth_of(device).value,
+        1e3 * use.per_launch.value);
+}
+
+}  // namespace roof::cupti

@@ -1,0 +1,21 @@
+// CUPTI as a part: what the shared object gives to the lab that opened it.
+#include "ert/base/error.hpp"
+#include "ert/cupti/step_profiler.hpp"
+#include "ert/method/lab.hpp"
+
+/// Adds the profiler, and whether CUPTI is here.
+extern "C" void roof_add_part(roof::Lab& lab)
+{
+    using namespace roof::cupti;
+    roof::Capability capability{"GPU tracing", false, {}, {}};
+    try {
+        const auto cupti = Cupti::open();
+        capability.present = true;
+        capability.reason = "CUPTI " + std::to_string(cupti->version()) + ": roof profile, and roof run --profile";
+        lab.machine().versions["CUPTI"] = std::to_string(cupti->version());
+    } catch (const roof::Error& error) {
+        capability.reason = error.what();
+    }
+    lab.machine().capabilities.push_back(capability);
+    lab.add(step_profiler(roof::built_in_counter_table()));
+}

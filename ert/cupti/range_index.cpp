@@ -1,0 +1,112 @@
+#include "ert/cupti/range_index.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace roof::cupti {
+namespace {
+
+using Words = std::pair<std::string_view, std::string_view>;
+
+constexpr std::array<Words, 17> phase_words{{{"forward", "forward"},
+                                             {"fwd", "forward"},
+                                             {"loss", "forward"},
+                                             {"criterion", "forward"},
+                                             {"backward", "backward"},
+                                             {"bwd", "backward"},
+                                             {"autograd", "backward"},
+                                             {"optimizer", "update"},
+                                             {"optimiser", "update"},
+                                             {"update", "update"},
+                                             {"opt", "update"},
+                                             {"data", "data"},
+                                             {"dataloader", "data"},
+                                             {"load", "data"},
+                                             {"enumerate", "data"},
+                                             {"allreduce", "synchronise"},
+                                             {"synchronise", "synchronise"}}};
+constexpr std::array<std::string_view, 6> step_words{"step", "steps", "iteration", "iter", "batch", "profilerstep"};
+
+/// Letters up to the first that is none, small: "Optimizer.step#SGD" -> "optimizer".
+std::string first_word(std::string_view name)
+{
+    std::string word;
+    for (const char letter : name) {
+        if (std::isalpha(static_cast<unsigned char>(letter)) == 0) break;
+        word += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    }
+    return word;
+}
+
+bool holds(const RangeActivity& range, Nanoseconds moment)
+{
+    return range.begin <= moment && moment <= range.end;
+}
+
+}  // namespace
+
+std::string_view phase_in(std::string_view name)
+{
+    const std::string word = first_word(name);
+    const auto found = std::find_if(phase_words.begin(), phase_words.end(), [&](Words w) { return w.first == word; });
+    return found == phase_words.end() ? std::string_view{} : found->second;
+}
+
+RangeKind kind_in(std::string_view name)
+{
+    const std::string word = first_word(name);
+    if (std::find(step_words.begin(), step_words.end(), word) != step_words.end()) return RangeKind::step;
+    return phase_in(name).empty() ? RangeKind::nvtx : RangeKind::phase;
+}
+
+RangeIndex::RangeIndex(const std::deque<RangeActivity>& ranges)
+{
+    for (const RangeActivity& range : ranges) {
+        threads_[range.thread].push_back({&range, {}});
+        if (!phase_in(*range.name).empty()) phases_.push_back({&range, {}});
+    }
+    for (auto& [number, thread] : threads_) nest(thread);
+    nest(phases_);
+}
+
+/// Sorts by begin, the longer first, and finds each one's parent: the nearest before it that ends no sooner.
+void RangeIndex::nest(Thread& thread)
+{
+    std::sort(thread.begin(), thread.end(), [](const Nested& a, const Nested& b) {
+        return std::pair(a.range->begin, b.range->end) < std::pair(b.range->begin, a.range->end);
+    });
+    std::vector<std::size_t> open;
+    for (std::size_t place = 0; place < thread.size(); ++place) {
+        while (!open.empty() && thread[open.back()].range->end < thread[place].range->end) open.pop_back();
+        if (!open.empty()) thread[place].parent = open.back();
+        open.push_back(place);
+    }
+}
+
+std::vector<const RangeActivity*> RangeIndex::around(const Thread& thread, Nanoseconds moment)
+{
+    const auto after = std::upper_bound(thread.begin(), thread.end(), moment,
+                                        [](Nanoseconds at, const Nested& nested) { return at < nested.range->begin; });
+    std::vector<const RangeActivity*> found;
+    if (after == thread.begin()) return found;
+    std::optional<std::size_t> place = static_cast<std::size_t>(after - thread.begin()) - 1;
+    for (; place; place = thread[*place].parent)
+        if (holds(*thread[*place].range, moment)) found.push_back(thread[*place].range);
+    return found;
+}
+
+std::vector<const RangeActivity*> RangeIndex::around(std::uint32_t thread, Nanoseconds moment) const
+{
+    const auto found = threads_.find(thread);
+    return found == threads_.end() ? std::vector<const RangeActivity*>{} : around(found->second, moment);
+}
+
+const RangeActivity* RangeIndex::phase_at(Nanoseconds moment) const
+{
+    const auto found = around(phases_, moment);
+    return found.empty() ? nullptr : found.front();
+}
+
+}  // namespace roof::cupti

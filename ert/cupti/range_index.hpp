@@ -1,0 +1,45 @@
+// Which named ranges a moment lies in: ranges of one thread nest, so the innermost one and those around it are found by walking
+// up from the last that had begun.
+#pragma once
+
+#include "ert/cupti/activity_log.hpp"
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace roof::cupti {
+
+/// The phase that a range's name speaks of: forward, backward, update, data, synchronise; empty if it speaks of none. Names are
+/// those of PyTorch's own ranges ("Optimizer.step#SGD.step", "autograd::engine::…") and the words people use.
+std::string_view phase_in(std::string_view name);
+
+/// What a range with that name is: a step ("step 12", "ProfilerStep#3", "iteration"), a phase, or something else.
+RangeKind kind_in(std::string_view name);
+
+class RangeIndex {
+  public:
+    /// The ranges must outlive the index.
+    explicit RangeIndex(const std::deque<RangeActivity>& ranges);
+
+    /// The ranges of a thread that hold the moment, innermost first.
+    std::vector<const RangeActivity*> around(std::uint32_t thread, Nanoseconds moment) const;
+    /// The innermost range of any thread whose name speaks of a phase, and holds the moment; null if none does.
+    const RangeActivity* phase_at(Nanoseconds moment) const;
+
+  private:
+    struct Nested {
+        const RangeActivity* range = nullptr;
+        std::optional<std::size_t> parent;  ///< of the same thread, by place
+    };
+    using Thread = std::vector<Nested>;
+
+    static void nest(Thread& thread);
+    static std::vector<const RangeActivity*> around(const Thread& thread, Nanoseconds moment);
+
+    std::unordered_map<std::uint32_t, Thread> threads_;
+    Thread phases_;  ///< of all threads
+};
+
+}  // namespace roof::cupti

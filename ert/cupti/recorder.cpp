@@ -1,0 +1,320 @@
+#include "ert/cupti/recorder.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/cupti/api_names.hpp"
+#include "ert/recording/record_files.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <utility>
+
+namespace roof::cupti {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{4} << 20U;
+constexpr std::size_t most_buffers = 64;
+constexpr std::uint32_t flush_milliseconds = 100;
+constexpr double nanosecond = 1e-9;
+
+/// CUPTI's buffer callbacks are given nothing that would tell whose they are.
+std::atomic<Recorder*> listening = nullptr;
+/// The label under which this thread asks for work; graphs are captured under it.
+thread_local std::uint64_t label_at_work = 0;
+
+void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records)
+{
+    *buffer = nullptr;
+    *bytes = 0;
+    *most_records = 0;
+    if (Recorder* const recorder = listening) recorder->give_buffer(buffer, bytes);
+}
+
+void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                               std::size_t valid)
+{
+    if (Recorder* const recorder = listening) recorder->take_buffer(context, stream, buffer, valid);
+}
+
+void CUPTIAPI called_back(void* recorder, CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
+{
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        return static_cast<Recorder*>(recorder)->see_launch(*static_cast<const CUpti_CallbackData*>(data));
+    if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
+    const auto* const resource = static_cast<const CUpti_ResourceData*>(data);
+    const auto* const graph = static_cast<const CUpti_GraphData*>(resource->resourceDescriptor);
+    if (graph != nullptr) static_cast<Recorder*>(recorder)->see_graph(event, *graph);
+}
+
+constexpr std::array<CUpti_CallbackId, 2> graph_events{CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+                                                       CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+
+constexpr std::array<CUpti_CallbackId, 6> launch_calls{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz};
+
+/// What is of interest beside kernels: one that cannot be seen is a note.
+constexpr std::array<std::pair<CUpti_ActivityKind, const char*>, 10> kinds{{
+    {CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
+    {CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices"},
+    {CUPTI_ACTIVITY_KIND_MEMSET, "fills"},
+    {CUPTI_ACTIVITY_KIND_RUNTIME, "calls of the runtime"},
+    {CUPTI_ACTIVITY_KIND_DRIVER, "calls of the driver"},
+    {CUPTI_ACTIVITY_KIND_OVERHEAD, "the recorder's own time"},
+    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "waits"},
+    {CUPTI_ACTIVITY_KIND_MEMORY2, "allocations"},
+    {CUPTI_ACTIVITY_KIND_MARKER, "the program's ranges"},
+    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "layers and phases"},
+}};
+
+/// Appends what `records` keeps of `activities`, a piece at a time: all of them as rows would take much memory.
+template <class Activity>
+void append(const std::deque<Activity>& activities, const Records& records, const std::filesystem::path& folder,
+            const std::string& id)
+{
+    using Record = typename decltype(records.record(activities.front()))::value_type;
+    constexpr std::size_t piece = 1U << 15U;
+    std::vector<Record> rows;
+    const auto write = [&] {
+        if (!rows.empty()) append_records<Record>(folder, id, rows);
+        rows.clear();
+    };
+    for (const Activity& activity : activities) {
+        if (std::optional<Record> row = records.record(activity)) rows.push_back(*std::move(row));
+        if (rows.size() == piece) write();
+    }
+    write();
+}
+
+}  // namespace
+
+Recorder::Recorder(std::shared_ptr<const Cupti> cupti)
+    : cupti_(std::move(cupti)),
+      push_(
+          cupti_->function<decltype(cuptiActivityPushExternalCorrelationId)>("cuptiActivityPushExternalCorrelationId")),
+      pop_(cupti_->function<decltype(cuptiActivityPopExternalCorrelationId)>("cuptiActivityPopExternalCorrelationId")),
+      buffers_(buffer_bytes, most_buffers)
+{
+    Recorder* nobody = nullptr;
+    if (!listening.compare_exchange_strong(nobody, this)) throw Error("this process is being recorded already");
+    subscribe();
+}
+
+Recorder::~Recorder()
+{
+    try {
+        stop();
+    } catch (const std::exception&) {
+        // Nothing is left to be saved.
+    }
+    if (subscriber_ != nullptr) cupti_->function<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe")(subscriber_);
+    listening = nullptr;
+}
+
+void Recorder::start()
+{
+    if (!is_registered_) {
+        const auto register_callbacks =
+            cupti_->function<decltype(cuptiActivityRegisterCallbacks)>("cuptiActivityRegisterCallbacks");
+        cupti_->check(register_callbacks(buffer_requested, buffer_completed), "cuptiActivityRegisterCallbacks");
+        is_registered_ = true;
+    }
+    const auto set_thread_id = cupti_->function<decltype(cuptiSetThreadIdType)>("cuptiSetThreadIdType");
+    set_thread_id(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    const auto enable_kind = cupti_->function<decltype(cuptiActivityEnable)>("cuptiActivityEnable");
+    cupti_->check(enable_kind(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "cuptiActivityEnable");
+    enabled_.push_back(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    is_running_ = true;
+    for (const auto& [kind, what] : kinds) enable(kind, what);
+    const auto set_period = cupti_->function<decltype(cuptiActivityFlushPeriod)>("cuptiActivityFlushPeriod");
+    cupti_->check(set_period(flush_milliseconds), "cuptiActivityFlushPeriod");
+}
+
+void Recorder::enable(CUpti_ActivityKind kind, const char* what)
+{
+    const CUptiResult result = cupti_->function<decltype(cuptiActivityEnable)>("cuptiActivityEnable")(kind);
+    if (result == CUPTI_SUCCESS)
+        enabled_.push_back(kind);
+    else
+        note(std::string("not recorded: ") + what + " (" + cupti_->describe(result) + ")");
+}
+
+/// Once, however often it is started.
+void Recorder::note(const std::string& what)
+{
+    if (std::find(notes_.begin(), notes_.end(), what) == notes_.end()) notes_.push_back(what);
+}
+
+void Recorder::subscribe()
+{
+    CUptiResult result = cupti_->function<decltype(cuptiSubscribe)>("cuptiSubscribe")(&subscriber_, called_back, this);
+    const auto enable_callback = cupti_->function<decltype(cuptiEnableCallback)>("cuptiEnableCallback");
+    for (const CUpti_CallbackId event : graph_events)
+        if (result == CUPTI_SUCCESS) result = enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, event);
+    if (result != CUPTI_SUCCESS)
+        note("not recorded: the layers of kernels in CUDA graphs (" + cupti_->describe(result) + ")");
+}
+
+void Recorder::stop()
+{
+    if (!is_running_) return;
+    is_running_ = false;
+    const auto disable = cupti_->function<decltype(cuptiActivityDisable)>("cuptiActivityDisable");
+    for (const CUpti_ActivityKind kind : enabled_) disable(kind);
+    enabled_.clear();
+    const auto flush = cupti_->function<decltype(cuptiActivityFlushAll)>("cuptiActivityFlushAll");
+    cupti_->check(flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
+}
+
+void Recorder::enter(std::uint64_t label)
+{
+    label_at_work = label;
+    push_(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, label);
+}
+
+void Recorder::leave()
+{
+    label_at_work = 0;
+    std::uint64_t last = 0;
+    pop_(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last);
+}
+
+void Recorder::add_range(RangeKind kind, const std::string& name, Nanoseconds begin, Nanoseconds end)
+{
+    const auto thread = static_cast<std::uint32_t>(::gettid());
+    const std::lock_guard lock(mutex_);
+    log_.take({begin, end, thread, kind, nullptr}, name);
+}
+
+Nanoseconds Recorder::now() const
+{
+    std::uint64_t moment = 0;
+    cupti_->function<decltype(cuptiGetTimestamp)>("cuptiGetTimestamp")(&moment);
+    return moment;
+}
+
+std::size_t Recorder::activities() const
+{
+    const std::lock_guard lock(mutex_);
+    return log_.kernels().size() + log_.copies().size();
+}
+
+bool Recorder::has_kernel(std::string_view word) const
+{
+    const std::lock_guard lock(mutex_);
+    return std::any_of(log_.kernels().begin(), log_.kernels().end(),
+                       [&](const KernelActivity& kernel) { return kernel.name->find(word) != std::string::npos; });
+}
+
+void Recorder::forget()
+{
+    const std::lock_guard lock(mutex_);
+    log_.clear();
+}
+
+void Recorder::write(const std::filesystem::path& folder, const std::string& id, const RecordOptions& options)
+{
+    const std::lock_guard lock(mutex_);
+    const ApiName name = [this](ApiDomain domain, std::uint32_t function) {
+        return api_name(*cupti_, domain, function);
+    };
+    const Records records(log_, labels_, name, options);
+    append(log_.kernels(), records, folder, id);
+    append(log_.calls(), records, folder, id);
+    append(log_.copies(), records, folder, id);
+    append(log_.allocations(), records, folder, id);
+    append(log_.waits(), records, folder, id);
+    append(log_.ranges(), records, folder, id);
+    log_.clear();
+}
+
+std::size_t Recorder::dropped() const
+{
+    const std::lock_guard lock(mutex_);
+    return log_.dropped();
+}
+
+Seconds Recorder::overhead() const
+{
+    const std::lock_guard lock(mutex_);
+    return {nanosecond * static_cast<double>(log_.overhead())};
+}
+
+void Recorder::give_buffer(std::uint8_t** buffer, std::size_t* bytes)
+{
+    *buffer = buffers_.take();
+    *bytes = *buffer == nullptr ? 0 : buffers_.bytes();
+}
+
+/// A buffer that ends in the middle of a record, or holds what is none, is read as far as it goes.
+void Recorder::take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid)
+{
+    const auto next = cupti_->function<decltype(cuptiActivityGetNextRecord)>("cuptiActivityGetNextRecord");
+    const auto count_dropped =
+        cupti_->function<decltype(cuptiActivityGetNumDroppedRecords)>("cuptiActivityGetNumDroppedRecords");
+    {
+        const std::lock_guard lock(mutex_);
+        CUpti_Activity* record = nullptr;
+        while (next(buffer, valid, &record) == CUPTI_SUCCESS) log_.take(*record);
+        std::size_t dropped = 0;
+        if (count_dropped(context, stream, &dropped) == CUPTI_SUCCESS) log_.dropped(dropped);
+    }
+    buffers_.give_back(buffer);
+}
+
+void Recorder::keep_launches(bool wanted)
+{
+    const auto enable_callback = cupti_->function<decltype(cuptiEnableCallback)>("cuptiEnableCallback");
+    for (const CUpti_CallbackId call : launch_calls)
+        enable_callback(wanted ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, call);
+}
+
+std::vector<LaunchSeen> Recorder::take_launches()
+{
+    const std::lock_guard lock(mutex_);
+    return std::exchange(launches_, {});
+}
+
+std::vector<LaunchSeen> Recorder::kernels_between(Nanoseconds begin, Nanoseconds end) const
+{
+    const std::lock_guard lock(mutex_);
+    std::vector<const KernelActivity*> found;
+    for (const KernelActivity& kernel : log_.kernels())
+        if (begin <= kernel.at.begin && kernel.at.begin <= end) found.push_back(&kernel);
+    std::sort(found.begin(), found.end(),
+              [](const KernelActivity* a, const KernelActivity* b) { return a->at.begin < b->at.begin; });
+    std::vector<LaunchSeen> kernels;
+    for (const KernelActivity* kernel : found) {
+        const std::uint64_t of_node = labels_.of_node(kernel->at.graph_node);
+        const std::uint64_t label = of_node == 0 ? log_.label_of(kernel->at.correlation) : of_node;
+        kernels.push_back({plain_kernel_name(*kernel->name), labels_.label_of(label)});
+    }
+    return kernels;
+}
+
+void Recorder::see_launch(const CUpti_CallbackData& call)
+{
+    if (call.callbackSite != CUPTI_API_ENTER) return;
+    const std::lock_guard lock(mutex_);
+    launches_.push_back(
+        {call.symbolName == nullptr ? "" : plain_kernel_name(call.symbolName), labels_.label_of(label_at_work)});
+}
+
+void Recorder::see_graph(CUpti_CallbackId event, const CUpti_GraphData& data)
+{
+    const auto number_of = cupti_->function<decltype(cuptiGetGraphNodeId)>("cuptiGetGraphNodeId");
+    std::uint64_t node = 0;
+    std::uint64_t original = 0;
+    if (number_of(data.node, &node) != CUPTI_SUCCESS) return;
+    if (event == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
+        labels_.captured(node, label_at_work);
+    else if (number_of(data.originalNode, &original) == CUPTI_SUCCESS)
+        labels_.cloned(node, original);
+}
+
+}  // namespace roof::cupti

@@ -1,0 +1,238 @@
+#include "ert/cupti/records.hpp"
+
+#include <cxxabi.h>
+
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+namespace roof::cupti {
+namespace {
+
+constexpr double nanosecond = 1e-9;
+
+bool is_named(const std::string& name, const std::string& wanted)
+{
+    if (wanted.ends_with('*')) return name.starts_with(wanted.substr(0, wanted.size() - 1));
+    return name == wanted;
+}
+
+std::deque<RangeActivity> ranges_named(const std::deque<RangeActivity>& ranges, const std::string& wanted)
+{
+    std::deque<RangeActivity> found;
+    for (const RangeActivity& range : ranges)
+        if (is_named(*range.name, wanted)) found.push_back(range);
+    // Of whatever thread: what autograd's threads do within a step is of the step.
+    for (RangeActivity& range : found) range.thread = 0;
+    return found;
+}
+
+std::string device_name(std::uint32_t device)
+{
+    return "gpu:" + std::to_string(device);
+}
+
+std::string extent(const std::array<std::int32_t, 3>& sizes)
+{
+    return std::to_string(sizes[0]) + 'x' + std::to_string(sizes[1]) + 'x' + std::to_string(sizes[2]);
+}
+
+std::optional<MemoryKind> memory_kind(std::uint8_t kind)
+{
+    switch (kind) {
+        case CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE:
+            return MemoryKind::pageable;
+        case CUPTI_ACTIVITY_MEMORY_KIND_PINNED:
+            return MemoryKind::pinned;
+        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE:
+        case CUPTI_ACTIVITY_MEMORY_KIND_ARRAY:
+        case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC:
+            return MemoryKind::device;
+        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
+        case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC:
+            return MemoryKind::managed;
+        default:
+            return std::nullopt;
+    }
+}
+
+std::string wait_kind(CUpti_ActivitySynchronizationType type)
+{
+    switch (type) {
+        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE:
+            return "event";
+        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT:
+            return "stream wait";
+        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE:
+            return "stream";
+        case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE:
+            return "context";
+        default:
+            return "unknown";
+    }
+}
+
+Seconds length(Nanoseconds begin, Nanoseconds end)
+{
+    return {end > begin ? nanosecond * static_cast<double>(end - begin) : 0};
+}
+
+}  // namespace
+
+std::string plain_kernel_name(const std::string& name)
+{
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                       std::free);
+    return plain == nullptr ? name : plain.get();
+}
+
+Records::Records(const ActivityLog& log, const Labels& labels, ApiName api_name, RecordOptions options)
+    : log_(log),
+      labels_(labels),
+      api_name_(std::move(api_name)),
+      options_(std::move(options)),
+      ranges_(log.ranges()),
+      kept_ranges_(ranges_named(log.ranges(), options_.only_within)),
+      kept_(kept_ranges_)
+{
+    // A runtime's call and the driver's within it share a number: the outer one, seen last, is the one to tell.
+    for (const CallActivity& call : log.calls()) {
+        const CallActivity*& place = calls_[call.correlation];
+        if (place == nullptr || call.domain == ApiDomain::runtime) place = &call;
+    }
+}
+
+Label Records::label_in_ranges(std::uint32_t thread, Nanoseconds moment) const
+{
+    Label label;
+    for (const RangeActivity* range : ranges_.around(thread, moment)) {
+        const std::string_view phase = range->kind == RangeKind::nvtx ? phase_in(*range->name) : std::string_view{};
+        const bool is_layer = phase.empty() && kind_in(*range->name) == RangeKind::nvtx;
+        if (label.layer.empty() && is_layer) label.layer = *range->name;
+        if (label.phase.empty()) label.phase = phase;
+    }
+    if (!label.phase.empty()) return label;
+    const RangeActivity* const elsewhere = ranges_.phase_at(moment);
+    if (elsewhere != nullptr) label.phase = phase_in(*elsewhere->name);
+    return label;
+}
+
+Label Records::label_of(std::uint32_t correlation, std::uint64_t graph_node) const
+{
+    if (const std::uint64_t number = labels_.of_node(graph_node)) return labels_.label_of(number);
+    if (const std::uint64_t number = log_.label_of(correlation)) return labels_.label_of(number);
+    const auto call = calls_.find(correlation);
+    return call == calls_.end() ? Label{} : label_in_ranges(call->second->thread, call->second->begin);
+}
+
+/// CUPTI gives what it could not time the time 0: it is kept, and has no place.
+bool Records::is_kept(Nanoseconds begin, Nanoseconds asked) const
+{
+    if (begin != 0 && begin < options_.zero) return false;
+    return options_.only_within.empty() || !kept_.around(0, asked).empty();
+}
+
+Nanoseconds Records::asked_at(std::uint32_t correlation, Nanoseconds otherwise) const
+{
+    const auto call = calls_.find(correlation);
+    return call == calls_.end() ? otherwise : call->second->begin;
+}
+
+Cause Records::cause_of(const DeviceActivity& activity) const
+{
+    Label label = label_of(activity.correlation, activity.graph_node);
+    return {device_name(activity.device), activity.stream, activity.correlation, std::move(label.layer),
+            std::move(label.phase)};
+}
+
+std::optional<Seconds> Records::since_zero(Nanoseconds moment) const
+{
+    if (moment == 0 || moment < options_.zero) return std::nullopt;
+    return Seconds{nanosecond * static_cast<double>(moment - options_.zero)};
+}
+
+const std::string& Records::plain(const std::string& mangled) const
+{
+    const auto [place, is_new] = demangled_.try_emplace(mangled);
+    if (is_new) place->second = plain_kernel_name(mangled);
+    return place->second;
+}
+
+const std::string& Records::name_of(const CallActivity& call) const
+{
+    const std::uint64_t key = (std::uint64_t{call.domain == ApiDomain::driver} << 32U) | call.function;
+    const auto [place, is_new] = api_names_.try_emplace(key);
+    if (is_new) place->second = api_name_(call.domain, call.function);
+    return place->second;
+}
+
+std::optional<KernelRecord> Records::record(const KernelActivity& kernel) const
+{
+    if (!is_kept(kernel.at.begin, asked_at(kernel.at.correlation, kernel.at.begin))) return std::nullopt;
+    return KernelRecord{cause_of(kernel.at),
+                        plain(*kernel.name),
+                        since_zero(kernel.at.begin),
+                        length(kernel.at.begin, kernel.at.end),
+                        extent(kernel.grid),
+                        extent(kernel.block),
+                        kernel.registers,
+                        Bytes{static_cast<double>(kernel.shared)},
+                        kernel.at.graph_node == 0 ? Number{} : Number{kernel.at.graph_node}};
+}
+
+std::optional<CopyRecord> Records::record(const CopyActivity& copy) const
+{
+    if (!is_kept(copy.at.begin, asked_at(copy.at.correlation, copy.at.begin))) return std::nullopt;
+    return CopyRecord{cause_of(copy.at),
+                      copy.kind,
+                      memory_kind(copy.source),
+                      memory_kind(copy.destination),
+                      Bytes{static_cast<double>(copy.bytes)},
+                      since_zero(copy.at.begin),
+                      length(copy.at.begin, copy.at.end)};
+}
+
+std::optional<ApiRecord> Records::record(const CallActivity& call) const
+{
+    if (!is_kept(call.begin, call.begin)) return std::nullopt;
+    Label label = label_of(call.correlation, 0);
+    return ApiRecord{call.thread, call.correlation, std::move(label.layer), std::move(label.phase),
+                     call.domain, name_of(call),    since_zero(call.begin), length(call.begin, call.end)};
+}
+
+std::optional<MemoryRecord> Records::record(const MemoryActivity& memory) const
+{
+    if (!is_kept(memory.time, memory.time)) return std::nullopt;
+    Label label = label_of(memory.correlation, 0);
+    return MemoryRecord{
+        {device_name(memory.device), std::nullopt, memory.correlation, std::move(label.layer), std::move(label.phase)},
+        memory.action,
+        memory.is_pooled ? MemoryKind::pool : memory_kind(memory.memory),
+        memory.address,
+        Bytes{static_cast<double>(memory.bytes)},
+        since_zero(memory.time)};
+}
+
+std::optional<SynchronisationRecord> Records::record(const WaitActivity& wait) const
+{
+    if (!is_kept(wait.begin, asked_at(wait.correlation, wait.begin))) return std::nullopt;
+    Label label = label_of(wait.correlation, 0);
+    const std::optional<std::uint32_t> device = log_.device_of(wait.context);
+    constexpr std::uint32_t no_stream = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+    return SynchronisationRecord{
+        {device ? device_name(*device) : "", wait.stream == no_stream ? Number{} : Number{wait.stream},
+         wait.correlation, std::move(label.layer), std::move(label.phase)},
+        wait_kind(wait.type),
+        since_zero(wait.begin),
+        length(wait.begin, wait.end)};
+}
+
+std::optional<RangeRecord> Records::record(const RangeActivity& range) const
+{
+    if (!is_kept(range.begin, range.begin)) return std::nullopt;
+    return RangeRecord{range.thread, range.kind == RangeKind::nvtx ? kind_in(*range.name) : range.kind, *range.name,
+                       since_zero(range.begin), length(range.begin, range.end)};
+}
+
+}  // namespace roof::cupti

@@ -1,0 +1,197 @@
+// A CUPTI of our own making, with the functions that recording needs: it delivers, when flushed, two kernels of a step, the calls
+// that launched them, a copy, and a buffer's torn end. FAKE_CUPTI_FAILS names the function that fails.
+#include "made_records.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+using namespace roof::cupti::made;
+
+namespace {
+
+CUpti_BuffersCallbackRequestFunc request = nullptr;
+CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+bool has_delivered = false;
+bool has_been_asked =
+    false;  ///< for the time: the first answer is the beginning of all that is delivered, later ones its end
+
+CUptiResult result_of(std::string_view function)
+{
+    const char* const failing = std::getenv("FAKE_CUPTI_FAILS");
+    return failing != nullptr && function == failing ? CUPTI_ERROR_NOT_INITIALIZED : CUPTI_SUCCESS;
+}
+
+/// 0 for a kind that this CUPTI does not make.
+std::size_t size_of(CUpti_ActivityKind kind)
+{
+    switch (kind) {
+        case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+            return sizeof(CUpti_ActivityKernel10);
+        case CUPTI_ACTIVITY_KIND_MEMCPY:
+            return sizeof(CUpti_ActivityMemcpy6);
+        case CUPTI_ACTIVITY_KIND_RUNTIME:
+            return sizeof(CUpti_ActivityAPI);
+        case CUPTI_ACTIVITY_KIND_MARKER:
+            return sizeof(CUpti_ActivityMarker2);
+        default:
+            return 0;
+    }
+}
+
+class Filling {
+  public:
+    explicit Filling(std::uint8_t* buffer) : buffer_(buffer) {}
+
+    template <class Record>
+    void add(const Record& record)
+    {
+        std::memcpy(buffer_ + size_, &record, sizeof record);
+        size_ += sizeof record;
+    }
+    std::size_t size() const { return size_; }
+
+  private:
+    std::uint8_t* buffer_;
+    std::size_t size_ = 0;
+};
+
+void deliver()
+{
+    std::uint8_t* buffer = nullptr;
+    std::size_t bytes = 0;
+    std::size_t most = 0;
+    request(&buffer, &bytes, &most);
+    if (buffer == nullptr) return;
+    Filling filling(buffer);
+    filling.add(marker(CUPTI_ACTIVITY_FLAG_MARKER_START, 1, "step 1", 1000, 4));
+    filling.add(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 1, 4, {1100, 1200}));
+    filling.add(kernel("_Z5firstv", 1, {2000, 3000}));
+    filling.add(marker(CUPTI_ACTIVITY_FLAG_MARKER_END, 1, nullptr, 5000, 4));
+    filling.add(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 2, 4, {6000, 6100}));
+    filling.add(kernel("_Z6secondv", 2, {6500, 7000}));
+    filling.add(copy(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 4096, 3, {7500, 8000}));
+    CUpti_Activity torn{};
+    torn.kind = static_cast<CUpti_ActivityKind>(9999);
+    filling.add(torn);
+    complete(nullptr, 0, buffer, bytes, filling.size());
+}
+
+}  // namespace
+
+extern "C" {
+
+CUptiResult cuptiGetVersion(uint32_t* version)
+{
+    *version = CUPTI_API_VERSION;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetResultString(CUptiResult, const char** text)
+{
+    *text = "FAKE_ERROR";
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetErrorMessage(CUptiResult, const char** text)
+{
+    *text = "as the test wants it";
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
+                                           CUpti_BuffersCallbackCompleteFunc completed)
+{
+    request = requested;
+    complete = completed;
+    has_delivered = false;
+    has_been_asked = false;
+    return result_of("cuptiActivityRegisterCallbacks");
+}
+
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
+{
+    return kind == CUPTI_ACTIVITY_KIND_MEMORY2 ? result_of("memory") : result_of("cuptiActivityEnable");
+}
+
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind)
+{
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityFlushPeriod(uint32_t)
+{
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityFlushAll(uint32_t)
+{
+    if (!has_delivered) deliver();
+    has_delivered = true;
+    return result_of("cuptiActivityFlushAll");
+}
+
+CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, CUpti_Activity** record)
+{
+    auto* at = *record == nullptr ? buffer : reinterpret_cast<uint8_t*>(*record) + size_of((*record)->kind);
+    if (at + sizeof(CUpti_Activity) > buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    *record = reinterpret_cast<CUpti_Activity*>(at);
+    return size_of((*record)->kind) == 0 ? CUPTI_ERROR_INVALID_KIND : CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped)
+{
+    *dropped = 17;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind, uint64_t)
+{
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind, uint64_t*)
+{
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType)
+{
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetTimestamp(uint64_t* moment)
+{
+    *moment = has_been_asked ? 10'000 : 1000;
+    has_been_asked = true;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*)
+{
+    return result_of("cuptiSubscribe");
+}
+
+CUptiResult cuptiEnableCallback(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain, CUpti_CallbackId)
+{
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle)
+{
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetGraphNodeId(CUgraphNode, uint64_t*)
+{
+    return CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain, uint32_t, const char** name)
+{
+    *name = "cudaLaunchKernel_v7000";
+    return CUPTI_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,130 @@
+// The table of metrics held against CUPTI's own lists, for every chip: CUPTI needs no GPU for that. Where CUPTI itself is not
+// there, the test says so and checks nothing.
+#include "ert/base/error.hpp"
+#include "ert/counters/counter_table.hpp"
+#include "ert/cupti/api_names.hpp"
+#include "ert/cupti/chips.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace roof;
+using namespace roof::cupti;
+
+namespace {
+
+std::shared_ptr<const Cupti> cupti_or_warning()
+{
+    try {
+        return Cupti::open();
+    } catch (const Unsupported& error) {
+        WARN("not checked: " << error.what());
+        return nullptr;
+    }
+}
+
+std::vector<std::string> names(const std::vector<CounterMetric>& metrics)
+{
+    std::vector<std::string> made;
+    for (const CounterMetric& metric : metrics) made.push_back(metric.metric);
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("every metric of the table is one that CUPTI knows for that chip, and its unit is a base unit")
+{
+    const auto cupti = cupti_or_warning();
+    if (!cupti) return;
+    const CounterTable& table = built_in_counter_table();
+    const std::vector<std::string> known = known_chips(*cupti);
+    for (const ChipFamily& family : table.families) {
+        for (const std::string& chip : family.chips) {
+            INFO(chip);
+            REQUIRE(std::find(known.begin(), known.end(), chip) != known.end());
+            const Chip host(cupti, chip);
+            for (const CounterMetric& metric : table.metrics_of(family, "all")) {
+                INFO(metric.metric);
+                REQUIRE(host.has(metric.metric));
+                const std::string unit = host.unit(metric.metric);
+                CHECK(unit == (metric.quantity == "time"               ? "s"
+                               : metric.quantity.starts_with("bytes")  ? "byte"
+                               : metric.quantity.starts_with("tensor") ? "op"
+                                                                       : "inst"));
+            }
+        }
+    }
+}
+
+TEST_CASE("counting a set takes as many passes as the table says")
+{
+    const auto cupti = cupti_or_warning();
+    if (!cupti) return;
+    const CounterTable& table = built_in_counter_table();
+    if (static_cast<int>(cupti->version()) != table.cupti) {
+        WARN("not checked: the table's passes are those of CUPTI " << table.cupti << ", here is " << cupti->version());
+        return;
+    }
+    for (const ChipFamily& family : table.families) {
+        for (const auto& [set, expected] : family.passes) {
+            INFO(family.name << " " << set);
+            CHECK(passes(cupti, family.chips.front(), names(table.metrics_of(family, set))) == expected);
+        }
+    }
+}
+
+TEST_CASE("every chip that CUPTI can count on is in the table")
+{
+    const auto cupti = cupti_or_warning();
+    if (!cupti) return;
+    const CounterTable& table = built_in_counter_table();
+    for (const std::string& chip : known_chips(*cupti)) {
+        INFO(chip);
+        if (table.family_of_chip(chip) == nullptr) CHECK_THROWS_AS(Chip(cupti, chip), Unsupported);
+    }
+}
+
+TEST_CASE("a metric that is misspelt, or of another chip, is refused by name")
+{
+    const auto cupti = cupti_or_warning();
+    if (!cupti) return;
+    Chip hopper(cupti, "GH100");
+    CHECK(hopper.has("lts__t_bytes.sum"));
+    CHECK_FALSE(hopper.has("lts__t_bytes.some"));
+    CHECK_FALSE(hopper.has("lts__t_byte.sum"));
+    CHECK_FALSE(hopper.has("sm__ops_path_tensor_src_fp16_dst_fp32.sum"));
+    CHECK_THROWS_WITH(hopper.configuration({"lts__t_byte.sum"}), Catch::Contains("lts__t_byte.sum"));
+    CHECK_THROWS_AS(Chip(cupti, "GX999"), Unsupported);
+}
+
+TEST_CASE("functions of the runtime and the driver are called as people call them")
+{
+    CHECK(plain_api_name("cudaLaunchKernel_v7000") == "cudaLaunchKernel");
+    CHECK(plain_api_name("cudaMemcpyAsync_ptsz_v7000") == "cudaMemcpyAsync");
+    CHECK(plain_api_name("cuMemAlloc_v2") == "cuMemAlloc");
+    CHECK(plain_api_name("cuMemcpyHtoDAsync_v2_ptsz") == "cuMemcpyHtoDAsync");
+    CHECK(plain_api_name("cuInit") == "cuInit");
+    const auto cupti = cupti_or_warning();
+    if (!cupti) return;
+    CHECK(api_name(*cupti, ApiDomain::runtime, 211) == "cudaLaunchKernel");
+    CHECK(api_name(*cupti, ApiDomain::driver, 1) == "cuInit");
+    CHECK(api_name(*cupti, ApiDomain::driver, 999'999) == "function 999999");
+}
+
+TEST_CASE("a CUPTI that is not there says what would bring it")
+{
+    CHECK_THROWS_WITH(Cupti::open({"libno-such-cupti.so"}), Catch::Contains("ROOF_CUPTI"));
+}
+
+TEST_CASE("the lack of rights for hardware counters is a reason, with its remedy; other failures are errors")
+{
+    const auto cupti = cupti_or_warning();
+    if (!cupti) return;
+    CHECK_NOTHROW(cupti->check(CUPTI_SUCCESS, "call"));
+    CHECK_THROWS_AS(cupti->check(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "call"), Unsupported);
+    CHECK_THROWS_WITH(cupti->check(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "call"),
+                      Catch::Contains("NVreg_RestrictProfilingToAdminUsers"));
+    CHECK_THROWS_WITH(cupti->check(CUPTI_ERROR_INVALID_PARAMETER, "cuptiThis"),
+                      Catch::Contains("cuptiThis: CUPTI_ERROR_INVALID_PARAMETER"));
+}

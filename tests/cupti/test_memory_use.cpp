@@ -1,0 +1,41 @@
+// What is made of the share of bandwidth that NVML's GPM reports. GPM itself is asked on machines that have it.
+#include "ert/base/error.hpp"
+#include "ert/cupti/memory_use.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::cupti;
+
+namespace {
+
+Device with_memory()
+{
+    Device device;
+    device.facts = {{"memory_clock_khz", "3000000"}, {"memory_bus_bits", "6144"}};
+    return device;
+}
+
+}  // namespace
+
+TEST_CASE("a share of the memory's bandwidth over a launch is bytes")
+{
+    const MemoryUse use{0.25, Seconds{0.01}};
+    CHECK(bytes_of(use, with_memory()).value == Approx(0.25 * 0.01 * 2 * 3e9 * 768));
+    CHECK(bytes_of(use, Device{}).value == 0);
+    CHECK_THAT(in_words(use, with_memory()),
+               Catch::Contains("moved 11.5 GB per launch") && Catch::Contains("25.0% of 4608 GB/s"));
+}
+
+TEST_CASE("a machine without the driver has no GPM, and says so")
+{
+    int launches = 0;
+    try {
+        const MemoryUse use = memory_use(0, [&] { ++launches; });
+        CHECK(use.share <= 1);
+        CHECK(launches > 0);
+    } catch (const Unsupported& error) {
+        CHECK_THAT(error.what(), Catch::Contains("GPM"));
+        CHECK(launches == 0);
+    }
+}

@@ -1,0 +1,62 @@
+// Counting, on a CUPTI of the tests' own making that refuses calls out of order: how often the work is done, what is read, and what is
+// said where nothing may be counted.
+#include "ert/base/error.hpp"
+#include "ert/cupti/range_profiler.hpp"
+#include "variable.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::cupti;
+using roof::cupti::made::Variable;
+
+namespace {
+
+RangeProfiler profiler()
+{
+    return {Cupti::open({ROOF_FAKE_CUPTI}), 0, nullptr};
+}
+
+const std::vector<std::string> metrics{"gpu__time_duration.sum", "lts__t_bytes.sum"};
+
+}  // namespace
+
+TEST_CASE("a whole is counted in as many launches as its passes, and times are in seconds")
+{
+    int launches = 0;
+    const CountedRange whole = profiler().count_whole([&] { ++launches; }, "step", metrics);
+    CHECK(launches == 3);
+    CHECK(whole.name == "step");
+    CHECK(whole.values == std::vector<double>{10e-9, 10});
+}
+
+TEST_CASE("kernels are counted in one launch, each by its number")
+{
+    int launches = 0;
+    const std::vector<CountedRange> kernels = profiler().count_kernels([&] { ++launches; }, metrics);
+    CHECK(launches == 1);
+    REQUIRE(kernels.size() == 2);
+    CHECK(kernels[0].name == "0");
+    CHECK(kernels[1].name == "1");
+    CHECK(kernels[1].values[1] == 10);
+}
+
+TEST_CASE("what fails on the way leaves the profiler so that it can begin again")
+{
+    const RangeProfiler counting = profiler();
+    CHECK_THROWS_WITH(counting.count_whole([] { throw Error("the launch failed"); }, "step", metrics),
+                      Catch::Contains("the launch failed"));
+    CHECK_THROWS_AS(counting.count_kernels([] {}, {}), Error);
+    {
+        const Variable drops("FAKE_CUPTI_DROPS", "1");
+        CHECK_THROWS_WITH(counting.count_kernels([] {}, metrics), Catch::Contains("5 kernels more"));
+    }
+    CHECK_NOTHROW(counting.count_kernels([] {}, metrics));
+}
+
+TEST_CASE("a user without the rights is told what would give them")
+{
+    const Variable fails("FAKE_CUPTI_FAILS", "privileges");
+    CHECK_THROWS_AS(profiler(), Unsupported);
+    CHECK_THROWS_WITH(profiler(), Catch::Contains("CAP_PERFMON"));
+}

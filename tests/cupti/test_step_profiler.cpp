@@ -1,0 +1,80 @@
+// Our own launches under the profiler, on a CUPTI of the tests' own making: what it records becomes rows, and where nothing can be
+// counted it says so and goes on.
+#include "ert/cupti/step_profiler.hpp"
+#include "ert/recording/record_files.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+
+using namespace roof;
+using namespace roof::cupti;
+
+TEST_CASE("a traced launch is a step of the recording, with its kernels")
+{
+    const fakes::TemporaryFolder folder;
+    Device device;
+    device.name = "gpu:0";
+    Part part;
+    part.layer = "conv1";
+    const Profile profile = profile_with(Cupti::open({ROOF_FAKE_CUPTI}), built_in_counter_table(), device, {part});
+    int launches = 0;
+    profile.trace([&] {
+        profile.listener.enter(0);
+        ++launches;
+        profile.listener.leave();
+    });
+    CHECK(launches == 1);
+    const std::vector<std::string> remarks = profile.count([&] { ++launches; });
+    REQUIRE(remarks.size() == 3);
+    CHECK_THAT(remarks[0], Catch::Contains("17 records were dropped"));
+    CHECK_THAT(remarks[1], Catch::Contains("no hardware counters"));
+    CHECK_THAT(remarks[2], Catch::Contains("GPM"));
+    profile.write(folder.path(), "row");
+    std::size_t kernels = 0;
+    read_records<KernelRecord>(folder.path(), [&](const std::string&, const KernelRecord&) { ++kernels; });
+    CHECK(kernels == 2);
+    std::vector<std::string> steps;
+    read_records<RangeRecord>(folder.path(), [&](const std::string&, const RangeRecord& range) {
+        if (range.kind == RangeKind::step) steps.push_back(range.name);
+    });
+    CHECK(steps.size() == 2);
+}
+
+TEST_CASE("what is counted becomes rows of the step and of each kernel, named by its order in the traced step")
+{
+    const fakes::TemporaryFolder folder;
+    Device device;
+    device.name = "gpu:0";
+    const Profile profile =
+        profile_with(Cupti::open({ROOF_FAKE_CUPTI}), built_in_counter_table(), device, {}, [] { return CUcontext{}; });
+    profile.trace([] {});
+    int launches = 0;
+    const std::vector<std::string> remarks = profile.count([&] { ++launches; });
+    CHECK(launches == 3 + 1);
+    REQUIRE(remarks.size() == 3);
+    CHECK_THAT(remarks[1], Catch::Contains("by their order in a traced step"));
+    profile.write(folder.path(), "row");
+    std::map<std::string, double> of_step;
+    std::map<std::string, std::size_t> of_kernels;
+    read_records<CounterRecord>(folder.path(), [&](const std::string&, const CounterRecord& counter) {
+        if (counter.scope == CounterScope::step) of_step[counter.metric] = counter.value;
+        if (counter.scope == CounterScope::kernel) ++of_kernels[counter.name];
+    });
+    const std::size_t metrics =
+        built_in_counter_table().metrics_of(*built_in_counter_table().family_of(90), "usual").size();
+    CHECK(of_step.size() == metrics);
+    CHECK(of_step.at("lts__t_bytes.sum") == 10);
+    CHECK(of_step.at("gpu__time_duration.sum") == Approx(10e-9));
+    CHECK(of_kernels == std::map<std::string, std::size_t>{{"first()", metrics}, {"second()", metrics}});
+}
+
+TEST_CASE("a second subject can be profiled after the first")
+{
+    Device device;
+    device.name = "gpu:0";
+    const auto cupti = Cupti::open({ROOF_FAKE_CUPTI});
+    profile_with(cupti, built_in_counter_table(), device, {});
+    CHECK_NOTHROW(profile_with(cupti, built_in_counter_table(), device, {}));
+}

@@ -1,0 +1,106 @@
+// Profiling as the measuring loop sees it, with a profiler that is made up: when it is told to look, what a row says of it, and that
+// a machine without one says so.
+#include "ert/base/error.hpp"
+#include "ert/method/measure.hpp"
+#include "tests/fakes/fake_lab.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+
+namespace {
+
+/// What a profiler was asked to do.
+struct Asked {
+    std::vector<std::size_t> parts;
+    int traced = 0;
+    int counted = 0;
+    std::string written;
+};
+
+Profiler made_profiler(Asked& asked, const fakes::ManualClock& clock)
+{
+    return {"cpu", [&asked, clock](const Device&, const std::vector<Part>&) {
+                return Profile{{[&asked](std::size_t part) { asked.parts.push_back(part); }, [] {}},
+                               [&asked, clock](const Launch& launch) {
+                                   ++asked.traced;
+                                   launch();
+                               },
+                               [&asked](const Launch& launch) {
+                                   ++asked.counted;
+                                   launch();
+                                   return std::vector<std::string>{"no counters"};
+                               },
+                               [&asked](const std::filesystem::path& folder, const std::string& id) {
+                                   asked.written = folder.string() + " " + id;
+                               }};
+            }};
+}
+
+Item profiled_step(const Lab& lab)
+{
+    const Plan plan = parse_plan(
+        "name: p\nprofile: true\nmeasure: {warmup: 1, least: 3, most: 3}\nrun:\n  - {bench: train, model: "
+        "tinynet, batch: 4}\n",
+        "p.yaml");
+    return expand(plan, lab).front();
+}
+
+}  // namespace
+
+TEST_CASE("a plan says what is to be profiled, for all entries or for one")
+{
+    const char* const text = "name: p\nprofile: true\nrun:\n  - {bench: train}\n  - {bench: train, profile: false}\n";
+    const Plan plan = parse_plan(text, "p.yaml");
+    CHECK(plan.entries[0].profile);
+    CHECK_FALSE(plan.entries[1].profile);
+    CHECK_FALSE(parse_plan("name: p\nrun:\n  - {bench: train}\n", "p.yaml").entries[0].profile);
+    CHECK_THROWS_WITH(parse_plan("name: p\nprofile: perhaps\nrun:\n  - {bench: train}\n", "p.yaml"),
+                      Catch::Contains("perhaps"));
+}
+
+TEST_CASE(
+    "what is profiled is measured first, then launched by turns with and without tracing, then counted, then written")
+{
+    const fakes::ManualClock clock;
+    Lab lab = fakes::fake_lab(clock);
+    Asked asked;
+    lab.add(made_profiler(asked, clock));
+    const Item item = profiled_step(lab);
+    const Measurement row = measure(item, lab, clock.clock(), {}, "folder");
+    CHECK(row.status == Status::ok);
+    CHECK(row.samples.size() == 4);
+    CHECK(asked.traced == 5);
+    CHECK(asked.counted == 1);
+    CHECK(asked.written == "folder " + row.id());
+    CHECK(asked.parts.size() == 3 * (4 + 5 + 5 + 1));
+    CHECK_THAT(row.remarks, Catch::Contains("tracing made a launch 0.0% slower (median of 5 with it and 5 without"));
+    CHECK_THAT(row.remarks, Catch::Contains("no counters"));
+}
+
+TEST_CASE("what is not to be profiled is left alone")
+{
+    const fakes::ManualClock clock;
+    Lab lab = fakes::fake_lab(clock);
+    Asked asked;
+    lab.add(made_profiler(asked, clock));
+    Item item = profiled_step(lab);
+    item.profile = false;
+    CHECK(measure(item, lab, clock.clock()).remarks.empty());
+    CHECK(asked.parts.empty());
+}
+
+TEST_CASE("a row that cannot be profiled is measured all the same, and says why")
+{
+    const fakes::ManualClock clock;
+    Lab lab = fakes::fake_lab(clock);
+    const Measurement without = measure(profiled_step(lab), lab, clock.clock());
+    CHECK(without.status == Status::ok);
+    CHECK_THAT(without.remarks, Catch::Contains("nothing that sees into a cpu"));
+
+    lab.add(
+        Profiler{"cpu", [](const Device&, const std::vector<Part>&) -> Profile { throw Unsupported("no library"); }});
+    const Measurement refused = measure(profiled_step(lab), lab, clock.clock());
+    CHECK(refused.status == Status::ok);
+    CHECK_THAT(refused.remarks, Catch::Contains("not profiled: no library"));
+}

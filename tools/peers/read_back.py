@@ -1,0 +1,86 @@
+"""What hardware counters said of the probes, held against what is known of them by design, and against Nsight Compute."""
+
+import csv
+import re
+import statistics
+from collections import defaultdict
+from pathlib import Path
+
+TABLE = Path(__file__).resolve().parents[2] / "configs" / "counters" / "nvidia.yaml"
+ROW = re.compile(r"quantity: ([\w.]+), +set: \w+, +metric: ([\w.]+), +factor: ([\d.e-]+)")
+FLOPS_WITHIN = 0.01
+BYTES_WITHIN = 0.03
+
+
+def formulas(text=None):
+    """{metric: (quantity, factor)}, of the one table of them. A metric counts the same on every chip that has it."""
+    found = ROW.findall(TABLE.read_text(encoding="utf-8") if text is None else text)
+    return {metric: (quantity, float(factor)) for quantity, metric, factor in found}
+
+
+def rows(path):
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def quantities(folder, scope="step"):
+    """{id of the row: {quantity: value}} of what was counted over whole launches."""
+    meaning = formulas()
+    found = defaultdict(lambda: defaultdict(float))
+    for row in rows(folder / "counters.csv"):
+        if row["scope"] == scope and row["metric"] in meaning:
+            quantity, factor = meaning[row["metric"]]
+            found[row["id"]][quantity] += factor * float(row["value"])
+    return found
+
+
+def compare(folder):
+    """A line for each probe that was counted: what, known, counted, their ratio, and whether that is near enough to 1."""
+    counted = quantities(folder)
+    for row in rows(folder / "measurements.csv"):
+        found = counted.get(row["id"])
+        if row["status"] != "ok" or not found:
+            continue
+        flops = sum(value for quantity, value in found.items() if quantity.startswith(("flops.", "tensor.")))
+        if row["bench"] == "bandwidth":
+            yield line(row, "bytes of device memory", float(row["compulsory_bytes"]), found["bytes.device"], BYTES_WITHIN)
+        else:
+            yield line(row, "FLOPs", float(row["flops"]), flops, FLOPS_WITHIN)
+
+
+def line(row, what, known, counted, within):
+    ratio = counted / known if known else 0
+    return {"row": row["id"], "what": what, "known": known, "counted": counted, "ratio": ratio,
+            "within": within, "is_near": abs(ratio - 1) <= within}
+
+
+def medians_of_ncu(text):
+    """{(kernel, metric): median} of `ncu --csv --page raw --print-units base`; lines before the table are passed over."""
+    lines = text.splitlines()
+    first = next((i for i, one in enumerate(lines) if one.startswith('"ID"')), None)
+    if first is None:
+        raise RuntimeError("Nsight Compute printed no table")
+    found = defaultdict(list)
+    for row in csv.DictReader(lines[first:]):
+        if not row.get("ID"):  # the line of units
+            continue
+        for metric in formulas():
+            if row.get(metric):
+                found[row["Kernel Name"].split("(")[0], metric].append(float(row[metric].replace(",", "")))
+    return {key: statistics.median(values) for key, values in found.items()}
+
+
+def beside_ncu(folder, text):
+    """A line for each kernel and metric that both saw: our median, Nsight Compute's, and their ratio. Times under replay are none."""
+    ours = defaultdict(list)
+    for row in rows(folder / "counters.csv"):
+        if row["scope"] == "kernel" and row["name"] and row["unit"] != "s":
+            ours[row["name"].split("(")[0], row["metric"]].append(float(row["value"]))
+    theirs = medians_of_ncu(text)
+    for (kernel, metric), values in sorted(ours.items()):
+        if theirs.get((kernel, metric)):
+            median = statistics.median(values)
+            other = theirs[kernel, metric]
+            yield {"kernel": kernel, "metric": metric, "ours": median, "ncu": other, "ratio": median / other}
