@@ -10,6 +10,7 @@
 #include "analysis/rows.hpp"
 #include "analysis/words.hpp"
 #include "ert/base/text.hpp"
+#include "ert/recording/record_files.hpp"
 
 #include <fmt/format.h>
 
@@ -150,6 +151,27 @@ TextTable counted_table(const Study& study)
     return table;
 }
 
+TextTable step_counters_table(const Study& study)
+{
+    TextTable table{{"counted", "step", "device", "amount", "analysis"}, {}};
+    const RowNames names(study);
+    read_records<CounterRecord>(study.results.folder, [&](const std::string& id, const CounterRecord& counter) {
+        const Measurement* row = names.find(id);
+        const bool flops = counter.unit == "FLOP", bytes = counter.unit == "byte";
+        if (row == nullptr || counter.scope != CounterScope::step || (!flops && !bytes)) return;
+        const Work& work = row->work;
+        const bool analytic = work.known == Known::analytic;
+        const std::string interval =
+            format_si(work.compulsory.value, "B") + " to " + format_si(work.no_reuse.value, "B");
+        table.rows.push_back({counter.metric, RowNames::name(*row), counter.device,
+                              format_si(counter.value, flops ? "FLOP" : "B"),
+                              !analytic ? "-"
+                              : flops   ? format_si(work.flops.value, "FLOP")
+                                        : interval});
+    });
+    return table;
+}
+
 TextTable books_table(const Study& study)
 {
     TextTable table{{"step", "device", "steps", "wall", "kernels", "unclassified", "collectives", "copies", "idle",
@@ -249,11 +271,12 @@ std::string recording_text(const Study& study, int width)
         TextTable (*make)(const Study&);
         std::vector<std::string> expendable;
     };
-    const std::array<Part, 6> parts{
+    const std::array<Part, 7> parts{
         {{"Kernels by category (measured)", kernel_table, {"device"}},
          {"Kernels under the roofs (work counted, time measured)",
           counted_table,
           {"L1", "L2", "device", "category", "launches", "rate"}},
+         {"Counted in a step (counter), beside the analysis (analytic)", step_counters_table, {"device"}},
          {"Where each device's wall time went, of a step (measured)",
           books_table,
           {"unplaced", "of the unrecorded step", "kernels at once", "hidden copies", "hidden collectives", "steps"}},

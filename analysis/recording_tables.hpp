@@ -25,6 +25,8 @@ struct TextTable {
 
 TextTable kernel_table(const Study& study);
 TextTable counted_table(const Study& study);
+/// Of whole steps: amounts that were counted, beside those of the analysis.
+TextTable step_counters_table(const Study& study);
 TextTable books_table(const Study& study);
 TextTable calls_table(const Study& study);
 TextTable copies_table(const Study& study);

@@ -1,4 +1,5 @@
 // The CPU part: lays the ground of the machine document and brings the CPU's ceilings.
+#include "cpu/counters/step_counters.hpp"
 #include "cpu/probes/bandwidth.hpp"
 #include "cpu/probes/ert.hpp"
 #include "cpu/probes/flops.hpp"
@@ -16,6 +17,7 @@ void add_cpu(Lab& lab)
     cpu::Topology topology = cpu::read_topology();
     lab.machine() = std::move(topology.machine);
     if (auto doubt = cpu::doubt_about_sweep(lab.machine())) lab.machine().doubts.push_back(std::move(*doubt));
+    lab.add(cpu::step_counters(lab.machine()));
     const auto history = std::make_shared<cpu::CoreHistory>();
     const auto workspace = std::make_shared<cpu::Workspace>();
     lab.add(std::make_unique<cpu::FlopsBench>(topology.processors, history));

@@ -1,19 +1,16 @@
 // Nsight Systems' SQLite export. Times are nanoseconds, as its schema says. Tables are there only if something was recorded for
 // them, and their columns differ from version to version: what is not there is not known.
+#include "analysis/import/database.hpp"
 #include "analysis/import/formats.hpp"
 #include "analysis/import/timeline.hpp"
 #include "ert/base/error.hpp"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <array>
-#include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <optional>
-#include <set>
 #include <unordered_map>
 
 namespace roof::analysis {
@@ -22,92 +19,6 @@ namespace {
 
 constexpr double nanosecond = 1e-9;
 constexpr std::int64_t farthest = 4'000'000'000'000'000'000;  ///< nanoseconds, of a clock that began in 1970
-
-struct CloseDatabase {
-    void operator()(sqlite3* database) const { sqlite3_close(database); }
-};
-struct EndStatement {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
-
-/// A row of a query: columns by their place in it.
-class Row {
-  public:
-    explicit Row(sqlite3_stmt* statement) : statement_(statement) {}
-
-    bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
-    std::int64_t whole(int column) const { return sqlite3_column_int64(statement_, column); }
-    Number number(int column) const
-    {
-        if (is_null(column) || whole(column) < 0) return {};
-        return static_cast<std::uint64_t>(whole(column));
-    }
-    std::string text(int column) const
-    {
-        const unsigned char* const text = sqlite3_column_text(statement_, column);
-        return text == nullptr ? "" : reinterpret_cast<const char*>(text);
-    }
-
-  private:
-    sqlite3_stmt* statement_;
-};
-
-class Database {
-  public:
-    explicit Database(const std::filesystem::path& file) : name_(file.string())
-    {
-        sqlite3* opened = nullptr;
-        const int status = sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);
-        database_.reset(opened);
-        if (status != SQLITE_OK) fail("it cannot be opened");
-    }
-
-    [[noreturn]] void fail(const std::string& what) const
-    {
-        throw InputError(fmt::format("{}: {}: {}", name_, what, sqlite3_errmsg(database_.get())));
-    }
-
-    /// Names of the table's columns; empty if there is no such table.
-    std::set<std::string> columns(const std::string& table) const
-    {
-        std::set<std::string> names;
-        each("PRAGMA table_info(" + table + ")", [&](const Row& row) { names.insert(row.text(1)); });
-        return names;
-    }
-
-    void each(const std::string& query, const std::function<void(const Row&)>& take) const
-    {
-        sqlite3_stmt* prepared = nullptr;
-        if (sqlite3_prepare_v2(database_.get(), query.c_str(), -1, &prepared, nullptr) != SQLITE_OK) fail(query);
-        const std::unique_ptr<sqlite3_stmt, EndStatement> statement(prepared);
-        int status = sqlite3_step(prepared);
-        for (; status == SQLITE_ROW; status = sqlite3_step(prepared)) take(Row(prepared));
-        if (status != SQLITE_DONE) fail(query);
-    }
-
-    /// The rows of a table, with NULL for the wanted columns it lacks. Throws InputError if it lacks one of the first
-    /// `required`.
-    void select(const std::string& table, const std::vector<std::string>& wanted, std::size_t required,
-                const std::function<void(const Row&)>& take) const
-    {
-        const std::set<std::string> there = columns(table);
-        if (there.empty()) return;
-        std::string list;
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
-            const bool has = there.contains(wanted[i]);
-            if (!has && i < required)
-                throw InputError(fmt::format("{}: table {} has no column '{}'", name_, table, wanted[i]));
-            list += (i == 0 ? "" : ", ") + (has ? "\"" + wanted[i] + "\"" : "NULL");
-        }
-        each("SELECT " + list + " FROM " + table, take);
-    }
-
-    const std::string& name() const { return name_; }
-
-  private:
-    std::string name_;
-    std::unique_ptr<sqlite3, CloseDatabase> database_;
-};
 
 using Strings = std::unordered_map<std::int64_t, std::string>;
 

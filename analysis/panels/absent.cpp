@@ -41,17 +41,16 @@ std::vector<std::string> absent_from(const Study& study)
     const std::string where = gpu ? "" : "a training step on the CPU has none; on a machine with a GPU, ";
     if (!has_recording(study, "kernels.csv"))
         texts.push_back("Kernels: " + where +
-                        "`roof import FILE` brings those that Nsight Systems, Nsight Compute or PyTorch's profiler "
-                        "recorded, as kernels.csv.");
+                        "`roof run MODEL --profile` records them; `roof import FILE` brings those of other tools.");
     if (!has_recording(study, "api.csv") || !has_recording(study, "copies.csv"))
-        texts.push_back(
-            "API calls, copies between host and device: " + where +
-            "`nsys profile --trace=cuda` with `nsys export --type sqlite` records them, and `roof import FILE` reads "
-            "them.");
+        texts.push_back("API calls, copies between host and device: " + where +
+                        "`roof run MODEL --profile` records them, and `roof import FILE` reads those of Nsight Systems "
+                        "and PyTorch's profiler.");
     if (!has_recording(study, "counters.csv"))
         texts.push_back(
-            "Counters: none were read with this run, so its FLOPs and bytes are analytic; `roof import FILE` brings "
-            "those of Nsight Compute, `perf stat -j` and LIKWID.");
+            "Counters: none were read with this run, so its FLOPs and bytes are analytic; `roof run MODEL --profile` "
+            "reads them where the machine has any, `roof import FILE` those of Nsight Compute, `perf stat -j` and "
+            "LIKWID.");
     texts.push_back(
         "Memory by category: only the whole is measured; `roof estimate MODEL --batch N` divides it "
         "into parameters, activations and workspace (analytic).");

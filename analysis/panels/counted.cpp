@@ -81,8 +81,8 @@ std::string picture(const Study& study, const std::vector<CountedKernel>& kernel
 
 std::string counted_panel(const Study& study, const std::string& key)
 {
-    const std::string table = html_of(counted_table(study));
-    if (table.empty()) return {};
+    const std::string table = html_of(counted_table(study)), steps = html_of(step_counters_table(study));
+    if (table.empty()) return steps;
     std::vector<CountedKernel> kernels = counted_kernels(study);
     std::ranges::stable_sort(kernels, std::greater{}, &CountedKernel::seconds);
     std::set<std::string> devices;
@@ -90,7 +90,7 @@ std::string counted_panel(const Study& study, const std::string& key)
     std::string html;
     for (const std::string& device : devices)
         html += picture(study, kernels, device, fmt::format("{}-{}", key, devices.size() + html.size()));
-    return html + table;
+    return html + table + steps;
 }
 
 }  // namespace roof::analysis

@@ -50,3 +50,23 @@ TEST_CASE("records of rows that do not count are left out, and a run without rec
     made::record(folder, "another row");
     CHECK(recording_text(study, 0).empty());
 }
+
+TEST_CASE("what was counted of a step stands beside the analysis, and a metric in neither FLOPs nor bytes does not")
+{
+    const fakes::TemporaryFolder folder;
+    Study study = made::study({made::row()});
+    study.results.folder = folder.path();
+    const auto counter = [](const std::string& metric, double value, const std::string& unit) {
+        return CounterRecord{"cpu", CounterScope::step, {}, {}, {}, {}, metric, value, unit};
+    };
+    append_records<CounterRecord>(
+        folder.path(), study.results.rows.front().id(),
+        std::vector{counter("FLOPs of fp32", 1.6e9, "FLOP"), counter("lines from memory", 3e7, "byte"),
+                    counter("skx::L1D:REPLACEMENT", 5, "event")});
+    const TextTable table = step_counters_table(study);
+    REQUIRE(table.rows.size() == 2);
+    CHECK(table.rows[0] == std::vector<std::string>{"FLOPs of fp32", "net b8", "cpu", "1.60 GFLOP", "1.50 GFLOP"});
+    CHECK(table.rows[1][4] == "24.0 MB to 12.0 GB");
+    CHECK_THAT(counted_panel(study, "k"), Catch::Contains("1.60 GFLOP"));
+    CHECK_THAT(recording_text(study, 0), Catch::Contains("lines from memory"));
+}

@@ -54,6 +54,10 @@ TEST_CASE("misses of a part are added up in lines of 64 bytes, and stand in its 
     CHECK(place_of(simulated[0].first, simulated[0]) == "in");
     CHECK(place_of(simulated[0].last, simulated[0]) == "below");
     CHECK(place_of(simulated[1].first, simulated[1]) == "above");
+    CHECK(place_of({960}, simulated[0]) == "in");
+    CHECK(place_of({940}, simulated[0]) == "below");
+    CHECK(place_of({4150}, simulated[0]) == "in");
+    CHECK(place_of({4250}, simulated[0]) == "above");
     CHECK_THROWS_AS(simulated_parts(parts(), {{2, {}}}), Error);
     const std::string text = simulation_text(simulated, simulated_cache({32768}), simulated_cache({1 << 20}));
     CHECK_THAT(text, Catch::Contains("3.20 kB") && Catch::Contains("(simulated)") && Catch::Contains("(analytic)"));

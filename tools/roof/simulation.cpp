@@ -133,8 +133,9 @@ std::vector<SimulatedPart> simulated_parts(const nlohmann::json& parts, const st
 
 std::string_view place_of(Bytes moved, const SimulatedPart& part)
 {
-    if (moved < part.compulsory) return "below";
-    return moved > part.no_reuse ? "above" : "in";
+    constexpr double leeway = 0.05;
+    if (moved < (1 - leeway) * part.compulsory) return "below";
+    return moved > (1 + leeway) * part.no_reuse ? "above" : "in";
 }
 
 std::string simulation_text(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,
@@ -148,8 +149,9 @@ std::string simulation_text(const std::vector<SimulatedPart>& parts, const Simul
            fmt::format(
                "\nInto L1 and from memory: lines of 64 bytes that simulated caches missed, of {} with {} ways and of "
                "{} with {} ways, in the second of two steps, with AVX2 on one thread (simulated). Compulsory and "
-               "no reuse: the interval of the analysis (analytic). Below it: the caches held operands from the "
-               "layer before.\n",
+               "no reuse: the interval of the analysis (analytic); a twentieth on either side is in it. Below it: the "
+               "caches held operands from the layer before, or a line was fetched once and written back, which "
+               "the analysis counts as two.\n",
                format_capacity(static_cast<double>(first.bytes)), first.ways,
                format_capacity(static_cast<double>(last.bytes)), last.ways);
 }

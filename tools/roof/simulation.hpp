@@ -50,7 +50,7 @@ struct SimulatedPart {
 /// `parts` as explanation_json has them. Throws Error if a dump names a part that is not there.
 std::vector<SimulatedPart> simulated_parts(const nlohmann::json& parts, const std::vector<Dump>& dumps);
 
-/// "in", "below" or "above" the interval.
+/// "in" the interval, with a leeway of a twentieth at both ends, "below" or "above" it.
 std::string_view place_of(Bytes moved, const SimulatedPart& part);
 
 std::string simulation_text(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,

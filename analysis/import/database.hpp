@@ -1,0 +1,63 @@
+// A SQLite file, read only: tables that may be missing, with columns that may be.
+#pragma once
+
+#include "ert/recording/records.hpp"
+
+#include <sqlite3.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace roof::analysis {
+
+/// A row of a query: columns by their place in it.
+class Row {
+  public:
+    explicit Row(sqlite3_stmt* statement) : statement_(statement) {}
+
+    bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+    std::int64_t whole(int column) const { return sqlite3_column_int64(statement_, column); }
+    /// Nothing for NULL, and for what is below 0.
+    Number number(int column) const;
+    std::string text(int column) const;
+
+  private:
+    sqlite3_stmt* statement_;
+};
+
+using TakeRow = std::function<void(const Row&)>;
+
+/// All throw InputError with SQLite's own words for a file that is damaged.
+class Database {
+  public:
+    explicit Database(const std::filesystem::path& file);
+
+    /// Names of the table's columns; empty if there is no such table.
+    std::set<std::string> columns(const std::string& table) const;
+
+    /// The rows of a table, with NULL for the wanted columns it lacks; none if there is no such table. Throws InputError if it
+    /// lacks one of the first `required`.
+    void select(const std::string& table, const std::vector<std::string>& wanted, std::size_t required,
+                const TakeRow& take) const;
+
+    const std::string& name() const { return name_; }
+
+  private:
+    struct Close {
+        void operator()(sqlite3* database) const { sqlite3_close(database); }
+    };
+
+    [[noreturn]] void fail(const std::string& what) const;
+    void each(const std::string& query, const TakeRow& take) const;
+
+    std::string name_;
+    std::unique_ptr<sqlite3, Close> database_;
+};
+
+}  // namespace roof::analysis

@@ -1,0 +1,166 @@
+#include "cpu/counters/step_counters.hpp"
+
+#include "cpu/counters/process_counters.hpp"
+#include "ert/base/error.hpp"
+#include "ert/recording/record_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+namespace roof::cpu {
+
+namespace {
+
+constexpr double bytes_of_line = 64;
+
+std::vector<EventCode> codes_of(const std::vector<NamedEvent>& events)
+{
+    std::vector<EventCode> codes;
+    for (const NamedEvent& event : events) codes.push_back(event.code);
+    return codes;
+}
+
+bool is_flops(Counts counts)
+{
+    return counts == Counts::fp32 || counts == Counts::fp64 || counts == Counts::any;
+}
+
+/// What the functions of one Profile share.
+class StepCount {
+  public:
+    StepCount(const std::vector<NamedEvent>& events, const std::vector<Part>& parts)
+        : events_(events),
+          parts_(parts),
+          counters_(codes_of(events)),
+          step_(events.size()),
+          by_part_(parts.size(), std::vector<double>(events.size()))
+    {
+    }
+
+    void enter(std::size_t part)
+    {
+        if (!counting_) return;
+        part_ = part;
+        before_ = counters_.counts();
+    }
+
+    void leave()
+    {
+        if (!counting_) return;
+        const std::vector<EventCount> after = counters_.counts();
+        // Scaled counts of a short stretch may seem to run backwards.
+        for (std::size_t i = 0; i < events_.size(); ++i)
+            by_part_.at(part_)[i] += std::max(0.0, after[i].value - before_[i].value);
+    }
+
+    void trace(const Launch& launch)
+    {
+        counting_ = true;
+        counters_.start();
+        launch();
+        counters_.stop();
+        counting_ = false;
+        ++steps_;
+        const std::vector<EventCount> counts = counters_.counts();
+        for (std::size_t i = 0; i < events_.size(); ++i) {
+            step_[i] += counts[i].value;
+            least_share_ = std::min(least_share_, counts[i].share_of_time);
+        }
+    }
+
+    std::vector<std::string> remarks() const
+    {
+        if (steps_ == 0 || least_share_ > 0.99) return {};
+        return {fmt::format(
+            "there are more events than counters: they took turns, and counts are scaled up from {:.0f}% of "
+            "the time at the least",
+            100 * least_share_)};
+    }
+
+    void write(const std::filesystem::path& folder, const std::string& id) const
+    {
+        std::vector<CounterRecord> records;
+        if (steps_ == 0) return;
+        add(records, {"cpu", CounterScope::step, {}, {}, {}, {}, {}, 0, {}}, step_);
+        for (std::size_t part = 0; part < parts_.size(); ++part)
+            add(records,
+                {"cpu",
+                 CounterScope::phase,
+                 parts_[part].layer,
+                 std::string(name(parts_[part].phase)),
+                 {},
+                 {},
+                 {},
+                 0,
+                 {}},
+                by_part_[part]);
+        append_records<CounterRecord>(folder, id, records);
+    }
+
+  private:
+    void add(std::vector<CounterRecord>& records, CounterRecord record, const std::vector<double>& counts) const
+    {
+        std::map<Counts, double> sums;
+        for (std::size_t i = 0; i < events_.size(); ++i) {
+            record.metric = events_[i].name;
+            record.value = counts[i] / steps_;
+            record.unit = "event";
+            records.push_back(record);
+            sums[events_[i].counts] += record.value * events_[i].each;
+        }
+        for (const auto& [counted, sum] : sums) {
+            record.metric = name(counted);
+            record.value = is_flops(counted) ? sum : bytes_of_line * sum;
+            record.unit = is_flops(counted) ? "FLOP" : "byte";
+            records.push_back(record);
+        }
+    }
+
+    std::vector<NamedEvent> events_;
+    std::vector<Part> parts_;
+    ProcessCounters counters_;
+    bool counting_ = false;
+    std::size_t part_ = 0;
+    std::vector<EventCount> before_;
+    std::vector<double> step_;                  ///< of each event, over all traced launches
+    std::vector<std::vector<double>> by_part_;  ///< the same, of each part
+    int steps_ = 0;
+    double least_share_ = 1;
+};
+
+std::vector<NamedEvent> events_of(const Machine& machine)
+{
+    const EventTable* const table = event_table(machine.vendor, machine.family, machine.model);
+    if (table == nullptr)
+        throw Unsupported(fmt::format("no table of events for family {}, model {} of {}", machine.family, machine.model,
+                                      machine.vendor));
+    std::vector<NamedEvent> events;
+    for (const CountedEvent& event : table->events) {
+        const std::string name = fmt::format("{}::{}", table->pmu, event.event);
+        events.push_back({name, encode(name), event.counts, event.each});
+    }
+    return events;
+}
+
+}  // namespace
+
+Profile count_events(const std::vector<NamedEvent>& events, const std::vector<Part>& parts)
+{
+    const auto shared = std::make_shared<StepCount>(events, parts);
+    return {{[shared](std::size_t part) { shared->enter(part); }, [shared] { shared->leave(); }},
+            [shared](const Launch& launch) { shared->trace(launch); },
+            [shared](const Launch&) { return shared->remarks(); },
+            [shared](const std::filesystem::path& folder, const std::string& id) { shared->write(folder, id); }};
+}
+
+Profiler step_counters(const Machine& machine)
+{
+    return {"cpu", [machine](const Device&, const std::vector<Part>& parts) {
+                return count_events(events_of(machine), parts);
+            }};
+}
+
+}  // namespace roof::cpu
