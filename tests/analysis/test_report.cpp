@@ -111,7 +111,9 @@ TEST_CASE("the same study gives the same bytes")
 
 TEST_CASE("every panel shows a full study, under its heading and a link to it")
 {
-    Study study = made::study({made::row("net", 4), made::row("net", 8)});
+    Measurement of_ranks = made::row("net", 8);
+    of_ranks.point.set("ranks", "2");
+    Study study = made::study({made::row("net", 4), made::row("net", 8), of_ranks});
     Measurement probe;
     probe.role = Role::bandwidth;
     probe.device = "cpu";

@@ -83,6 +83,6 @@ TEST_CASE("the table shows what one rank is missing as missing, and is empty wit
 {
     const std::string table = scaling_table(study_of({row_of("cpu", {{"ranks", "2"}}, 0.1)}));
     CHECK_THAT(table, Catch::Contains("resnet18"));
-    CHECK_THAT(table, Catch::Contains("3 ms") && Catch::Contains("7 ms") && Catch::Contains("4 GB/s"));
+    CHECK_THAT(table, Catch::Contains("3.00 ms") && Catch::Contains("7.00 ms") && Catch::Contains("4.00 GB/s"));
     CHECK(scaling_table(study_of({row_of("cpu", {}, 0.1)})).empty());
 }
