@@ -23,6 +23,7 @@ constexpr double least_span = 0.75;  ///< log2 of working sets
 /// Of a level between the fastest and memory: a way down of two octaves to a third of the rate falls faster.
 constexpr double steepest_between = 0.45;  ///< log2 of rate per octave
 constexpr double deviations = 2;
+constexpr double quiet = 0.03;  ///< log2: 2%
 /// Less than this share lost between two plateaus is no new level of memory.
 constexpr double least_drop = 0.18;  ///< log2: 12%
 
@@ -68,8 +69,7 @@ double noise_of(std::span<const LogPoint> points)
     return std::max(least_noise, median(std::move(bends)) * median_to_deviation * bend_to_noise);
 }
 
-/// A robust straight line: the median of all slopes, held within bounds, through the median of what is left.
-Line fit_line(std::span<const LogPoint> points)
+double median_slope(std::span<const LogPoint> points)
 {
     std::vector<double> slopes;
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -77,9 +77,15 @@ Line fit_line(std::span<const LogPoint> points)
             slopes.push_back((points[j].y - points[i].y) / (points[j].x - points[i].x));
         }
     }
+    return median(std::move(slopes));
+}
+
+/// A robust straight line: the median of all slopes, held within bounds, through the median of what is left.
+Line fit_line(std::span<const LogPoint> points)
+{
     Line line;
     const double fall = std::min(steepest_fall, most_fall / (points.back().x - points.front().x));
-    line.slope = std::clamp(median(std::move(slopes)), -fall, steepest_climb);
+    line.slope = std::clamp(median_slope(points), -fall, steepest_climb);
     std::vector<double> heights;
     for (const LogPoint& point : points) heights.push_back(point.y - line.slope * point.x);
     line.y = median(std::move(heights));
@@ -154,35 +160,22 @@ std::vector<Plateau> join_without_drop(const std::vector<Plateau>& plateaus, std
     return joined;
 }
 
-struct Slope {
-    double value = 0;      ///< log2 of rate per octave
-    double deviation = 0;  ///< of the value, from the points' noise
-};
-
-/// Least squares, free of bounds.
-Slope slope_of(std::span<const LogPoint> points)
+/// Of a straight line through points with this noise, in log2 of rate per octave.
+double deviation_of_slope(std::span<const LogPoint> points)
 {
-    double x = 0;
-    double y = 0;
-    for (const LogPoint& point : points) {
-        x += point.x / static_cast<double>(points.size());
-        y += point.y / static_cast<double>(points.size());
-    }
-    double products = 0;
+    double middle = 0;
+    for (const LogPoint& point : points) middle += point.x / static_cast<double>(points.size());
     double squares = 0;
-    for (const LogPoint& point : points) {
-        products += (point.x - x) * (point.y - y);
-        squares += (point.x - x) * (point.x - x);
-    }
-    return {products / squares, typical_noise(points) / std::sqrt(squares)};
+    for (const LogPoint& point : points) squares += (point.x - middle) * (point.x - middle);
+    return typical_noise(points) / std::sqrt(squares);
 }
 
 /// On a wide way down from one level to the next, a few noisy points may agree by chance. What is neither the fastest level nor
-/// memory must be flat with all its interval.
+/// memory must be flat with all its interval; where the sweep is quiet, nothing agrees by chance.
 bool is_phantom(std::span<const LogPoint> part)
 {
-    const Slope slope = slope_of(part);
-    return slope.value - deviations * slope.deviation < -steepest_between;
+    if (typical_noise(part) < quiet) return false;
+    return median_slope(part) - deviations * deviation_of_slope(part) < -steepest_between;
 }
 
 void leave_out_phantoms(std::vector<Plateau>& plateaus, std::span<const LogPoint> points)

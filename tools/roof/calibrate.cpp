@@ -92,7 +92,7 @@ void show_text(const Outcome& outcome, Context& context)
 {
     context.out << analysis::ceilings_table(outcome.ceilings, context.lab.machine()) << '\n';
     if (outcome.likwid) context.out << to_text(*outcome.likwid) << '\n';
-    context.out << (outcome.drift ? analysis::drift_text(*outcome.drift, context.terminal.columns)
+    context.out << (outcome.drift ? analysis::drift_text(*outcome.drift, context.terminal.width)
                                   : "drift: this machine has no earlier calibration by this plan\n")
                 << '\n'
                 << outcome.session.folder.string() << '\n';

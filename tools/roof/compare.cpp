@@ -50,7 +50,7 @@ int compare_folders(const Options& options, Context& context)
     if (options.json)
         print_json(context.out, analysis::to_json(comparison));
     else
-        context.out << analysis::to_text(comparison, context.terminal.columns);
+        context.out << analysis::to_text(comparison, context.terminal.width);
     if (!most) return 0;
     const auto slower = analysis::slower_than(comparison, *most);
     for (const analysis::Change& change : slower)

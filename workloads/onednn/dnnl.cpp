@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <stdexcept>
 
 namespace roof::onednn {
 namespace {
@@ -19,6 +20,25 @@ std::string library_version()
 {
     const dnnl::version_t& version = *dnnl::version();
     return std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch);
+}
+
+Precision precision_of(const Desc& desc)
+{
+    if (data_type_of(desc) == dnnl::memory::data_type::f32) return Precision::fp32;
+    if (data_type_of(desc) == dnnl::memory::data_type::bf16) return Precision::bf16;
+    throw std::logic_error("a tensor that is neither fp32 nor bf16");
+}
+
+std::string precision_name(const Desc& desc)
+{
+    switch (data_type_of(desc)) {
+        case dnnl::memory::data_type::f32:
+            return "fp32";
+        case dnnl::memory::data_type::bf16:
+            return "bf16";
+        default:
+            return "bytes";
+    }
 }
 
 Desc plain(const Dims& dims, Precision precision)

@@ -27,6 +27,7 @@ Desc rows(const Dims& dims, Dim apart, Precision precision = Precision::fp32);
 /// In whatever layout the primitive likes best.
 Desc any(const Dims& dims, Precision precision = Precision::fp32);
 Dims dims_of(const Desc& desc);
+dnnl::memory::data_type data_type_of(const Desc& desc);
 /// fp32 or bf16; throws std::logic_error for anything else.
 Precision precision_of(const Desc& desc);
 

@@ -52,11 +52,9 @@ Dims dims_of(const Desc& desc)
     return desc.dims();
 }
 
-Precision precision_of(const Desc& desc)
+dnnl::memory::data_type data_type_of(const Desc& desc)
 {
-    if (desc.data_type() == dnnl::memory::data_type::f32) return Precision::fp32;
-    if (desc.data_type() == dnnl::memory::data_type::bf16) return Precision::bf16;
-    throw std::logic_error("a tensor that is neither fp32 nor bf16");
+    return desc.data_type();
 }
 
 Blocking blocking_of(const Desc& desc)
@@ -66,18 +64,6 @@ Blocking blocking_of(const Desc& desc)
     return {{of.strides, of.strides + desc.data.ndims},
             {of.inner_blks, of.inner_blks + of.inner_nblks},
             {of.inner_idxs, of.inner_idxs + of.inner_nblks}};
-}
-
-std::string precision_name(const Desc& desc)
-{
-    switch (desc.data_type()) {
-        case dnnl::memory::data_type::f32:
-            return "fp32";
-        case dnnl::memory::data_type::bf16:
-            return "bf16";
-        default:
-            return "bytes";
-    }
 }
 
 dnnl::primitive_attr attributes(bool relu)

@@ -45,29 +45,15 @@ Dims dims_of(const Desc& desc)
     return desc.get_dims();
 }
 
-Precision precision_of(const Desc& desc)
+dnnl::memory::data_type data_type_of(const Desc& desc)
 {
-    if (desc.get_data_type() == dnnl::memory::data_type::f32) return Precision::fp32;
-    if (desc.get_data_type() == dnnl::memory::data_type::bf16) return Precision::bf16;
-    throw std::logic_error("a tensor that is neither fp32 nor bf16");
+    return desc.get_data_type();
 }
 
 Blocking blocking_of(const Desc& desc)
 {
     if (desc.get_format_kind() != dnnl::memory::format_kind::blocked) return {};
     return {desc.get_strides(), desc.get_inner_blks(), desc.get_inner_idxs()};
-}
-
-std::string precision_name(const Desc& desc)
-{
-    switch (desc.get_data_type()) {
-        case dnnl::memory::data_type::f32:
-            return "fp32";
-        case dnnl::memory::data_type::bf16:
-            return "bf16";
-        default:
-            return "bytes";
-    }
 }
 
 dnnl::primitive_attr attributes(bool relu)
