@@ -28,9 +28,9 @@ struct Axis {
     bool numeric = false;
     long long least = 1;
     long long most = 1;
-    bool optional = false;  ///< left out of points unless the plan names it; the first of `usual` is what holds then
     /// Words that stand for values which other rows of the plan will have shown (ert/method/found.hpp).
     std::vector<std::string> found{};
+    bool optional = false;  ///< left out of points unless the plan names it; the first of `usual` is what holds then
 };
 
 class Bench {

@@ -118,7 +118,7 @@ Lab gpu_lab(const fakes::ManualClock& clock)
     const Axis operation = words("operation", "load");
     const Axis isa = words("isa", "cuda");
     const Axis precision = words("precision", "fp32");
-    Axis set{"working_set", "bytes", {}, {}, true, 1, 1LL << 40, false, {"levels", "edges", "fastest"}};
+    Axis set{"working_set", "bytes", {}, {}, true, 1, 1LL << 40, {"levels", "edges", "fastest"}};
     for (double size = 2e6; size < 2e9; size *= 1.25) set.usual.push_back(std::to_string(std::llround(size)));
     const auto add = [&](const std::string& name, Role role, std::vector<Axis> axes, const auto& script) {
         lab.add(std::make_unique<GpuBench>(name, role, std::move(axes), script, clock));

@@ -60,7 +60,7 @@ Options options_of(const Point& point)
     constexpr std::size_t megabyte = 1'000'000;
     Options options;
     if (point.has("ranks")) options.ranks = static_cast<int>(point.integer("ranks"));
-    options.batch = point.integer("batch") / (is_strong(point) ? options.ranks : 1);
+    if (point.has("batch")) options.batch = point.integer("batch") / (is_strong(point) ? options.ranks : 1);
     options.mode = parse_mode(value_or(point, "communication", "overlapped"));
     if (point.has("bucket_mb")) options.bucket_bytes = static_cast<std::size_t>(point.integer("bucket_mb")) * megabyte;
     options.synchronised_batch_norm = value_or(point, "batch_norm", "local") == "synchronised";

@@ -22,7 +22,7 @@ struct Options {
 /// others: then as many are usual.
 std::vector<Axis> axes();
 
-/// Of a point with a batch. Throws InputError.
+/// As the point says; the usual where it says nothing. Throws InputError.
 Options options_of(const Point& point);
 
 /// Why the point's ranks cannot be had here, or nothing.
