@@ -96,9 +96,9 @@ bool is_number(const std::string& cell)
 
 }  // namespace
 
-TextTable kernel_table(const Study& study)
+RecordedTable kernel_table(const Study& study)
 {
-    TextTable table{{"category", "model", "device", "launches", "time", "share"}, {}};
+    RecordedTable table{{"category", "model", "device", "launches", "time", "share"}, {}};
     const KernelDigest digest =
         digest_kernels(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows));
     const RowNames names(study);
@@ -124,11 +124,11 @@ TextTable kernel_table(const Study& study)
     return table;
 }
 
-TextTable counted_table(const Study& study)
+RecordedTable counted_table(const Study& study)
 {
-    TextTable table{{"kernel", "category", "step", "device", "launches", "time", "FLOPs", "L1", "L2", "DRAM", "FLOP/B",
-                     "rate", "roof", "reached"},
-                    {}};
+    RecordedTable table{{"kernel", "category", "step", "device", "launches", "time", "FLOPs", "L1", "L2", "DRAM",
+                         "FLOP/B", "rate", "roof", "reached"},
+                        {}};
     const RowNames names(study);
     std::map<std::string, std::size_t> shown;
     for (const CountedKernel& kernel : counted_kernels(study)) {
@@ -151,9 +151,9 @@ TextTable counted_table(const Study& study)
     return table;
 }
 
-TextTable step_counters_table(const Study& study)
+RecordedTable step_counters_table(const Study& study)
 {
-    TextTable table{{"counted", "step", "device", "amount", "analysis"}, {}};
+    RecordedTable table{{"counted", "step", "device", "amount", "analysis"}, {}};
     const RowNames names(study);
     read_records<CounterRecord>(study.results.folder, [&](const std::string& id, const CounterRecord& counter) {
         const Measurement* row = names.find(id);
@@ -172,11 +172,12 @@ TextTable step_counters_table(const Study& study)
     return table;
 }
 
-TextTable books_table(const Study& study)
+RecordedTable books_table(const Study& study)
 {
-    TextTable table{{"step", "device", "steps", "wall", "kernels", "unclassified", "collectives", "copies", "idle",
-                     "hidden collectives", "hidden copies", "kernels at once", "of the unrecorded step", "unplaced"},
-                    {}};
+    RecordedTable table{
+        {"step", "device", "steps", "wall", "kernels", "unclassified", "collectives", "copies", "idle",
+         "hidden collectives", "hidden copies", "kernels at once", "of the unrecorded step", "unplaced"},
+        {}};
     const RowNames names(study);
     for (const DeviceBooks& of :
          close_books(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows))) {
@@ -196,9 +197,9 @@ TextTable books_table(const Study& study)
     return table;
 }
 
-TextTable calls_table(const Study& study)
+RecordedTable calls_table(const Study& study)
 {
-    TextTable table{{"call", "step", "purpose", "calls", "time", "mean", "longest"}, {}};
+    RecordedTable table{{"call", "step", "purpose", "calls", "time", "mean", "longest"}, {}};
     const RowNames names(study);
     std::map<std::string, std::size_t> shown;
     for (const CallTotal& total : add_up_calls(study.results.folder)) {
@@ -212,11 +213,11 @@ TextTable calls_table(const Study& study)
     return table;
 }
 
-TextTable copies_table(const Study& study)
+RecordedTable copies_table(const Study& study)
 {
-    TextTable table{{"copy", "step", "device", "from", "to", "copies", "bytes", "smallest", "largest", "time", "rate",
-                     "link, measured", "share of it"},
-                    {}};
+    RecordedTable table{{"copy", "step", "device", "from", "to", "copies", "bytes", "smallest", "largest", "time",
+                         "rate", "link, measured", "share of it"},
+                        {}};
     const RowNames names(study);
     for (const CopyTotal& total : add_up_copies(study.results.folder)) {
         const Measurement* row = names.find(total.row);
@@ -234,10 +235,10 @@ TextTable copies_table(const Study& study)
     return table;
 }
 
-TextTable memory_table(const Study& study)
+RecordedTable memory_table(const Study& study)
 {
-    TextTable table{{"memory", "step", "device", "peak", "held at the end", "allocations", "releases", "unmatched"},
-                    {}};
+    RecordedTable table{{"memory", "step", "device", "peak", "held at the end", "allocations", "releases", "unmatched"},
+                        {}};
     const RowNames names(study);
     for (const MemoryUse& use : follow_memory(study.results.folder)) {
         const Measurement* row = names.find(use.row);
@@ -250,7 +251,7 @@ TextTable memory_table(const Study& study)
     return table;
 }
 
-std::string html_of(const TextTable& table)
+std::string html_of(const RecordedTable& table)
 {
     if (table.empty()) return {};
     std::vector<std::vector<Cell>> rows;
@@ -268,7 +269,7 @@ std::string recording_text(const Study& study, int width)
 {
     struct Part {
         std::string_view heading;
-        TextTable (*make)(const Study&);
+        RecordedTable (*make)(const Study&);
         std::vector<std::string> expendable;
     };
     const std::array<Part, 7> parts{
@@ -285,7 +286,7 @@ std::string recording_text(const Study& study, int width)
          {"Memory (recorded allocations)", memory_table, {"unmatched", "releases", "device"}}}};
     std::string text;
     for (const Part& part : parts) {
-        TextTable table = part.make(study);
+        RecordedTable table = part.make(study);
         if (table.empty()) continue;
         for (const std::size_t row : table.warned) table.rows[row].front() += " (!)";
         for (std::vector<std::string>& row : table.rows)

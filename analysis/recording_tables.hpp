@@ -15,7 +15,7 @@ namespace roof::analysis {
 /// Of a device's kernel time, the share that no rule knows which is no longer passed over.
 inline constexpr double most_unclassified = 0.02;
 
-struct TextTable {
+struct RecordedTable {
     std::vector<std::string> header;
     std::vector<std::vector<std::string>> rows;
     std::set<std::size_t> warned{};  ///< rows to be seen first
@@ -23,17 +23,17 @@ struct TextTable {
     bool empty() const { return rows.empty(); }
 };
 
-TextTable kernel_table(const Study& study);
-TextTable counted_table(const Study& study);
+RecordedTable kernel_table(const Study& study);
+RecordedTable counted_table(const Study& study);
 /// Of whole steps: amounts that were counted, beside those of the analysis.
-TextTable step_counters_table(const Study& study);
-TextTable books_table(const Study& study);
-TextTable calls_table(const Study& study);
-TextTable copies_table(const Study& study);
-TextTable memory_table(const Study& study);
+RecordedTable step_counters_table(const Study& study);
+RecordedTable books_table(const Study& study);
+RecordedTable calls_table(const Study& study);
+RecordedTable copies_table(const Study& study);
+RecordedTable memory_table(const Study& study);
 
 /// Cells that are numbers line up to the right; the first cell of a warned row is marked. Empty for an empty table.
-std::string html_of(const TextTable& table);
+std::string html_of(const RecordedTable& table);
 
 /// All of them for a terminal, each under its heading; `width` in columns, 0: as wide as they are. Empty where nothing was
 /// recorded.

@@ -9,7 +9,7 @@ namespace roof::analysis {
 std::string kernels_panel(const Study& study, const std::string&)
 {
     if (step_rows(study.results.rows).empty()) return {};
-    const TextTable table = kernel_table(study);
+    const RecordedTable table = kernel_table(study);
     if (table.empty())
         return paragraph(
             "No kernels were recorded with this run: it holds no kernels.csv. Training steps on the CPU launch none, "

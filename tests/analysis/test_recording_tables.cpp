@@ -17,13 +17,13 @@ TEST_CASE("a run with recordings shows its kernels, books, calls, copies and mem
     study.results.folder = folder.path();
     made::record(folder, study.results.rows.front().id());
 
-    const TextTable kernels = kernel_table(study);
+    const RecordedTable kernels = kernel_table(study);
     REQUIRE(kernels.rows.size() == 2);
     CHECK(kernels.rows[0] == std::vector<std::string>{"unclassified", "net b8", "cpu", "1", "4.00 ms", "17%"});
     CHECK(kernels.warned == std::set<std::size_t>{0});
     CHECK(kernels.rows[1][0] == "GEMM");
 
-    const TextTable books = books_table(study);
+    const RecordedTable books = books_table(study);
     REQUIRE(books.rows.size() == 1);
     CHECK(books.rows[0][4] == "20.0 ms, 50%");
     CHECK(books.rows[0][5] == "4.00 ms, 10%");
@@ -63,7 +63,7 @@ TEST_CASE("what was counted of a step stands beside the analysis, and a metric i
         folder.path(), study.results.rows.front().id(),
         std::vector{counter("FLOPs of fp32", 1.6e9, "FLOP"), counter("lines from memory", 3e7, "byte"),
                     counter("skx::L1D:REPLACEMENT", 5, "event")});
-    const TextTable table = step_counters_table(study);
+    const RecordedTable table = step_counters_table(study);
     REQUIRE(table.rows.size() == 2);
     CHECK(table.rows[0] == std::vector<std::string>{"FLOPs of fp32", "net b8", "cpu", "1.60 GFLOP", "1.50 GFLOP"});
     CHECK(table.rows[1][4] == "24.0 MB to 12.0 GB");
