@@ -101,6 +101,8 @@ RecordedTable kernel_table(const Study& study)
     RecordedTable table{{"category", "model", "device", "launches", "time", "share"}, {}};
     const KernelDigest digest =
         digest_kernels(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows));
+    table.note = fmt::format("{} launches, added up by name to {} kernels and by category here.", digest.launches,
+                             digest.totals.size());
     const RowNames names(study);
     std::map<std::pair<std::string, std::string>, std::map<std::string, Sum>> rows;
     for (const KernelTotal& total : digest.totals) {
@@ -260,7 +262,7 @@ std::string html_of(const RecordedTable& table)
         for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
             const std::string& text = table.rows[r][c];
             cells.push_back({html_cell(text, c == 0 && table.warned.contains(r)), c > 0 && is_number(text), 1});
-        }
+    return (table.note.empty() ? std::string{} : paragraph(table.note)) + html_table(table.header, rows);
     }
     return html_table(table.header, rows);
 }

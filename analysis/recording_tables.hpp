@@ -19,6 +19,7 @@ struct RecordedTable {
     std::vector<std::string> header;
     std::vector<std::vector<std::string>> rows;
     std::set<std::size_t> warned{};  ///< rows to be seen first
+    std::string note{};              ///< a sentence above the table, if there is something to say of it
 
     bool empty() const { return rows.empty(); }
 };

@@ -1,6 +1,7 @@
 // The kernels that a run's rows launched: a line per row and kernel.
 #include "analysis/kernels.hpp"
 
+#include "analysis/rows.hpp"
 #include "analysis/tables/tables.hpp"
 
 namespace roof::analysis {
@@ -15,7 +16,8 @@ DataTable kernels_table(const Study& study)
         {"time_s", [](const KernelTotal& t) { return number(t.seconds); }},
         {"known", [](const KernelTotal&) { return text(name(Known::measured)); }},
     };
-    return table_of(columns, digest_kernels(study.results.folder).totals);
+    return table_of(columns,
+                    digest_kernels(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows)).totals);
 }
 
 }  // namespace roof::analysis

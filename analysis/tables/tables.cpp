@@ -33,7 +33,7 @@ DataTable over_all(const std::vector<Study>& studies, const PanelTable& panel)
 
 std::span<const PanelTable> panel_tables()
 {
-    static constexpr std::array<PanelTable, 16> table{{
+    static constexpr std::array<PanelTable, 23> table{{
         {"verdict", "verdict", "", verdict_table_of},
         {"expectations", "hypotheses", "", hypotheses_table},
         {"expectations", "predictions", "", predictions_table},
@@ -42,6 +42,13 @@ std::span<const PanelTable> panel_tables()
         {"headroom", "headroom", "", headroom_table},
         {"breakdown", "breakdown", "", breakdown_table},
         {"kernels", "kernels", "", kernels_table},
+        {"counted", "counted", "", counted_table_of},
+        {"books", "books", "", books_table_of},
+        {"calls", "calls", "", calls_table_of},
+        {"copies", "copies", "", copies_table_of},
+        {"memory", "memory", "", memory_table_of},
+        {"memory", "memory_over_time", "", memory_over_time_table},
+        {"scaling", "scaling", "", scaling_table_of},
         {"trajectory", "trajectories", "", trajectories_table},
         {"whatif", "what_if", "", what_if_table},
         {"ceilings", "ceilings", "", ceilings_table_of},

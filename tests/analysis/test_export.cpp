@@ -7,6 +7,7 @@
 #include "ert/base/error.hpp"
 #include "ert/method/files.hpp"
 #include "made.hpp"
+#include "recordings.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -93,13 +94,37 @@ TEST_CASE("the tables of the panels are written as CSV and as JSON, line for lin
         const auto json = nlohmann::json::parse(read_file(folder / "tables" / (name + ".json")));
         REQUIRE(csv.rows.size() == json.size());
         CHECK(csv.header.front() == "study");
-        const std::set<std::string> empty{"hypotheses", "predictions", "kernels", "ert"};
+        const std::set<std::string> empty{"hypotheses", "predictions", "kernels", "ert",    "counted",
+                                          "books",      "calls",       "copies",  "memory", "memory_over_time",
+                                          "scaling"};
         CHECK(csv.rows.empty() == empty.contains(name));
         for (std::size_t i = 0; i < json.size(); ++i) {
             CHECK(json[i].size() == csv.header.size());
             CHECK(csv.rows[i][0] == "run");
         }
     }
+}
+
+TEST_CASE("what was recorded is exported with the numbers that the panels show")
+{
+    const fakes::TemporaryFolder folder;
+    Study study = made::study({made::row()});
+    study.results.folder = folder.path();
+    made::record(folder, study.results.rows.front().id());
+    const auto books = to_json(books_table_of(study));
+    REQUIRE(books.size() == 1);
+    CHECK(books[0]["wall_s"].get<double>() ==
+          Approx(books[0]["kernels_s"].get<double>() + books[0]["unclassified_s"].get<double>() +
+                 books[0]["collectives_s"].get<double>() + books[0]["copies_s"].get<double>() +
+                 books[0]["idle_s"].get<double>()));
+    CHECK(books[0]["kernels_s"].get<double>() == Approx(0.020));
+    CHECK(to_json(calls_table_of(study))[0]["call"] == "cudaLaunchKernel");
+    CHECK(to_json(copies_table_of(study))[0]["rate_bytes_per_s"].get<double>() == Approx(1e9));
+    CHECK(to_json(memory_table_of(study))[0]["peak_bytes"].get<double>() == Approx(5e6));
+    CHECK(memory_over_time_table(study).rows.empty());  // the records say no start
+    const auto counted = to_json(counted_table_of(study));
+    REQUIRE_FALSE(counted.empty());
+    CHECK(counted[0]["known"] == "counter");
 }
 
 TEST_CASE("a table holds the numbers that its panel shows")

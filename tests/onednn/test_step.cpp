@@ -170,8 +170,8 @@ TEST_CASE("The part brings the bench and the library's version to the lab")
         names.push_back(axis.name);
         CHECK_FALSE(axis.usual.empty());
     }
-    CHECK(names ==
-          std::vector<std::string>{"model", "batch", "precision", "algorithm", "data", "parameters", "lr", "threads"});
+    CHECK(names == std::vector<std::string>{"model", "batch", "precision", "algorithm", "data", "parameters", "lr",
+                                            "threads", "ranks", "scaling", "communication", "bucket_mb", "batch_norm"});
 }
 
 TEST_CASE("A learning rate or a folder that is none is the user's mistake, known before anything is made")

@@ -72,7 +72,7 @@ TEST_CASE("a simulated cache has sets that are a power of two")
     CHECK(simulated_cache({1}).option() == "512,8,64");
 }
 
-TEST_CASE("--simulate takes one row")
+TEST_CASE("a simulation takes one row")
 {
     const tests::Workbench bench;
     const tests::Said said = bench.roof({"run", "tinynet", "--batch", "4,8", "--simulate"});
