@@ -262,9 +262,9 @@ std::string html_of(const RecordedTable& table)
         for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
             const std::string& text = table.rows[r][c];
             cells.push_back({html_cell(text, c == 0 && table.warned.contains(r)), c > 0 && is_number(text), 1});
-    return (table.note.empty() ? std::string{} : paragraph(table.note)) + html_table(table.header, rows);
+        }
     }
-    return html_table(table.header, rows);
+    return (table.note.empty() ? std::string{} : paragraph(table.note)) + html_table(table.header, rows);
 }
 
 std::string recording_text(const Study& study, int width)
