@@ -198,7 +198,7 @@ class WinogradTransforms {
     }
 
     // ---- one way: a column or a row ----
-    // The points of evaluation are 0, infinity, +-p and +-q. Those of the textbook, 1 and 2, lose five times as many digits.
+    // The points of evaluation are 0, infinity, +-p and +-q. The textbook's, 1 and 2, err three to four times as much.
 
     static constexpr float p = 0.625F, q = 1.5F;
     static constexpr float p2 = p * p, q2 = q * q;
