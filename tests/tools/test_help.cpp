@@ -25,6 +25,17 @@ TEST_CASE("the help of every command mentions every option and has an example")
     }
 }
 
+TEST_CASE("-o is short for --out")
+{
+    for (const char* option : {"-o", "--out"}) {
+        Grammar grammar("any");
+        std::string out;
+        grammar.value("--out", out);
+        grammar.parse({option, "folder"});
+        CHECK(out == "folder");
+    }
+}
+
 TEST_CASE("help is printed by the word and by the option, whatever else is missing")
 {
     const Workbench bench;

@@ -17,7 +17,7 @@ struct Grammar::Parser {
     CLI::Option* add(const std::string& option, std::string& target)
     {
         options.push_back(option);
-        return app.add_option(option, target);
+        return app.add_option(option == "--out" ? "-o,--out" : option, target);
     }
 };
 

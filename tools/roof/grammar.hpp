@@ -17,6 +17,7 @@ class Grammar {
     Grammar& operator=(const Grammar&) = delete;
 
     void flag(const std::string& option, bool& target);
+    /// --out may be written -o, as everywhere.
     void value(const std::string& option, std::string& target);
     void required(const std::string& option, std::string& target);
     /// May be given more than once.

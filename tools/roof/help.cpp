@@ -14,7 +14,9 @@ std::string overview()
     std::string text(help_of("roof"));
     text += "\n## Commands\n\n";
     for (const Command& command : commands) text += fmt::format("    {:10} {}\n", command.name, command.summary);
-    return text + "\n`roof help COMMAND` teaches each with examples; `roof --version` says what this binary is.\n";
+    return text +
+           "\n`roof help COMMAND` teaches each with examples; `-o` is short for `--out`; `roof --version` says "
+           "what\nthis binary is.\n";
 }
 
 std::string_view help_of(std::string_view command)
