@@ -196,7 +196,7 @@ class Run {
         Values result(memory_, op.result);
         const std::uint32_t stream = dropout_stream(memory_.state()->step, op.layer);
         for (std::size_t k = 0; k < op.result.elements(); ++k) {
-            const bool kept = keeps(stream, k, dropout_threshold(op.probability));
+            const bool kept = keeps(stream, op.first + k, dropout_threshold(op.probability));
             result.put(k, kept ? source[k] / (1 - op.probability) : 0);
         }
     }

@@ -1,6 +1,6 @@
 #include "tests/cudnn/host_training.hpp"
 
-#include "workloads/model/hashed.hpp"
+#include "workloads/data/source.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -37,15 +37,19 @@ HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, 
     for (const Running& one : written_.running())
         std::fill_n(memory_.at<float>(one.variance), one.variance.elements(), 1.0F);
     const Tensor& images = written_.images();
-    model::hashed_input().fill({memory_.at<float>(images), images.elements()});
-    for (int n = 0; n < images.batch; ++n)
-        memory_.at<std::int32_t>(written_.labels())[n] = model::hashed_label(n, graph.classes());
+    data::Source source = data::open_source("hashed", settings.batch, graph.layer(0).output, graph.classes(), 1,
+                                            engine::data_seed, settings.share);
+    const data::Batch batch = source.next();
+    std::copy_n(batch.images, images.elements(), memory_.at<float>(images));
+    std::copy_n(batch.labels, settings.batch, memory_.at<std::int32_t>(written_.labels()));
 }
 
-double HostTraining::differentiate()
+double HostTraining::differentiate(const std::function<void(std::size_t parameter)>& ready)
 {
     for (const Program::Stage& stage : written_.program().stages()) {
-        if (stage.part.phase != Phase::update) run_on_host(stage, memory_);
+        if (stage.part.phase == Phase::update) continue;
+        run_on_host(stage, memory_);
+        if (ready) std::ranges::for_each(stage.ready, ready);
     }
     return memory_.state()->loss;
 }

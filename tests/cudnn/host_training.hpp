@@ -5,6 +5,7 @@
 #include "workloads/cudnn/written.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 namespace roof::cudnn {
@@ -16,12 +17,14 @@ class HostTraining {
   public:
     HostTraining(const model::Graph& graph, const Settings& settings, bool fused = true);
 
-    /// Forward and backward on the hashed batch; returns the loss.
-    double differentiate();
+    /// Forward and backward on the hashed batch, of several ranks on this one's share of it; returns the loss. `ready` is told when
+    /// a parameter's gradient is whole.
+    double differentiate(const std::function<void(std::size_t parameter)>& ready = {});
     void update();
 
     const Written& written() const { return written_; }
     StepState& state() { return *memory_.state(); }
+    const Memory& memory() const { return memory_; }
     std::vector<float> value(std::size_t parameter) const;
     std::vector<float> gradient(std::size_t parameter) const;
     std::vector<float> numbers(const Tensor& tensor) const;

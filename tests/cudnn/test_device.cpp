@@ -82,7 +82,7 @@ class DeviceTraining {
     {
         const auto& stages = program_.written().program().stages();
         for (std::size_t i = 0; i < stages.size(); ++i) {
-            if (wanted(stages[i].part.phase)) program_.enqueue(i, {});
+            if (wanted(stages[i].part.phase)) program_.enqueue(i);
         }
         stream_.synchronize();
     }
@@ -236,6 +236,29 @@ TEST_CASE(
     losses_of(captured, 6);
     REQUIRE(cudaMemGetInfo(&after, &total) == cudaSuccess);
     CHECK(after == before);
+}
+
+TEST_CASE("On a GPU a step whose gradients go through NCCL among one rank is the step without, however they travel")
+{
+    if (is_without_gpu()) return;
+    const auto library = gpu::Nccl::open();
+    if (library == nullptr) {
+        WARN("skipped: libnccl.so.2 was not found");
+        return;
+    }
+    const model::Graph graph = model::build_model("resnet18");
+    const Settings settings = hashed(8, Precision::bf16, true);
+    const StepOptions options{.device = {0}, .device_model = "this GPU"};
+    Step alone(graph, settings, options);
+    const std::vector<double> due = losses_of(alone, 3);
+    for (const auto mode : {parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast}) {
+        Step step(graph, settings, options);
+        const auto hosts = std::make_shared<parallel::Communicator>(
+            parallel::shared_memory_communicator(parallel::SharedMemory::create(1), 0));
+        step.train_with({hosts, nullptr, {}}, library, {.mode = mode, .bucket_bytes = 4'000'000});
+        CHECK(losses_of(step, 3) == due);
+        CHECK_THAT(step.variant(), Catch::Contains("1 rank by NCCL"));
+    }
 }
 
 TEST_CASE("On a GPU a batch beyond the memory is an error that says how large a batch would fit")

@@ -34,7 +34,9 @@ void add_part(Lab& lab)
 Point usual_point(const Bench& bench, const Machine& machine)
 {
     Point point;
-    for (const Axis& axis : bench.axes(machine)) point.set(axis.name, axis.usual.front());
+    for (const Axis& axis : bench.axes(machine)) {
+        if (!axis.optional) point.set(axis.name, axis.usual.front());
+    }
     return point;
 }
 
@@ -66,7 +68,8 @@ TEST_CASE("The part opens without a driver and brings the bench, over axes that 
         names.push_back(axis.name);
     }
     CHECK(names == std::vector<std::string>{"model", "batch", "precision", "algorithm", "data", "parameters", "lr",
-                                            "graph", "deterministic"});
+                                            "graph", "deterministic", "ranks", "scaling", "communication", "bucket_mb",
+                                            "batch_norm"});
 }
 
 TEST_CASE("A chip without the number format says so, and a wrong learning rate is the user's mistake")
@@ -82,4 +85,47 @@ TEST_CASE("A chip without the number format says so, and a wrong learning rate i
     CHECK_FALSE(bench->obstacle(point, lab.machine(), gpu_of("9.0")));
     point.set("lr", "-1");
     CHECK_THROWS_AS(bench->obstacle(point, lab.machine(), gpu_of("9.0")), InputError);
+}
+
+TEST_CASE("Ranks on GPUs want a GPU each, NCCL, and batch norm of their own batches; else their row says so")
+{
+    unsetenv("NCCL_HOSTID");
+    Lab lab;
+    add_part(lab);
+    lab.machine().devices = {gpu_of("9.0"), gpu_of("7.0")};
+    lab.machine().devices.back().name = "gpu:1";
+    const Bench* const bench = lab.find("train", "gpu");
+    Point point = usual_point(*bench, lab.machine());
+    const auto reason_on = [&](const Device& device) {
+        return bench->obstacle(point, lab.machine(), device).value_or("libnccl.so.2 is here");
+    };
+    Device both = gpu_of("9.0");
+    both.others = {"gpu:1"};
+    point.set("ranks", "2");
+    CHECK_THAT(reason_on(both), Catch::StartsWith("gpu:1: ") && Catch::Contains("this GPU has 7.0"));
+    lab.machine().devices.back().facts["compute capability"] = "9.0";
+    CHECK_THAT(reason_on(both), Catch::Contains("libnccl.so.2"));
+    CHECK_THAT(reason_on(gpu_of("9.0")), Catch::StartsWith("2 ranks want a GPU each"));
+    setenv("NCCL_HOSTID", "test", 1);
+    CHECK_THAT(reason_on(gpu_of("9.0")), Catch::Contains("libnccl.so.2"));
+    unsetenv("NCCL_HOSTID");
+    point.set("batch_norm", "synchronised");
+    CHECK_THAT(reason_on(both), Catch::Contains("each rank's own batch"));
+}
+
+TEST_CASE("One rank goes by NCCL if it is said how, and a batch that cannot be shared out is an obstacle")
+{
+    Lab lab;
+    add_part(lab);
+    const Bench* const bench = lab.find("train", "gpu");
+    Point point = usual_point(*bench, lab.machine());
+    point.set("batch", "3");
+    CHECK_FALSE(bench->obstacle(point, lab.machine(), gpu_of("9.0")));
+    point.set("communication", "serial");
+    CHECK_THAT(bench->obstacle(point, lab.machine(), gpu_of("9.0")).value_or("libnccl.so.2 is here"),
+               Catch::Contains("libnccl.so.2"));
+    point.set("ranks", "2");
+    point.set("scaling", "strong");
+    CHECK_THAT(bench->obstacle(point, lab.machine(), gpu_of("9.0")).value(),
+               Catch::Contains("cannot be shared out evenly among 2 ranks"));
 }

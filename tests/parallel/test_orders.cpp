@@ -1,6 +1,7 @@
 #include "ert/base/error.hpp"
 #include "tests/parallel/threads.hpp"
 #include "workloads/parallel/orders.hpp"
+#include "workloads/parallel/world.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -52,6 +53,28 @@ TEST_CASE("memory that one rank lacks is out of memory on all")
             if (error.wanted == Bytes{9e9}) return;
         }
         throw Error("not out of memory");
+    });
+    CHECK(complaints == std::vector<std::string>(2));
+}
+
+TEST_CASE("a team is let go of once, when it is said or when it ends, and not told where a rank has failed")
+{
+    const auto complaints = on_ranks(2, [](const Communicator& communicator) {
+        if (communicator.rank == 0) {
+            {
+                Team team(communicator, nullptr, {"train", {"gpu:0"}, {}});
+                team.launch();
+                if (!team.release() || !team.release()) throw Error("not heard");
+            }
+            say(communicator, {Word::leave, {}});
+            Team lost(communicator, nullptr, {"train", {"gpu:0"}, {}});
+            communicator.fail("rank 0: enough");
+            if (lost.release()) throw Error("heard by nobody");
+            return;
+        }
+        for (const Word due : {Word::make, Word::launch, Word::release, Word::leave, Word::make}) {
+            if (hear(communicator).word != due) throw Error("another word");
+        }
     });
     CHECK(complaints == std::vector<std::string>(2));
 }

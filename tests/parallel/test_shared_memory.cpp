@@ -84,3 +84,15 @@ TEST_CASE("a rank that does not come is not waited for without end")
                                      {.most = Seconds{0.05}});
     CHECK_THAT(complaints[0], Catch::StartsWith("rank 0 waited"));
 }
+
+TEST_CASE("a rank that waits for something else than the hosts' calls learns that another failed")
+{
+    const auto complaints = on_ranks(2, [&](const Communicator& communicator) {
+        communicator.watch();
+        double one = 1;
+        communicator.sum({&one, 1});
+        if (communicator.rank == 1) return communicator.fail("rank 1: enough");
+        while (true) communicator.watch();
+    });
+    CHECK(complaints == std::vector<std::string>{"rank 1: enough", ""});
+}

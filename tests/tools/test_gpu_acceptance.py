@@ -55,9 +55,16 @@ class Training(unittest.TestCase):
                 (programs / name).chmod(0o755)
             journal = acceptance.Journal(Path(folder))
             acceptance.training_steps(journal, Path(folder), Path(folder), 0.01, "")
-        self.assertEqual(["training: device tests", "training: sweep", "training: beside PyTorch"],
-                         [row["step"] for row in journal.rows])
-        self.assertEqual(["failed", "ok"], [row["status"] for row in journal.rows[:2]])
+        self.assertEqual(["training: device tests", "training: 1 rank(s)", "training: 2 rank(s)", "training: sweep",
+                          "training: beside PyTorch"], [row["step"] for row in journal.rows])
+        self.assertEqual(["failed", "failed", "failed", "ok"], [row["status"] for row in journal.rows[:4]])
+
+    def test_a_row_that_explains_why_it_is_not_measured_does_not_do(self):
+        measured = {"status": "ok", "reason": ""}
+        acceptance.require_measured([measured])
+        for rows, words in (([], "no row"), ([measured, {"status": "unsupported", "reason": "no NCCL"}], "no NCCL")):
+            with self.assertRaisesRegex(RuntimeError, words):
+                acceptance.require_measured(rows)
 
     def test_the_plan_is_there(self):
         self.assertTrue(acceptance.ROOF_PLAN.is_file())

@@ -94,20 +94,24 @@ void DeviceProgram::fill() const
     gpu::check(cudaDeviceSynchronize());
 }
 
-void DeviceProgram::enqueue(std::size_t stage, const GradientReady& ready) const
+void DeviceProgram::enqueue(std::size_t stage) const
 {
     for (const std::function<void()>& operation : stages_[stage]) operation();
-    if (!ready) return;
-    for (const std::size_t parameter : written_.program().stages()[stage].ready) ready(parameter, stream_.get());
 }
 
 GradientBlock DeviceProgram::gradients() const
 {
     const Parameters& parameters = written_.parameters();
-    GradientBlock block{
-        memory_.at<float>(parameters.gradients), parameters.gradients.elements(), {}, parameters.order()};
-    for (const Trained& trained : parameters.all()) block.pieces.push_back({trained.first, trained.count});
-    return block;
+    return gradient_block(parameters, memory_.at<float>(parameters.gradients));
+}
+
+std::vector<nccl::DeviceBytes> DeviceProgram::updated() const
+{
+    const Parameters& parameters = written_.parameters();
+    std::vector<nccl::DeviceBytes> all{{memory_.at(parameters.values), parameters.values.bytes()}};
+    if (parameters.copies) all.push_back({memory_.at(parameters.copies), parameters.copies.bytes()});
+    all.push_back({memory_.state(), sizeof(StepState)});
+    return all;
 }
 
 std::vector<float> DeviceProgram::numbers(const Tensor& tensor) const

@@ -6,6 +6,7 @@
 #include "workloads/cudnn/gradients.hpp"
 #include "workloads/cudnn/products.hpp"
 #include "workloads/cudnn/written.hpp"
+#include "workloads/nccl/device_exchange.hpp"
 
 #include <functional>
 #include <memory>
@@ -25,13 +26,15 @@ class DeviceProgram {
 
     const Written& written() const { return written_; }
     std::size_t bytes() const { return arena_.bytes(); }
-    /// Puts the stage's operations into the stream, then says which gradients are ready.
-    void enqueue(std::size_t stage, const GradientReady& ready) const;
+    /// Puts the stage's operations into the stream.
+    void enqueue(std::size_t stage) const;
 
     float* images() const { return memory_.at<float>(written_.images()); }
     std::int32_t* labels() const { return memory_.at<std::int32_t>(written_.labels()); }
     StepState* state() const { return memory_.state(); }
     GradientBlock gradients() const;
+    /// All that an update changes and another rank's step reads: values, narrow copies, and the state with its loss scale.
+    std::vector<nccl::DeviceBytes> updated() const;
 
     /// On the host, once the stream is done; in PyTorch's order.
     std::vector<float> value(std::size_t parameter) const;

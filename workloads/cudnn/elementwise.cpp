@@ -102,17 +102,19 @@ void dropout(Builder& build, const Unit& unit)
     const Tensor source = build.input(unit);
     const float probability = build.layer(unit).dropout;
     const auto layer = static_cast<std::uint32_t>(unit.layer);
+    const auto first =
+        static_cast<std::uint32_t>(static_cast<std::size_t>(build.settings.share.rank) * source.elements());
     build.begin(unit, Phase::forward);
     build.add_work(build.work(unit.layer).forward);
     const Tensor result = build.program.tensor(source);
-    build.program.append(Dropout{source, result, layer, probability}, {source, result}, "roof:dropout");
+    build.program.append(Dropout{source, result, layer, probability, first}, {source, result}, "roof:dropout");
     build.put(unit, result);
     build.tape.emplace_back([=, &build] {
         build.begin(unit, Phase::backward);
         build.add_work(build.work(unit.layer).backward_data);
         const Builder::Share given = build.shares(unit.layer, 1).front();
         const Tensor gradient = build.over({given});
-        build.program.append(Dropout{given.tensor, gradient, layer, probability}, {given.tensor, gradient},
+        build.program.append(Dropout{given.tensor, gradient, layer, probability, first}, {given.tensor, gradient},
                              "roof:dropout");
         build.give(build.source(unit), gradient);
     });

@@ -146,6 +146,7 @@ struct Dropout {
     Tensor source{}, result{};
     std::uint32_t layer = 0;
     float probability = 0;
+    std::uint32_t first = 0;  ///< place of the first value in the batch of all ranks, which decide as one would
 };
 
 /// Softmax cross-entropy over rows of fp32 logits, the mean over the batch, and the logits' gradient times the loss scale.

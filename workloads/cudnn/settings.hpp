@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ert/base/precision.hpp"
+#include "workloads/data/source.hpp"
 #include "workloads/engine/recipe.hpp"
 
 #include <string_view>
@@ -25,6 +26,7 @@ struct Settings {
     Precision precision = Precision::fp32;
     Algorithm algorithm = Algorithm::automatic;
     bool deterministic = false;  ///< engines and kernels that give the same bits each time, and no others
+    data::Share share{};         ///< which of how many ranks this is: each trains on a batch of its own
 
     /// What activations are stored in.
     Precision storage() const { return precision == Precision::tf32 ? Precision::fp32 : precision; }

@@ -46,9 +46,9 @@ Step::Step(const model::Graph& graph, const Settings& settings, const StepOption
       options_(options),
       program_(graph, settings, stream_, options.choices, options.device_model),
       input_(data::open_source(options.data, settings.batch, graph.layer(0).output, graph.classes(), options.workers,
-                               engine::data_seed),
+                               engine::data_seed, settings.share),
              target_of(program_, graph.classes())),
-      work_(engine::step_work(graph, settings.batch, settings.precision, program_.written().program().parts())),
+      work_(engine::step_work(graph, settings.batch, settings.precision, parts(), settings.share.ranks)),
       first_update_(first_of(program_.written().program(), Phase::update)),
       between_(program_.written().program().stages().size() + 1),
       part_seconds_(program_.written().program().stages().size()),
@@ -57,9 +57,38 @@ Step::Step(const model::Graph& graph, const Settings& settings, const StepOption
 {
 }
 
+void Step::train_with(const parallel::World& world, std::shared_ptr<const gpu::Nccl> library,
+                      const ExchangeOptions& options)
+{
+    const gpu::CurrentDevice current(options_.device);
+    ranks_.emplace(program_, world, std::move(library), options, stream_.get());
+    options_.gradients = ranks_->hooks();
+}
+
+std::vector<Part> Step::parts() const
+{
+    std::vector<Part> all = program_.written().program().parts();
+    for (Part& part : all) part.work = part.work * settings_.share.ranks;
+    return all;
+}
+
 void Step::launch(Trace& trace)
 {
     const gpu::CurrentDevice current(options_.device);
+    if (!ranks_) return train(trace);
+    try {
+        ranks_->begin();
+        train(trace);
+    } catch (const std::exception& error) {
+        step_graph_.reset();
+        watched_graph_.reset();
+        ranks_->fail(error.what());
+        throw;
+    }
+}
+
+void Step::train(Trace& trace)
+{
     const Seconds waited = carried_ + (launches_ > 0 ? input_.arrive(end_) : Seconds{});
     carried_ = {};
     exposed_ += waited;
@@ -71,13 +100,14 @@ void Step::launch(Trace& trace)
     gpu::check(
         cudaMemcpyAsync(state_.data(), program_.state(), sizeof(StepState), cudaMemcpyDeviceToHost, stream_.get()));
     input_.fetch(images_read_);
-    stream_.synchronize();
+    trace.communicated(wait());
     trace.took(end_.since(begin_));
     look(trace);
 
     StepState state;
     std::memcpy(&state, state_.data(), sizeof(state));
     last_loss_ = static_cast<double>(state.loss);
+    if (ranks_) last_loss_ = ranks_->mean(last_loss_);
     if (!first_loss_) first_loss_ = last_loss_;
     trace.saw_loss(last_loss_);
 
@@ -104,8 +134,16 @@ void Step::run_watched(const Trace& trace)
         if (!watched_graph_) watched_graph_.emplace(stream_.get(), [&] { enqueue(trace, &between_, true); });
         watched_graph_->launch(stream_.get());
     }
-    stream_.synchronize();
+    wait();
     read_parts();
+}
+
+/// Until the stream is done.
+Communication Step::wait() const
+{
+    if (ranks_) return ranks_->wait();
+    stream_.synchronize();
+    return {};
 }
 
 void Step::enqueue(const Trace& trace, const std::vector<Event>* between, bool is_captured)
@@ -113,19 +151,28 @@ void Step::enqueue(const Trace& trace, const std::vector<Event>* between, bool i
     const auto record = [&](const Event& event) {
         is_captured ? event.record_in_graph(stream_.get()) : event.record(stream_.get());
     };
-    for (std::size_t stage = 0; stage < part_seconds_.size(); ++stage) {
-        const Trace::Launching launching = trace.launching(stage);
+    const GradientHooks& hooks = options_.gradients;
+    const auto& stages = program_.written().program().stages();
+    if (hooks.before_step) hooks.before_step(stream_.get());
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
         if (between != nullptr) record((*between)[stage]);
-        if (stage == first_update_ && options_.gradients.before_update) options_.gradients.before_update(stream_.get());
-        program_.enqueue(stage, options_.gradients.ready);
+        if (stage == first_update_ && hooks.before_update) hooks.before_update(stream_.get());
+        if (stage == first_update_ && between != nullptr) record(update_begin_);
+        if (stage < first_update_ || hooks.updates) {
+            const Trace::Launching launching = trace.launching(stage);
+            program_.enqueue(stage);
+        }
         if (stage == 0) record(images_read_);
+        if (!hooks.ready) continue;
+        for (const std::size_t parameter : stages[stage].ready) hooks.ready(parameter, stream_.get());
     }
     if (between != nullptr) record(between->back());
 }
 
 void Step::read_parts()
 {
-    for (std::size_t i = 0; i < part_seconds_.size(); ++i) part_seconds_[i] = between_[i + 1].since(between_[i]);
+    for (std::size_t i = 0; i < part_seconds_.size(); ++i)
+        part_seconds_[i] = between_[i + 1].since(i == first_update_ ? update_begin_ : between_[i]);
 }
 
 /// Right after the launch, while the driver's averages still are the launch's.
@@ -149,12 +196,15 @@ std::string Step::variant() const
     std::vector<std::string> counts;
     for (const auto& [algorithm, passes] : program_.written().algorithms())
         counts.push_back(std::to_string(passes) + " " + algorithm);
-    return "convolution passes: " + join(counts, ", ") + (options_.graph ? "; one CUDA graph" : "; launch by launch");
+    return "convolution passes: " + join(counts, ", ") + (options_.graph ? "; one CUDA graph" : "; launch by launch") +
+           (ranks_ ? "; " + ranks_->describe() : "");
 }
 
 std::vector<std::string> Step::remarks() const
 {
     std::vector<std::string> all = engine::remarks_on(input_.facts());
+    if (ranks_ && ranks_->share_gpu())
+        all.emplace_back("several ranks on one GPU: they take turns, and this time is not one of ranks side by side");
     if (input_.copies() > 0) {
         const Seconds each = input_.copying() / input_.copies();
         const double rate = static_cast<double>(input_.bytes_each()) / each.value;

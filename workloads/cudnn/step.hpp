@@ -9,6 +9,7 @@
 #include "workloads/cudnn/device_program.hpp"
 #include "workloads/cudnn/events.hpp"
 #include "workloads/cudnn/input.hpp"
+#include "workloads/cudnn/ranks.hpp"
 #include "workloads/cudnn/step_graph.hpp"
 
 #include <memory>
@@ -34,22 +35,29 @@ class Step : public Subject {
     /// Throws OutOfMemory, Unsupported, InputError or Error.
     Step(const model::Graph& graph, const Settings& settings, const StepOptions& options);
 
+    /// From now on a step is taken with the other ranks of `settings.share`. Collective; before the first launch. Throws Error.
+    void train_with(const parallel::World& world, std::shared_ptr<const gpu::Nccl> library,
+                    const ExchangeOptions& options);
+
+    /// With ranks, what all of them do together.
     Work work() const override { return work_; }
     void launch(Trace& trace) override;
     /// The loss is finite, and the first one of random parameters near that of guessing.
     void check() override;
-    std::vector<Part> parts() const override { return program_.written().program().parts(); }
-    /// "convolution passes: 40 gemm, 13 winograd; one CUDA graph"
+    std::vector<Part> parts() const override;
+    /// "convolution passes: 40 gemm, 13 winograd; one CUDA graph; 2 ranks by NCCL 2.28.9, 3 buckets"
     std::string variant() const override;
     std::vector<std::string> remarks() const override;
-    Bytes memory() const override { return {static_cast<double>(program_.bytes())}; }
+    Bytes memory() const override { return Bytes{static_cast<double>(program_.bytes())} * settings_.share.ranks; }
 
     const DeviceProgram& program() const { return program_; }
 
   private:
+    void train(Trace& trace);
     void run_step(const Trace& trace);
     void run_watched(const Trace& trace);
     void enqueue(const Trace& trace, const std::vector<Event>* between, bool is_captured);
+    Communication wait() const;
     void look(Trace& trace);
     void read_parts();
 
@@ -59,12 +67,14 @@ class Step : public Subject {
     StepOptions options_;
     gpu::Stream stream_;
     DeviceProgram program_;
+    std::optional<Ranks> ranks_;  ///< goes after the graphs that hold its communication
     Input input_;
     Work work_;
     Event begin_, end_;
     Event images_read_;
     std::size_t first_update_;
     std::vector<Event> between_;  ///< one more than there are stages
+    Event update_begin_;          ///< after the wait for other ranks, which is no part's time
     std::optional<StepGraph> step_graph_;
     std::optional<StepGraph> watched_graph_;
     std::vector<Seconds> part_seconds_;

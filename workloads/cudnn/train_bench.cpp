@@ -7,9 +7,12 @@
 #include "workloads/cudnn/step.hpp"
 #include "workloads/data/source.hpp"
 #include "workloads/engine/choices.hpp"
+#include "workloads/parallel/cpus.hpp"
+#include "workloads/parallel/options.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace roof::cudnn {
 namespace {
@@ -38,7 +41,7 @@ float learning_rate(const Point& point)
 Settings settings_of(const Point& point)
 {
     return {
-        .batch = static_cast<int>(point.integer("batch")),
+        .batch = static_cast<int>(parallel::options_of(point).batch),
         .parameters = point.text("parameters") == "hashed" ? engine::Parameters::hashed : engine::Parameters::random,
         .learning_rate = learning_rate(point),
         .precision = point.precision(),
@@ -53,6 +56,49 @@ std::optional<std::string> lacking_algorithm(const Settings& settings, const Dev
     return "cuDNN " + library_version() + " offers no engine of the algorithm '" +
            std::string(name(settings.algorithm)) + "' in " + std::string(traits(settings.precision).name) +
            (settings.deterministic ? " that gives the same bits each time" : "") + " on this GPU; 'auto' serves";
+}
+
+std::optional<std::string> lacking_on(const Point& point, const Device& device)
+{
+    const Settings settings = settings_of(point);
+    const int least = settings.precision == Precision::fp32 || settings.precision == Precision::fp16 ? 75 : 80;
+    if (auto missing = gpu::missing_capability(device, least, "training in " + point.text("precision"))) return missing;
+    if (settings.algorithm == Algorithm::automatic) return std::nullopt;
+    return lacking_algorithm(settings, device);
+}
+
+/// One rank does so if its point says how it communicates: that shows what the way costs, and that it works.
+bool goes_by_nccl(const Point& point)
+{
+    return parallel::options_of(point).ranks > 1 || point.has("communication");
+}
+
+constexpr const char* lacking_nccl = "ranks on GPUs exchange gradients by NCCL, and libnccl.so.2 was not found";
+
+std::shared_ptr<const gpu::Nccl> nccl_or_throw()
+{
+    if (auto library = gpu::Nccl::open()) return library;
+    throw Unsupported(lacking_nccl);
+}
+
+int ranks_here(const Point& point)
+{
+    const parallel::Place place = parallel::place_of_process();
+    return place.launcher == parallel::Launcher::none ? parallel::options_of(point).ranks : place.ranks_here;
+}
+
+std::optional<std::string> lacking_for_ranks(const Point& point, const Device& device)
+{
+    if (parallel::options_of(point).synchronised_batch_norm)
+        return "on GPUs batch norm takes its statistics from each rank's own batch; 'local' serves";
+    const int ranks = ranks_here(point);
+    if (device.others.empty() && ranks > 1 && !may_share_gpu()) {
+        return std::to_string(ranks) +
+               " ranks want a GPU each, as --device gpu:0,1 gives them; to see two on one GPU work, which NCCL does "
+               "not support, set NCCL_HOSTID to any word";
+    }
+    if (gpu::Nccl::open() == nullptr) return lacking_nccl;
+    return std::nullopt;
 }
 
 /// A file name: letters and digits.
@@ -80,7 +126,7 @@ std::vector<Axis> TrainBench::axes(const Machine&) const
     Axis batch = words("batch", "images", {"4", "32", "256"}, {});
     batch.numeric = true;
     batch.most = 65536;
-    return {
+    std::vector<Axis> all{
         words("model", "network", models, models),
         batch,
         words("precision",
@@ -95,34 +141,72 @@ std::vector<Axis> TrainBench::axes(const Machine&) const
         words("lr", "learning rate", {"0.01"}, {}),
         words("graph", "a step as one captured CUDA graph, or launch by launch", {"on"}, {"on", "off"}),
         words("deterministic", "only what gives the same bits each time", {"off"}, {"off", "on"})};
+    std::ranges::move(parallel::axes(), std::back_inserter(all));
+    return all;
 }
 
-std::optional<std::string> TrainBench::obstacle(const Point& point, const Machine&, const Device& device) const
+std::optional<std::string> TrainBench::obstacle(const Point& point, const Machine& machine, const Device& device) const
 {
-    const Settings settings = settings_of(point);
+    learning_rate(point);
     data::require_source(point.text("data"));
-    const int least = settings.precision == Precision::fp32 || settings.precision == Precision::fp16 ? 75 : 80;
-    if (const auto missing = gpu::missing_capability(device, least, "training in " + point.text("precision")))
-        return missing;
-    if (settings.algorithm == Algorithm::automatic) return std::nullopt;
-    return lacking_algorithm(settings, device);
+    if (auto lacking = lacking_on(point, device)) return lacking;
+    for (const std::string& other : device.others) {
+        if (auto lacking = lacking_on(point, machine.device(other))) return other + ": " + *lacking;
+    }
+    if (auto lacking = parallel::obstacle_in(point)) return lacking;
+    return goes_by_nccl(point) ? lacking_for_ranks(point, device) : std::nullopt;
 }
 
 std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
+    if (parallel::place_of_process().rank > 0) return make_on_ranks(point, machine, device);
     if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    if (goes_by_nccl(point)) return make_on_ranks(point, machine, device);
+    return make_step(point, device, machine.threads, {});
+}
+
+std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Machine& machine,
+                                                   const Device& device) const
+{
+    const parallel::Options options = parallel::options_of(point);
+    const parallel::World world = parallel::open_world(parallel::assignment_of("train", device, point), options.ranks);
+    claim_own_machine(world.place);
+    std::shared_ptr<const gpu::Nccl> library;
+    std::unique_ptr<Step> step;
+    std::exception_ptr failure;
+    try {
+        library = nccl_or_throw();
+        if (const auto reason = lacking_on(point, device)) throw Unsupported(*reason);
+        step = make_step(point, device, parallel::threads_of_rank(machine.threads, world.place.ranks_here),
+                         {.rank = world.communicator->rank, .ranks = options.ranks});
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    parallel::agree(*world.communicator, failure);
+    step->train_with(world, library,
+                     {.mode = options.mode,
+                      .bucket_bytes = options.bucket_bytes,
+                      .shares_gpu = device.others.empty() && world.place.ranks_here > 1});
+    return step;
+}
+
+std::unique_ptr<Step> TrainBench::make_step(const Point& point, const Device& device, int workers,
+                                            const data::Share& share) const
+{
+    Settings settings = settings_of(point);
+    settings.share = share;
     const StepOptions options{
         .device = gpu::id_of(device),
         .device_model = device.model,
         .data = point.text("data"),
-        .workers = machine.threads,
+        .workers = workers,
         .graph = point.text("graph") == "on",
         .choices = std::make_shared<engine::Choices>(
             cache_.empty() ? cache_ : cache_ / slug(device.model) / "cudnn_convolutions.csv"),
         .nvml = nvml_,
         .gradients = {},
     };
-    return std::make_unique<Step>(model::build_model(point.text("model")), settings_of(point), options);
+    return std::make_unique<Step>(model::build_model(point.text("model")), settings, options);
 }
 
 }  // namespace roof::cudnn

@@ -3,6 +3,7 @@
 
 #include "ert/gpu/nvml.hpp"
 #include "ert/method/bench.hpp"
+#include "workloads/cudnn/step.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -23,11 +24,16 @@ class TrainBench : public Bench {
     std::string_view sentence() const override;
     std::string_view device_kind() const override { return "gpu"; }
     std::vector<Axis> axes(const Machine& machine) const override;
+    /// Of the device, and of those it is to work with.
     std::optional<std::string> obstacle(const Point& point, const Machine& machine,
                                         const Device& device) const override;
     std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
 
   private:
+    std::unique_ptr<Subject> make_on_ranks(const Point& point, const Machine& machine, const Device& device) const;
+    std::unique_ptr<Step> make_step(const Point& point, const Device& device, int workers,
+                                    const data::Share& share) const;
+
     std::filesystem::path cache_;
     std::shared_ptr<const gpu::Nvml> nvml_;
 };

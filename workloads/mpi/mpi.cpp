@@ -171,7 +171,8 @@ extern "C" void roof_mpi_join(roof::parallel::Communicator& to)
           .mean = [mine](std::span<float> stretch, Reach reach) { mine->mean(stretch, reach); },
           .sum = [mine](std::span<double> values) { mine->sum(values); },
           .broadcast = [mine](std::span<std::byte> bytes, int root) { mine->broadcast(bytes, root); },
-          .fail = [](const std::string& message) { give_up(message); }};
+          .fail = [](const std::string& message) { give_up(message); },
+          .watch = [] {}};  // a rank that gives up ends them all
 }
 
 extern "C" void roof_mpi_finish()

@@ -1,5 +1,6 @@
 #include "workloads/nccl/device_exchange.hpp"
 
+#include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 
 #include <chrono>
@@ -11,6 +12,9 @@ namespace roof::nccl {
 using gpu::check;
 
 namespace {
+
+/// With ranks that say nothing of a failure.
+constexpr std::chrono::minutes patience{5};
 
 /// A moment in a stream. Within a capture it is one that every replay takes anew.
 class Event {
@@ -98,9 +102,12 @@ class DeviceExchange::Hands {
     Communication cost() const
     {
         using namespace std::chrono_literals;
+        const auto begin = std::chrono::steady_clock::now();
         for (cudaError_t status = cudaStreamQuery(step_); status != cudaSuccess; status = cudaStreamQuery(step_)) {
             if (status != cudaErrorNotReady) check(status);
             ranks_->watch();
+            if (std::chrono::steady_clock::now() - begin > patience)
+                throw Error("the step's communication on the device was not over after five minutes");
             std::this_thread::sleep_for(50us);
         }
         return parallel::communication_of(times(transfers_, transfers_used_), times(waits_, waits_used_), bytes_);

@@ -37,7 +37,7 @@ int nccl_type(Precision precision)
 }
 
 Ranks::Ranks(std::shared_ptr<const gpu::Nccl> library, const parallel::Communicator& hosts)
-    : library_(std::move(library)), rank_(hosts.rank), size_(hosts.size)
+    : library_(std::move(library)), rank_(hosts.rank), size_(hosts.size), watch_hosts_(hosts.watch)
 {
     UniqueId id{};
     if (rank_ == 0) check(library_->functions().function<int(UniqueId*)>("ncclGetUniqueId")(&id), "ncclGetUniqueId");
@@ -48,6 +48,7 @@ Ranks::Ranks(std::shared_ptr<const gpu::Nccl> library, const parallel::Communica
 
 Ranks::~Ranks()
 {
+    if (communicator_ == nullptr) return;
     library_->functions().function<int(ncclComm*)>("ncclCommDestroy")(communicator_);
 }
 
@@ -75,8 +76,16 @@ void Ranks::enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t strea
     check(broadcast(begin, begin, bytes, type_of_bytes, 0, communicator_, stream), "ncclBroadcast");
 }
 
+void Ranks::abandon()
+{
+    if (communicator_ == nullptr) return;
+    library_->functions().function<int(ncclComm*)>("ncclCommAbort")(communicator_);
+    communicator_ = nullptr;
+}
+
 void Ranks::watch() const
 {
+    if (watch_hosts_) watch_hosts_();
     int status = 0;
     const auto ask = library_->functions().function<int(ncclComm*, int*)>("ncclCommGetAsyncError");
     check(ask(communicator_, &status), "ncclCommGetAsyncError");

@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 namespace roof::nccl {
@@ -24,6 +25,7 @@ class Ranks {
   public:
     /// Joins the other ranks, on the current device. Collective. Throws Error.
     Ranks(std::shared_ptr<const gpu::Nccl> library, const parallel::Communicator& hosts);
+    /// Waits until the other ranks let go, too, and all graphs are gone that it was captured into.
     ~Ranks();
     Ranks(const Ranks&) = delete;
     Ranks& operator=(const Ranks&) = delete;
@@ -36,8 +38,10 @@ class Ranks {
     void enqueue_mean(const DeviceRange& range, parallel::Reach reach, cudaStream_t stream) const;
     /// Puts into the stream: the bytes of rank 0 take the place of everybody's.
     void enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const;
-    /// Throws Error if NCCL has seen another rank fail; whoever waits for a stream asks now and then.
+    /// Throws Error if NCCL or the hosts' communicator has seen another rank fail; whoever waits for a stream asks now and then.
     void watch() const;
+    /// Ends what is in streams without waiting for the others, once a rank has failed. Nothing may be enqueued afterwards.
+    void abandon();
 
   private:
     void check(int status, const char* what) const;
@@ -45,6 +49,7 @@ class Ranks {
     std::shared_ptr<const gpu::Nccl> library_;
     int rank_;
     int size_;
+    std::function<void()> watch_hosts_;
     ncclComm* communicator_ = nullptr;
 };
 

@@ -12,7 +12,7 @@ namespace roof::parallel {
 /// Who has the mean in the end.
 enum class Reach { all, first };
 
-/// Every call but `fail` is collective: all ranks make it, with the same sizes, in the same order. Each throws Error when another
+/// Every call but `fail` and `watch` is collective: all ranks make it, with the same sizes, in the same order. Each throws Error when another
 /// rank failed, ended, or did not come within the transport's patience.
 struct Communicator {
     int rank = 0;
@@ -31,6 +31,8 @@ struct Communicator {
     std::function<void(std::span<std::byte> bytes, int root)> broadcast;
     /// This rank gives up: the others throw an Error with its message.
     std::function<void(const std::string& message)> fail;
+    /// For a rank that waits for others by other means than these calls: throws as they do, where another rank failed or ended.
+    std::function<void()> watch;
 };
 
 }  // namespace roof::parallel

@@ -154,6 +154,11 @@ class SharedRank {
     }
 
     void fail(const std::string& message) const { memory_->fail(message); }
+    void watch() const
+    {
+        if (patience_.watch) patience_.watch();
+        throw_failure();
+    }
 
   private:
     SharedMemory::Header& header() const { return *memory_->header_; }
@@ -191,8 +196,7 @@ class SharedRank {
         throw_failure();
         const Seconds begin = clock_();
         gate.pass(static_cast<std::uint32_t>(header().ranks), [&] {
-            if (patience_.watch) patience_.watch();
-            throw_failure();
+            watch();
             if (clock_() - begin > patience_.most)
                 throw Error("rank " + std::to_string(rank_) + " waited " +
                             std::to_string(std::lround(patience_.most.value)) + " s for the other ranks");
@@ -223,7 +227,8 @@ Communicator shared_memory_communicator(const std::shared_ptr<SharedMemory>& mem
             .mean = [mine](std::span<float> stretch, Reach reach) { mine->mean(stretch, reach); },
             .sum = [mine](std::span<double> values) { mine->sum(values); },
             .broadcast = [mine](std::span<std::byte> bytes, int root) { mine->broadcast(bytes, root); },
-            .fail = [mine](const std::string& message) { mine->fail(message); }};
+            .fail = [mine](const std::string& message) { mine->fail(message); },
+            .watch = [mine] { mine->watch(); }};
 }
 
 }  // namespace roof::parallel

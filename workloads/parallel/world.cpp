@@ -15,11 +15,22 @@ Team::Team(Communicator control, std::shared_ptr<Processes> processes, const Ass
 
 Team::~Team()
 {
+    if (!release() || processes_ == nullptr) return;
     try {
-        say(control_, {Word::release, {}});
-        if (processes_ != nullptr) say(control_, {Word::leave, {}});
+        say(control_, {Word::leave, {}});
     } catch (const std::exception&) {  // NOLINT: a rank is gone, which the row says already
     }
+}
+
+bool Team::release() noexcept
+{
+    if (is_released_) return true;
+    try {
+        say(control_, {Word::release, {}});
+        is_released_ = true;
+    } catch (const std::exception&) {  // NOLINT: a rank is gone, which the row says already
+    }
+    return is_released_;
 }
 
 std::optional<std::string> obstacle_to(int ranks, const Place& place)

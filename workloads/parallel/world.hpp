@@ -22,8 +22,12 @@ class Team {
 
     /// Told before each launch of rank 0's own part.
     void launch() const { say(control_, {Word::launch, {}}); }
+    /// The others let go of their parts now, as they else do when this is destroyed: for parts whose ends wait for each other.
+    /// Returns whether they heard it; nothing is launched afterwards.
+    bool release() noexcept;
 
   private:
+    bool is_released_ = false;
     Communicator control_;
     std::shared_ptr<Processes> processes_;
 };

@@ -166,16 +166,17 @@ struct DropoutBody {
     const Element* source;
     Element* result;
     const StepState* state;
-    std::uint32_t layer, threshold;
+    std::uint32_t layer, threshold, first;
     float keep;  ///< share of values that are kept
 
     __device__ void operator()(std::uint32_t k) const
     {
         const std::uint32_t stream = dropout_stream(state->step, layer);
+        const std::uint32_t place = first + k * width;
         Lanes<width> all = load<width>(source, k);
 #pragma unroll
         for (int i = 0; i < width; ++i) {
-            const bool kept = keeps(stream, std::size_t{k} * width + static_cast<std::size_t>(i), threshold);
+            const bool kept = keeps(stream, place + static_cast<std::uint32_t>(i), threshold);
             all.lane[i] = kept ? all.lane[i] / keep : 0;
         }
         store(result, k, all);
@@ -283,10 +284,11 @@ void enqueue(const Dropout& operation, const Memory& memory, cudaStream_t stream
     with_vectors(operation.source, [&](auto element, auto by) {
         using Element = decltype(element);
         constexpr int width = decltype(by)::width;
-        launch_vectors(vectors_in(operation.source.elements(), width), stream,
-                       DropoutBody<Element, width>{
-                           memory.at<Element>(operation.source), memory.at<Element>(operation.result), memory.state(),
-                           operation.layer, dropout_threshold(operation.probability), 1 - operation.probability});
+        launch_vectors(
+            vectors_in(operation.source.elements(), width), stream,
+            DropoutBody<Element, width>{memory.at<Element>(operation.source), memory.at<Element>(operation.result),
+                                        memory.state(), operation.layer, dropout_threshold(operation.probability),
+                                        operation.first, 1 - operation.probability});
     });
 }
 

@@ -1,0 +1,133 @@
+// Data-parallel training by the GPU's program, as far as it goes without a GPU: the program is run by loops, ranks are threads, and
+// what an exchange puts into streams is done at once. Two ranks with a batch each are to see what one sees with both.
+#include "tests/cudnn/host_training.hpp"
+#include "tests/cudnn/small_networks.hpp"
+#include "tests/parallel/threads.hpp"
+#include "workloads/cudnn/gradients.hpp"
+#include "workloads/nccl/stream_exchange.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace roof;
+using namespace roof::cudnn;
+
+namespace {
+
+constexpr int steps = 4;
+
+/// Layers that know no other image, and dropout.
+model::Graph network()
+{
+    model::Graph net("unnormalised", {3, 12, 12});
+    int x = net.relu("relu1", net.convolution("conv1", 0, 16, {.size = 3, .stride = 2, .padding = 1}, true));
+    x = net.dropout("drop", net.flatten("flat", net.max_pool("pool", x, {.size = 2, .stride = 2, .padding = 0})), 0.5F);
+    x = net.relu("relu2", net.linear("fc1", x, 24));
+    net.linear("fc2", x, 10);
+    return net;
+}
+
+Settings settings_of(int batch, const data::Share& share)
+{
+    return {.batch = batch, .learning_rate = 0.05F, .share = share};
+}
+
+std::vector<double> alone(int batch)
+{
+    HostTraining training(network(), settings_of(batch, {}));
+    std::vector<double> losses;
+    for (int step = 0; step < steps; ++step) {
+        losses.push_back(training.differentiate());
+        training.update();
+    }
+    return losses;
+}
+
+template <class Element>
+std::span<std::byte> bytes_of(Element* begin, std::size_t count)
+{
+    return std::as_writable_bytes(std::span(begin, count));
+}
+
+void take_mean(const parallel::Communicator& communicator, std::span<float> values)
+{
+    std::vector<double> sums(values.begin(), values.end());
+    communicator.sum(sums);
+    std::ranges::transform(sums, values.begin(),
+                           [&](double sum) { return static_cast<float>(sum / communicator.size); });
+}
+
+/// What NCCL does on devices, done at once on the host.
+nccl::StreamHands hands_on(HostTraining& training, const GradientBlock& block,
+                           const parallel::Communicator& communicator)
+{
+    const Tensor& values = training.written().parameters().values;
+    return {.communication_follows_step = [] {},
+            .step_follows_communication = [] {},
+            .mean =
+                [&communicator, begin = block.begin](const parallel::Bucket& bucket, parallel::Reach) {
+                    take_mean(communicator, {begin + bucket.begin, bucket.count});
+                },
+            .broadcast_parameters =
+                [&] {
+                    communicator.broadcast(bytes_of(training.memory().at<float>(values), values.elements()), 0);
+                    communicator.broadcast(bytes_of(&training.state(), 1), 0);
+                }};
+}
+
+/// The means of the ranks' losses, as this rank sees them.
+std::vector<double> with_others(const parallel::Communicator& communicator, int batch, parallel::Mode mode)
+{
+    HostTraining training(network(), settings_of(batch, {.rank = communicator.rank, .ranks = communicator.size}));
+    const Parameters& parameters = training.written().parameters();
+    const GradientBlock block = gradient_block(parameters, training.memory().at<float>(parameters.gradients));
+    nccl::StreamExchange exchange(pack(block, 2048), mode, hands_on(training, block, communicator));
+    std::vector<double> losses;
+    for (int step = 0; step < steps; ++step) {
+        exchange.begin();
+        double loss = training.differentiate([&](std::size_t parameter) { exchange.ready(parameter); });
+        exchange.finish();
+        if (mode != parallel::Mode::broadcast || communicator.rank == 0) training.update();
+        communicator.sum({&loss, 1});
+        losses.push_back(loss / communicator.size);
+    }
+    return losses;
+}
+
+}  // namespace
+
+TEST_CASE("Two ranks of the GPU's program see the losses of one with both batches, dropout included")
+{
+    const auto mode = GENERATE(parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast);
+    const std::vector<double> due = alone(4);
+    std::vector<std::vector<double>> found(2);
+    const auto complaints = parallel::on_ranks(2, [&](const parallel::Communicator& communicator) {
+        found[static_cast<std::size_t>(communicator.rank)] = with_others(communicator, 2, mode);
+    });
+    CHECK(complaints == std::vector<std::string>(2));
+    CHECK(found[0] == found[1]);
+    REQUIRE(found[0].size() == due.size());
+    for (std::size_t step = 0; step < due.size(); ++step) CHECK(found[0][step] == Approx(due[step]).epsilon(1e-5));
+    CHECK(due.back() != due.front());
+}
+
+TEST_CASE(
+    "Buckets are ranges of the block of gradients, one after the other, and each parameter lies where the program has "
+    "it")
+{
+    for (const model::Graph& graph : {plain_network(), residual_network()}) {
+        const Written written(graph, {.batch = 2}, loops());
+        const GradientBlock block = gradient_block(written.parameters(), nullptr);
+        const parallel::Packing packing = pack(block, 4096);
+        CHECK(packing.count == block.count);
+        CHECK(packing.buckets.size() > 1);
+        std::size_t end = 0;
+        for (const parallel::Bucket& bucket : packing.buckets) {
+            CHECK(bucket.begin == end);
+            end += bucket.count;
+        }
+        CHECK(end == block.count);
+        for (std::size_t k = 0; k < block.pieces.size(); ++k) CHECK(packing.begins[k] == block.pieces[k].first);
+    }
+}

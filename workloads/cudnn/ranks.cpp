@@ -1,0 +1,92 @@
+#include "workloads/cudnn/ranks.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+namespace roof::cudnn {
+namespace {
+
+constexpr const char* machine_variable = "NCCL_HOSTID";
+
+}  // namespace
+
+Ranks::Ranks(const DeviceProgram& program, parallel::World world, std::shared_ptr<const gpu::Nccl> library,
+             const ExchangeOptions& options, cudaStream_t step)
+    : world_(std::move(world)), options_(options), library_("NCCL " + library->version())
+{
+    try {
+        join(program, std::move(library), step);
+    } catch (const std::exception& error) {
+        fail(error.what());
+        throw;
+    }
+}
+
+void Ranks::join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> library, cudaStream_t step)
+{
+    const GradientBlock block = program.gradients();
+    const parallel::Packing packing = pack(block, options_.bucket_bytes);
+    buckets_ = packing.buckets.size();
+    devices_ = std::make_shared<nccl::Ranks>(std::move(library), *world_.communicator);
+    exchange_ =
+        std::make_unique<nccl::DeviceExchange>(devices_,
+                                               nccl::DeviceExchangeOptions{.packing = packing,
+                                                                           .mode = options_.mode,
+                                                                           .gradients = {block.begin, block.count},
+                                                                           .parameters = program.updated()},
+                                               step);
+    parallel::agree(*world_.communicator, nullptr);
+}
+
+/// NCCL lets go of a rank when those beside it do: so the others are told first.
+Ranks::~Ranks()
+{
+    exchange_.reset();
+    const bool is_alone = world_.team != nullptr && !world_.team->release();
+    if (is_alone && devices_ != nullptr) devices_->abandon();
+}
+
+GradientHooks Ranks::hooks()
+{
+    return {.before_step = [this](cudaStream_t) { exchange_->begin(); },
+            .ready = [this](std::size_t parameter, cudaStream_t) { exchange_->ready(parameter); },
+            .before_update = [this](cudaStream_t) { exchange_->finish(); },
+            .updates = exchange_->updates()};
+}
+
+void Ranks::begin() const
+{
+    if (world_.team != nullptr) world_.team->launch();
+}
+
+double Ranks::mean(double loss) const
+{
+    world_.communicator->sum({&loss, 1});
+    return loss / count();
+}
+
+void Ranks::fail(const std::string& message)
+{
+    world_.communicator->fail(message);
+    if (devices_ != nullptr) devices_->abandon();
+}
+
+std::string Ranks::describe() const
+{
+    return std::to_string(count()) + (count() == 1 ? " rank by " : " ranks by ") + library_ + ", " +
+           std::to_string(buckets_) + (buckets_ == 1 ? " bucket" : " buckets");
+}
+
+bool may_share_gpu()
+{
+    return std::getenv(machine_variable) != nullptr;
+}
+
+void claim_own_machine(const parallel::Place& place)
+{
+    const char* const word = std::getenv(machine_variable);
+    if (word == nullptr || place.ranks_here < 2) return;
+    setenv(machine_variable, (std::string(word) + "-" + std::to_string(place.rank)).c_str(), 1);
+}
+
+}  // namespace roof::cudnn
