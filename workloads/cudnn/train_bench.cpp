@@ -6,37 +6,20 @@
 #include "workloads/cudnn/candidates.hpp"
 #include "workloads/cudnn/step.hpp"
 #include "workloads/data/source.hpp"
+#include "workloads/engine/axes.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/parallel/cpus.hpp"
 #include "workloads/parallel/options.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 namespace roof::cudnn {
 namespace {
 
-using Words = std::vector<std::string>;
-
-/// An axis of these words; of any text, if `legal` is empty.
-Axis words(std::string name, std::string meaning, Words usual, Words legal)
-{
-    Axis axis;
-    axis.name = std::move(name);
-    axis.meaning = std::move(meaning);
-    axis.usual = std::move(usual);
-    axis.legal = std::move(legal);
-    return axis;
-}
-
-float learning_rate(const Point& point)
-{
-    const double rate = point.number("lr");
-    if (!std::isfinite(rate) || rate < 0)
-        throw InputError("lr: a learning rate is no less than 0, not " + point.text("lr"));
-    return static_cast<float>(rate);
-}
+using engine::learning_rate;
+using engine::numbers;
+using engine::words;
 
 Settings settings_of(const Point& point)
 {
@@ -123,12 +106,9 @@ std::string_view TrainBench::sentence() const
 std::vector<Axis> TrainBench::axes(const Machine&) const
 {
     const std::vector<std::string> models = model::model_names();
-    Axis batch = words("batch", "images", {"4", "32", "256"}, {});
-    batch.numeric = true;
-    batch.most = 65536;
     std::vector<Axis> all{
         words("model", "network", models, models),
-        batch,
+        numbers("batch", "images", {"4", "32", "256"}, 65536),
         words("precision",
               "number format of activations and of the weights that are read; fp16 with loss scaling; sums and updates "
               "are fp32",

@@ -2,6 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "workloads/data/source.hpp"
+#include "workloads/engine/axes.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/onednn/convolution_winograd.hpp"
 #include "workloads/onednn/dnnl.hpp"
@@ -10,48 +11,21 @@
 #include "workloads/parallel/options.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 
 namespace roof::onednn {
 namespace {
 
-using Words = std::vector<std::string>;
-
-/// An axis of these words; of any text, if `legal` is empty.
-Axis words(std::string name, std::string meaning, Words usual, Words legal)
-{
-    Axis axis;
-    axis.name = std::move(name);
-    axis.meaning = std::move(meaning);
-    axis.usual = std::move(usual);
-    axis.legal = std::move(legal);
-    return axis;
-}
-
-/// An axis of whole numbers from 1 to `most`.
-Axis numbers(std::string name, std::string meaning, Words usual, long long most)
-{
-    Axis axis = words(std::move(name), std::move(meaning), std::move(usual), {});
-    axis.numeric = true;
-    axis.most = most;
-    return axis;
-}
+using engine::learning_rate;
+using engine::numbers;
+using engine::words;
 
 std::optional<std::string> lacking_statistics(const Point& point)
 {
     if (!parallel::options_of(point).synchronised_batch_norm || point.precision() == Precision::fp32)
         return std::nullopt;
     return "synchronised batch norm is computed in fp32 alone";
-}
-
-float learning_rate(const Point& point)
-{
-    const double rate = point.number("lr");
-    if (!std::isfinite(rate) || rate < 0)
-        throw InputError("lr: a learning rate is no less than 0, not " + point.text("lr"));
-    return static_cast<float>(rate);
 }
 
 /// bf16 without instructions for it is slower than fp32, and says nothing about a machine.
