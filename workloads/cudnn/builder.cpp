@@ -1,11 +1,8 @@
 #include "workloads/cudnn/builder.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace roof::cudnn {
-
-using model::LayerKind;
 
 Builder::Builder(const model::Graph& network, const Settings& chosen, const Choosers& who, Program& into)
     : graph(network),
@@ -102,11 +99,6 @@ void Builder::completed(int layer, bool is_bias)
     program.completes(parameters.index_of(layer, is_bias));
 }
 
-Work to_work(const model::PassWork& work)
-{
-    return {.flops = work.flops, .compulsory = work.compulsory, .no_reuse = work.no_reuse};
-}
-
 Work moving(const std::vector<Tensor>& tensors, double flops_each)
 {
     Bytes bytes{};
@@ -114,25 +106,6 @@ Work moving(const std::vector<Tensor>& tensors, double flops_each)
     return {.flops = {flops_each * static_cast<double>(tensors.front().elements())},
             .compulsory = bytes,
             .no_reuse = bytes};
-}
-
-std::vector<int> readers(const model::Graph& graph, int layer)
-{
-    std::vector<int> found;
-    for (int reader = layer + 1; reader < static_cast<int>(graph.layers().size()); ++reader) {
-        const std::vector<int>& inputs = graph.layer(reader).inputs;
-        if (std::ranges::find(inputs, layer) != inputs.end()) found.push_back(reader);
-    }
-    return found;
-}
-
-int relu_behind(const model::Graph& graph, int layer)
-{
-    constexpr std::array hosts{LayerKind::convolution, LayerKind::linear, LayerKind::batch_norm, LayerKind::add};
-    if (std::ranges::find(hosts, graph.layer(layer).kind) == hosts.end()) return -1;
-    const std::vector<int> reading = readers(graph, layer);
-    const bool alone = reading.size() == 1 && graph.layer(reading.front()).kind == LayerKind::relu;
-    return alone ? reading.front() : -1;
 }
 
 }  // namespace roof::cudnn

@@ -6,6 +6,7 @@
 #include "workloads/cudnn/parameters.hpp"
 #include "workloads/cudnn/program.hpp"
 #include "workloads/cudnn/settings.hpp"
+#include "workloads/engine/unit.hpp"
 #include "workloads/model/work.hpp"
 
 #include <functional>
@@ -15,14 +16,10 @@
 
 namespace roof::cudnn {
 
-/// A layer, and the ReLU that is computed with it, if any.
-struct Unit {
-    int layer = 0;
-    int relu = -1;
-
-    bool fused() const { return relu >= 0; }
-    int last() const { return fused() ? relu : layer; }
-};
+using engine::readers;
+using engine::relu_behind;
+using engine::to_work;
+using engine::Unit;
 
 /// A batch norm's running statistics, [channels] each.
 struct Running {
@@ -93,12 +90,7 @@ class Builder {
     std::vector<std::vector<Share>> shares_;  ///< by layer
 };
 
-Work to_work(const model::PassWork& work);
 /// Elementwise: FLOPs per value, and the bytes of these tensors once each.
 Work moving(const std::vector<Tensor>& tensors, double flops_each);
-/// The layers that read this layer's output.
-std::vector<int> readers(const model::Graph& graph, int layer);
-/// The ReLU that alone reads this layer's output, if this kind can compute it; -1 if there is none.
-int relu_behind(const model::Graph& graph, int layer);
 
 }  // namespace roof::cudnn

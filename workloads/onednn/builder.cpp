@@ -98,19 +98,4 @@ std::vector<Gradient> Builder::shares(int layer, std::size_t most)
     return given;
 }
 
-Work to_work(const model::PassWork& work)
-{
-    return {.flops = work.flops, .compulsory = work.compulsory, .no_reuse = work.no_reuse};
-}
-
-std::vector<int> readers(const model::Graph& graph, int layer)
-{
-    std::vector<int> found;
-    for (int reader = layer + 1; reader < static_cast<int>(graph.layers().size()); ++reader) {
-        const std::vector<int>& inputs = graph.layer(reader).inputs;
-        if (std::find(inputs.begin(), inputs.end(), layer) != inputs.end()) found.push_back(reader);
-    }
-    return found;
-}
-
 }  // namespace roof::onednn

@@ -2,6 +2,7 @@
 // layer appends its forward pass at once and puts its backward pass on the tape, which is played from its end.
 #pragma once
 
+#include "workloads/engine/unit.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
 #include "workloads/onednn/loops/linear_products.hpp"
@@ -16,14 +17,10 @@
 
 namespace roof::onednn {
 
-/// A layer, and the ReLU that is computed with it, if any.
-struct Unit {
-    int layer = 0;
-    int relu = -1;
-
-    bool fused() const { return relu >= 0; }
-    int last() const { return fused() ? relu : layer; }
-};
+using engine::readers;
+using engine::relu_behind;
+using engine::to_work;
+using engine::Unit;
 
 /// A linear layer's weights have no stored gradient: it is the product of these two, in fp32, row after row.
 struct GradientFactors {
@@ -101,9 +98,5 @@ class Builder {
 
     std::vector<std::vector<Gradient>> shares_;  ///< by layer
 };
-
-Work to_work(const model::PassWork& work);
-/// The layers that read this layer's output.
-std::vector<int> readers(const model::Graph& graph, int layer);
 
 }  // namespace roof::onednn

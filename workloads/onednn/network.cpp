@@ -5,23 +5,11 @@
 #include "workloads/onednn/loops/parallel.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace roof::onednn {
 namespace {
 
 using model::LayerKind;
-
-/// The index of the ReLU that alone reads this layer's output and can be computed with it; -1 if there is none.
-int relu_behind(const model::Graph& graph, int index, bool synchronised)
-{
-    constexpr std::array hosts{LayerKind::convolution, LayerKind::linear, LayerKind::batch_norm, LayerKind::add};
-    if (synchronised && graph.layer(index).kind == LayerKind::batch_norm) return -1;
-    if (std::find(hosts.begin(), hosts.end(), graph.layer(index).kind) == hosts.end()) return -1;
-    const std::vector<int> reading = readers(graph, index);
-    const bool alone = reading.size() == 1 && graph.layer(reading.front()).kind == LayerKind::relu;
-    return alone ? reading.front() : -1;
-}
 
 void write(Builder& build, const Unit& unit, const StepState& state)
 {
@@ -55,8 +43,9 @@ void write_step(Builder& build, StepState& state)
     std::vector<bool> written(build.graph.layers().size());
     for (int index = 0; index < static_cast<int>(build.graph.layers().size()); ++index) {
         if (written[static_cast<std::size_t>(index)]) continue;
-        const Unit unit{.layer = index,
-                        .relu = relu_behind(build.graph, index, build.settings.synchronised_batch_norm)};
+        const bool alone =
+            build.settings.synchronised_batch_norm && build.graph.layer(index).kind == LayerKind::batch_norm;
+        const Unit unit{.layer = index, .relu = alone ? -1 : relu_behind(build.graph, index)};
         write(build, unit, state);
         written[static_cast<std::size_t>(unit.last())] = true;
     }

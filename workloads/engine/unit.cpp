@@ -1,0 +1,34 @@
+#include "workloads/engine/unit.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace roof::engine {
+
+using model::LayerKind;
+
+std::vector<int> readers(const model::Graph& graph, int layer)
+{
+    std::vector<int> found;
+    for (int reader = layer + 1; reader < static_cast<int>(graph.layers().size()); ++reader) {
+        const std::vector<int>& inputs = graph.layer(reader).inputs;
+        if (std::ranges::find(inputs, layer) != inputs.end()) found.push_back(reader);
+    }
+    return found;
+}
+
+int relu_behind(const model::Graph& graph, int layer)
+{
+    constexpr std::array hosts{LayerKind::convolution, LayerKind::linear, LayerKind::batch_norm, LayerKind::add};
+    if (std::ranges::find(hosts, graph.layer(layer).kind) == hosts.end()) return -1;
+    const std::vector<int> reading = readers(graph, layer);
+    const bool alone = reading.size() == 1 && graph.layer(reading.front()).kind == LayerKind::relu;
+    return alone ? reading.front() : -1;
+}
+
+Work to_work(const model::PassWork& work)
+{
+    return {.flops = work.flops, .compulsory = work.compulsory, .no_reuse = work.no_reuse};
+}
+
+}  // namespace roof::engine
