@@ -1,10 +1,10 @@
 // Kernels under the roofs of their device, by what counters saw: a point for each memory level that was counted, joined.
-#include "analysis/counted_kernels.hpp"
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/panels/roof_lines.hpp"
-#include "analysis/recording_tables.hpp"
-#include "analysis/words.hpp"
+#include "analysis/study/counted_kernels.hpp"
+#include "analysis/study/recording_tables.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

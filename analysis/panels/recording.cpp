@@ -1,11 +1,11 @@
 // What a recorder saw beside the kernels: the books of each device, calls, copies, and memory over time. A panel shows itself
 // where its file is there.
-#include "analysis/html.hpp"
-#include "analysis/memory_use.hpp"
+#include "analysis/drawing/svg.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/recording_tables.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/svg.hpp"
+#include "analysis/recorded/memory_use.hpp"
+#include "analysis/study/recording_tables.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

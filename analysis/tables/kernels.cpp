@@ -1,8 +1,8 @@
 // The kernels that a run's rows launched: a line per row and kernel.
-#include "analysis/kernels.hpp"
+#include "analysis/recorded/kernels.hpp"
 
-#include "analysis/rows.hpp"
 #include "analysis/tables/tables.hpp"
+#include "analysis/text/rows.hpp"
 
 namespace roof::analysis {
 

@@ -1,11 +1,11 @@
 // What a recorder saw of a run: each device's books, calls, copies, memory over time, and kernels as counters saw them.
-#include "analysis/api_calls.hpp"
-#include "analysis/books.hpp"
-#include "analysis/copies.hpp"
-#include "analysis/counted_kernels.hpp"
-#include "analysis/memory_use.hpp"
-#include "analysis/rows.hpp"
+#include "analysis/recorded/api_calls.hpp"
+#include "analysis/recorded/books.hpp"
+#include "analysis/recorded/copies.hpp"
+#include "analysis/recorded/memory_use.hpp"
+#include "analysis/study/counted_kernels.hpp"
 #include "analysis/tables/tables.hpp"
+#include "analysis/text/rows.hpp"
 
 namespace roof::analysis {
 

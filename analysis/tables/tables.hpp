@@ -1,7 +1,7 @@
 // The panels' numbers as tables, for spreadsheets and plotting scripts: what each panel of the report draws from, in one list.
 #pragma once
 
-#include "analysis/study.hpp"
+#include "analysis/study/study.hpp"
 #include "analysis/tables/table.hpp"
 
 #include <filesystem>

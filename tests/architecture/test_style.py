@@ -37,7 +37,7 @@ class Files(unittest.TestCase):
 class Documentation(unittest.TestCase):
     def test_names_every_folder_of_sources(self):
         page = tree.text("docs/architecture.md")
-        folders = {"/".join(path.parts[:2]) if path.parts[0] in ("ert", "workloads", "tools") else path.parts[0]
+        folders = {"/".join(path.parts[:2]) if path.parts[0] in ("ert", "workloads", "analysis", "tools") else path.parts[0]
                    for path in tree.files(tree.SOURCES)}
         self.assertEqual([], sorted(folder for folder in folders if f"`{folder}`" not in page))
 

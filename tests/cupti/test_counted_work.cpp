@@ -1,6 +1,6 @@
 // The formulas by which counters are read (analysis, by the metrics' names, whoever recorded them) held against the table by which
 // they are asked for: on every chip both make the same of the same values.
-#include "analysis/counted_work.hpp"
+#include "analysis/recorded/counted_work.hpp"
 #include "ert/counters/counter_table.hpp"
 
 #include <catch2/catch.hpp>

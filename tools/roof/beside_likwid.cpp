@@ -1,6 +1,6 @@
 #include "tools/roof/beside_likwid.hpp"
 
-#include "analysis/json.hpp"
+#include "analysis/text/json_values.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/measure.hpp"

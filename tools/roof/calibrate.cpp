@@ -1,7 +1,7 @@
 // `roof calibrate`: the ceilings of this machine, by the plan for its kind of device that is compiled into the binary.
-#include "analysis/json.hpp"
-#include "analysis/promises.hpp"
-#include "analysis/verdict.hpp"
+#include "analysis/roofline/ceiling_tables.hpp"
+#include "analysis/roofline/promises.hpp"
+#include "analysis/study/json.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/ceiling.hpp"

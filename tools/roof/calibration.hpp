@@ -1,7 +1,7 @@
 // Which calibration a results folder is read under.
 #pragma once
 
-#include "analysis/study.hpp"
+#include "analysis/study/study.hpp"
 #include "tools/roof/context.hpp"
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // `roof compare`: row by row, whether two result folders show a difference that their intervals support.
-#include "analysis/compare.hpp"
+#include "analysis/study/compare.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"

@@ -2,7 +2,7 @@
 // with its reason and remedy.
 #include "tools/roof/doctor_text.hpp"
 
-#include "analysis/json.hpp"
+#include "analysis/study/json.hpp"
 #include "tools/roof/commands.hpp"
 #include "tools/roof/output.hpp"
 

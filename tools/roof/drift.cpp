@@ -1,6 +1,6 @@
 #include "tools/roof/drift.hpp"
 
-#include "analysis/study.hpp"
+#include "analysis/study/study.hpp"
 #include "ert/base/error.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Drift: which ceilings moved since this machine was calibrated last.
 #pragma once
 
-#include "analysis/compare.hpp"
+#include "analysis/study/compare.hpp"
 #include "ert/method/agenda.hpp"
 #include "ert/method/results.hpp"
 #include "tools/roof/context.hpp"

@@ -1,7 +1,7 @@
 // `roof estimate`: what a training step costs by arithmetic alone, and what the roofs of machines allow it; nothing is run.
-#include "analysis/estimate.hpp"
+#include "analysis/estimate/estimate.hpp"
 
-#include "analysis/estimate_tables.hpp"
+#include "analysis/estimate/estimate_tables.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/precision.hpp"
 #include "tools/roof/arguments.hpp"

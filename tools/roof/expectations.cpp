@@ -1,7 +1,7 @@
 #include "tools/roof/expectations.hpp"
 
-#include "analysis/facts.hpp"
-#include "analysis/narrow.hpp"
+#include "analysis/expected/facts.hpp"
+#include "analysis/text/narrow.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/files.hpp"

@@ -1,7 +1,7 @@
 // What is said of rows before they are measured, and what becomes of it: predictions, and the hypotheses of the plan.
 #pragma once
 
-#include "analysis/study.hpp"
+#include "analysis/study/study.hpp"
 #include "ert/method/plan.hpp"
 #include "tools/roof/context.hpp"
 

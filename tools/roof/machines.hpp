@@ -1,7 +1,7 @@
 // The machines an estimate can be made for: the spec sheets in this binary, and the calibrations among the results.
 #pragma once
 
-#include "analysis/target.hpp"
+#include "analysis/estimate/target.hpp"
 #include "tools/roof/context.hpp"
 
 #include <string>

@@ -1,9 +1,9 @@
 #include "tools/roof/print_study.hpp"
 
-#include "analysis/recording_tables.hpp"
-#include "analysis/scaling.hpp"
-#include "analysis/terminal.hpp"
-#include "analysis/verdict.hpp"
+#include "analysis/report/terminal.hpp"
+#include "analysis/study/recording_tables.hpp"
+#include "analysis/study/scaling.hpp"
+#include "analysis/study/verdict.hpp"
 #include "tools/roof/expectations.hpp"
 
 namespace roof {

@@ -1,7 +1,7 @@
 // What a sweep and a report say of a study in a terminal.
 #pragma once
 
-#include "analysis/study.hpp"
+#include "analysis/study/study.hpp"
 
 #include <ostream>
 

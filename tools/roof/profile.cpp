@@ -1,5 +1,5 @@
 // `roof profile`: any program, run as it is, with a recorder injected; what its GPUs did becomes a results folder.
-#include "analysis/recording_tables.hpp"
+#include "analysis/study/recording_tables.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/files.hpp"
 #include "ert/method/results.hpp"

@@ -1,10 +1,10 @@
 // `roof report`: result folders read back, on any machine and at any time later, as a page, tables and a terminal picture.
-#include "analysis/report.hpp"
+#include "analysis/report/report.hpp"
 
-#include "analysis/export.hpp"
 #include "analysis/page/page_data.hpp"
-#include "analysis/pictures.hpp"
-#include "analysis/summary.hpp"
+#include "analysis/report/export.hpp"
+#include "analysis/report/pictures.hpp"
+#include "analysis/study/summary.hpp"
 #include "analysis/tables/tables.hpp"
 #include "ert/method/files.hpp"
 #include "tools/roof/calibration.hpp"

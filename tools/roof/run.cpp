@@ -1,7 +1,7 @@
 // `roof run`: a model trained for a few steps, printed as it trains, then each row's numbers under the ceilings.
-#include "analysis/json.hpp"
-#include "analysis/narrow.hpp"
-#include "analysis/verdict.hpp"
+#include "analysis/study/json.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/text/narrow.hpp"
 #include "tools/roof/calibration.hpp"
 #include "tools/roof/commands.hpp"
 #include "tools/roof/explain.hpp"

@@ -1,10 +1,10 @@
 #include "tools/roof/run_summary.hpp"
 
-#include "analysis/estimate.hpp"
-#include "analysis/roofs.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/scaling.hpp"
-#include "analysis/words.hpp"
+#include "analysis/estimate/estimate.hpp"
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/scaling.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 

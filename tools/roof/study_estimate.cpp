@@ -1,8 +1,8 @@
 #include "tools/roof/study_estimate.hpp"
 
-#include "analysis/facts.hpp"
-#include "analysis/json.hpp"
-#include "analysis/published_page.hpp"
+#include "analysis/expected/facts.hpp"
+#include "analysis/report/published_page.hpp"
+#include "analysis/text/json_values.hpp"
 #include "ert/base/error.hpp"
 #include "tools/roof/machines.hpp"
 #include "tools/roof/output.hpp"

@@ -1,5 +1,5 @@
 // `roof sweep`: every item of a plan, measured into a results folder that may be continued.
-#include "analysis/json.hpp"
+#include "analysis/study/json.hpp"
 #include "tools/roof/arguments.hpp"
 #include "tools/roof/calibration.hpp"
 #include "tools/roof/commands.hpp"

@@ -1,7 +1,7 @@
 // `roof trace`: one training step of a result folder as a trace that Perfetto shows.
-#include "analysis/trace.hpp"
+#include "analysis/report/trace.hpp"
 
-#include "analysis/rows.hpp"
+#include "analysis/text/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/files.hpp"
 #include "tools/roof/arguments.hpp"

@@ -1,5 +1,5 @@
 // `roof whatif`: the measured steps under other roofs, and at another batch.
-#include "analysis/whatif.hpp"
+#include "analysis/study/whatif.hpp"
 
 #include "tools/roof/arguments.hpp"
 #include "tools/roof/calibration.hpp"
