@@ -4,6 +4,7 @@ that ours stand beside the right peers."""
 import contextlib
 import io
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -141,6 +142,7 @@ class Sequence(Quiet):
         self.assertTrue(again.is_done("a"))
         self.assertFalse(again.is_done("b"))
         self.assertIn("| a | ok |", (self.folder / "summary.md").read_text(encoding="utf-8"))
+        self.assertFalse(Journal(self.folder, "roof 9.9").is_done("a"), "another build has not shown it")
         again.add(step("a", 1, 1), "failed", reason="now it fails | so")
         self.assertEqual(1, again.status(["a"]))
         self.assertEqual(1, len(again.rows))
@@ -184,6 +186,13 @@ class WithoutGpu(Quiet):
         done = subprocess.run([sys.executable, "-B", PROGRAM, "--list"], capture_output=True, text=True, check=True, timeout=60)
         for one in STEPS:
             self.assertRegex(done.stdout, f"(?m)^{one.name} .*{one.proves[:20]}")
+
+    def test_the_page_names_each_step_that_there_is_and_no_other(self):
+        page = (ROOT / "docs" / "gpu.md").read_text(encoding="utf-8")
+        table = page[page.index("| never seen on hardware | step |"):]
+        named = {word for line in table.splitlines() if line.startswith("| ")
+                 for word in re.findall(r"`([\w-]+)`", line.split("|")[-3])}
+        self.assertEqual({one.name for one in STEPS}, named)
 
     def test_why_there_is_no_gpu_is_what_roof_says(self):
         doctor = {"machine": {"devices": [{"kind": "cpu"}], "capabilities": [{"name": "gpu", "reason": "no driver"}]},

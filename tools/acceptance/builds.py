@@ -39,3 +39,11 @@ def pack(build_folder, target):
             words = line.split()
             if "=>" in words and words[2].startswith("/") and not words[0].startswith(EVERYWHERE):
                 shutil.copy2(os.path.realpath(words[2]), target / "lib" / words[0])
+
+
+def identity(folder):
+    """Version and revision as its `roof` tells them; nothing where there is none."""
+    try:
+        return subprocess.run([folder / "bin" / "roof", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""

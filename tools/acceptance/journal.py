@@ -8,18 +8,22 @@ ENDS = ("ok", "failed", "cut off", "unavailable", "left out")
 
 
 class Journal:
-    def __init__(self, folder):
+    """`build` says which one the steps are run with: what another has shown does not count."""
+
+    def __init__(self, folder, build=""):
         self.folder = folder
+        self.build = build
         self.file = folder / "steps.json"
         self.rows = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else []
 
     def is_done(self, name):
-        return any(row["step"] == name and row["status"] == "ok" for row in self.rows)
+        return any((row["step"], row["status"], row["build"]) == (name, "ok", self.build) for row in self.rows)
 
     def add(self, step, status, seconds=0.0, reason=""):
         """In place of what the folder had of that step before."""
         assert status in ENDS, status
-        row = {"step": step.name, "status": status, "seconds": round(seconds, 1), "reason": reason, "proves": step.proves}
+        row = {"step": step.name, "status": status, "seconds": round(seconds, 1), "reason": reason, "proves": step.proves,
+               "build": self.build}
         self.rows = [old for old in self.rows if old["step"] != step.name] + [row]
         print(f"[{row['seconds']:6.1f} s] {step.name}: {status}{': ' if reason else ''}{reason}", flush=True)
         self.write()
