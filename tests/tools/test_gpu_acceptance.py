@@ -4,7 +4,9 @@ that ours stand beside the right peers."""
 import contextlib
 import io
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +21,7 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools" / "peers")]
 # pylint: disable=wrong-import-position
 import read_back
 
-from acceptance import budget, goals, sequence
+from acceptance import budget, builds, goals, sequence
 from acceptance.budget import Step
 from acceptance.catalogue import STEPS
 from acceptance.journal import Journal
@@ -213,6 +215,17 @@ class WithoutGpu(Quiet):
         self.assertLessEqual({"utc", "python", "nvidia-smi", "torch", "revision"}, set(kept))
 
 
+class Packing(Quiet):
+    def test_a_build_comes_back_out_of_its_archive_and_tells_what_it_lacks(self):
+        shutil.copy2(shutil.which("true"), self.write("bin/roof"))
+        builds.pack(self.folder, self.folder / "packed.tar.gz")
+        self.assertIn("test_gpu: not in this build", self.said.getvalue())
+        folder = builds.unpacked(self.folder / "packed.tar.gz", self.folder / "out")
+        self.assertTrue(os.access(folder / "bin" / "roof", os.X_OK))
+        self.assertEqual(self.folder, builds.unpacked(self.folder, self.folder / "out"))
+        self.assertEqual("", builds.identity(self.folder / "nowhere"))
+
+
 class Training(Quiet):
     def test_a_row_that_explains_why_it_is_not_measured_does_not_do(self):
         measured = {"status": "ok", "reason": ""}
@@ -278,9 +291,14 @@ class Table(Quiet):
         self.assertIn("| copy: ours / peer | 1.1 | at least 1 | met |", text)
 
     def test_a_calibration_without_ceilings_is_a_failure(self):
-        self.assertEqual([{"kind": "compute"}], ceilings.ceilings_in('{"ceilings": [{"kind": "compute"}]}\nrest'))
+        log = self.write("calibration.json", '{"ceilings": [{"kind": "compute"}]}', "rest")
+        self.assertEqual([{"kind": "compute"}], ceilings.ceilings_in(log))
+        self.write("calibration.json", '{"ceilings": []}')
         with self.assertRaisesRegex(Failed, "no ceiling"):
-            ceilings.ceilings_in('{"ceilings": []}')
+            ceilings.ceilings_in(log)
+        self.write("calibration.json.err", "nothing could be measured on gpu:0: it is asleep")
+        with self.assertRaisesRegex(Failed, "it is asleep"):
+            ceilings.ceilings_in(log)
 
     def test_a_calibration_says_what_was_wide_failed_or_disturbed(self):
         self.write("measurements.csv", "id,status", "a,ok", "b,failed")

@@ -3,6 +3,8 @@
 import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 from acceptance.programs import run
 from acceptance.scene import ROOT
@@ -25,8 +27,31 @@ def build(folder, out):
     run(["cmake", "--build", folder, "--parallel", os.cpu_count() or 1, "--target", *targets], out / "build.log", BUILD_SECONDS)
 
 
+def is_archive(path):
+    return path.name.endswith(".tar.gz")
+
+
 def pack(build_folder, target):
-    """Copies what the acceptance needs, and the libraries that another machine may lack, into a folder laid out as a build."""
+    """Copies what the acceptance needs, and the libraries that another machine may lack, into a folder laid out as a build, or into an
+    archive of one, which is a third of the size."""
+    if not is_archive(target):
+        return copy(build_folder, target)
+    with tempfile.TemporaryDirectory() as folder:
+        copy(build_folder, Path(folder))
+        shutil.make_archive(str(target).removesuffix(".tar.gz"), "gztar", folder)
+
+
+def unpacked(build, out):
+    """The folder of the build, which may be such an archive."""
+    if not is_archive(build):
+        return build
+    folder = out / "build"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.unpack_archive(build, folder)
+    return folder
+
+
+def copy(build_folder, target):
     for folder in ("bin", "lib"):
         (target / folder).mkdir(parents=True, exist_ok=True)
     for path in [build_folder / "bin" / name for name in PROGRAMS]:

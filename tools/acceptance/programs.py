@@ -20,6 +20,11 @@ def last_words(log):
     return lines[-1] if lines else "no message"
 
 
+def errors_of(log):
+    """The file of standard error beside it; it is there if there was any."""
+    return log.with_name(log.name + ".err")
+
+
 def end_group(process):
     """Of a program in a session of its own: with all it has started."""
     for number in (signal.SIGTERM, signal.SIGKILL):
@@ -33,9 +38,9 @@ def end_group(process):
 
 
 def run(command, log, seconds, accepted=(0,), **environment):
-    """Standard output; that and standard error are kept beside each other, in `log` and `log`.err. Throws Failed for a status that is not
+    """Standard output; that and standard error are kept beside each other, in `log` and errors_of(log). Throws Failed for a status that is not
     accepted, and TimeOver."""
-    errors = log.with_name(log.name + ".err")
+    errors = errors_of(log)
     with open(log, "wb") as out, open(errors, "wb") as err:
         try:
             process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=err,

@@ -7,7 +7,7 @@ import sys
 import time
 
 from acceptance import goals
-from acceptance.programs import Failed
+from acceptance.programs import Failed, errors_of, last_words
 from acceptance.scene import PEERS
 
 # Of the ceilings, the one that a peer's number stands beside: kind, and what each of its fields must be.
@@ -23,11 +23,11 @@ BESIDE = {
 RAW = ("fma", "tile")
 
 
-def ceilings_in(text):
-    """Of what `roof calibrate --json` printed. Throws Failed if there are none."""
-    ceilings = json.JSONDecoder().raw_decode(text)[0]["ceilings"]
+def ceilings_in(log):
+    """Of what `roof calibrate --json` printed. Throws Failed if there are none, with what it complained of."""
+    ceilings = json.JSONDecoder().raw_decode(log.read_text(encoding="utf-8"))[0]["ceilings"]
     if not ceilings:
-        raise Failed("no ceiling was measured; the rows in measurements.csv say why")
+        raise Failed(last_words(errors_of(log)) if errors_of(log).exists() else "no ceiling was measured")
     return ceilings
 
 
@@ -101,10 +101,10 @@ def keep_seconds(out, name, seconds):
 
 def run_calibration(scene, name, seconds, *more):
     begin = time.monotonic()
-    text = scene.run([scene.roof, "calibrate", "--device", "gpu:0", "--json", "--out", scene.fresh(name), *more], f"{name}.json",
-                     seconds, accepted=(0, 1))
+    scene.run([scene.roof, "calibrate", "--device", "gpu:0", "--json", "--out", scene.fresh(name), *more], f"{name}.json",
+              seconds, accepted=(0, 1))
     keep_seconds(scene.out, name, time.monotonic() - begin)
-    return ceilings_in(text)
+    return ceilings_in(scene.out / f"{name}.json")
 
 
 def words_of(ceilings, folder):

@@ -46,7 +46,7 @@ def beside_pytorch(scene, seconds):
 
 def require_measured(rows):
     """Throws Failed unless all rows are ok: here one that says why it is not measured will not do."""
-    reasons = [row["reason"] or row["status"] for row in rows if row["status"] != "ok"]
+    reasons = dict.fromkeys(row["reason"] or row["status"] for row in rows if row["status"] != "ok")
     if reasons or not rows:
         raise Failed("; ".join(reasons) or "no row was measured")
 
