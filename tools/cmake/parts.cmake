@@ -9,9 +9,10 @@ function(roof_part part)
   set_property(GLOBAL APPEND PROPERTY ROOF_PARTS ${part})
 endfunction()
 
-# roof_shared_part(<part> <target>): a part in a shared object beside the executable, opened when it is first asked for.
-function(roof_shared_part part target)
-  set_property(GLOBAL APPEND PROPERTY ROOF_SHARED_PARTS "${part}|$<TARGET_FILE_NAME:${target}>")
+# roof_shared_part(<part> <target> <device kind>): a part in a shared object beside the executable, opened when something of
+# that kind of device is first looked for.
+function(roof_shared_part part target device_kind)
+  set_property(GLOBAL APPEND PROPERTY ROOF_SHARED_PARTS "${part}|$<TARGET_FILE_NAME:${target}>|${device_kind}")
 endfunction()
 
 # roof_absent(<part> <reason> <remedy>): a part this build goes without.
@@ -31,10 +32,8 @@ function(roof_generate_parts file)
     string(APPEND calls "    add_${part}(lab);\n")
   endforeach()
   foreach(entry IN LISTS shared)
-    string(REPLACE "|" ";" fields "${entry}")
-    list(GET fields 0 part)
-    list(GET fields 1 object)
-    string(APPEND calls "    add_shared_part(lab, \"${part}\", \"${object}\");\n")
+    string(REPLACE "|" "\", \"" fields "${entry}")
+    string(APPEND calls "    add_shared_part(lab, \"${fields}\");\n")
   endforeach()
   foreach(entry IN LISTS absent)
     string(REPLACE "|" "\", \"" fields "${entry}")

@@ -9,7 +9,8 @@ namespace roof {
 
 Lab assemble();
 
-/// Opens the shared object beside the executable and lets it add itself; on failure the part is absent, with the reason.
-void add_shared_part(Lab& lab, const std::string& part, const std::string& object);
+/// A part in a shared object beside the executable, opened when something of its kind of device is first looked for. Then it
+/// adds itself; on failure the part is absent, with the reason.
+void add_shared_part(Lab& lab, const std::string& part, const std::string& object, const std::string& device_kind);
 
 }  // namespace roof

@@ -1,5 +1,7 @@
-// Parts that live in shared objects beside the executable, each with the libraries it alone needs. One that cannot be
-// opened here is absent with the loader's own words: the same binary starts with and without a GPU driver.
+// Parts that live in shared objects beside the executable, each with the libraries it alone needs. One is opened when something of
+// its kind of device is first looked for: cuDNN's libraries alone take a second and hundreds of megabytes, which a step on
+// the CPU is not to bear. One that cannot be opened here is absent with the loader's own words: the same binary starts with and
+// without a GPU driver.
 #include "ert/method/lab.hpp"
 #include "tools/roof/binary/assemble.hpp"
 
@@ -19,9 +21,7 @@ std::string loader_message()
     return message == nullptr ? "the loader gives no reason" : message;
 }
 
-}  // namespace
-
-void add_shared_part(Lab& lab, const std::string& part, const std::string& object)
+void open_part(Lab& lab, const std::string& part, const std::string& object)
 {
     const std::string remedy = "install the libraries that " + object + " needs, or build without this part";
     std::error_code ignored;
@@ -36,6 +36,13 @@ void add_shared_part(Lab& lab, const std::string& part, const std::string& objec
     } catch (const std::exception& error) {
         lab.add(AbsentPart{part, error.what(), remedy});
     }
+}
+
+}  // namespace
+
+void add_shared_part(Lab& lab, const std::string& part, const std::string& object, const std::string& device_kind)
+{
+    lab.add(DeferredPart{device_kind, [part, object](Lab& opening) { open_part(opening, part, object); }});
 }
 
 }  // namespace roof

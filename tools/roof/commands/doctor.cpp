@@ -27,6 +27,7 @@ nlohmann::json doctor_json(const Lab& lab)
 
 int examine(bool json, Context& context)
 {
+    context.lab.open_all();
     if (json)
         print_json(context.out, doctor_json(context.lab));
     else

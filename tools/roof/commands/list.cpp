@@ -80,6 +80,7 @@ json plans(const Lab&)
 
 json devices(const Lab& lab)
 {
+    lab.open_all();
     json list = json::array();
     for (const Device& device : lab.machine().devices) {
         list.push_back({{"name", device.name}, {"description", device.model}});

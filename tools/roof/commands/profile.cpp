@@ -98,6 +98,7 @@ void print_digest(const fs::path& folder, const std::vector<Measurement>& rows, 
 
 int profile_program(const Options& options, Context& context)
 {
+    context.lab.profiler("gpu");  // the recording's machine is to have its GPUs
     const Machine& machine = context.lab.machine();
     const std::string plan = plan_text(options);
     const fs::path folder =
