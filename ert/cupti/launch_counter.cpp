@@ -177,6 +177,12 @@ bool LaunchCounter::is_finished() const
     return is_finished_;
 }
 
+bool LaunchCounter::has_failed() const
+{
+    const std::lock_guard lock(mutex_);
+    return !reason_.empty() && counted_ == 0;
+}
+
 std::vector<CounterRecord> LaunchCounter::take()
 {
     const std::lock_guard lock(mutex_);

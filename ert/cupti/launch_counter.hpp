@@ -33,6 +33,8 @@ class LaunchCounter {
     void finish() noexcept;
     /// There were enough, or there can be none.
     bool is_finished() const;
+    /// There can be none, and none was counted before.
+    bool has_failed() const;
 
     /// Of all kernels counted so far, in the order of their launches; forgotten here.
     std::vector<CounterRecord> take();

@@ -10,6 +10,7 @@
 #include "ert/cupti/records.hpp"
 #include "ert/cupti/watcher.hpp"
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -83,7 +84,7 @@ class Recorder {
     std::vector<CUpti_ActivityKind> enabled_;
     std::vector<std::string> notes_;
     bool is_registered_ = false;
-    bool is_running_ = false;
+    std::atomic<bool> is_running_ = false;
 };
 
 }  // namespace roof::cupti

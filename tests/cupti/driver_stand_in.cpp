@@ -67,7 +67,7 @@ void step()
 
 int step_for_a_while()
 {
-    for (int times = 0; times < 50; ++times) {
+    for (int times = 0; times < 40; ++times) {
         step();
         usleep(20'000);
     }

@@ -84,13 +84,29 @@ class Profile(unittest.TestCase):
         for variables, options, words in (
                 ({"FAKE_CUPTI_FAILS": "privileges"}, ("--after", "0", "--seconds", "0.1"), "CAP_PERFMON"),
                 ({}, ("--after", "0", "--seconds", "99"), "ended while it was traced")):
-            with self.subTest(words), tempfile.TemporaryDirectory() as folder:
-                self.folder = Path(folder)
+            with self.subTest(words):
+                self.folder = Path(self.holder.name) / words
                 self.profile(PROGRAM, "steps", options=(*options, "--counters"), env={**os.environ, **variables})
                 row, = self.rows("measurements.csv")
                 self.assertEqual("ok", row["status"])
                 self.assertIn(words, row["remarks"])
                 self.assertEqual([], self.rows("counters.csv"))
+
+    def test_traces_from_the_start_what_it_may_not_count(self):
+        self.profile(PROGRAM, "steps", options=("--from-start", "--counters"),
+                     env={**os.environ, "FAKE_CUPTI_FAILS": "privileges"})
+        self.assertEqual({"first()", "second()"}, {row["name"] for row in self.rows("kernels.csv")})
+        row, = self.rows("measurements.csv")
+        self.assertEqual("ok", row["status"])
+        self.assertIn("CAP_PERFMON", row["remarks"])
+        self.assertAlmostEqual(4e-6, float(row["launch_median_s"]))
+
+    def test_says_so_when_it_is_told_of_no_launches(self):
+        self.profile(PROGRAM, "step", options=("--from-start", "--counters"),
+                     env={**os.environ, "FAKE_CUPTI_FAILS": "cuptiSubscribe"})
+        row, = self.rows("measurements.csv")
+        self.assertEqual("unsupported", row["status"])
+        self.assertIn("tells of no launches", row["reason"])
 
     def test_hands_on_input_output_and_exit_status(self):
         said = self.profile(PROGRAM, "echo", input="one\ntwo\n")
@@ -122,8 +138,8 @@ class Profile(unittest.TestCase):
     def test_says_why_nothing_was_recorded(self):
         for variables, words in (({"FAKE_CUPTI_FAILS": "cuptiActivityEnable"}, "as the test wants it"),
                                  ({"ROOF_PROFILE_TEST": ""}, "initialised the CUDA driver")):
-            with self.subTest(words), tempfile.TemporaryDirectory() as self.folder:
-                self.folder = Path(self.folder)
+            with self.subTest(words):
+                self.folder = Path(self.holder.name) / words
                 deed = "no-cuda" if "ROOF_PROFILE_TEST" in variables else "end"
                 said = self.profile(PROGRAM, deed, env={**os.environ, **variables})
                 self.assertEqual(0, said.returncode)

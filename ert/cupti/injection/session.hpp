@@ -1,6 +1,7 @@
 // One process being recorded, from the moment the driver loads us to its end. Whatever goes wrong here becomes a note in the
 // folder, and never the program's trouble. Where counters are wanted it is traced first and counted afterwards, or, where the
 // program is to be recorded from its start or within ranges, counted alone: counting changes the times that tracing is for.
+// Where nothing can be counted it is traced all the same.
 #pragma once
 
 #include "ert/cupti/injection/settings.hpp"
@@ -35,8 +36,11 @@ class Session {
     void begin_counting();
     /// The time to trace is over: what was traced is written, and counting begins if it is wanted.
     void end_tracing(const std::string& why) noexcept;
-    void write_traced(const std::string& why);
-    void write_counted(const std::string& why);
+    void trace_instead() noexcept;
+    void take_traced(const std::string& why);
+    void take_counted();
+    void write(const std::string& why);
+    std::vector<std::string> notes_on_counting() const;
     std::string summary(const std::string& why, Nanoseconds end) const;
 
     Settings settings_;
