@@ -81,7 +81,8 @@ std::string picture(const Study& study, const std::vector<CountedKernel>& kernel
 
 std::string counted_panel(const Study& study, const std::string& key)
 {
-    const std::string table = html_of(counted_table(study)), steps = html_of(step_counters_table(study));
+    const std::string table = html_of(counted_table(study));
+    const std::string steps = html_of(phase_counts_table(study)) + html_of(step_counters_table(study));
     if (table.empty()) return steps;
     std::vector<CountedKernel> kernels = counted_kernels(study);
     std::ranges::stable_sort(kernels, std::greater{}, &CountedKernel::seconds);

@@ -1,13 +1,17 @@
 #include "analysis/recorded/counted_work.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/counters/counter_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace roof::analysis {
 
@@ -26,47 +30,71 @@ std::optional<double> value_of(const Metrics& metrics, std::initializer_list<std
     return {};
 }
 
-std::optional<double> thread_instructions(const Metrics& metrics, const std::string& operation)
+/// Metrics that add up to a quantity, or to a part of it that stands by itself: all of them are needed.
+struct Sum {
+    std::string precision;
+    std::vector<const CounterMetric*> terms;
+};
+
+/// The precision in "flops.fp32" or "tensor.bf16", if the quantity is of that kind; else nothing.
+std::string precision_in(const std::string& quantity, std::string_view kind)
 {
-    const std::string name = "__sass_thread_inst_executed_op_" + operation + "_pred_on.sum";
-    return value_of(metrics, {"smsp" + name, "sm" + name}, "inst");
+    return quantity.starts_with(kind) ? quantity.substr(kind.size()) : std::string{};
 }
 
-struct Scalar {
-    std::string_view precision;
-    std::array<std::string_view, 3> operations;  ///< add, mul, fma
-    double weight;                               ///< of an addition; a multiply-add counts twice that
-};
+/// Of instructions outside tensor cores. Packed pairs are a sum of their own: most chips have none.
+std::vector<Sum> scalar_sums()
+{
+    std::map<std::pair<std::string, std::string>, Sum> sums;
+    for (const CounterMetric& metric : built_in_counter_table().metrics) {
+        const std::string precision = precision_in(metric.quantity, "flops.");
+        if (precision.empty()) continue;
+        Sum& sum = sums[{metric.quantity, metric.source}];
+        sum.precision = precision;
+        sum.terms.push_back(&metric);
+    }
+    std::vector<Sum> listed;
+    for (auto& [key, sum] : sums) listed.push_back(std::move(sum));
+    return listed;
+}
 
-constexpr std::array scalars{
-    Scalar{"fp64", {"dadd", "dmul", "dfma"}, 1},
-    Scalar{"fp32", {"fadd", "fmul", "ffma"}, 1},
-    Scalar{"fp32", {"fadd2", "fmul2", "ffma2"}, 2},
-    Scalar{"fp16", {"hadd", "hmul", "hfma"}, 2},
-};
+/// Older versions of Nsight Compute count the same at the SM: "smsp__sass_…" was "sm__sass_…".
+std::optional<double> thread_instructions(const Metrics& metrics, const std::string& name)
+{
+    return value_of(metrics, {name, "sm" + name.substr(std::string_view("smsp").size())}, "inst");
+}
 
-void count_scalar(const Metrics& metrics, const Scalar& scalar, CountedWork& work)
+/// "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum" -> "ffma".
+std::string operation_in(std::string_view metric)
+{
+    constexpr std::string_view before = "_op_", after = "_pred_on";
+    const std::size_t begin = std::min(metric.find(before), metric.size() - before.size()) + before.size();
+    return std::string(metric.substr(begin, metric.find(after) - begin));
+}
+
+void count_scalar(const Metrics& metrics, const Sum& sum, CountedWork& work)
 {
     std::vector<std::string> absent;
     double flops = 0;
-    for (std::size_t i = 0; i < scalar.operations.size(); ++i) {
-        const std::string operation(scalar.operations[i]);
-        const auto count = thread_instructions(metrics, operation);
-        if (!count) absent.push_back(operation);
-        flops += count.value_or(0) * scalar.weight * (i == 2 ? 2 : 1);
+    for (const CounterMetric* const term : sum.terms) {
+        const auto count = thread_instructions(metrics, term->metric);
+        if (!count) absent.push_back(operation_in(term->metric));
+        flops += count.value_or(0) * term->factor;
     }
     if (absent.empty())
-        work.flops[std::string(scalar.precision)] += Flops{flops};
-    else if (absent.size() < scalar.operations.size())
+        work.flops[sum.precision] += Flops{flops};
+    else if (absent.size() < sum.terms.size())
         work.missing.push_back(
-            fmt::format("FLOPs of {}: {} not counted, and a part is no sum", scalar.precision, join(absent, " and ")));
+            fmt::format("FLOPs of {}: {} not counted, and a part is no sum", sum.precision, join(absent, " and ")));
 }
 
-std::string tensor_precision(std::string_view source)
+/// What a metric of tensor cores counts, by its name; null for one that the table does not have.
+const CounterMetric* tensor_metric(const std::string& name)
 {
-    for (const std::string_view precision : {"fp64", "tf32_dst", "bf16_dst", "fp16", "fp8", "fp4", "int8"})
-        if (source.starts_with(precision)) return std::string(precision.substr(0, precision.find('_')));
-    return {};
+    const auto& all = built_in_counter_table().metrics;
+    const auto found = std::ranges::find_if(
+        all, [&](const CounterMetric& m) { return m.metric == name && m.quantity.starts_with("tensor."); });
+    return found == all.end() ? nullptr : &*found;
 }
 
 /// FLOPs of tensor cores: parents, and parts by sparsity where the parent is not there. Integer operations are no FLOPs.
@@ -74,21 +102,32 @@ void count_tensor(const Metrics& metrics, CountedWork& work)
 {
     constexpr std::string_view stem = "sm__ops_path_tensor_src_", sum = ".sum", part = "_sparsity_o";
     for (auto metric = metrics.lower_bound(stem); metric != metrics.end(); ++metric) {
-        const std::string_view name = metric->first;
+        const std::string& name = metric->first;
         if (!name.starts_with(stem)) break;
         if (!name.ends_with(sum)) continue;
         const std::size_t at = name.find(part);
-        if (at != name.npos && metrics.contains(std::string(name.substr(0, at)) + std::string(sum))) continue;
-        const std::string precision = tensor_precision(name.substr(stem.size()));
+        const std::string parent = at == name.npos ? name : name.substr(0, at) + std::string(sum);
+        if (at != name.npos && metrics.contains(parent)) continue;
+        const CounterMetric* const known = tensor_metric(parent);
+        const std::string precision = known == nullptr ? "" : precision_in(known->quantity, "tensor.");
         if (precision.empty())
             work.missing.push_back(fmt::format("FLOPs of {}: of no precision that is known here", name));
         else if (precision != "int8" && metric->second.value > 0)
-            work.flops[precision] += Flops{metric->second.value};
+            work.flops[precision] += Flops{known->factor * metric->second.value};
     }
     if (metrics.contains("sm__inst_executed_pipe_tensor.sum"))
         work.missing.push_back(
             "FLOPs of tensor cores: sm__inst_executed_pipe_tensor counts instructions, whose FLOPs differ by chip and "
             "type; ask for sm__ops_path_tensor_src_*.sum");
+}
+
+/// What passes L1 by ways of its own, which the level's one metric does not see, where it was counted.
+void add_other_ways(const Metrics& metrics, const std::string& level, const std::string& seen, CountedWork& work)
+{
+    if (!work.bytes.contains(level)) return;
+    for (const CounterMetric& metric : built_in_counter_table().metrics)
+        if (metric.quantity == "bytes." + level && metric.metric != seen)
+            work.bytes[level] += Bytes{metric.factor * value_of(metrics, {metric.metric}, "byte").value_or(0)};
 }
 
 void count_bytes(const Metrics& metrics, const std::string& level, const std::string& bytes, const std::string& sectors,
@@ -204,18 +243,17 @@ std::string CountedWork::precision() const
 CountedWork count_work(const Metrics& metrics)
 {
     CountedWork work;
-    for (const Scalar& scalar : scalars) count_scalar(metrics, scalar, work);
+    static const std::vector<Sum> sums = scalar_sums();
+    for (const Sum& sum : sums) count_scalar(metrics, sum, work);
     count_tensor(metrics, work);
     count_processor(metrics, work);
     count_amd(metrics, work);
     if (work.flops.empty() && work.missing.empty()) work.missing.push_back("FLOPs: no metric of them");
     count_memory_lines(metrics, work);
     count_bytes(metrics, "L1", "l1tex__t_bytes", "l1tex__t_sectors", work);
-    // From compute capability 9.0 on, bulk copies go by a pipe that l1tex__t_bytes does not see.
-    for (const char* bulk :
-         {"l1tex__m_xbar2l1tex_read_bytes_pipe_tma.sum", "l1tex__m_l1tex2xbar_write_bytes_pipe_tma.sum"})
-        if (const auto bytes = value_of(metrics, {bulk}, "byte"); bytes && work.bytes.contains("L1"))
-            work.bytes["L1"] += Bytes{*bytes};
+    add_other_ways(metrics, "L1", "l1tex__t_bytes.sum", work);
+    if (const auto bytes = value_of(metrics, {"smsp__sass_data_bytes_mem_shared.sum"}, "byte"))
+        work.bytes["shared"] = {*bytes};
     count_bytes(metrics, "L2", "lts__t_bytes", "lts__t_sectors", work);
     count_bytes(metrics, "DRAM", "dram__bytes", "dram__sectors", work);
     if (work.bytes.empty()) work.missing.push_back("bytes: no metric of them at any level");

@@ -67,6 +67,7 @@ void time(CountedKernel& kernel, const Metrics& of_a_launch, const std::map<Key,
     const auto duration = of_a_launch.find("gpu__time_duration.sum");
     if (duration == of_a_launch.end() || duration->second.unit != "s") return;
     kernel.launches = kernel.counted;
+    kernel.time_known = Known::counter;
     kernel.seconds = {duration->second.value * static_cast<double>(kernel.counted)};
 }
 
@@ -143,6 +144,7 @@ std::vector<CountedKernel> counted_kernels(const Study& study)
         const Metrics launch = counted.of_a_launch();
         time(kernel, launch, recorded);
         if (kernel.seconds.value <= 0) continue;
+        if (kernel.category.empty()) kernel.category = study.kernel_rules.kind_of({kernel.name, {}, {}, {}}).category;
         kernel.work = scaled(count_work(launch), static_cast<double>(kernel.launches));
         const Roofs roofs = roofs_of(study.ceilings, kernel.device);
         place_levels(kernel, roofs);

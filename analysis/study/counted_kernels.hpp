@@ -1,5 +1,6 @@
 // Kernels whose FLOPs and bytes were counted, under the roofs of their device: a point for each name in a row. Known: counter for
-// the work, measured for the time and the roofs.
+// the work, measured for the roofs, and for the time unless time_known says counter: then the kernels were counted and not traced,
+// and took gpu__time_duration, each alone.
 //   work        of a launch, the mean over those counted; times the launches that were timed
 //   attainable  the longest of: FLOPs over the compute roof, added up over precisions; bytes over the bandwidth roof, at each level
 //               that was counted
@@ -22,7 +23,8 @@ struct CountedKernel {
     std::size_t launches = 0;  ///< timed
     std::size_t counted = 0;   ///< whose counters were read
     Seconds seconds;           ///< of all launches
-    CountedWork work;          ///< of all launches
+    Known time_known = Known::measured;
+    CountedWork work;  ///< of all launches
     std::vector<LevelPlacement>
         levels;             ///< those counted, nearest to the core first; the roof is 0 where none was measured
     FlopRate compute_roof;  ///< of the precision of the most FLOPs; 0 if none was measured

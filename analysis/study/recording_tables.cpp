@@ -5,6 +5,7 @@
 #include "analysis/recorded/copies.hpp"
 #include "analysis/recorded/memory_use.hpp"
 #include "analysis/study/counted_kernels.hpp"
+#include "analysis/study/phase_counts.hpp"
 #include "analysis/text/html.hpp"
 #include "analysis/text/narrow.hpp"
 #include "analysis/text/rows.hpp"
@@ -141,14 +142,38 @@ RecordedTable counted_table(const Study& study)
             return found == kernel.work.bytes.end() ? std::string("-") : format_si(found->second.value, "B");
         };
         const bool counted = !kernel.work.flops.empty();
+        const std::string how = kernel.time_known == Known::counter ? " (counter)" : "";
         const std::string sample = kernel.counted == kernel.launches ? "" : fmt::format(", {} counted", kernel.counted);
         table.rows.push_back(
             {kernel.name, kernel.category, RowNames::name(*row), kernel.device,
-             std::to_string(kernel.launches) + sample, format_duration(kernel.seconds.value),
+             std::to_string(kernel.launches) + sample, format_duration(kernel.seconds.value) + how,
              counted ? format_si(kernel.work.total().value, "FLOP") : "-", bytes("L1"), bytes("L2"), bytes("DRAM"),
              counted && !kernel.levels.empty() ? plain_number(kernel.levels.back().intensity_low.value) : "-",
              counted ? format_si(kernel.rate().value, "FLOP/s") : "-", kernel.binds.empty() ? "-" : kernel.binds,
              kernel.binds.empty() ? "-" : percent(kernel.fraction())});
+    }
+    return table;
+}
+
+RecordedTable phase_counts_table(const Study& study)
+{
+    RecordedTable table{
+        {"phase", "step", "device", "counted", "FLOPs", "most of", "L1", "shared", "L2", "DRAM", "FLOP/B"}, {}};
+    const RowNames names(study);
+    for (const PhaseCount& of : phase_counts(study)) {
+        const Measurement* row = names.find(of.row);
+        if (row == nullptr) continue;
+        const auto bytes = [&](const char* level) {
+            const auto found = of.work.bytes.find(level);
+            return found == of.work.bytes.end() ? std::string("-") : format_si(found->second.value, "B");
+        };
+        const auto moved = of.work.bytes.find("DRAM");
+        const bool has_intensity = !of.work.flops.empty() && moved != of.work.bytes.end() && moved->second.value > 0;
+        table.rows.push_back({of.phase.empty() ? "of no phase" : of.phase, RowNames::name(*row), of.device,
+                              of.kernels == 0 ? "as a whole" : fmt::format("{} kernels, added up", of.kernels),
+                              of.work.flops.empty() ? "-" : format_si(of.work.total().value, "FLOP"),
+                              of.work.precision(), bytes("L1"), bytes("shared"), bytes("L2"), bytes("DRAM"),
+                              has_intensity ? plain_number((of.work.total() / moved->second).value) : "-"});
     }
     return table;
 }
@@ -274,11 +299,12 @@ std::string recording_text(const Study& study, int width)
         RecordedTable (*make)(const Study&);
         std::vector<std::string> expendable;
     };
-    const std::array<Part, 7> parts{
+    const std::array<Part, 8> parts{
         {{"Kernels by category (measured)", kernel_table, {"device"}},
-         {"Kernels under the roofs (work counted, time measured)",
+         {"Kernels under the roofs (work counted, time measured where it says no other)",
           counted_table,
           {"L1", "L2", "device", "category", "launches", "rate"}},
+         {"Counted of each phase (counter)", phase_counts_table, {"device", "shared", "L1", "most of"}},
          {"Counted in a step (counter), beside the analysis (analytic)", step_counters_table, {"device"}},
          {"Where each device's wall time went, of a step (measured)",
           books_table,

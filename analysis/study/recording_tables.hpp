@@ -26,6 +26,8 @@ struct RecordedTable {
 
 RecordedTable kernel_table(const Study& study);
 RecordedTable counted_table(const Study& study);
+/// Of each phase of a step.
+RecordedTable phase_counts_table(const Study& study);
 /// Of whole steps: amounts that were counted, beside those of the analysis.
 RecordedTable step_counters_table(const Study& study);
 RecordedTable books_table(const Study& study);

@@ -4,6 +4,7 @@
 #include "analysis/recorded/copies.hpp"
 #include "analysis/recorded/memory_use.hpp"
 #include "analysis/study/counted_kernels.hpp"
+#include "analysis/study/phase_counts.hpp"
 #include "analysis/tables/tables.hpp"
 #include "analysis/text/rows.hpp"
 
@@ -109,7 +110,7 @@ DataTable memory_over_time_table(const Study& study)
 DataTable counted_table_of(const Study& study)
 {
     DataTable table{{"row", "device", "kernel", "category", "launches", "counted_launches", "time_s", "flops", "level",
-                     "bytes", "compute_roof_flop_per_s", "binds", "attainable_s", "known"},
+                     "bytes", "compute_roof_flop_per_s", "binds", "attainable_s", "known", "time_known"},
                     {}};
     for (const CountedKernel& kernel : counted_kernels(study)) {
         for (const auto& [level, bytes] : kernel.work.bytes)
@@ -118,7 +119,23 @@ DataTable counted_table_of(const Study& study)
                                   number(kernel.work.total().value), text(level), number(bytes.value),
                                   number_if(kernel.compute_roof.value > 0, kernel.compute_roof.value),
                                   text(kernel.binds), number_if(!kernel.binds.empty(), kernel.attainable.value),
-                                  text(name(Known::counter))});
+                                  text(name(Known::counter)), text(name(kernel.time_known))});
+    }
+    return table;
+}
+
+DataTable phase_counts_table_of(const Study& study)
+{
+    DataTable table{{"row", "device", "phase", "kernels_added_up", "of", "amount", "unit", "known"}, {}};
+    const Value known = text(name(Known::counter));
+    for (const PhaseCount& of : phase_counts(study)) {
+        const Value kernels = of.kernels == 0 ? Value{} : Value(of.kernels);
+        for (const auto& [precision, flops] : of.work.flops)
+            table.rows.push_back({text(of.row), text(of.device), text(of.phase), kernels, text(precision),
+                                  number(flops.value), text("FLOP"), known});
+        for (const auto& [level, bytes] : of.work.bytes)
+            table.rows.push_back({text(of.row), text(of.device), text(of.phase), kernels, text(level),
+                                  number(bytes.value), text("byte"), known});
     }
     return table;
 }

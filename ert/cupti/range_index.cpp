@@ -61,6 +61,22 @@ RangeKind kind_in(std::string_view name)
     return phase_in(name).empty() ? RangeKind::nvtx : RangeKind::phase;
 }
 
+bool is_named(std::string_view name, std::string_view wanted)
+{
+    if (wanted.ends_with('*')) return name.starts_with(wanted.substr(0, wanted.size() - 1));
+    return name == wanted;
+}
+
+Label label_in(std::span<const std::string_view> innermost_first)
+{
+    Label label;
+    for (const std::string_view name : innermost_first) {
+        if (label.layer.empty() && kind_in(name) == RangeKind::nvtx) label.layer = name;
+        if (label.phase.empty()) label.phase = phase_in(name);
+    }
+    return label;
+}
+
 RangeIndex::RangeIndex(const std::deque<RangeActivity>& ranges)
 {
     for (const RangeActivity& range : ranges) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "ert/cupti/activity_log.hpp"
+#include "ert/cupti/labels.hpp"
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -17,6 +19,13 @@ std::string_view phase_in(std::string_view name);
 
 /// What a range with that name is: a step ("step 12", "ProfilerStep#3", "iteration"), a phase, or something else.
 RangeKind kind_in(std::string_view name);
+
+/// Whether a range is one of those wanted: "step" by its whole name, "step*" by its beginning.
+bool is_named(std::string_view name, std::string_view wanted);
+
+/// Of what is asked for within ranges of these names: the innermost one that speaks of neither step nor phase is the layer, the
+/// innermost that speaks of a phase is the phase.
+Label label_in(std::span<const std::string_view> innermost_first);
 
 class RangeIndex {
   public:

@@ -1,6 +1,7 @@
 // Counted kernels on round roofs: L2 100 GB/s, DRAM 10 GB/s, fp32 100 GFLOP/s.
 #include "analysis/panels/panels.hpp"
 #include "analysis/study/counted_kernels.hpp"
+#include "analysis/study/phase_counts.hpp"
 #include "analysis/study/recording_tables.hpp"
 #include "made.hpp"
 #include "recordings.hpp"
@@ -107,4 +108,55 @@ TEST_CASE("a row of counted work is placed at the farthest level alone")
     CHECK(placements.front().levels[0].level == "DRAM");
     CHECK(placements.front().levels[0].known == Known::counter);
     CHECK(placements.front().attainable.value == Approx(0.04));
+}
+
+TEST_CASE(
+    "a kernel that was counted and not traced has its time by the counter, and says so, and its category by its name")
+{
+    Bed bed;
+    std::vector<CounterRecord> counted = launch("sgemm", 0, 5e8, 1e7, 1e8);
+    counted.push_back(counter("sgemm", 0, "gpu__time_duration.sum", 0.02, "s"));
+    bed.count(counted);
+    const std::vector<CountedKernel> kernels = counted_kernels(bed.study);
+    REQUIRE(kernels.size() == 1);
+    CHECK(kernels[0].seconds == Seconds{0.02});
+    CHECK(kernels[0].time_known == Known::counter);
+    CHECK(kernels[0].category == "GEMM");
+    CHECK(counted_table(bed.study).rows.at(0)[5] == "20.0 ms (counter)");
+    bed.time("sgemm", 0.03);
+    CHECK(counted_kernels(bed.study).at(0).time_known == Known::measured);
+}
+
+TEST_CASE("a phase is what was counted of it as a whole, or else what its kernels add up to")
+{
+    Bed bed;
+    std::vector<CounterRecord> kernels = launch("first", 0, 5e8, 1e7, 1e8);
+    for (const CounterRecord& record : launch("second", 1, 5e8, 3e7, 1e8)) kernels.push_back(record);
+    for (CounterRecord& record : kernels) record.phase = "forward";
+    bed.count(kernels);
+    std::vector<PhaseCount> phases = phase_counts(bed.study);
+    REQUIRE(phases.size() == 1);
+    CHECK(phases[0].phase == "forward");
+    CHECK(phases[0].kernels == 2);
+    CHECK(phases[0].work.flops.at("fp32") == Flops{2e9});
+    CHECK(phases[0].work.bytes.at("DRAM") == Bytes{4e7});
+    CHECK(phase_counts_table(bed.study).rows.at(0).back() == "50.0");
+    std::vector<CounterRecord> whole = launch("", 0, 5e8, 1e6, 1e8);
+    for (CounterRecord& record : whole) {
+        record.scope = CounterScope::phase;
+        record.phase = "backward";
+    }
+    bed.count(whole);
+    phases = phase_counts(bed.study);
+    REQUIRE(phases.size() == 1);
+    CHECK(phases[0].phase == "backward");
+    CHECK(phases[0].kernels == 0);
+    CHECK(phase_counts_table(bed.study).rows.at(0)[3] == "as a whole");
+}
+
+TEST_CASE("kernels without phases make no table of phases")
+{
+    Bed bed;
+    bed.count(launch("sgemm", 0, 5e8, 1e7, 1e8));
+    CHECK(phase_counts(bed.study).empty());
 }

@@ -1,6 +1,7 @@
 // `roof profile`: any program, run as it is, with a recorder injected; what its GPUs did becomes a results folder.
 #include "analysis/study/recording_tables.hpp"
 #include "ert/base/error.hpp"
+#include "ert/counters/counter_table.hpp"
 #include "ert/method/files.hpp"
 #include "ert/method/results.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -27,9 +28,15 @@ struct Options {
     std::string range;
     std::string after;
     std::string seconds;
+    bool counters = false;
+    std::string metrics;
+    std::string kernels;
     std::string out;
     std::vector<std::string> program;
 };
+
+constexpr std::size_t usual_kernels = 2000;
+constexpr const char* metrics_file = "metrics.txt";  ///< gone when the program has ended
 
 /// Interpreters, whose first argument that is a file is the program meant.
 constexpr std::array<std::string_view, 6> interpreters{"python", "python3", "torchrun", "bash", "sh", "env"};
@@ -54,6 +61,14 @@ fs::path injected_library()
     return file;
 }
 
+std::size_t number_in(const std::string& text)
+{
+    std::size_t value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && rest == text.data() + text.size() && value > 0) return value;
+    throw InputError("profile: --kernels takes a number of kernels, not '" + text + "'");
+}
+
 std::string seconds_of(const std::string& option, const std::string& text, const char* usual)
 {
     if (text.empty()) return usual;
@@ -61,6 +76,35 @@ std::string seconds_of(const std::string& option, const std::string& text, const
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc{} && rest == text.data() + text.size() && value >= 0) return text;
     throw InputError("profile: " + option + " takes a time in seconds, not '" + text + "'");
+}
+
+/// The recorder, which is at home in other people's programs, reads no YAML: a line for each chip, with what to count on it.
+std::string metrics_by_chip(const std::string& set)
+{
+    std::string lines;
+    for (const ChipFamily& family : built_in_counter_table().families) {
+        std::string names;
+        for (const CounterMetric& metric : built_in_counter_table().metrics_of(family, set))
+            names += ' ' + metric.metric;
+        if (!names.empty())
+            for (const std::string& chip : family.chips) lines += chip + names + '\n';
+    }
+    if (lines.empty())
+        throw InputError("profile: --metrics takes usual, traffic, shared, scalar, tensor, rare or all, not '" + set +
+                         "'");
+    return lines;
+}
+
+/// What tells the recorder to count; the folder must be there. Empty where nothing is to be counted.
+std::map<std::string, std::string> counters_for(const Options& options, const fs::path& folder)
+{
+    if (!options.counters && !(options.metrics + options.kernels).empty())
+        throw InputError("profile: --metrics and --kernels choose what --counters counts; give it, too");
+    if (!options.counters) return {};
+    const std::size_t kernels = options.kernels.empty() ? usual_kernels : number_in(options.kernels);
+    const fs::path file = fs::absolute(folder) / metrics_file;
+    write_file(file, metrics_by_chip(options.metrics.empty() ? "usual" : options.metrics));
+    return {{"ROOF_PROFILE_COUNTERS", file}, {"ROOF_PROFILE_KERNELS", std::to_string(kernels)}};
 }
 
 std::map<std::string, std::string> variables_for(const Options& options, const fs::path& folder)
@@ -103,11 +147,13 @@ int profile_program(const Options& options, Context& context)
     const std::string plan = plan_text(options);
     const fs::path folder =
         options.out.empty() ? choose_folder(context.results, machine, plan, Agenda({})) : fs::path(options.out);
-    const auto variables = variables_for(options, folder);
+    auto variables = variables_for(options, folder);
     RunDirectory run(folder, plan, machine);
     if (!run.done().empty()) throw InputError("profile: '" + folder.string() + "' holds a recording already");
+    variables.merge(counters_for(options, folder));
     std::string problem;
     const int status = run_child(options.program, variables, problem);
+    fs::remove(folder / metrics_file);
     if (!problem.empty()) {
         context.err << "roof: " << problem << '\n';
         return status;
@@ -127,6 +173,9 @@ Action profile(Grammar& grammar)
     grammar.value("--range", options->range);
     grammar.value("--after", options->after);
     grammar.value("--seconds", options->seconds);
+    grammar.flag("--counters", options->counters);
+    grammar.value("--metrics", options->metrics);
+    grammar.value("--kernels", options->kernels);
     grammar.value("--out", options->out);
     grammar.words("PROGRAM", options->program);
     return [options](Context& context) { return profile_program(*options, context); };

@@ -69,12 +69,15 @@ std::vector<fs::path> processes_in(const fs::path& folder)
     return found;
 }
 
-/// The device that most of the process's kernels ran on; nothing without kernels.
+/// The device that most of the process's kernels ran on, or were counted on; nothing without kernels.
 std::optional<std::string> device_of(const fs::path& process)
 {
     std::map<std::string, std::size_t> kernels;
     read_records<KernelRecord>(process,
                                [&](const std::string&, const KernelRecord& kernel) { ++kernels[kernel.cause.device]; });
+    if (kernels.empty())
+        read_records<CounterRecord>(
+            process, [&](const std::string&, const CounterRecord& counter) { ++kernels[counter.device]; });
     const auto most = std::max_element(kernels.begin(), kernels.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     return most == kernels.end() ? std::nullopt : std::optional(most->first);
@@ -87,6 +90,16 @@ std::vector<double> steps_of(const fs::path& process)
         if (range.kind == RangeKind::step) seconds.push_back(range.duration.value);
     });
     return seconds;
+}
+
+/// Of the kernels that were counted, each alone; 0 without any.
+Seconds counted_time(const fs::path& process)
+{
+    Seconds time;
+    read_records<CounterRecord>(process, [&](const std::string&, const CounterRecord& counter) {
+        if (counter.metric == "gpu__time_duration.sum") time += Seconds{counter.value};
+    });
+    return time;
 }
 
 template <class Record>
@@ -116,10 +129,19 @@ void move_all_records(const fs::path& from, const fs::path& to, const std::strin
     move_records<CounterRecord>(from, to, id);
 }
 
+/// Counted, and not traced: what the program took meanwhile is no measure of it.
+bool is_counted_alone(const Summary& summary)
+{
+    return summary.values.contains("counted");
+}
+
 std::string remarks_of(const Summary& summary, bool has_steps)
 {
     std::vector<std::string> remarks = summary.notes;
-    if (!has_steps)
+    if (is_counted_alone(summary))
+        remarks.emplace_back(
+            "the time is that of the counted kernels alone, by the counter gpu__time_duration: nothing was traced");
+    else if (!has_steps)
         remarks.emplace_back(
             "the program marked no steps by NVTX ranges (step, iteration): the time is all that was recorded");
     if (summary.values.contains("has_start") && summary.values.at("has_start") == "yes")
@@ -149,6 +171,7 @@ Measurement row_of_process(const fs::path& process, const std::string& device, c
     row.device = device;
     std::vector<double> seconds = steps_of(process);
     row.remarks = remarks_of(summary, !seconds.empty());
+    if (is_counted_alone(summary)) seconds = {counted_time(process).value};
     if (seconds.empty()) seconds = {summary.number("recorded_s")};
     row.seconds = Estimate<Seconds>::of(seconds);
     for (const double one : seconds) {
