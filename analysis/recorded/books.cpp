@@ -141,19 +141,6 @@ class Activities {
     std::unordered_map<std::string, Activity> known_;
 };
 
-Timelines read_timelines(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds)
-{
-    Timelines timelines;
-    Activities activities_of(rules, kinds);
-    read_records<KernelRecord>(folder, [&](const std::string& row, const KernelRecord& kernel) {
-        place(timelines[{row, kernel.cause.device}], kernel.start, kernel.duration, activities_of.of(kernel));
-    });
-    read_records<CopyRecord>(folder, [&](const std::string& row, const CopyRecord& copy) {
-        place(timelines[{row, copy.cause.device}], copy.start, copy.duration, Activity::copy);
-    });
-    return timelines;
-}
-
 std::map<std::string, std::vector<Window>> read_steps(const std::filesystem::path& folder)
 {
     std::map<std::string, std::vector<Window>> steps;
@@ -186,6 +173,23 @@ Books mean_of(std::span<const Books> all)
     return sum;
 }
 
+/// A set of books for each device of each row; of the whole recording where no step was marked.
+std::vector<DeviceBooks> books_of(const Timelines& timelines, const std::map<std::string, std::vector<Window>>& steps)
+{
+    std::vector<DeviceBooks> all;
+    for (const auto& [key, timeline] : timelines) {
+        if (timeline.intervals.empty()) continue;
+        DeviceBooks books{key.first, key.second, {}, 0, timeline.unplaced};
+        const auto marked = steps.find(key.first);
+        std::vector<Window> windows{whole_of(timeline)};
+        if (marked != steps.end()) windows = marked->second;
+        if (marked != steps.end()) books.steps = windows.size();
+        books.mean = mean_of(close_books(timeline.intervals, windows));
+        all.push_back(std::move(books));
+    }
+    return all;
+}
+
 }  // namespace
 
 Books& Books::operator+=(const Books& other)
@@ -211,22 +215,17 @@ std::vector<Books> close_books(std::vector<Interval> intervals, std::span<const 
     return all;
 }
 
-std::vector<DeviceBooks> close_books(const std::filesystem::path& folder, const KernelRules& rules,
-                                     const LayerKinds& kinds)
+RecordedKernels read_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds)
 {
-    const std::map<std::string, std::vector<Window>> steps = read_steps(folder);
-    std::vector<DeviceBooks> all;
-    for (auto& [key, timeline] : read_timelines(folder, rules, kinds)) {
-        if (timeline.intervals.empty()) continue;
-        DeviceBooks books{key.first, key.second, {}, 0, timeline.unplaced};
-        const auto marked = steps.find(key.first);
-        std::vector<Window> windows{whole_of(timeline)};
-        if (marked != steps.end()) windows = marked->second;
-        if (marked != steps.end()) books.steps = windows.size();
-        books.mean = mean_of(close_books(timeline.intervals, windows));
-        all.push_back(std::move(books));
-    }
-    return all;
+    Timelines timelines;
+    Activities activities(rules, kinds);
+    KernelDigest digest = digest_kernels(folder, rules, kinds, [&](const std::string& row, const KernelRecord& kernel) {
+        place(timelines[{row, kernel.cause.device}], kernel.start, kernel.duration, activities.of(kernel));
+    });
+    read_records<CopyRecord>(folder, [&](const std::string& row, const CopyRecord& copy) {
+        place(timelines[{row, copy.cause.device}], copy.start, copy.duration, Activity::copy);
+    });
+    return {std::move(digest), books_of(timelines, read_steps(folder))};
 }
 
 }  // namespace roof::analysis

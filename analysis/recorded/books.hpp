@@ -57,8 +57,12 @@ struct DeviceBooks {
     std::size_t unplaced = 0;  ///< kernels and copies that say no start, and so stand in no books
 };
 
-/// Of a results folder's kernels.csv, copies.csv and ranges.csv; none where no record says when it began.
-std::vector<DeviceBooks> close_books(const std::filesystem::path& folder, const KernelRules& rules,
-                                     const LayerKinds& kinds);
+struct RecordedKernels {
+    KernelDigest digest;
+    std::vector<DeviceBooks> books;  ///< none where no record says when it began
+};
+
+/// Of a results folder's kernels.csv, which is read once, copies.csv and ranges.csv.
+RecordedKernels read_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds);
 
 }  // namespace roof::analysis

@@ -1,7 +1,5 @@
 #include "analysis/recorded/kernels.hpp"
 
-#include "ert/recording/record_files.hpp"
-
 #include <algorithm>
 #include <fstream>
 #include <tuple>
@@ -94,10 +92,16 @@ KernelDigest digest_kernels(std::istream& csv, const std::string& name, const Ke
                   rules, kinds);
 }
 
-KernelDigest digest_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds)
+KernelDigest digest_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds,
+                            const TakeRecord<KernelRecord>& also)
 {
-    return digest([&](const TakeRecord<KernelRecord>& take) { return read_records<KernelRecord>(folder, take); }, rules,
-                  kinds);
+    const auto read = [&](const TakeRecord<KernelRecord>& take) {
+        return read_records<KernelRecord>(folder, [&](const std::string& row, const KernelRecord& kernel) {
+            take(row, kernel);
+            also(row, kernel);
+        });
+    };
+    return digest(read, rules, kinds);
 }
 
 }  // namespace roof::analysis

@@ -6,6 +6,7 @@
 #include "analysis/recorded/kernel_rules.hpp"
 #include "ert/base/units.hpp"
 #include "ert/method/measurement.hpp"
+#include "ert/recording/record_files.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -44,8 +45,8 @@ LayerKinds layer_kinds(std::span<const Measurement> rows);
 KernelDigest digest_kernels(std::istream& csv, const std::string& name,
                             const KernelRules& rules = built_in_kernel_rules(), const LayerKinds& kinds = {});
 
-/// Of a results folder; empty if it holds no kernels.csv.
-KernelDigest digest_kernels(const std::filesystem::path& folder, const KernelRules& rules = built_in_kernel_rules(),
-                            const LayerKinds& kinds = {});
+/// Of a results folder; empty if it holds no kernels.csv. `also` is called for every kernel, so that one pass serves two readers.
+KernelDigest digest_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds,
+                            const TakeRecord<KernelRecord>& also);
 
 }  // namespace roof::analysis

@@ -36,7 +36,8 @@ bool warns(const std::string& cell);
 /// What the column "of spec" is a share of.
 std::string promise_footnote(const Ceilings& ceilings, const Machine& machine);
 
-/// Every ceiling with its interval, and the measured levels beside the reported ones.
-std::string ceilings_table(const Ceilings& ceilings, const Machine& machine);
+/// Every ceiling with its interval, and the measured levels beside the reported ones. In a window of so many `columns` those of
+/// the tables that say least are left out, and lines are broken; 0: no window.
+std::string ceilings_table(const Ceilings& ceilings, const Machine& machine, int columns = 0);
 
 }  // namespace roof::analysis

@@ -1,7 +1,7 @@
 #include "analysis/study/counted_kernels.hpp"
 
-#include "analysis/recorded/kernels.hpp"
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/recording.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <algorithm>
@@ -74,9 +74,7 @@ void time(CountedKernel& kernel, const Metrics& of_a_launch, const std::map<Key,
 std::map<Key, CountedKernel> recorded_times(const Study& study)
 {
     std::map<Key, CountedKernel> kernels;
-    const KernelDigest digest =
-        digest_kernels(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows));
-    for (const KernelTotal& total : digest.totals) {
+    for (const KernelTotal& total : kernels_of(study).totals) {
         CountedKernel& kernel = kernels[{total.row, total.device, total.name}];
         if (kernel.category.empty()) kernel.category = total.category;
         kernel.launches += total.launches;

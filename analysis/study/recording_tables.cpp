@@ -1,11 +1,8 @@
 #include "analysis/study/recording_tables.hpp"
 
-#include "analysis/recorded/api_calls.hpp"
-#include "analysis/recorded/books.hpp"
-#include "analysis/recorded/copies.hpp"
-#include "analysis/recorded/memory_use.hpp"
 #include "analysis/study/counted_kernels.hpp"
 #include "analysis/study/phase_counts.hpp"
+#include "analysis/study/recording.hpp"
 #include "analysis/text/html.hpp"
 #include "analysis/text/narrow.hpp"
 #include "analysis/text/rows.hpp"
@@ -100,8 +97,7 @@ bool is_number(const std::string& cell)
 RecordedTable kernel_table(const Study& study)
 {
     RecordedTable table{{"category", "model", "device", "launches", "time", "share"}, {}};
-    const KernelDigest digest =
-        digest_kernels(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows));
+    const KernelDigest& digest = kernels_of(study);
     table.note = fmt::format("{} launches, added up by name to {} kernels and by category here.", digest.launches,
                              digest.totals.size());
     const RowNames names(study);
@@ -206,8 +202,7 @@ RecordedTable books_table(const Study& study)
          "hidden collectives", "hidden copies", "kernels at once", "of the unrecorded step", "unplaced"},
         {}};
     const RowNames names(study);
-    for (const DeviceBooks& of :
-         close_books(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows))) {
+    for (const DeviceBooks& of : books_of(study)) {
         const Measurement* row = names.find(of.row);
         if (row == nullptr) continue;
         const Books& books = of.mean;
@@ -229,7 +224,7 @@ RecordedTable calls_table(const Study& study)
     RecordedTable table{{"call", "step", "purpose", "calls", "time", "mean", "longest"}, {}};
     const RowNames names(study);
     std::map<std::string, std::size_t> shown;
-    for (const CallTotal& total : add_up_calls(study.results.folder)) {
+    for (const CallTotal& total : calls_of(study)) {
         const Measurement* row = names.find(total.row);
         if (row == nullptr || shown[total.row]++ >= most_calls) continue;
         table.rows.push_back({total.name, RowNames::name(*row), std::string(name(total.purpose)),
@@ -246,7 +241,7 @@ RecordedTable copies_table(const Study& study)
                          "rate", "link, measured", "share of it"},
                         {}};
     const RowNames names(study);
-    for (const CopyTotal& total : add_up_copies(study.results.folder)) {
+    for (const CopyTotal& total : copies_of(study)) {
         const Measurement* row = names.find(total.row);
         if (row == nullptr) continue;
         const auto ceiling = link_ceiling(total, study.calibration.rows);
@@ -267,7 +262,7 @@ RecordedTable memory_table(const Study& study)
     RecordedTable table{{"memory", "step", "device", "peak", "held at the end", "allocations", "releases", "unmatched"},
                         {}};
     const RowNames names(study);
-    for (const MemoryUse& use : follow_memory(study.results.folder)) {
+    for (const MemoryUse& use : memory_of(study)) {
         const Measurement* row = names.find(use.row);
         if (row == nullptr) continue;
         table.rows.push_back({word_of(use.memory), RowNames::name(*row), use.device.empty() ? row->device : use.device,

@@ -3,8 +3,13 @@
 
 #include "analysis/expected/hypothesis.hpp"
 #include "analysis/expected/prediction.hpp"
+#include "analysis/recorded/api_calls.hpp"
+#include "analysis/recorded/books.hpp"
+#include "analysis/recorded/copies.hpp"
 #include "analysis/recorded/kernel_rules.hpp"
+#include "analysis/recorded/memory_use.hpp"
 #include "analysis/roofline/place.hpp"
+#include "analysis/study/lazy.hpp"
 #include "ert/method/ceiling.hpp"
 #include "ert/method/results.hpp"
 
@@ -13,6 +18,14 @@
 #include <vector>
 
 namespace roof::analysis {
+
+/// What was recorded, read when it is first asked for; analysis/study/recording.hpp asks.
+struct Recording {
+    Lazy<RecordedKernels> kernels;
+    Lazy<std::vector<CallTotal>> calls;
+    Lazy<std::vector<CopyTotal>> copies;
+    Lazy<std::vector<MemoryUse>> memory;
+};
 
 struct Study {
     Results results;
@@ -23,6 +36,7 @@ struct Study {
     std::string predictions_fingerprint{};
     std::vector<Answered> answers{};  ///< to what the plan expects; whoever knows machines fills them in
     KernelRules kernel_rules = built_in_kernel_rules();
+    Recording recording{};
 };
 
 /// Without `calibration`: the folder's own ceilings if it has any, else the newest of the same machine beside it, else

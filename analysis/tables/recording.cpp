@@ -1,8 +1,5 @@
 // What a recorder saw of a run: each device's books, calls, copies, memory over time, and kernels as counters saw them.
-#include "analysis/recorded/api_calls.hpp"
-#include "analysis/recorded/books.hpp"
-#include "analysis/recorded/copies.hpp"
-#include "analysis/recorded/memory_use.hpp"
+#include "analysis/study/recording.hpp"
 #include "analysis/study/counted_kernels.hpp"
 #include "analysis/study/phase_counts.hpp"
 #include "analysis/tables/tables.hpp"
@@ -42,7 +39,7 @@ DataTable books_table_of(const Study& study)
         {"kernels_at_once", [](const Row& b) { return number_if(b.mean.kernel_count > 0, b.mean.concurrency()); }},
         {"known", [](const Row&) { return measured(); }},
     };
-    return table_of(columns, close_books(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows)));
+    return table_of(columns, books_of(study));
 }
 
 DataTable calls_table_of(const Study& study)
@@ -57,7 +54,7 @@ DataTable calls_table_of(const Study& study)
         {"longest_s", [](const Row& c) { return number(c.longest.value); }},
         {"known", [](const Row&) { return measured(); }},
     };
-    return table_of(columns, add_up_calls(study.results.folder));
+    return table_of(columns, calls_of(study));
 }
 
 DataTable copies_table_of(const Study& study)
@@ -76,7 +73,7 @@ DataTable copies_table_of(const Study& study)
         {"rate_bytes_per_s", [](const Row& c) { return number_if(c.sized_seconds.value > 0, c.rate().value); }},
         {"known", [](const Row&) { return measured(); }},
     };
-    return table_of(columns, add_up_copies(study.results.folder));
+    return table_of(columns, copies_of(study));
 }
 
 DataTable memory_table_of(const Study& study)
@@ -93,13 +90,13 @@ DataTable memory_table_of(const Study& study)
         {"left_bytes", [](const Row& m) { return number(m.left.value); }},
         {"known", [](const Row&) { return measured(); }},
     };
-    return table_of(columns, follow_memory(study.results.folder));
+    return table_of(columns, memory_of(study));
 }
 
 DataTable memory_over_time_table(const Study& study)
 {
     DataTable table{{"row", "device", "memory", "time_s", "held_bytes", "known"}, {}};
-    for (const MemoryUse& use : follow_memory(study.results.folder)) {
+    for (const MemoryUse& use : memory_of(study)) {
         for (const MemoryPoint& point : use.timeline)
             table.rows.push_back({text(use.row), text(use.device), word_of(use.memory), number(point.at.value),
                                   number(point.held.value), measured()});

@@ -123,7 +123,7 @@ TEST_CASE("a folder's books are the mean over its steps, on each device")
                                 std::vector{RangeRecord{{}, RangeKind::step, "0", Seconds{0}, Seconds{1}},
                                             RangeRecord{{}, RangeKind::layer, "x", Seconds{0}, Seconds{9}},
                                             RangeRecord{{}, RangeKind::step, "1", Seconds{1}, Seconds{1}}});
-    const std::vector<DeviceBooks> all = close_books(folder.path(), built_in_kernel_rules(), {});
+    const std::vector<DeviceBooks> all = read_kernels(folder.path(), built_in_kernel_rules(), {}).books;
     REQUIRE(all.size() == 2);
     CHECK(all[0].steps == 2);
     CHECK(all[0].mean.kernels.value == Approx(0.375));

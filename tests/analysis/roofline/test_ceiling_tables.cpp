@@ -1,6 +1,8 @@
 // Ceilings beside what is promised of them, and the tables that show both.
 #include "analysis/roofline/ceiling_tables.hpp"
 #include "analysis/roofline/promises.hpp"
+#include "analysis/text/narrow.hpp"
+#include "ert/base/text.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
@@ -141,6 +143,23 @@ TEST_CASE("a table shows clock, rate per clock, share of the guide's figure and 
     CHECK(*cell(table, 0, "of spec") == "99.2%");
     CHECK(*cell(table, 0, "found by search") == "avx512, 16 per iteration");
     CHECK(promise_footnote(only({ceiling}), promising()).find("Made, Guide 1") != std::string::npos);
+}
+
+TEST_CASE(
+    "in a narrow window the tables give up how a rate was found and per clock, never the rate, and lines are broken")
+{
+    Ceiling ceiling = load(127.04);
+    ceiling.variant = "avx512, 16 accesses per iteration, 4 streams, prefetched 8 lines ahead";
+    Machine machine = promising();
+    machine.doubts = {"a doubt of very many words that no window of so few columns could ever hold in one single line"};
+    const std::string wide = ceilings_table(only({ceiling}), machine);
+    CHECK_THAT(wide, Catch::Contains(ceiling.variant) && Catch::Contains(machine.doubts.front()));
+    const std::string narrow = ceilings_table(only({ceiling}), machine, 72);
+    for (const std::string& line : split(narrow, '\n')) CHECK(display_columns(line) <= 72);
+    CHECK_THAT(narrow, Catch::Contains("bandwidth [95%]") && Catch::Contains("of spec") &&
+                           !Catch::Contains("found by search") && Catch::Contains("GHz"));
+    CHECK_THAT(ceilings_table(only({ceiling}), machine, 48),
+               Catch::Contains("bandwidth [95%]") && !Catch::Contains("GHz"));
 }
 
 TEST_CASE("columns without anything to say are left out, and an unknown processor is said to be one")

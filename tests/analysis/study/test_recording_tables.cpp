@@ -48,7 +48,23 @@ TEST_CASE("records of rows that do not count are left out, and a run without rec
     CHECK(recording_text(study, 0).empty());
     CHECK(books_panel(study, "k").empty());
     made::record(folder, "another row");
-    CHECK(recording_text(study, 0).empty());
+    Study recorded = made::study({made::row()});
+    recorded.results.folder = folder.path();
+    CHECK(recording_text(recorded, 0).empty());
+}
+
+TEST_CASE("kernels, calls, copies and memory are read once, whoever shows them")
+{
+    const fakes::TemporaryFolder folder;
+    Study study = made::study({made::row()});
+    study.results.folder = folder.path();
+    made::record(folder, study.results.rows.front().id());
+    const std::string first = recording_text(study, 0);
+    for (const char* file : {"kernels.csv", "api.csv", "copies.csv", "ranges.csv", "memory.csv"})
+        REQUIRE(std::filesystem::remove(folder / file));
+    CHECK(recording_text(study, 0) == first);
+    for (const auto panel : {kernels_panel, books_panel, calls_panel, copies_panel, memory_panel})
+        CHECK_THAT(panel(study, "k"), Catch::Contains("<table>"));
 }
 
 TEST_CASE("what was counted of a step stands beside the analysis, and a metric in neither FLOPs nor bytes does not")

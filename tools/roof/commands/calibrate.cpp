@@ -90,7 +90,7 @@ void show_json(const Outcome& outcome, Context& context)
 
 void show_text(const Outcome& outcome, Context& context)
 {
-    context.out << analysis::ceilings_table(outcome.ceilings, context.lab.machine()) << '\n';
+    context.out << analysis::ceilings_table(outcome.ceilings, context.lab.machine(), context.terminal.width) << '\n';
     if (outcome.likwid) context.out << to_text(*outcome.likwid) << '\n';
     context.out << (outcome.drift ? analysis::drift_text(*outcome.drift, context.terminal.width)
                                   : "drift: this machine has no earlier calibration by this plan\n")

@@ -2,7 +2,6 @@
 #include "analysis/report/report.hpp"
 
 #include "analysis/page/page_data.hpp"
-#include "analysis/report/export.hpp"
 #include "analysis/report/pictures.hpp"
 #include "analysis/study/summary.hpp"
 #include "analysis/tables/tables.hpp"
@@ -60,10 +59,8 @@ int make_report(const Options& options, Context& context)
     write_extras(options, studies, context);
     const bool plain = options.plain || context.terminal.plain;
     context.out << analysis::wrapped(analysis::summary(studies), context.terminal.columns) << '\n';
-    for (const analysis::Study& study : studies) {
-        analysis::write_csv(study, study.results.folder);
+    for (const analysis::Study& study : studies)
         print_study(study, {context.terminal.columns, context.terminal.width, plain, options.brief}, context.out);
-    }
     context.out << page.string() << '\n';
     return 0;
 }

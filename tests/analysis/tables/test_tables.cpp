@@ -1,6 +1,5 @@
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/report/export.hpp"
 #include "analysis/tables/tables.hpp"
 #include "analysis/text/rows.hpp"
 #include "ert/base/csv.hpp"
@@ -31,7 +30,7 @@ Study made_run()
 TEST_CASE("placements are exported one line per memory level, with units in the names")
 {
     const fakes::TemporaryFolder folder;
-    write_csv(made::study({made::row("net, \"quoted\"")}), folder / "csv");
+    write_tables({made::study({made::row("net, \"quoted\"")})}, folder / "csv");
     const CsvTable table = read_csv(folder / "csv/placements.csv");
     REQUIRE(table.rows.size() == 8 * 3);
     const auto cell = [&](std::size_t row, const char* column) { return table.rows[row][table.column(column)]; };
@@ -49,7 +48,7 @@ TEST_CASE("placements are exported one line per memory level, with units in the 
 TEST_CASE("ceilings are exported with their intervals")
 {
     const fakes::TemporaryFolder folder;
-    write_csv(made::study({}), folder / "csv");
+    write_tables({made::study({})}, folder / "csv");
     const CsvTable table = read_csv(folder / "csv/ceilings.csv");
     REQUIRE(table.rows.size() == 10);
     CHECK(std::stod(table.rows[0][table.column("rate_high_per_s")]) == Approx(220e9));
@@ -59,7 +58,7 @@ TEST_CASE("ceilings are exported with their intervals")
 TEST_CASE("without ceilings what a roof would give is empty, never zero")
 {
     const fakes::TemporaryFolder folder;
-    write_csv(made::study({made::row()}, {}), folder / "csv");
+    write_tables({made::study({made::row()}, {})}, folder / "csv");
     const CsvTable table = read_csv(folder / "csv/placements.csv");
     REQUIRE(table.rows.size() == 8);
     for (const char* column : {"level", "level_low_bytes", "compute_roof_flop_per_s", "attainable_s", "headroom_s"})
@@ -156,5 +155,5 @@ TEST_CASE("a folder that cannot be made is an input error")
 {
     const fakes::TemporaryFolder folder;
     std::ofstream(folder / "file") << "x";
-    CHECK_THROWS_AS(write_csv(made::study({}), folder / "file/csv"), InputError);
+    CHECK_THROWS_AS(write_tables({made::study({})}, folder / "file/csv"), InputError);
 }
