@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -99,7 +100,7 @@ class Sequence(Quiet):
 
     def run_all(self, steps, seconds):
         journal = Journal(self.folder)
-        sequence.run_all(steps, None, journal, seconds / 60, clock=lambda: self.now)
+        sequence.run_all(steps, None, journal, self.now + seconds, clock=lambda: self.now)
         return {row["step"]: row for row in journal.rows}
 
     def test_what_the_first_leaves_over_goes_to_the_next(self):
@@ -162,10 +163,22 @@ class Programs(Quiet):
             run([self.folder / "none"], log, 10)
 
     def test_one_whose_time_is_over_is_ended_with_all_it_started_and_its_words_are_kept(self):
-        log = self.folder / "log"
         with self.assertRaisesRegex(TimeOver, "sh was not done"):
-            run(["sh", "-c", "echo begun; sleep 1000 & echo $! >&2; wait"], log, 0.5)
-        self.assertEqual("begun\n", log.read_text(encoding="utf-8"))
+            self.run_with_child(0.5)
+        self.assertEqual("begun\n", (self.folder / "log").read_text(encoding="utf-8"))
+        self.assert_child_has_ended()
+
+    def test_one_is_ended_too_when_the_acceptance_is_interrupted(self):
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with self.assertRaises(KeyboardInterrupt):
+            self.run_with_child(100)
+        self.assert_child_has_ended()
+
+    def run_with_child(self, seconds):
+        run(["sh", "-c", "echo begun; sleep 1000 & echo $! >&2; wait"], self.folder / "log", seconds)
+
+    def assert_child_has_ended(self):
         child = int((self.folder / "log.err").read_text(encoding="utf-8"))
         state = Path(f"/proc/{child}/stat")
         self.assertTrue(not state.exists() or ") Z" in state.read_text(encoding="utf-8"))
@@ -220,9 +233,11 @@ class Packing(Quiet):
         shutil.copy2(shutil.which("true"), self.write("bin/roof"))
         builds.pack(self.folder, self.folder / "packed.tar.gz")
         self.assertIn("test_gpu: not in this build", self.said.getvalue())
-        folder = builds.unpacked(self.folder / "packed.tar.gz", self.folder / "out")
-        self.assertTrue(os.access(folder / "bin" / "roof", os.X_OK))
-        self.assertEqual(self.folder, builds.unpacked(self.folder, self.folder / "out"))
+        with builds.unpacked(self.folder / "packed.tar.gz") as folder:
+            self.assertTrue(os.access(folder / "bin" / "roof", os.X_OK))
+        self.assertFalse(folder.exists())
+        with builds.unpacked(self.folder) as folder:
+            self.assertEqual(self.folder, folder)
         self.assertEqual("", builds.identity(self.folder / "nowhere"))
 
 
