@@ -180,6 +180,13 @@ void each_point(const std::vector<Axis>& axes, std::size_t depth, Point& point, 
 
 namespace {
 
+/// The one this test was built from, unless it was carried to another machine.
+std::string tree()
+{
+    const char* const elsewhere = std::getenv("ROOF_TREE");
+    return elsewhere != nullptr ? elsewhere : ROOF_TEST_DATA "/../..";
+}
+
 /// As an H200 describes itself.
 Device large_gpu()
 {
@@ -214,7 +221,7 @@ TEST_CASE("of a calibration of a large GPU the launches take a third of its time
     add_gpu_part(lab);
     lab.machine().devices = {large_gpu()};
     const auto [file, goal_seconds] = GENERATE(table<const char*, double>({{"gpu", 60}, {"gpu-quick", 15}}));
-    const Plan plan = load_plan(std::string(ROOF_TEST_DATA "/../../configs/calibrate/") + file + ".yaml");
+    const Plan plan = load_plan(tree() + "/configs/calibrate/" + file + ".yaml");
     std::vector<Item> visits = expand(plan, lab);
     for (Item& item : expand_found(plan, lab, found_sizes(), {}, "")) visits.push_back(std::move(item));
     double seconds = 0;
@@ -223,7 +230,7 @@ TEST_CASE("of a calibration of a large GPU the launches take a third of its time
         seconds += gpu::launch_length.value * (item.stopping.warmup + item.stopping.most);
     }
     INFO(file << ": " << visits.size() << " visits");
-    CHECK(visits.size() > 40);
+    CHECK(visits.size() > 30);
     CHECK(seconds < goal_seconds / 3);
 }
 

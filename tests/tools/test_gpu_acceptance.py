@@ -202,6 +202,13 @@ class WithoutGpu(Quiet):
         self.assertIn("libcudnn.so.9", part("cudnn")(scene))
         self.assertIsNone(part("cupti")(scene))
 
+    def test_tests_that_were_carried_along_are_told_where_the_tree_is(self):
+        for name, file in (("test_gpu", "configs/calibrate/gpu.yaml"), ("test_cudnn_device", "tests/engine/data/parity_family.csv")):
+            self.executable(name, f'test -f "$ROOF_TREE/{file}"')
+        scene = Scene(self.folder, self.folder)
+        machine.device_tests(scene, 30)
+        machine.parity(scene, 30)
+
     def test_plans_and_programs_that_are_named_are_there(self):
         for path in (training.PLAN, training.BENCH, profiles.PLAN, ceilings.PEERS / "torch_gpu.py", ceilings.PEERS / "torch_loop.py"):
             self.assertTrue(path.is_file(), path)
