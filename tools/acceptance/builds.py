@@ -1,5 +1,6 @@
 """A build for the acceptance: made here, or packed to be taken to a machine with a GPU."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -41,14 +42,15 @@ def pack(build_folder, target):
         shutil.make_archive(str(target).removesuffix(".tar.gz"), "gztar", folder)
 
 
-def unpacked(build, out):
-    """The folder of the build, which may be such an archive."""
+@contextlib.contextmanager
+def unpacked(build):
+    """The folder of the build; of such an archive, one that is gone afterwards."""
     if not is_archive(build):
-        return build
-    folder = out / "build"
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.unpack_archive(build, folder)
-    return folder
+        yield build
+        return
+    with tempfile.TemporaryDirectory(prefix="roof-build-") as folder:
+        shutil.unpack_archive(build, folder)
+        yield Path(folder)
 
 
 def copy(build_folder, target):

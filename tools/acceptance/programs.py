@@ -52,6 +52,9 @@ def run(command, log, seconds, accepted=(0,), **environment):
         except subprocess.TimeoutExpired:
             end_group(process)
             raise TimeOver(f"{Path(str(command[0])).name} was not done after {seconds:.0f} s") from None
+        except BaseException:  # an interrupt: a session of its own does not hear it
+            end_group(process)
+            raise
     if errors.stat().st_size == 0:
         errors.unlink()
     if status not in accepted:

@@ -12,9 +12,8 @@ def reason_against(step, scene):
     return next((reason for reason in (need(scene) for need in step.needs) if reason), None)
 
 
-def run_all(steps, scene, journal, minutes, clock=time.monotonic):
-    """Steps in the order of their importance. What cannot run here takes no part in the sharing of time."""
-    end = clock() + 60 * minutes
+def run_all(steps, scene, journal, end, clock=time.monotonic):
+    """Steps in the order of their importance until `end` on the clock. What cannot run here takes no part in the sharing of time."""
     against = {step.name: reason_against(step, scene) for step in steps}
     able = [step for step in steps if not against[step.name]]
     for step in steps:

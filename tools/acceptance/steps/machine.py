@@ -40,11 +40,11 @@ def provenance(scene, seconds):
 
 
 def device_tests(scene, seconds):
-    scene.run([scene.bin / "test_gpu"], "device-tests.txt", seconds, ROOF_GPU_PART=str(scene.bin / "roof_gpu.so"))
+    scene.run([scene.bin / "test_gpu"], "device-tests.txt", seconds, ROOF_GPU_PART=str(scene.bin / "roof_gpu.so"), ROOF_TREE=str(ROOT))
 
 
 def parity(scene, seconds):
-    scene.run([scene.bin / "test_cudnn_device"], "parity.txt", seconds, ROOF_CUDNN_PART=str(scene.bin / "roof_cudnn.so"))
+    scene.run([scene.bin / "test_cudnn_device"], "parity.txt", seconds, ROOF_TREE=str(ROOT))
 
 
 def nccl(scene, seconds):
