@@ -64,7 +64,7 @@ std::string closing(const std::string& table, const std::vector<const Measuremen
     const bool counted =
         std::ranges::any_of(rows, [](const Measurement* row) { return row->work.known == Known::counter; });
     std::string text = "\nTimes and ceilings are measured; FLOPs and bytes are analytic";
-    text += counted ? ", but for imported rows, where they are counters'." : ".";
+    text += counted ? ", but for rows whose work was counted: imported, or recorded alone." : ".";
     if (table.find("of roof") != std::string::npos) text += " Of roof: the model rate's share of the compute roof.";
     if (table.find("compute / bandwidth / far") != std::string::npos)
         text +=

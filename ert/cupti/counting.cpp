@@ -77,7 +77,8 @@ std::vector<CountedRange> Counting::counted()
     const auto decoded = act<CUpti_RangeProfiler_DecodeData_Params, decltype(cuptiRangeProfilerDecodeData)>(
         "cuptiRangeProfilerDecodeData");
     if (decoded.numOfRangeDropped > 0)
-        throw Error(std::to_string(decoded.numOfRangeDropped) + " kernels more than could be counted at once");
+        throw Error(std::to_string(decoded.numOfRangeDropped) +
+                    " kernels or stretches more than could be counted at once");
     std::vector<CountedRange> found;
     for (std::size_t i = 0; i < ranges(); ++i)
         found.push_back({chip_.range_name(image_, i), chip_.values(image_, i, metrics_)});

@@ -93,6 +93,8 @@ void LaunchCounter::look_at(const UpcomingCall& call)
 
 bool LaunchCounter::is_countable(const UpcomingCall& call)
 {
+    // Whatever waits for the device during a capture would end it.
+    if (call.kind == Kind::begin_of_capture) return false;
     if (order_.is_wanted && !order_.is_wanted()) return false;
     const bool is_graph = call.kind == Kind::graph;
     const bool waits = is_collective(call.launch.kernel);

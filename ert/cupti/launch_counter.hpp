@@ -1,6 +1,7 @@
 // Hardware counters of kernels that a program launches by itself: each kernel from the next launch on is counted, alone, by CUPTI's
 // automatic ranges and kernel replay, until there are enough. What cannot be repeated alone is launched with the counters off: CUDA
-// graphs, whose kernels CUPTI would number among the others, and collectives, which wait for other devices. Not yet run on hardware.
+// graphs, whose kernels CUPTI would number among the others, and collectives, which wait for other devices. While a graph is captured
+// they are off, too. Not yet run on hardware.
 #pragma once
 
 #include "ert/cupti/range_profiler.hpp"

@@ -134,7 +134,11 @@ class StepProfile {
         const Chip chip(cupti_, profiler.chip());
         keep(chip, CounterScope::step, std::nullopt, {}, metrics, profiler.count_whole(launch, "step", metrics).values);
 
-        count_phases(launch, profiler, chip, metrics);
+        try {
+            count_phases(launch, profiler, chip, metrics);
+        } catch (const Error& error) {
+            remarks.push_back(std::string("phases were not counted as a whole: ") + error.what());
+        }
         // Replayed alone, a collective's kernel waits for other devices' for ever.
         if (recorder_.has_kernel("nccl"))
             remarks.emplace_back(

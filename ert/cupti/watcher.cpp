@@ -5,7 +5,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace roof::cupti {
@@ -36,6 +38,18 @@ constexpr std::array<LaunchCall, 8> launch_calls{
      {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, Kind::graph},
      {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, Kind::graph}}};
 
+constexpr std::array<CUpti_CallbackId, 6> begins_of_capture{
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,        CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,     CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz};
+constexpr std::array<CUpti_CallbackId, 2> ends_of_capture{CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
+                                                          CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz};
+
+bool holds(std::span<const CUpti_CallbackId> calls, CUpti_CallbackId call)
+{
+    return std::find(calls.begin(), calls.end(), call) != calls.end();
+}
+
 void CUPTIAPI called_back(void* watcher, CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
 {
     static_cast<Watcher*>(watcher)->see(domain, event, data);
@@ -54,6 +68,8 @@ Watcher::Watcher(std::shared_ptr<const Cupti> cupti, Labels& labels) : cupti_(st
     const CUptiResult result = subscribe(&subscriber_, called_back, this);
     if (result != CUPTI_SUCCESS) obstacle_ = cupti_->describe(result);
     for (const CUpti_CallbackId event : graph_events) enable(true, CUPTI_CB_DOMAIN_RESOURCE, event);
+    for (const CUpti_CallbackId call : begins_of_capture) enable(true, CUPTI_CB_DOMAIN_DRIVER_API, call);
+    for (const CUpti_CallbackId call : ends_of_capture) enable(true, CUPTI_CB_DOMAIN_DRIVER_API, call);
 }
 
 Watcher::~Watcher()
@@ -97,7 +113,7 @@ void Watcher::tell(OnCall on_call)
 
 void Watcher::see(CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
 {
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return see_launch(event, *static_cast<const CUpti_CallbackData*>(data));
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return see_call(event, *static_cast<const CUpti_CallbackData*>(data));
     if (domain == CUPTI_CB_DOMAIN_NVTX) return see_range(event, *static_cast<const CUpti_NvtxData*>(data));
     if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
     const auto& resource = *static_cast<const CUpti_ResourceData*>(data);
@@ -126,14 +142,28 @@ void Watcher::see_graph(CUpti_CallbackId event, const CUpti_GraphData& data)
     }
 }
 
-void Watcher::see_launch(CUpti_CallbackId event, const CUpti_CallbackData& call)
+void Watcher::see_call(CUpti_CallbackId event, const CUpti_CallbackData& call)
 {
-    if (call.callbackSite != CUPTI_API_ENTER) return;
+    const bool enters = call.callbackSite == CUPTI_API_ENTER;
+    if (holds(begins_of_capture, event)) return see_begin_of_capture(enters, call);
+    if (holds(ends_of_capture, event)) {
+        if (!enters && captures_ > 0) --captures_;
+        return;
+    }
+    if (!enters || captures_ > 0) return;
     for (const LaunchCall& launch : launch_calls) {
         if (launch.call != event) continue;
         const char* const kernel = call.symbolName == nullptr ? "" : call.symbolName;
         return hand_on({launch.kind, call.context, {plain_kernel_name(kernel), label_now()}});
     }
+}
+
+/// It has begun once the call has succeeded.
+void Watcher::see_begin_of_capture(bool enters, const CUpti_CallbackData& call)
+{
+    if (enters) return hand_on({Kind::begin_of_capture, call.context, {}});
+    const auto* const result = static_cast<const CUresult*>(call.functionReturnValue);
+    if (result == nullptr || *result == CUDA_SUCCESS) ++captures_;
 }
 
 void Watcher::see_range(CUpti_CallbackId event, const CUpti_NvtxData& data)

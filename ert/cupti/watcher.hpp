@@ -8,6 +8,7 @@
 
 #include <cupti.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,9 +21,9 @@ struct LaunchSeen {
     Label label;
 };
 
-/// A call that is about to be made.
+/// A call that is about to be made. What is launched while a graph is captured does not run, and is not told.
 struct UpcomingCall {
-    enum class Kind { kernel, graph, end_of_context };
+    enum class Kind { kernel, graph, begin_of_capture, end_of_context };
 
     Kind kind = Kind::kernel;
     CUcontext context = nullptr;
@@ -61,8 +62,9 @@ class Watcher {
     void enable(bool wanted, CUpti_CallbackDomain domain, CUpti_CallbackId event);
     Label label_now() const;
     void see_graph(CUpti_CallbackId event, const CUpti_GraphData& data);
-    void see_launch(CUpti_CallbackId event, const CUpti_CallbackData& call);
+    void see_call(CUpti_CallbackId event, const CUpti_CallbackData& call);
     void see_range(CUpti_CallbackId event, const CUpti_NvtxData& data);
+    void see_begin_of_capture(bool enters, const CUpti_CallbackData& call);
     void hand_on(const UpcomingCall& call);
 
     std::shared_ptr<const Cupti> cupti_;
@@ -70,7 +72,8 @@ class Watcher {
     OpenRanges ranges_;
     CUpti_SubscriberHandle subscriber_ = nullptr;
     std::string obstacle_;
-    std::mutex mutex_;  ///< of the listener
+    std::atomic<int> captures_ = 0;  ///< of graphs, under way
+    std::mutex mutex_;               ///< of the listener
     OnCall on_call_;
 };
 

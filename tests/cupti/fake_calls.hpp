@@ -8,6 +8,9 @@ extern "C" {
 void fake_launch(const char* symbol, std::uintptr_t context);
 /// Of three kernels.
 void fake_graph_launch(std::uintptr_t context);
+/// Captures: what is launched in between does not run.
+void fake_begin_capture();
+void fake_end_capture();
 void fake_end_context(std::uintptr_t context);
 void fake_push(const char* name);
 void fake_pop();

@@ -7,6 +7,7 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <set>
@@ -27,6 +28,7 @@ bool by_user = false;
 CUcontext counted_context = nullptr;
 int pass = 0;
 std::size_t ranges = 0;
+std::size_t room = 0;                   ///< for ranges
 std::size_t launched = 0;               ///< since counting began
 std::vector<std::string> pushed_names;  ///< of this pass
 
@@ -147,6 +149,7 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_Cou
 CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* set)
 {
     by_user = set->range == CUPTI_UserRange;
+    room = set->maxRangesPerPass;
     const bool is_replay_right = set->replayMode == (by_user ? CUPTI_UserReplay : CUPTI_KernelReplay);
     return is_replay_right ? go(State::enabled, State::configured) : CUPTI_ERROR_INVALID_OPERATION;
 }
@@ -181,7 +184,7 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* stopped)
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* decoded)
 {
     ranges = by_user ? pushed_names.size() : launched > 0 ? launched : usual_kernels;
-    decoded->numOfRangeDropped = std::getenv("FAKE_CUPTI_DROPS") != nullptr ? 5 : 0;
+    decoded->numOfRangeDropped = std::getenv("FAKE_CUPTI_DROPS") != nullptr ? 5 : ranges - std::min(ranges, room);
     return state == State::configured ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
 }
 

@@ -20,6 +20,7 @@ namespace {
 CUpti_BuffersCallbackRequestFunc request = nullptr;
 CUpti_BuffersCallbackCompleteFunc complete = nullptr;
 bool has_delivered = false;
+bool is_capturing = false;
 bool has_launched = false;  ///< the first launch delivers, too: to whoever waits for work
 bool has_been_asked =
     false;  ///< for the time: the first answer is the beginning of all that is delivered, later ones its end
@@ -258,7 +259,19 @@ void fake_launch(const char* symbol, std::uintptr_t context)
         has_been_asked = false;
     }
     call_driver(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, symbol, reinterpret_cast<CUcontext>(context));
-    fake_count(1, context);
+    if (!is_capturing) fake_count(1, context);
+}
+
+void fake_begin_capture()
+{
+    call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, nullptr, nullptr);
+    is_capturing = true;
+}
+
+void fake_end_capture()
+{
+    is_capturing = false;
+    call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, nullptr, nullptr);
 }
 
 void fake_graph_launch(std::uintptr_t context)

@@ -67,6 +67,10 @@ class Profile(unittest.TestCase):
         self.assertAlmostEqual(3 * 10e-9, float(row["launch_median_s"]))
         for words in ("gpu__time_duration", "launches of CUDA graphs were not counted", "collectives were not counted"):
             self.assertIn(words, row["remarks"])
+        self.assertEqual("counter", row["work_known"])
+        self.assertEqual(3 * 2 * 10, float(row["compulsory_bytes"]))  # read and written
+        self.assertGreater(float(row["flops"]), 0)
+        self.assertIn("each alone", row["sentence"])
         self.assertFalse((self.folder / "metrics.txt").exists())
 
     def test_counts_after_tracing_and_lets_the_program_go_when_there_are_enough(self):

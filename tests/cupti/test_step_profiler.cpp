@@ -100,6 +100,33 @@ TEST_CASE("phases are counted as stretches of the launch, and those of one name 
     CHECK(bytes == std::map<std::string, double>{{"row backward", 10}, {"row forward", 20}});
 }
 
+TEST_CASE("a launch that changes its phase too often is counted without its phases")
+{
+    const fakes::TemporaryFolder folder;
+    Device device;
+    device.name = "gpu:0";
+    Part forward, backward;
+    forward.phase = Phase::forward;
+    backward.phase = Phase::backward;
+    const Profile profile = profile_with(Cupti::open({ROOF_FAKE_CUPTI}), built_in_counter_table(), device,
+                                         {forward, backward}, [] { return CUcontext{}; });
+    const auto step = [&] {
+        for (std::size_t i = 0; i < 300; ++i) {
+            profile.listener.enter(i % 2);
+            profile.listener.leave();
+        }
+    };
+    profile.trace(step);
+    const std::vector<std::string> remarks = profile.count(step);
+    CHECK_THAT(remarks.at(1), Catch::Contains("phases were not counted as a whole: 44 "));
+    profile.write(folder.path(), "row");
+    std::map<CounterScope, std::size_t> scopes;
+    read_records<CounterRecord>(folder.path(),
+                                [&](const std::string&, const CounterRecord& counter) { ++scopes[counter.scope]; });
+    CHECK(scopes.size() == 2);
+    CHECK(scopes[CounterScope::phase] == 0);
+}
+
 TEST_CASE("a second subject can be profiled after the first")
 {
     Device device;

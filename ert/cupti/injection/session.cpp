@@ -116,9 +116,12 @@ void Session::begin_counting()
     });
 }
 
-/// What cannot be counted is timed, from the very launch on that was to be counted first.
+/// What cannot be counted is timed, from the very launch on that was to be counted first. Called where finish() may wait for us: so it
+/// does not wait for that.
 void Session::trace_instead() noexcept
 {
+    const std::unique_lock lock(finishing_, std::try_to_lock);
+    if (!lock.owns_lock() || is_finished_) return;
     if (!traced_.empty() || recorder_->is_running()) return;
     try {
         recorder_->start();

@@ -1,5 +1,6 @@
 #include "tools/roof/programs/recorded_program.hpp"
 
+#include "analysis/counted_work.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/files.hpp"
@@ -20,6 +21,9 @@ namespace fs = std::filesystem;
 constexpr const char* sentence =
     "the time of one step that a program marked as such, or else of all that was recorded of it, "
     "while every kernel, copy and call was traced";
+constexpr const char* counted_sentence =
+    "the kernels of a program that were counted, each alone and repeated, one after the other: their FLOPs, the bytes "
+    "they moved between the device's memory and its caches, and the time they took then";
 constexpr const char* never_called =
     "no process of the program initialised the CUDA driver, or there is no driver here";
 
@@ -92,14 +96,32 @@ std::vector<double> steps_of(const fs::path& process)
     return seconds;
 }
 
-/// Of the kernels that were counted, each alone; 0 without any.
-Seconds counted_time(const fs::path& process)
+void set_seconds(Measurement& row, const std::vector<double>& seconds)
 {
-    Seconds time;
+    row.seconds = Estimate<Seconds>::of(seconds);
+    for (const double one : seconds) {
+        Sample& sample = row.samples.emplace_back();
+        sample.seconds = Seconds{one};
+    }
+}
+
+/// Of a process that was counted and not traced: the kernels that were counted are all that is known of it.
+void set_counted(Measurement& row, const fs::path& process)
+{
+    analysis::Metrics sums;
     read_records<CounterRecord>(process, [&](const std::string&, const CounterRecord& counter) {
-        if (counter.metric == "gpu__time_duration.sum") time += Seconds{counter.value};
+        analysis::Metric& sum = sums[counter.metric];
+        sum.value += counter.value;
+        sum.unit = counter.unit;
     });
-    return time;
+    const analysis::CountedWork work = analysis::count_work(sums);
+    const auto moved = work.bytes.find("DRAM");
+    row.work.flops = work.total();
+    row.work.compulsory = row.work.no_reuse = moved == work.bytes.end() ? Bytes{} : moved->second;
+    row.work.known = Known::counter;
+    if (!work.precision().empty()) row.point.set("precision", work.precision());
+    row.sentence = counted_sentence;
+    set_seconds(row, {sums["gpu__time_duration.sum"].value});
 }
 
 template <class Record>
@@ -169,15 +191,12 @@ Measurement row_of_process(const fs::path& process, const std::string& device, c
     const Summary summary = read_summary(process / "recorded.yaml");
     Measurement row = row_of(program);
     row.device = device;
-    std::vector<double> seconds = steps_of(process);
+    const std::vector<double> seconds = steps_of(process);
     row.remarks = remarks_of(summary, !seconds.empty());
-    if (is_counted_alone(summary)) seconds = {counted_time(process).value};
-    if (seconds.empty()) seconds = {summary.number("recorded_s")};
-    row.seconds = Estimate<Seconds>::of(seconds);
-    for (const double one : seconds) {
-        Sample& sample = row.samples.emplace_back();
-        sample.seconds = Seconds{one};
-    }
+    if (is_counted_alone(summary))
+        set_counted(row, process);
+    else
+        set_seconds(row, seconds.empty() ? std::vector{summary.number("recorded_s")} : seconds);
     return row;
 }
 
