@@ -92,7 +92,12 @@ std::optional<Candidate> Norms::find(const NormShape& shape)
     const std::vector<Candidate> offered = offered_for(shape, settings_, device_);
     const auto same = std::ranges::find_if(offered, [&](const Candidate& one) { return one.engine.name == known; });
     if (same != offered.end()) return *same;
-    return offered.empty() ? std::nullopt : fastest(shape, offered);
+    if (offered.empty()) return std::nullopt;
+    try {
+        return fastest(shape, offered);
+    } catch (const OutOfMemory&) {
+        return std::nullopt;  // no room for both side by side: ours need none of their own
+    }
 }
 
 std::optional<Candidate> Norms::fastest(const NormShape& shape, const std::vector<Candidate>& offered)
