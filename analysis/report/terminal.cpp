@@ -156,7 +156,9 @@ std::string roofs_legend(const Roofs& roofs, int width)
     for (const Ceiling* roof : roofs.compute)
         items.push_back(fmt::format("{} {} {}", printable(roof->precision), printable(roof->operation),
                                     format_si(roof->rate.median.value, roof->unit())));
-    return fitted_items(fmt::format("  roofs (measured, {}):", threads_text(roofs.threads)), items, width);
+    const int devices = roofs.levels.empty() ? 1 : roofs.levels.front()->devices;
+    const std::string of = devices > 1 ? fmt::format("{} devices added", devices) : threads_text(roofs.threads);
+    return fitted_items(fmt::format("  roofs (measured, {}):", of), items, width);
 }
 
 }  // namespace

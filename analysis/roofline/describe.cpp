@@ -30,6 +30,9 @@ std::string explain(const Placement& p)
         text += fmt::format("; {} at least to {}, {} FLOP/B", format_si(far.low.value, "B"), far.level,
                             intensity_text(far.intensity_low, far.intensity_high));
     }
+    if (p.link)
+        text += fmt::format("; {} over each link, {} FLOP/B", format_si(p.link->low.value, "B"),
+                            plain_number(p.link->intensity_high.value, 2));
     if (!p.binds.empty())
         text += fmt::format("; the {} roof allows {}: {} reached", p.binds, format_duration(p.attainable.value),
                             percent(p.fraction));

@@ -1,7 +1,9 @@
 #include "analysis/roofline/place.hpp"
 
+#include "analysis/roofline/link.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/text/rows.hpp"
+#include "ert/method/device_group.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,7 +59,11 @@ Overhead look_up(const Measurement& row, const Ceilings& ceilings, const Machine
 {
     const int threads = threads_of(row);
     Overhead over{roofs_of(ceilings, row.device, threads), nullptr, {}, {}};
-    if (over.roofs.empty()) return over;
+    if (over.roofs.empty()) {
+        if (devices_in(row.device).size() > 1)
+            over.note = "roofs of several devices are those of each, added: calibrate each of them";
+        return over;
+    }
     // A counter's bytes are those at the farthest level, and say nothing of the others.
     if (row.work.known == Known::counter && over.roofs.levels.size() > 1)
         over.roofs.levels.erase(over.roofs.levels.begin(), over.roofs.levels.end() - 1);
@@ -211,6 +217,29 @@ Placement place_step(Placement p, const Measurement& row, const Overhead& over)
     return settle(std::move(p), row.work.flops, works, over);
 }
 
+/// The link's roof over a whole step. Messages may go beside the step's own work, so the longer of the two times is the least. The
+/// roofs that claims are drawn from are others: where the link binds, it alone is claimed.
+void place_under_link(Placement& p, const Measurement& row, const Ceilings& ceilings)
+{
+    if (devices_in(row.device).size() < 2 || p.levels.empty() || !(row.messages.value > 0)) return;
+    const Ceiling* const link = link_between_gpus(ceilings);
+    if (link == nullptr) return remark(p.note, "no link between the devices was measured");
+    const Bytes bytes = link_bytes(row);
+    const ByteRate roof{link->rate.median.value};
+    const Intensity intensity = p.flops / bytes;
+    p.link = LevelPlacement{"link", bytes, bytes, Known::analytic, intensity, intensity, roof};
+    const Seconds least = bytes / roof;
+    if (least <= p.attainable) return;
+    p.attainable = least;
+    p.binds = p.link->level;
+    p.binds_compute = false;
+    p.claims = {{p.binds, 1}};
+    p.fraction = least / p.seconds.median;
+    p.headroom = std::max(Seconds{}, p.seconds.median - least);
+    p.above = p.fraction > 1;
+    if (p.above) remark(p.note, "above the link's roof: the calibration was disturbed: calibrate again");
+}
+
 void place_phases(std::vector<Placement>& placements, const Placement& blank, const Measurement& row,
                   const Overhead& over)
 {
@@ -321,6 +350,7 @@ std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, c
     place_phases(placements, blank, row, over);
     for (const PartMeasurement& part : row.parts) placements.push_back(place_layer(blank, part, over));
     claim_bounds(placements, over.roofs);
+    place_under_link(placements.front(), row, ceilings);
     look_beyond_roofs(placements, latency_of_memory(ceilings, row.device));
     return placements;
 }

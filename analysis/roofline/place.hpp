@@ -4,6 +4,7 @@
 //   intensity          FLOPs / bytes, so an interval too
 //   attainable time    max(executed FLOPs / compute roof, compulsory bytes / bandwidth roof of each level); of a step or a
 //                      phase, the sum over its parts, which run one after another
+//                      of ranks on several devices at least what the link between them takes for the messages
 //   fraction           attainable / measured time;  headroom = measured - attainable, never below 0
 // Rate and intensity count the model's FLOPs. Executed are those FLOPs too, unless the algorithm is known to do with others
 // (Winograd's, or a direct convolution that leaves out the padding): then the rate may lie above a roof, and the note says why.
@@ -73,6 +74,10 @@ struct Placement {
     Known known = Known::analytic;       ///< how FLOPs and bytes are known
     Estimate<FlopRate> rate;             ///< flops / seconds
     std::vector<LevelPlacement> levels;  ///< nearest to the core first; empty without ceilings
+
+    /// Of a step on several devices, as if the link between them were a level: bytes that each one's carries each way (link.hpp)
+    /// under the fastest all-reduce that was measured. None for anything else.
+    std::optional<LevelPlacement> link;
 
     FlopRate compute_roof;  ///< of the row's precision; 0 if it was not measured
     int roof_threads = 0;   ///< the thread count of the roofs

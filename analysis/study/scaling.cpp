@@ -1,5 +1,6 @@
 #include "analysis/study/scaling.hpp"
 
+#include "analysis/roofline/link.hpp"
 #include "analysis/text/narrow.hpp"
 #include "analysis/text/rows.hpp"
 #include "analysis/text/words.hpp"
@@ -40,19 +41,9 @@ bool is_one_rank_of(const Measurement& one, const Measurement& row)
            without_exchange(one.point) == without_exchange(row.point);
 }
 
-const Ceiling* fastest_link(const Ceilings& ceilings)
-{
-    const Ceiling* fastest = nullptr;
-    for (const Ceiling& ceiling : ceilings.all) {
-        if (ceiling.kind != Role::bandwidth || ceiling.operation != "bus") continue;
-        if (fastest == nullptr || fastest->rate.median < ceiling.rate.median) fastest = &ceiling;
-    }
-    return fastest;
-}
-
 Scaling scaling_of(const Measurement& row, const Study& study)
 {
-    Scaling scaling{.row = &row, .link = row.device == "cpu" ? nullptr : fastest_link(study.ceilings)};
+    Scaling scaling{.row = &row, .link = row.device == "cpu" ? nullptr : link_between_gpus(study.ceilings)};
     const auto& rows = study.results.rows;
     const auto alone = std::ranges::find_if(rows, [&](const Measurement& other) { return is_one_rank_of(other, row); });
     if (alone == rows.end() || alone->images_per_second() <= 0) return scaling;
@@ -91,10 +82,7 @@ std::vector<std::string> cells_of(const Scaling& scaling)
 ByteRate bus_bandwidth(const Measurement& row)
 {
     const Seconds time = row.exposed.median + row.hidden.median;
-    if (row.ranks() < 2 || !(time.value > 0)) return {};
-    const bool to_one = value_or(row, "communication", "overlapped") == "broadcast";
-    const double factor = to_one ? 1 : 2.0 * (row.ranks() - 1) / row.ranks();
-    return row.messages * factor / time;
+    return time.value > 0 ? link_bytes(row) / time : ByteRate{};
 }
 
 std::vector<Scaling> scalings(const Study& study)

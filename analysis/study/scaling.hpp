@@ -10,9 +10,8 @@
 
 namespace roof::analysis {
 
-/// What each rank's link carried each way while messages were under way: bytes over exposed and hidden time, times 2(n-1)/n for an
-/// all-reduce, as a ring moves them (docs/parallel.md); times 1 where parameters are broadcast and gradients reduced to one rank. 0
-/// for one rank.
+/// What each rank's link carried each way while messages were under way: link_bytes() (link.hpp) over exposed and hidden time. 0 for
+/// one rank.
 ByteRate bus_bandwidth(const Measurement& row);
 
 /// A row of several ranks beside that of one rank at the same point.

@@ -1,5 +1,6 @@
 #include "analysis/study/study.hpp"
 
+#include "analysis/roofline/group_roofs.hpp"
 #include "ert/method/files.hpp"
 
 namespace roof::analysis {
@@ -22,7 +23,7 @@ Study make_study(Results results, Results calibration)
     Study study;
     study.results = std::move(results);
     study.calibration = std::move(calibration);
-    study.ceilings = fit_ceilings(study.calibration.rows, study.calibration.machine);
+    study.ceilings = with_groups(fit_ceilings(study.calibration.rows, study.calibration.machine), study.results.rows);
     for (const Measurement& row : study.results.rows)
         for (Placement& placement : place(row, study.ceilings, study.calibration.machine))
             study.placements.push_back(std::move(placement));

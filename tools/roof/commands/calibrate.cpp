@@ -5,6 +5,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/ceiling.hpp"
+#include "ert/method/device_group.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/arguments.hpp"
 #include "tools/roof/console/output.hpp"
@@ -31,13 +32,21 @@ struct Options {
     bool json = false;
 };
 
+/// Of a group, "gpu:0,1", the plan of each device, one after the other: what trains on both stands under the ceilings of each, added.
 /// A GPU that is not here has a plan all the same: its rows say why they are not measured.
 Plan plan_for(const std::string& device, const Machine& machine, const Options& options)
 {
     const bool is_gpu = device.starts_with("gpu:");
     const std::string kind = is_gpu ? "gpu" : machine.device(device).kind;
     Plan plan = find_plan("calibrate/" + kind + (options.quick ? "-quick" : ""));
-    for (PlanEntry& entry : plan.entries) entry.device = device;
+    std::vector<PlanEntry> entries;
+    for (const std::string& one : devices_in(device)) {
+        for (PlanEntry entry : plan.entries) {
+            entry.device = one;
+            entries.push_back(std::move(entry));
+        }
+    }
+    plan.entries = std::move(entries);
     return plan;
 }
 
