@@ -31,6 +31,12 @@ struct WinogradEnd {
     bool relu = false;
 };
 
+/// What is multiplied for the weights' gradient: v[tile][lanes] of the source, z[tile][wide] of the result's gradient.
+struct WinogradPair {
+    const float* v;
+    const float* z;
+};
+
 /// A wide block is one of 2 * lanes channels.
 struct WinogradLoops {
     const char* name;
@@ -52,7 +58,7 @@ struct WinogradLoops {
     void (*results)(const WinogradTiles& order, int channels, const float* m, const WinogradSpread& spread, Range tiles,
                     Range wide_blocks, const WinogradEnd& end, float* y);
     /// m[input of a block][wide], plus what was there if `add`: the sum over tiles of v[tile][lanes] * z[tile][wide].
-    void (*correlate)(const float* v, const float* z, int tiles, float* m, bool add);
+    void (*correlate)(const WinogradPair& now, const WinogradPair& next, int tiles, float* m, bool add);
     /// The gradient of a block of weights from its sums at the points, which lie `apart` numbers from each other.
     void (*weights_gradient)(const float* m, std::size_t apart, int inputs, int input_block, int wide_block, float* dw);
 };

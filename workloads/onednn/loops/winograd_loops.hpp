@@ -102,9 +102,9 @@ class WinogradLoopsFor {
         }
     }
 
-    static void correlate(const float* v, const float* z, int tiles, float* m, bool add)
+    static void correlate(const WinogradPair& now, const WinogradPair& next, int tiles, float* m, bool add)
     {
-        for (int c = 0; c < lanes; c += side) correlation(v + c, z, tiles, m + c * wide, add);
+        for (int c = 0; c < lanes; c += side) correlation({now.v + c, now.z}, next, tiles, m + c * wide, add);
     }
 
     static void weights_gradient(const float* m, std::size_t apart, int inputs, int input_block, int wide_block,
@@ -114,7 +114,7 @@ class WinogradLoopsFor {
             float* to =
                 dw + (std::size_t(2 * wide_block + half) * (inputs / lanes) + input_block) * taps * lanes * lanes;
             for (int c = 0; c < lanes; ++c)
-                Transforms::weights_gradient(m + c * wide + half * lanes, apart, to + c * lanes, lanes * lanes);
+                Transforms::weights_gradient(m + c * wide + half * lanes, wide, apart, to + c * lanes, lanes * lanes);
         }
     }
 
@@ -182,9 +182,14 @@ class WinogradLoopsFor {
         }
     }
 
-    /// m[c][k] of `side` input channels and two vectors of k, over the tiles.
-    static void correlation(const float* v, const float* z, int tiles, float* m, bool add)
+    /// m[c][k] of `side` input channels and two vectors of k, over the tiles. Fetches what comes next.
+    static void correlation(WinogradPair now, WinogradPair next, int tiles, float* m, bool add)
     {
+#pragma GCC unroll 16
+        for (int c = side; c < 2 * side; ++c) {
+            __builtin_prefetch(m + c * wide, 1);
+            __builtin_prefetch(m + c * wide + lanes, 1);
+        }
         Floats sum[side][2];
 #pragma GCC unroll 16
         for (int c = 0; c < side; ++c) {
@@ -196,15 +201,18 @@ class WinogradLoopsFor {
         }
         for (int t = 0; t < tiles; ++t) {
             Floats left, right;
-            Lane::load(z, left);
-            Lane::load(z + lanes, right);
+            Lane::load(now.z, left);
+            Lane::load(now.z + lanes, right);
+            __builtin_prefetch(next.v, 0, 2);
+            __builtin_prefetch(next.z, 0, 2);
+            __builtin_prefetch(next.z + lanes, 0, 2);
 #pragma GCC unroll 16
             for (int c = 0; c < side; ++c) {
-                sum[c][0] += v[c] * left;
-                sum[c][1] += v[c] * right;
+                sum[c][0] += now.v[c] * left;
+                sum[c][1] += now.v[c] * right;
             }
-            v += lanes;
-            z += wide;
+            now = {now.v + lanes, now.z + wide};
+            next = {next.v + lanes, next.z + wide};
         }
 #pragma GCC unroll 16
         for (int c = 0; c < side; ++c) {

@@ -25,6 +25,10 @@ class WinogradWeights {
         bool is_first;
     };
 
+    struct Place {
+        int point, input_block, wide_block;
+    };
+
     bool at_once() const { return piece_ == tiles_.count(); }
     int input_blocks() const { return shape_.inputs / lanes_; }
     int wide_blocks() const { return shape_.outputs / (2 * lanes_); }
@@ -32,9 +36,12 @@ class WinogradWeights {
     std::size_t cell_at(int input_block, int wide_block) const;
     WinogradSpread spread(int tiles, int channels, int wide) const;
     Piece piece(int first, float* scratch) const;
-    void correlate(const Piece& piece, int point, int input_block, int wide_block, float* m) const;
+    WinogradPair pair(const Piece& piece, const Place& at) const;
+    /// One point's sums of one cell, a block of inputs by a wide block of outputs.
+    void correlate(const Piece& piece, const Place& now, const Place& next, float* m) const;
     void finish_cells(const Piece& piece, Range cells, float* m, float* dw) const;
-    void add_to_sums(const Piece& piece, Range items, float* m) const;
+    /// A row: at one point, of one block of inputs.
+    void add_to_sums(const Piece& piece, Range rows, float* m) const;
     void gradients_of_sums(const float* m, Range cells, float* dw) const;
 
     const WinogradLoops& loops_;
