@@ -52,6 +52,8 @@ TEST_CASE("Executed FLOPs follow from the implementation's name")
     const model::LayerWork body = model::work_of(net, 2, 2, Precision::fp32);
     const double products = 2.0 * 2 * 16 * 32 * 32 * 36;
     CHECK(executed_flops("jit_wino_4x3:avx512_core", net, 2, 2).value == products);
+    CHECK(executed_flops("roof:wino_4x3:avx512", net, 2, 2).value ==
+          2.0 * 2 * 22 * 22 * 32 * 32);  // 14 = 4 + 4 + 4 + 2
     CHECK(executed_flops("jit:avx512_core", net, 2, 2).value == 2.0 * static_cast<double>(body.multiply_adds_unpadded));
     CHECK(executed_flops("x64:gemm:jit", net, 2, 2).value == 0);
     CHECK(executed_flops("ref:any", net, 2, 2).value == 0);

@@ -182,6 +182,11 @@ TEST_CASE("Winograd's passes give the same with weights too large for a cache, a
     const std::vector<WinogradShape> shapes{
         {.batch = 1, .inputs = 512, .outputs = 256, .height = 5, .width = 5},  // by channels
         {.batch = 1, .inputs = 32, .outputs = 32, .height = 90, .width = 90},  // tiles in pieces
+        {.batch = 1,
+         .inputs = 192,
+         .outputs = 192,
+         .height = 6,
+         .width = 7},  // too large to be near, small enough for all
         {.batch = 2, .inputs = 352, .outputs = 352, .height = 5, .width = 5},  // just beyond small
     };
     for (const WinogradLoops* loops : loops_here()) {
@@ -192,6 +197,31 @@ TEST_CASE("Winograd's passes give the same with weights too large for a cache, a
             check_backward_data(*loops, c, 2);
             check_backward_weights(*loops, c, 2);
         }
+    }
+}
+
+TEST_CASE("Each result lies in one tile of one thread, and a tile needs two points more each way than it has results")
+{
+    const int batch = 3;
+    for (const auto& [height, width] : {std::pair{4, 8}, {7, 14}, {13, 5}, {3, 9}, {1, 1}}) {
+        CAPTURE(height, width);
+        std::vector<int> covered(static_cast<std::size_t>(batch * height * width));
+        for (const int thread : {0, 1}) {
+            const WinogradTiles tiles(batch, height, width, thread, 2);
+            for (int tile = 0; tile < tiles.count(); ++tile) {
+                const WinogradPlace at = tiles.place_of(tile);
+                for (int result = 0; result < at.rows * at.columns; ++result) {
+                    const int row = at.row + result / at.columns, column = at.column + result % at.columns;
+                    ++covered[static_cast<std::size_t>((at.image * height + row) * width + column)];
+                }
+                for (int point = 0; point < winograd_points; ++point) {
+                    const bool is_needed = point / 6 < at.rows + 2 && point % 6 < at.columns + 2;
+                    const Range needing = tiles.needing(point);
+                    CHECK((tile >= needing.begin && tile < needing.end) == is_needed);
+                }
+            }
+        }
+        CHECK(std::ranges::count(covered, 1) == std::ssize(covered));
     }
 }
 

@@ -6,6 +6,7 @@
 // standard library is called here.
 #pragma once
 
+#include "workloads/onednn/loops/winograd_isa.hpp"
 #include "workloads/onednn/loops/winograd_transforms.hpp"
 
 #include <cstddef>
@@ -114,7 +115,7 @@ class WinogradLoopsFor {
             float* to =
                 dw + (std::size_t(2 * wide_block + half) * (inputs / lanes) + input_block) * taps * lanes * lanes;
             for (int c = 0; c < lanes; ++c)
-                Transforms::weights_gradient(m + c * wide + half * lanes, wide, apart, to + c * lanes, lanes * lanes);
+                Transforms::weights_gradient(m + c * wide + half * lanes, apart, to + c * lanes, lanes * lanes);
         }
     }
 

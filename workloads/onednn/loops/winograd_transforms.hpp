@@ -82,10 +82,8 @@ class WinogradTransforms {
                            storing(u, apart));
     }
 
-    /// `next`: numbers from here to what comes next.
-    static void weights_gradient(const float* m, std::size_t next, std::size_t apart, float* dw, std::size_t tap_apart)
+    static void weights_gradient(const float* m, std::size_t apart, float* dw, std::size_t tap_apart)
     {
-        fetch_points(m + next, apart);
         both_ways<span, 3>(
             [](const auto& t, auto& g) { Points::weights_gradient(t, g); }, loading(m, span, apart),
             [=](int row, int column, const Floats& g) { Lane::store(g, dw + (row * 3 + column) * tap_apart); });
