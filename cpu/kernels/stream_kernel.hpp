@@ -50,8 +50,10 @@ struct Shape {
     int vectors = 16;  ///< of each array in one iteration
     int group = 1;     ///< reads in a row before their writes; divides `vectors`
     int ahead = 0;     ///< bytes ahead of which the sources are prefetched; 0: not
+    /// Triad: of so many vectors one is stored behind the next vector's first load, not before it; 0: of none.
+    int late = 0;
 
-    /// "16 per iteration, groups of 4, prefetch 1024 bytes ahead"
+    /// "16 per iteration, groups of 4, prefetch 1024 bytes ahead"; "4 per iteration, one store in 4 late"
     std::string text() const;
 };
 
@@ -84,8 +86,10 @@ class StreamKernel : public Emitter {
   private:
     void generate();
     std::vector<Xbyak::Reg64> used_pointers() const;
+    bool is_stored_late(int index) const;
     void emit_iteration();
     void emit_prefetch(int offset);
+    void emit_first_load(int index);
     void emit_read(int index);
     void emit_write(int index);
     int accumulators() const;

@@ -21,6 +21,15 @@ std::size_t lines_of(const Point& point)
     return bytes / chase_line / ChaseKernel::unroll * ChaseKernel::unroll;
 }
 
+/// Twice: a last cache that takes what the nearer ones evict has it only then.
+void read_in_order(const std::byte* memory, std::size_t lines)
+{
+    constexpr int passes = 2;
+    for (int pass = 0; pass < passes; ++pass)
+        for (std::size_t i = 0; i < lines; ++i)
+            static_cast<void>(*static_cast<const volatile std::byte*>(memory + i * chase_line));
+}
+
 class LatencySubject : public Subject {
   public:
     LatencySubject(const Mapping& mapping, std::size_t lines, std::string id, std::shared_ptr<Stock> stock)
@@ -40,6 +49,7 @@ class LatencySubject : public Subject {
 
     void launch(Trace& trace) override
     {
+        settle();
         team_.launch(trace, [&](int) { chase(iterations_); });
     }
 
@@ -78,14 +88,19 @@ class LatencySubject : public Subject {
         at_ = begin;
     }
 
-    /// A launch walks a small part of a large set, so the set must lie where it belongs before. A last cache that takes what
-    /// the nearer ones evict holds it only after it has gone round.
+    /// A chase is slow: before it comes round, what strangers bring into a cache that they share has driven its lines out. To
+    /// read the set in order is fast enough to bring them back. A chase behind that leaves in the nearer caches what a chase
+    /// leaves there, and not the end of the set.
     void settle()
     {
-        constexpr std::size_t most_lines = std::size_t{1} << 18;  // 16 MiB: beyond, a cycle takes tens of milliseconds
-        constexpr std::size_t cycles = 2;
+        constexpr std::size_t most_lines = std::size_t{1} << 18;  // 16 MiB: beyond, it takes a millisecond and more
+        constexpr std::size_t most_chased = std::size_t{1} << 14;
         if (lines_ > most_lines) return;
-        team_.run([&](int) { chase(cycles * lines_ / ChaseKernel::unroll); });
+        const std::size_t chased = std::min(lines_ / 2, most_chased) / ChaseKernel::unroll;
+        team_.run([&](int) {
+            read_in_order(start_, lines_);
+            chase(std::max<std::size_t>(1, chased));
+        });
     }
 
     /// What a check walks: the whole cycle, unless that takes many milliseconds.

@@ -34,7 +34,7 @@ void for_candidates(const Stream& stream, const std::vector<Isa>& isas, std::siz
 
 const StreamKernel& kernel(Stock& stock, const Isa& isa, const Stream& stream, const Shape& shape, bool fused)
 {
-    const StreamMaker::KernelKey key{isa.name, stream.name, shape.vectors, shape.group, shape.ahead, fused};
+    const StreamMaker::KernelKey key{isa.name, stream.name, shape.vectors, shape.group, shape.ahead, shape.late, fused};
     return stock.kernels.try_emplace(key, isa, stream, shape, fused).first->second;
 }
 

@@ -7,13 +7,10 @@
 // fastest; that member's own estimate is the ceiling. One lucky point cannot set it, nor a slope towards the next level
 // pull it down. A latency is that at the middle of the plateau: near its lower end the level before still answers some.
 //
-// What the core does alone, its arithmetic and its own caches, goes with the clock: such a ceiling is its rate per clock at the
-// clock that the cores sustained over all rows (core_clock.hpp), its interval the product of both intervals. Where visits
-// disagree, the interval spans what was seen; where a rate has hardly an undisturbed sample, it reaches up to what the rate may
-// be without the disturbance.
-#include "ert/base/text.hpp"
+// How a ceiling's rate and interval follow from its point is ceiling_maker.cpp's. Where a rate has hardly an undisturbed
+// sample, its interval reaches up to what the rate may be without the disturbance.
 #include "ert/method/ceiling.hpp"
-#include "ert/method/core_clock.hpp"
+#include "ert/method/ceiling_maker.hpp"
 #include "ert/method/levels.hpp"
 
 #include <algorithm>
@@ -29,107 +26,6 @@ namespace {
 using SweepKey = std::tuple<std::string, int, std::string, std::string>;
 using Sweeps = std::map<SweepKey, Sweep>;
 
-std::string text_or(const Point& point, std::string_view axis, std::string_view otherwise)
-{
-    return std::string(point.has(axis) ? std::string_view(point.text(axis)) : otherwise);
-}
-
-int threads_of(const Point& point)
-{
-    return point.has("threads") ? static_cast<int>(point.integer("threads")) : 1;
-}
-
-/// What is unusual about a row, in words; empty if nothing is.
-std::string condition_of(const Point& point)
-{
-    std::vector<std::string> words;
-    if (text_or(point, "placement", "cores") != "cores") words.push_back(point.text("placement"));
-    if (text_or(point, "pages", "huge") != "huge") words.push_back(point.text("pages") + " pages");
-    if (point.has("path")) words.push_back(point.text("path"));
-    if (point.has("cpu_node") && point.has("memory_node"))
-        words.push_back("node " + point.text("cpu_node") + " from node " + point.text("memory_node"));
-    return join(words, ", ");
-}
-
-/// Half-widths that still are one rate. Beyond the caches of one's own, neighbours' traffic is part of what a machine gives.
-constexpr double tolerance_of_core = 0.01;
-constexpr double tolerance_of_memory = 0.03;
-
-/// The core's own, or its nearest caches.
-bool is_near(const std::string& level)
-{
-    return level == "core" || level == "L1" || level == "L2";
-}
-
-/// Sets the rate of what goes with the clock; of a rate per clock of all threads together.
-void set_at(const Estimate<Hertz>& clock, const Estimate<Quantity<0, 0, 0>>& per_clock, Ceiling& ceiling)
-{
-    ceiling.clock = clock;
-    ceiling.rate.median = per_clock.median * clock.median;
-    ceiling.rate.low = per_clock.low * clock.low;
-    ceiling.rate.high = per_clock.high * clock.high;
-    ceiling.rate.n = per_clock.n;
-}
-
-/// A rate that goes with the clock is judged at one clock: the interval of the clock tells the rest.
-void set_rate(const Sustained& point, const CoreClock& clocks, Ceiling& ceiling)
-{
-    ceiling.rate = point.rate;
-    ceiling.clock = point.best.clock;
-    ceiling.steadiness = point.steadiness(point.rate.relative_half_width(), tolerance_of_memory);
-    if (!is_near(ceiling.level)) return;
-    const Estimate<Hertz> clock = clocks.sustained_under(point.best);
-    const bool goes_with_clock = clock.n > 0 && point.per_clock.n >= least_samples;
-    if (goes_with_clock) set_at(clock, point.per_clock, ceiling);
-    const double half_width =
-        goes_with_clock ? point.per_clock.relative_half_width() : point.rate.relative_half_width();
-    ceiling.steadiness = point.steadiness(half_width, tolerance_of_core);
-}
-
-/// Visits that disagree tell of weather longer than they are: the interval reaches from what half of all samples reach to the
-/// fastest seen.
-void span_what_was_seen(const Sustained& point, Ceiling& ceiling)
-{
-    if (ceiling.steadiness == Steadiness::steady || point.fastest <= 0) return;
-    ceiling.rate.low.value = std::min(ceiling.rate.low.value, point.typical);
-    ceiling.rate.high.value = std::max(ceiling.rate.high.value, point.fastest);
-}
-
-Ceiling ceiling_of(const Sustained& point, const std::string& level, const CoreClock& clocks)
-{
-    const Measurement& row = point.best;
-    Ceiling ceiling;
-    ceiling.device = row.device;
-    ceiling.kind = row.role;
-    ceiling.level = level;
-    ceiling.operation = text_or(row.point, "operation", row.bench);
-    ceiling.precision = text_or(row.point, "precision", "");
-    ceiling.isa = text_or(row.point, "isa", "");
-    ceiling.condition = condition_of(row.point);
-    ceiling.threads = threads_of(row.point);
-    set_rate(point, clocks, ceiling);
-    span_what_was_seen(point, ceiling);
-    if (row.point.has("working_set")) ceiling.working_set = Bytes{row.point.number("working_set")};
-    ceiling.variant = row.variant;
-    ceiling.per_clock = point.per_clock;
-    for (auto* const end : {&ceiling.per_clock.median, &ceiling.per_clock.low, &ceiling.per_clock.high})
-        end->value /= ceiling.threads;
-    ceiling.modes = point.modes;
-    ceiling.usual = point.usual;
-    ceiling.visits = point.visits;
-    ceiling.disturbed = point.disturbed || (point.disturbances > 0 && point.rate.n < least_samples);
-    ceiling.point = row.id();
-    return ceiling;
-}
-
-Ceiling ceiling_of(const Sustained& point, const MeasuredLevel& level, const CoreClock& clocks)
-{
-    Ceiling ceiling = ceiling_of(point, level.name, clocks);
-    ceiling.working_set_low = level.from;
-    ceiling.working_set_high = level.to;
-    return ceiling;
-}
-
 void add_to_sweeps(const Sustained& point, Sweeps& sweeps)
 {
     const Measurement& row = point.best;
@@ -140,11 +36,11 @@ void add_to_sweeps(const Sustained& point, Sweeps& sweeps)
 }
 
 /// Of messages of many sizes, the fastest is the path's ceiling. A rank alone shows that a function works, and has no path.
-void add_of_path(const Sustained& point, const CoreClock& clocks, std::vector<Ceiling>& of_paths)
+void add_of_path(const Sustained& point, const CeilingMaker& maker, std::vector<Ceiling>& of_paths)
 {
     const Point& at = point.best.point;
     if (text_or(at, "operation", "") == "alone") return;
-    Ceiling ceiling = ceiling_of(point, at.text("path"), clocks);
+    Ceiling ceiling = maker.make(point, at.text("path"));
     const auto same = std::ranges::find_if(of_paths, [&](const Ceiling& other) {
         return at.has("size") && other.device == ceiling.device && other.level == ceiling.level &&
                other.operation == ceiling.operation;
@@ -222,13 +118,12 @@ std::vector<MeasuredLevel> with_most_threads(const std::vector<MeasuredLevel>& l
 
 using Choose = const Sustained* (*)(const Sweep&, const MeasuredLevel&);
 
-void add_level_ceilings(const Sweeps& sweeps, Choose choose, const CoreClock& clocks, Ceilings& ceilings)
+void add_level_ceilings(const Sweeps& sweeps, Choose choose, const CeilingMaker& maker, Ceilings& ceilings)
 {
     for (const auto& [key, sweep] : sweeps) {
         for (const MeasuredLevel& level : ceilings.levels_by_threads) {
             if (level.device != std::get<0>(key) || level.threads != std::get<1>(key)) continue;
-            if (const Sustained* const point = choose(sweep, level))
-                ceilings.all.push_back(ceiling_of(*point, level, clocks));
+            if (const Sustained* const point = choose(sweep, level)) ceilings.all.push_back(maker.make(*point, level));
         }
     }
 }
@@ -257,41 +152,71 @@ void reach_up_where_disturbed(std::vector<Ceiling>& all)
     }
 }
 
+/// The working-set sweeps among the points.
+struct AllSweeps {
+    Sweeps bandwidths;
+    Sweeps latencies;
+};
+
+bool is_of_path(const Measurement& row)
+{
+    return row.point.has("path") && row.role != Role::compute;
+}
+
+AllSweeps sweeps_in(const std::vector<Sustained>& points)
+{
+    AllSweeps sweeps;
+    for (const Sustained& point : points) {
+        const Measurement& row = point.best;
+        if (point.visits == 0 || is_of_path(row) || !row.point.has("working_set")) continue;
+        if (row.role == Role::latency) add_to_sweeps(point, sweeps.latencies);
+        if (row.role == Role::bandwidth && !row.point.has("cpu_node")) add_to_sweeps(point, sweeps.bandwidths);
+    }
+    return sweeps;
+}
+
+void add_compute_ceilings(const std::vector<Sustained>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
+{
+    for (const Sustained& point : points) {
+        // A point on the curve under the roofs is no roof.
+        if (point.visits == 0 || point.best.role != Role::compute || point.best.point.has("intensity")) continue;
+        all.push_back(maker.make(point, "core"));
+    }
+}
+
+void add_node_ceilings(const std::vector<Sustained>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
+{
+    for (const Sustained& point : points) {
+        const Measurement& row = point.best;
+        const bool is_of_node =
+            row.role == Role::bandwidth && row.point.has("working_set") && row.point.has("cpu_node");
+        if (point.visits > 0 && is_of_node && !is_of_path(row)) all.push_back(maker.make(point, "DRAM"));
+    }
+}
+
+void add_path_ceilings(const std::vector<Sustained>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
+{
+    std::vector<Ceiling> of_paths;
+    for (const Sustained& point : points)
+        if (point.visits > 0 && is_of_path(point.best)) add_of_path(point, maker, of_paths);
+    all.insert(all.end(), of_paths.begin(), of_paths.end());
+}
+
 }  // namespace
 
 Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
 {
-    Ceilings ceilings;
-    Sweeps bandwidths;
-    Sweeps latencies;
-    std::vector<Ceiling> of_nodes;
-    std::vector<Ceiling> of_paths;
     const std::vector<Sustained> points = sustained(rows);
-    const CoreClock clocks(rows);
-    for (const Sustained& point : points) {
-        const Measurement& row = point.best;
-        if (point.visits == 0) continue;
-        // A point on the curve under the roofs is no roof.
-        if (row.role == Role::compute && !row.point.has("intensity"))
-            ceilings.all.push_back(ceiling_of(point, "core", clocks));
-        if (row.point.has("path") && row.role != Role::compute) {
-            add_of_path(point, clocks, of_paths);
-            continue;
-        }
-        if (!row.point.has("working_set")) continue;
-        if (row.role == Role::latency) add_to_sweeps(point, latencies);
-        if (row.role != Role::bandwidth) continue;
-        if (row.point.has("cpu_node"))
-            of_nodes.push_back(ceiling_of(point, "DRAM", clocks));
-        else
-            add_to_sweeps(point, bandwidths);
-    }
-    ceilings.levels_by_threads = find_levels(bandwidths, machine);
+    const AllSweeps sweeps = sweeps_in(points);
+    Ceilings ceilings;
+    ceilings.levels_by_threads = find_levels(sweeps.bandwidths, machine);
     ceilings.levels = with_most_threads(ceilings.levels_by_threads);
-    add_level_ceilings(bandwidths, best_held, clocks, ceilings);
-    ceilings.all.insert(ceilings.all.end(), of_nodes.begin(), of_nodes.end());
-    add_level_ceilings(latencies, in_the_middle, clocks, ceilings);
-    ceilings.all.insert(ceilings.all.end(), of_paths.begin(), of_paths.end());
+    const CeilingMaker maker(rows, points, ceilings.levels_by_threads);
+    add_compute_ceilings(points, maker, ceilings.all);
+    add_level_ceilings(sweeps.bandwidths, best_held, maker, ceilings);
+    add_node_ceilings(points, maker, ceilings.all);
+    add_level_ceilings(sweeps.latencies, in_the_middle, maker, ceilings);
+    add_path_ceilings(points, maker, ceilings.all);
     reach_up_where_disturbed(ceilings.all);
     return ceilings;
 }

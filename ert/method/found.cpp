@@ -41,15 +41,21 @@ std::vector<long long> fastest_pair(const Ceilings& ceilings, const MeasuredLeve
     return {};
 }
 
-/// And one that nearly fills the level: some operations are at their best there, where prefetchers have had time to start.
-std::vector<long long> with_a_full_one(std::vector<long long> pair, const std::set<long long>& sizes,
-                                       const MeasuredLevel& level)
+/// Neighbouring sizes that nearly fill the level, ascending: there prefetchers have had time to start, and little of the set is
+/// left in the level before. They follow from where the level ends alone, so that calibrations in a row choose alike: the size
+/// at which loads were fastest would differ between them.
+std::vector<long long> nearly_full(const std::set<long long>& sizes, const MeasuredLevel& level)
 {
     constexpr double nearly = 0.8;
-    auto full = sizes.upper_bound(std::llround(level.to.value * nearly));
-    if (pair.empty() || full == sizes.begin() || *--full <= pair.back()) return pair;
-    pair.push_back(*full);
-    return pair;
+    const bool is_memory = level.beyond.value == 0;
+    const std::size_t wanted = is_memory ? 2 : 3;
+    const double most = is_memory ? level.to.value : nearly * level.to.value;
+    std::vector<long long> held;
+    for (auto size = sizes.upper_bound(std::llround(most)); size != sizes.begin() && held.size() < wanted;) {
+        if (static_cast<double>(*--size) < level.from.value) break;
+        held.insert(held.begin(), *size);
+    }
+    return held;
 }
 
 /// Between the level's last working set and the first beyond it, in whole pages for every thread.
@@ -83,8 +89,10 @@ FoundSizes find_sizes(std::span<const Measurement> rows, const Machine& machine)
             auto& list = found[{level.device, level.threads, word}];
             list.insert(list.end(), sizes.begin(), sizes.end());
         };
-        const std::vector<long long> pair = fastest_pair(ceilings, level, swept_sizes(rows, level));
-        add("levels", with_a_full_one(pair, swept_sizes(rows, level), level));
+        const std::set<long long> sizes = swept_sizes(rows, level);
+        const std::vector<long long> pair = fastest_pair(ceilings, level, sizes);
+        const std::vector<long long> full = nearly_full(sizes, level);
+        add("levels", full.empty() ? pair : full);
         if (!pair.empty()) add("fastest", {pair.front()});
         add("edges", across_the_edge(level));
     }

@@ -102,6 +102,12 @@ double misfit(std::span<const LogPoint> points, const Line& line)
     return sum;
 }
 
+/// What is cheaper left out.
+bool lies_off(const LogPoint& point, const Line& line)
+{
+    return std::abs(point.y - line.at(point.x)) > std::sqrt(most_cost_of_point) * point.noise;
+}
+
 /// The cheapest split: plateaus in order, the points of no plateau between them.
 std::vector<Plateau> best_split(std::span<const LogPoint> points)
 {
@@ -114,7 +120,10 @@ std::vector<Plateau> best_split(std::span<const LogPoint> points)
         for (std::size_t begin = 0; begin + least_points <= end; ++begin) {
             const auto part = points.subspan(begin, end - begin);
             if (part.back().x - part.front().x < least_span) continue;
-            const double with = cost[begin] + cost_of_plateau + misfit(part, fit_line(part));
+            const Line line = fit_line(part);
+            // Or points close together would borrow the span of a level from a stray one.
+            if (lies_off(part.front(), line) || lies_off(part.back(), line)) continue;
+            const double with = cost[begin] + cost_of_plateau + misfit(part, line);
             if (with < cost[end]) {
                 cost[end] = with;
                 last[end] = Plateau{begin, end - 1};

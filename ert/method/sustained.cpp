@@ -33,6 +33,13 @@ double middle_of(std::vector<double> values)
     return 0.5 * (*middle + *std::max_element(values.begin(), middle));
 }
 
+std::vector<double> middles_of(const std::vector<Visit>& visits)
+{
+    std::vector<double> middles;
+    for (const Visit& visit : visits) middles.push_back(middle_of(visit));
+    return middles;
+}
+
 /// Rows made without samples, and those of an older release, have their estimate alone.
 Visit rates_of(const Measurement& row)
 {
@@ -152,7 +159,7 @@ Visit per_clock_of(const Measurement& row)
 }
 
 /// A visit with a sample or two has no median worth the name; it counts only where no other has more.
-Estimate<Quantity<0, 0, 0>> per_clock_over(const std::vector<const Measurement*>& rows)
+std::vector<Visit> visits_per_clock(const std::vector<const Measurement*>& rows)
 {
     constexpr std::size_t enough = 3;
     std::vector<Visit> visits;
@@ -160,6 +167,11 @@ Estimate<Quantity<0, 0, 0>> per_clock_over(const std::vector<const Measurement*>
     std::erase_if(visits, [](const Visit& visit) { return visit.empty(); });
     const auto is_enough = [](const Visit& visit) { return visit.size() >= enough; };
     if (std::ranges::any_of(visits, is_enough)) std::erase_if(visits, std::not_fn(is_enough));
+    return visits;
+}
+
+Estimate<Quantity<0, 0, 0>> per_clock_over(const std::vector<Visit>& visits)
+{
     if (visits.empty()) return {};
     if (visits.size() == 1) return Estimate<Quantity<0, 0, 0>>::of(visits.front());
     Estimate<Quantity<0, 0, 0>> estimate;
@@ -236,7 +248,10 @@ Sustained over(const std::vector<const Measurement*>& rows)
         point.typical = middle_of(all);
         point.fastest = all.back();
     }
-    point.per_clock = per_clock_over(counted);
+    point.rates_of_visits = middles_of(visits);
+    const std::vector<Visit> per_clock = visits_per_clock(counted);
+    point.per_clock = per_clock_over(per_clock);
+    point.per_clock_of_visits = middles_of(per_clock);
     return point;
 }
 

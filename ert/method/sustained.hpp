@@ -50,6 +50,9 @@ struct Sustained {
     /// FLOPs, bytes or lines per clock, all threads together: each undisturbed sample's rate over the clock beside it, the
     /// median over the faster half of the visits. Empty if the clock is not known.
     Estimate<Quantity<0, 0, 0>> per_clock;
+    /// Of each visit that counts, its median; those per clock are of visits with a clock, and enough undisturbed samples.
+    std::vector<double> rates_of_visits;
+    std::vector<double> per_clock_of_visits;
 
     /// Of an estimate over these visits. `tolerance`: the half-width of the interval, as a share, that still is one rate.
     Steadiness steadiness(double half_width, double tolerance) const;

@@ -95,3 +95,17 @@ TEST_CASE("a level of one octave between two others is found where the sweep is 
     const std::vector<RatePoint> points = sweep(curve, 1);
     CHECK(find_plateaus(points).size() == 4);
 }
+
+TEST_CASE("sizes close together borrow no span from a stray one: the way down from a cache that strangers share")
+{
+    // Two threads while others fill the same cache: sizes were added between its end and memory, and their rates scatter.
+    const std::vector<RatePoint> rough{
+        {16 * KiB, 890e9, 0.1},  {32 * KiB, 900e9, 0.1},  {64 * KiB, 900e9, 0.1},  {128 * KiB, 890e9, 0.1},
+        {256 * KiB, 400e9, 0.1}, {512 * KiB, 390e9, 0.1}, {1 * MiB, 395e9, 0.1},   {1.5 * MiB, 380e9, 0.1},
+        {3 * MiB, 240e9, 0.1},   {4 * MiB, 238e9, 0.1},   {6 * MiB, 235e9, 0.1},   {8 * MiB, 240e9, 0.1},
+        {12 * MiB, 238e9, 0.1},  {16 * MiB, 206e9, 0.15}, {24 * MiB, 216e9, 0.2},  {27.7e6, 156e9, 0.2},
+        {30.5e6, 143e9, 0.2},    {32 * MiB, 161e9, 0.25}, {64 * MiB, 66.7e9, 0.2}, {128 * MiB, 47.7e9, 0.1},
+        {256 * MiB, 58e9, 0.15},
+    };
+    CHECK(find_plateaus(rough).size() == 4);
+}

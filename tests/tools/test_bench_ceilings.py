@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
 
-import peers
-from peers import Quantity
+from ceilings import answers, programs, tables
+from ceilings.answers import Quantity
 
 LOADER = importlib.machinery.SourceFileLoader("bench_ceilings", str(ROOT / "tools/bench_ceilings"))
 bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_ceilings", LOADER))
@@ -94,35 +94,35 @@ CALIBRATION = {
 
 class Answers(unittest.TestCase):
     def test_of_likwid_are_bytes_or_flops_by_test(self):
-        self.assertAlmostEqual(349132.11e6, peers.parse_likwid(LIKWID_LOAD))
-        self.assertAlmostEqual(58731.5e6, peers.parse_likwid(LIKWID_PEAK))
-        self.assertIsNone(peers.parse_likwid("ERROR - no such test\n"))
+        self.assertAlmostEqual(349132.11e6, answers.parse_likwid(LIKWID_LOAD))
+        self.assertAlmostEqual(58731.5e6, answers.parse_likwid(LIKWID_PEAK))
+        self.assertIsNone(answers.parse_likwid("ERROR - no such test\n"))
 
     def test_of_stream_and_babelstream_have_our_names_where_they_do_our_operations(self):
-        self.assertEqual({"copy": 25000.5e6, "triad": 24800e6}, peers.parse_stream(STREAM))
+        self.assertEqual({"copy": 25000.5e6, "triad": 24800e6}, answers.parse_stream(STREAM))
         self.assertEqual({"copy": 26000.123e6, "triad": 25900.910e6, "load": 29400.789e6},
-                         peers.parse_stream(BABELSTREAM))
+                         answers.parse_stream(BABELSTREAM))
 
     def test_of_cpufp_are_the_best_of_each_operation_and_precision(self):
         self.assertEqual({("dot", "bf16"): 235.1e9, ("dot", "int8"): 470.2e9, ("fma", "fp32"): 117.3e9,
-                          ("fma", "fp64"): 58.8e9, ("mul+add", "fp64"): 58.1e9}, peers.parse_cpufp(CPUFP))
-        self.assertEqual({("dot", "int8"): 590.31e9, ("fma", "fp32"): 149.87e9}, peers.parse_cpufp(CPUFP_OLD))
+                          ("fma", "fp64"): 58.8e9, ("mul+add", "fp64"): 58.1e9}, answers.parse_cpufp(CPUFP))
+        self.assertEqual({("dot", "int8"): 590.31e9, ("fma", "fp32"): 149.87e9}, answers.parse_cpufp(CPUFP_OLD))
 
     def test_of_mixbench_are_the_highest_finite_ones(self):
         self.assertEqual({("fma", "fp32"): 21e9, ("fma", "fp64"): 57.5e9, ("load", ""): 28.5e9},
-                         peers.parse_mixbench(MIXBENCH))
+                         answers.parse_mixbench(MIXBENCH))
 
     def test_of_ert_are_updates_and_a_roof(self):
         self.assertEqual({("L1", "update", ""): 396e9, ("DRAM", "update", ""): 46e9, ("core", "roof", "fp64"): 70.9e9},
-                         peers.parse_ert(ERT))
+                         answers.parse_ert(ERT))
 
     def test_of_ours_are_the_best_instruction_set_under_usual_conditions(self):
         self.assertEqual({Quantity("L1", "load", "", 1): 200e9, Quantity("core", "fma", "fp64", 1): 50e9,
                           Quantity("core", "best", "fp64", 1): 75e9, Quantity("core", "roof", "fp64", 1): 75e9},
-                         peers.parse_roof(CALIBRATION))
+                         answers.parse_roof(CALIBRATION))
 
     def test_that_are_none_give_nothing(self):
-        for parse in (peers.parse_stream, peers.parse_cpufp, peers.parse_mixbench):
+        for parse in (answers.parse_stream, answers.parse_cpufp, answers.parse_mixbench):
             self.assertEqual({}, parse("Segmentation fault\n"))
 
 
@@ -130,14 +130,14 @@ class Points(unittest.TestCase):
     TESTS = {"load_avx", "load_sse", "store_avx", "store_mem_avx", "copy_sse", "peakflops_avx_fma"}
 
     def test_of_likwid_lie_in_the_middle_of_each_level_and_use_the_widest_set_of_the_machine(self):
-        points = {quantity: (test, size) for quantity, test, size in bench.likwid_points(CALIBRATION, self.TESTS)}
+        points = {quantity: (test, size) for quantity, test, size in programs.likwid_points(CALIBRATION, self.TESTS)}
         self.assertEqual(("load_avx", 16000), points[Quantity("L1", "load", "", 1)])
         self.assertEqual(("copy_sse", 16000), points[Quantity("L1", "copy", "", 1)])
         self.assertEqual(("load_avx", int(4e8)), points[Quantity("DRAM", "load", "", 2)])
         self.assertEqual("peakflops_avx_fma", points[Quantity("core", "fma", "fp64", 2)][0])
 
     def test_of_non_temporal_stores_are_in_memory_only(self):
-        levels = {q.level for q, _, _ in bench.likwid_points(CALIBRATION, self.TESTS) if q.operation == "store_nt"}
+        levels = {q.level for q, _, _ in programs.likwid_points(CALIBRATION, self.TESTS) if q.operation == "store_nt"}
         self.assertEqual({"DRAM"}, levels)
 
 
@@ -149,22 +149,22 @@ class Comparing(unittest.TestCase):
                 [(n, "peer", self.LOAD, rate) for n, rate in enumerate(theirs)])
 
     def test_divides_within_a_round_and_takes_the_median(self):
-        found, = bench.compare(self.samples([10, 20, 90], [10, 10, 30]))
+        found, = tables.compare(self.samples([10, 20, 90], [10, 10, 30]))
         self.assertEqual((2, 1, 3, 3), (found.ratio, found.low, found.high, found.rounds))
 
     def test_takes_rounds_in_which_both_answered(self):
-        found, = bench.compare(self.samples([10, 20], [5]))
+        found, = tables.compare(self.samples([10, 20], [5]))
         self.assertEqual((2, 1), (found.ratio, found.rounds))
-        self.assertEqual([], bench.compare(self.samples([], [5])))
+        self.assertEqual([], tables.compare(self.samples([], [5])))
 
     def test_has_the_interval_of_order_statistics(self):
-        self.assertEqual((0, 4), bench.median_interval(5)[:2])
-        self.assertEqual((0, 5), bench.median_interval(6)[:2])
-        self.assertEqual((1, 8), bench.median_interval(10)[:2])
-        self.assertAlmostEqual(1 - 2 * 11 / 1024, bench.median_interval(10)[2])
+        self.assertEqual((0, 4), tables.median_interval(5)[:2])
+        self.assertEqual((0, 5), tables.median_interval(6)[:2])
+        self.assertEqual((1, 8), tables.median_interval(10)[:2])
+        self.assertAlmostEqual(1 - 2 * 11 / 1024, tables.median_interval(10)[2])
 
     def test_tells_how_many_are_behind(self):
-        text = bench.table(bench.compare(self.samples([9, 9], [10, 10])))
+        text = tables.as_text(tables.peers_table(tables.compare(self.samples([9, 9], [10, 10]))))
         self.assertIn("0 of 1 are not behind", text)
         self.assertIn("0.900", text)
 
@@ -176,17 +176,31 @@ class Agreement(unittest.TestCase):
         return {"ceilings": [found]}
 
     def test_is_of_intervals_that_meet(self):
-        self.assertEqual((1, 1), bench.agreement([self.calibration(9, 11), self.calibration(10.5, 12)]))
-        self.assertEqual((0, 1), bench.agreement([self.calibration(9, 10), self.calibration(11, 12)]))
+        self.assertEqual((1, 1), tables.agreement([self.calibration(9, 11), self.calibration(10.5, 12)]))
+        self.assertEqual((0, 1), tables.agreement([self.calibration(9, 10), self.calibration(11, 12)]))
 
     def test_counts_neighbours_in_time_and_what_both_have(self):
         three = [self.calibration(9, 10), self.calibration(11, 12), self.calibration(11, 12)]
-        self.assertEqual((1, 2), bench.agreement(three))
-        self.assertEqual((0, 0), bench.agreement([self.calibration(9, 10), self.calibration(9, 10, "copy")]))
+        self.assertEqual((1, 2), tables.agreement(three))
+        self.assertEqual((0, 0), tables.agreement([self.calibration(9, 10), self.calibration(9, 10, "copy")]))
 
     def test_time_stands_beside_ours(self):
-        text = bench.time_table({"roof": [10, 12, 11], "stream": [22]})
-        self.assertIn("stream          22.0 s     2.0x", text)
+        seconds = [(1, "roof", 10), (2, "roof", 12), (3, "roof", 11), (1, "stream", 22)]
+        samples = [(number, who, tables.WALL_TIME, value) for number, who, value in seconds]
+        samples.append((1, "stream", Quantity("DRAM", "copy", "", 1), 5e10))
+        self.assertEqual([("roof", "11.0 s", "1.0x", "0", "3"), ("stream", "22.0 s", "2.0x", "1", "1")],
+                         tables.time_table(samples).rows)
+
+    def test_is_told_by_kind_with_width_and_spread(self):
+        calibrations = [{"ceilings": [dict(ceiling("bandwidth", "L1", "load", rate), low=0.99 * rate, high=1.01 * rate),
+                                      ceiling("compute", "core", "fma", 50, precision="fp64")],
+                         "levels_by_threads": [{"device": "cpu", "name": name, "threads": 1} for name in ("L1", "DRAM")]}
+                        for rate in (100, 101, 110)]
+        table = tables.repeatability_table(calibrations)
+        self.assertEqual([("L1", "2", "50.0%", "1.00%", "100%", "9.90%"), ("arithmetic", "2", "100.0%", "0.00%", "100%", "0.00%"),
+                          ("all", "4", "75.0%", "0.50%", "100%", "4.95%")], table.rows)
+        self.assertIn("3 of 4 ceilings (75%) agree", table.foot)
+        self.assertIn("L1 DRAM: in 3 of 3 sweeps", table.foot)
 
 
 class Command(unittest.TestCase):
@@ -216,6 +230,38 @@ class Command(unittest.TestCase):
             self.assertTrue(out.startswith(self.call("--from", str(rates))[1]))
             self.assertIn("stream", out.split("wall time")[1])
             self.assertIn("1 of 1 ceilings (100%) agree", out)
+
+    def test_gives_a_slow_peer_one_visit_and_says_when_its_time_is_used(self):
+        with tempfile.TemporaryDirectory() as folder:
+            roof, stream = (Path(folder) / name for name in ("roof", "stream"))
+            roof.write_text(json.dumps(CALIBRATION), encoding="utf-8")
+            stream.write_text(STREAM, encoding="utf-8")
+            _, out, err = self.call("--roof", f"sh -c 'cat {roof}'", "--stream", f"sh -c 'sleep 0.01; cat {stream}'",
+                                    "--rounds", "3", "--peer-seconds", "0")
+            self.assertIn("no more visits from here on: stream: 0 of its 0 s are used", err)
+            self.assertRegex(out, r"stream +0\.\d s .* 1\n")
+
+    def test_puts_each_table_between_its_marks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            roof, stream, page = (Path(folder) / name for name in ("roof", "stream", "page.md"))
+            document = dict(CALIBRATION, ceilings=[ceiling("bandwidth", "DRAM", "copy", 50e9)])
+            roof.write_text(json.dumps(document), encoding="utf-8")
+            stream.write_text(STREAM, encoding="utf-8")
+            command = ("--roof", f"sh -c 'cat {roof}'", "--rounds", "2", "--page", str(page))
+            marks = {name: tables.marks_of(name) for name in ("peers", "time", "repeatability")}
+            page.write_text("head\n" + "\n".join("\nold\n".join(pair) for pair in marks.values()) + "\ntail\n", encoding="utf-8")
+            self.assertEqual(0, self.call(*command, "--stream", f"cat {stream}")[0])
+            text = page.read_text(encoding="utf-8")
+            self.assertTrue(text.startswith("head\n") and text.endswith("\ntail\n"))
+            self.assertNotIn("old", text)
+            self.assertIn("| DRAM | copy | - | 1 | 50 GB/s | stream | 25 GB/s | 2.000 | [2.000, 2.000] | 2 |", text)
+            self.assertEqual(0, self.call(*command, "--ourselves")[0])
+            again = page.read_text(encoding="utf-8")
+            self.assertEqual(text.split(marks["time"][1])[0], again.split(marks["time"][1])[0])
+            page.write_text("no marks", encoding="utf-8")
+            status, _, err = self.call(*command, "--ourselves")
+            self.assertEqual(2, status)
+            self.assertIn("no place for the table 'repeatability'", err)
 
     def test_refuses_no_rounds(self):
         with self.assertRaises(SystemExit) as refusal:

@@ -1,0 +1,138 @@
+// What visits tell of other visits, and whether two calibrations in weather that the test made agree.
+#include "ert/method/between_visits.hpp"
+#include "tests/method/sweeps.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::tests;
+
+namespace {
+
+constexpr double clock_rate = 4e9;
+
+/// How far a visit falls below what the machine can, as a share; at least 0.
+using Weather = std::function<double(std::mt19937&)>;
+
+double quiet(std::mt19937& random)
+{
+    return std::abs(std::normal_distribution<double>(0, 0.003)(random));
+}
+
+/// Strangers come and go: one visit in three loses up to an eighth.
+double rough(std::mt19937& random)
+{
+    const double share = std::uniform_real_distribution<double>(0, 1)(random);
+    return quiet(random) + (share < 0.35 ? 0.125 * std::uniform_real_distribution<double>(0, 1)(random) : 0);
+}
+
+Measurement visit(const std::string& operation, double bytes, double rate, double clock, int round)
+{
+    Measurement made = row(operation, "avx512", 1, bytes, rate);
+    made.point.set("round", std::to_string(round));
+    for (int i = -4; i <= 4; ++i) {
+        Sample sample;
+        sample.seconds = Seconds{1e9 / rate * (1 + 0.0005 * i)};
+        sample.clock = Hertz{clock};
+        made.samples.push_back(sample);
+    }
+    return made;
+}
+
+/// A load sweep, and one to four visits to each operation at three sizes in the last cache; the weather decides how many. The
+/// cores' clock wanders, and all rates with it.
+std::vector<Measurement> calibration(const Weather& weather, unsigned seed)
+{
+    std::mt19937 random(seed);
+    const Shape truth = staircase(three_caches, 20e9);
+    std::vector<Measurement> rows = sweep(truth, 0.002, seed);
+    std::uniform_real_distribution<double> wander(0.97, 1.03);
+    for (const char* const operation : {"store", "copy", "update", "triad"}) {
+        for (const double bytes : {6 * MiB, 8 * MiB, 12 * MiB}) {
+            const int visits = 1 + static_cast<int>(random() % 4);
+            for (int round = 1; round <= visits; ++round) {
+                const double clock = wander(random);
+                const double rate = truth(bytes) * clock * (1 - weather(random));
+                rows.push_back(visit(operation, bytes, rate, clock * clock_rate, round));
+            }
+        }
+    }
+    return rows;
+}
+
+struct Agreement {
+    int pairs = 0;
+    int agree = 0;
+    double widest = 0;  ///< half-width of any
+};
+
+bool meet(const Rate& one, const Rate& other)
+{
+    return one.low <= other.high && other.low <= one.high;
+}
+
+Agreement of_calibrations_in_a_row(const Weather& weather)
+{
+    constexpr unsigned calibrations = 60;
+    Agreement found;
+    std::vector<Ceiling> before;
+    for (unsigned seed = 1; seed <= calibrations; ++seed) {
+        std::vector<Ceiling> now;
+        for (const Ceiling& ceiling : fit_ceilings(calibration(weather, seed), machine()).all)
+            if (ceiling.level == "L3" && ceiling.operation != "load") now.push_back(ceiling);
+        REQUIRE(now.size() == 4);
+        for (std::size_t i = 0; i < before.size(); ++i, ++found.pairs)
+            found.agree += meet(before[i].rate, now[i].rate) ? 1 : 0;
+        for (const Ceiling& ceiling : now) found.widest = std::max(found.widest, ceiling.rate.relative_half_width());
+        before = now;
+    }
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("visits that agree leave an interval as it is")
+{
+    BetweenVisits between;
+    for (int i = 0; i < 10; ++i) between.add("L3", 100, {100, 100});
+    CHECK(between.bounds("L3", 1).low == 1);
+    CHECK(between.bounds("L3", 1).high == 1);
+}
+
+TEST_CASE("one visit may lie as far off as nearly all others did, two not as far, three speak for themselves")
+{
+    BetweenVisits between;
+    for (int i = 0; i < 50; ++i) between.add("L3", 100, {100, 100.0 - 0.4 * i});
+    const auto one = between.bounds("L3", 1);
+    const auto two = between.bounds("L3", 2);
+    CHECK(one.low == 1);
+    CHECK(one.high == Approx(100.0 / 81.2).epsilon(0.01));
+    CHECK(two.high > 1.05);
+    CHECK(two.high < one.high - 0.02);
+    CHECK(between.bounds("L3", 3).high == 1);
+}
+
+TEST_CASE("single visits, other levels and too few tell nothing")
+{
+    BetweenVisits between;
+    for (int i = 0; i < 50; ++i) between.add("L3", 100, {80});
+    for (int i = 0; i < 5; ++i) between.add("L2", 100, {100, 80});
+    CHECK(between.bounds("L3", 1).high == 1);
+    CHECK(between.bounds("L2", 1).high == 1);
+    CHECK(between.bounds("DRAM", 1).high == 1);
+}
+
+TEST_CASE("in rough weather calibrations in a row agree for nineteen ceilings in twenty")
+{
+    const Agreement found = of_calibrations_in_a_row(rough);
+    CAPTURE(found.agree, found.pairs);
+    CHECK(found.agree >= 0.95 * found.pairs);
+}
+
+TEST_CASE("in quiet weather they agree too, and no interval is wide for it")
+{
+    const Agreement found = of_calibrations_in_a_row(quiet);
+    CAPTURE(found.agree, found.pairs, found.widest);
+    CHECK(found.agree >= 0.97 * found.pairs);
+    CHECK(found.widest < 0.03);
+}

@@ -1,0 +1,115 @@
+"""The programs beside which our ceilings are measured: how each is called, and what it answers as {Quantity: rate}."""
+
+import math
+import os
+import subprocess
+
+from ceilings.answers import Quantity, parse_cpufp, parse_ert, parse_likwid, parse_mixbench, parse_stream
+
+
+class NotMeasured(Exception):
+    """A program that did not answer; the reason is its message."""
+
+
+def run(command, **environment):
+    """Standard output of the command. Throws NotMeasured."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
+                              env={**os.environ, **environment})
+    except OSError as error:
+        raise NotMeasured(f"{command[0]}: {error.strerror}") from error
+    if done.returncode != 0:
+        reason = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
+        raise NotMeasured(f"{command[0]} ended with status {done.returncode}: {reason}")
+    return done.stdout
+
+
+def openmp(threads):
+    return {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
+
+
+def measure_with_threads(command, calibration, say, parse):
+    """`parse`: text -> {(level, operation, precision): rate}."""
+    rates = {}
+    for threads in sorted({1, calibration["machine"]["threads"]}):
+        say(f"{command[0]}, {threads} threads")
+        for (level, operation, precision), rate in parse(run(command, **openmp(threads))).items():
+            rates[Quantity(level, operation, precision, threads)] = rate
+    return rates
+
+
+# -------------------------------------------------------------------------------------------------------- likwid-bench
+
+LIKWID_STREAMS = {"load": "load", "store": "store", "store_nt": "store_mem", "copy": "copy", "copy_nt": "copy_mem",
+                  "update": "update", "triad": "stream"}
+
+
+def likwid_points(calibration, tests):
+    """[(Quantity, test, bytes)]: every operation in the middle of every measured level, and the peak rates."""
+    widths = [isa for isa in ("avx512", "avx", "sse") if isa in calibration["machine"]["isa"] or
+              (isa == "avx" and "avx2" in calibration["machine"]["isa"])]
+    points = []
+    for level in calibration["levels_by_threads"]:
+        if level["device"] != "cpu":
+            continue
+        low, high = level["from_bytes"], level["to_bytes"]
+        size = high if level["name"] == "DRAM" else math.sqrt(low * high)
+        for operation, name in LIKWID_STREAMS.items():
+            test = next((f"{name}_{width}" for width in widths if f"{name}_{width}" in tests), None)
+            if test and not (operation.endswith("_nt") and level["name"] != "DRAM"):
+                points.append((Quantity(level["name"], operation, "", level["threads"]), test, int(size)))
+    for threads in sorted({level["threads"] for level in calibration["levels_by_threads"]}):
+        for precision, name in (("fp64", "peakflops"), ("fp32", "peakflops_sp")):
+            test = next((f"{name}_{width}_fma" for width in widths if f"{name}_{width}_fma" in tests), None)
+            if test:
+                points.append((Quantity("core", "fma", precision, threads), test, 16384 * threads))
+    return points
+
+
+def measure_likwid(command, calibration, say):
+    tests = {line.split(" - ")[0] for line in run(command + ["-a"]).splitlines() if " - " in line}
+    rates = {}
+    for quantity, test, size in likwid_points(calibration, tests):
+        say(f"likwid-bench {test}, {size} B, {quantity.threads} threads")
+        group = f"N:{max(1, size // 1000)}kB:{quantity.threads}"
+        rate = parse_likwid(run(command + ["-t", test, "-W", group, "-s", "1"]))
+        if rate:
+            rates[quantity] = rate
+    return rates
+
+
+# -------------------------------------------------------------------------------------------------------------- others
+
+def measure_stream(command, calibration, say):
+    def parse(text):
+        return {("DRAM", operation, ""): rate for operation, rate in parse_stream(text).items()}
+    return measure_with_threads(command, calibration, say, parse)
+
+
+def measure_mixbench(command, calibration, say):
+    def parse(text):
+        return {("core" if precision else "DRAM", operation, precision): rate
+                for (operation, precision), rate in parse_mixbench(text).items()}
+    return measure_with_threads(command, calibration, say, parse)
+
+
+def measure_cpufp(command, calibration, say):
+    rates = {}
+    for threads in sorted({1, calibration["machine"]["threads"]}):
+        say(f"{command[0]}, {threads} threads")
+        text = run(command + ["--thread_pool=[0]" if threads == 1 else f"--thread_pool=[0-{threads - 1}]"])
+        for (operation, precision), rate in parse_cpufp(text).items():
+            rates[Quantity("core", operation, precision, threads)] = rate
+    return rates
+
+
+def measure_ert(command, calibration, say):
+    say(command[0])
+    threads = calibration["machine"]["threads"]
+    return {Quantity(level, operation, precision, threads): rate
+            for (level, operation, precision), rate in parse_ert(run(command)).items()}
+
+
+#: What each measures is said by its function: command, our calibration, say -> {Quantity: rate}. Throws NotMeasured.
+PEERS = {"likwid": measure_likwid, "stream": measure_stream, "babelstream": measure_stream,
+         "mixbench": measure_mixbench, "cpufp": measure_cpufp, "ert": measure_ert}

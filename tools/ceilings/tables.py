@@ -1,0 +1,207 @@
+"""What visits to programs that measure ceilings amount to: ratios with intervals, wall times, how well ours agree with
+themselves; each a Table, as text or between the marks of a page."""
+
+import csv
+import math
+import statistics
+from collections import Counter, namedtuple
+from pathlib import Path
+
+from ceilings.answers import Quantity
+
+#: `name`: of its marks in a page. `foot`: a sentence or more, below it.
+Table = namedtuple("Table", "name head rows foot")
+
+Comparison = namedtuple("Comparison", "quantity peer ours theirs ratio low high rounds coverage")
+
+#: What a program took for a visit, kept among the rates: seconds.
+WALL_TIME = Quantity("program", "wall time", "", 0)
+
+
+# ------------------------------------------------------------------------------------------------------ beside peers
+
+def median_interval(count):
+    """Indices into sorted data that enclose the median with at least 95%, else the ends; and what they cover."""
+    def coverage(low):
+        return 1 - 2 * sum(math.comb(count, k) for k in range(low + 1)) / 2 ** count
+    low = 0
+    while low + 1 < (count + 1) // 2 and coverage(low + 1) >= 0.95:
+        low += 1
+    return low, count - 1 - low, coverage(low)
+
+
+def compare(samples):
+    """`samples`: [(round, who, Quantity, rate)]. One Comparison for each quantity that `roof` and a peer measured."""
+    by_round = {(who, quantity, number): rate for number, who, quantity, rate in samples}
+    pairs = sorted({(quantity, who) for _, who, quantity, _ in samples if who != "roof" and quantity != WALL_TIME})
+    rounds = sorted({number for number, *_ in samples})
+    found = []
+    for quantity, peer in pairs:
+        both = [(by_round["roof", quantity, n], by_round[peer, quantity, n]) for n in rounds
+                if ("roof", quantity, n) in by_round and (peer, quantity, n) in by_round]
+        if not both:
+            continue
+        ratios = sorted(ours / theirs for ours, theirs in both)
+        low, high, coverage = median_interval(len(ratios))
+        found.append(Comparison(quantity, peer, statistics.median(ours for ours, _ in both),
+                                statistics.median(theirs for _, theirs in both), statistics.median(ratios),
+                                ratios[low], ratios[high], len(ratios), coverage))
+    return found
+
+
+def rate_text(quantity, rate):
+    unit = "FLOP/s" if quantity.level == "core" else "B/s"
+    return f"{rate / 1e12:.3g} T{unit}" if rate >= 1e12 else f"{rate / 1e9:.4g} G{unit}"
+
+
+def peers_table(comparisons):
+    rows = [(c.quantity.level, c.quantity.operation, c.quantity.precision or "-", str(c.quantity.threads),
+             rate_text(c.quantity, c.ours), c.peer, rate_text(c.quantity, c.theirs), f"{c.ratio:.3f}",
+             f"[{c.low:.3f}, {c.high:.3f}]", str(c.rounds)) for c in comparisons]
+    behind = [c for c in comparisons if c.high < 1]
+    least = min((c.coverage for c in comparisons), default=1)
+    foot = (f"{len(comparisons) - len(behind)} of {len(comparisons)} are not behind the peer: their interval reaches 1. "
+            f"Intervals cover {100 * min(least, 0.95):.0f}% or more.")
+    return Table("peers", ("level", "operation", "precision", "threads", "ours", "peer", "theirs", "ratio", "interval",
+                           "rounds"), rows, foot)
+
+
+# ------------------------------------------------------------------------------------------------------------- time
+
+def time_table(samples):
+    """What a visit of each program costs, and how much it answers for that; peers beside ours."""
+    seconds, answers = {}, {}
+    for _, who, quantity, value in samples:
+        if quantity == WALL_TIME:
+            seconds.setdefault(who, []).append(value)
+        else:
+            answers.setdefault(who, set()).add(quantity)
+    ours = statistics.median(seconds["roof"])
+    rows = [(name, f"{statistics.median(times):.1f} s", f"{statistics.median(times) / ours:.1f}x",
+             str(len(answers.get(name, ()))), str(len(times))) for name, times in seconds.items()]
+    return Table("time", ("program", "wall time", "of ours", "quantities", "visits"), rows,
+                 "Wall time of a visit, the median; quantities: level, operation, precision and threads, each counted once.")
+
+
+# ------------------------------------------------------------------------------------------------- ourselves, again
+
+def key_of(ceiling):
+    return (ceiling["kind"], ceiling["level"], ceiling["operation"], ceiling["precision"], ceiling["isa"],
+            ceiling["threads"], ceiling.get("condition"))
+
+
+def meet(before, after):
+    return before["low"] <= after["high"] and after["low"] <= before["high"]
+
+
+def pairs_in_a_row(calibrations):
+    """(key, a ceiling, the same in the next calibration)."""
+    by_key = [{key_of(ceiling): ceiling for ceiling in calibration["ceilings"]} for calibration in calibrations]
+    return [(key, before[key], after[key]) for before, after in zip(by_key, by_key[1:]) for key in before if key in after]
+
+
+def agreement(calibrations):
+    """Of the ceilings of calibrations in a row: (how many have intervals that meet those of the one before, how many)."""
+    pairs = pairs_in_a_row(calibrations)
+    return sum(meet(before, after) for _, before, after in pairs), len(pairs)
+
+
+def group_of(key):
+    kind, level = key[:2]
+    return "arithmetic" if kind == "compute" else "latency" if kind == "latency" else level
+
+
+def half_width(ceiling):
+    return (ceiling["high"] - ceiling["low"]) / (2 * ceiling["median"])
+
+
+def spread(rates):
+    return (max(rates) - min(rates)) / statistics.median(rates)
+
+
+def repeatability_rows(calibrations):
+    pairs = pairs_in_a_row(calibrations)
+    seen = {}
+    for ceiling in (c for calibration in calibrations for c in calibration["ceilings"]):
+        seen.setdefault(key_of(ceiling), []).append(ceiling)
+    rows = []
+    for group in [*dict.fromkeys(map(group_of, seen)), "all"]:
+        def is_in(key, group=group):
+            return group in ("all", group_of(key))
+        of_group = [meet(before, after) for key, before, after in pairs if is_in(key)]
+        ceilings = [c for key, found in seen.items() if is_in(key) for c in found]
+        spreads = [spread([c["median"] for c in found]) for key, found in seen.items() if is_in(key)]
+        rows.append((group, str(len(of_group)), f"{100 * sum(of_group) / max(1, len(of_group)):.1f}%",
+                     f"{100 * statistics.median(map(half_width, ceilings)):.2f}%",
+                     f"{100 * sum(c.get('steadiness', 'steady') == 'steady' for c in ceilings) / len(ceilings):.0f}%",
+                     f"{100 * statistics.median(spreads):.2f}%"))
+    return rows
+
+
+def levels_sentence(calibrations):
+    found = Counter()
+    for calibration in calibrations:
+        sweeps = {}
+        for level in calibration.get("levels_by_threads", ()):
+            sweeps.setdefault((level["device"], level["threads"]), []).append(level["name"])
+        found.update(" ".join(levels) for levels in sweeps.values())
+    return "; ".join(f"{levels}: in {count} of {found.total()} sweeps" for levels, count in found.most_common())
+
+
+def repeatability_table(calibrations):
+    agree, total = agreement(calibrations)
+    foot = (f"{agree} of {total} ceilings ({100 * agree / max(1, total):.0f}%) agree with the calibration before, within their "
+            f"intervals. Levels found: {levels_sentence(calibrations) or 'none'}.")
+    return Table("repeatability", ("ceilings", "pairs in a row", "agree", "half-width", "steady", "spread over rounds"),
+                 repeatability_rows(calibrations), foot)
+
+
+# ------------------------------------------------------------------------------------------------------------- showing
+
+def as_text(table):
+    rows = [table.head, *table.rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(table.head))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    return "\n".join([*lines, table.foot])
+
+
+def as_markdown(table, setting):
+    def line(row):
+        return "| " + " | ".join(row) + " |"
+    return "\n".join([setting, "", line(table.head), line(["---"] * len(table.head)), *map(line, table.rows), "", table.foot])
+
+
+def marks_of(name):
+    return f"<!-- {name}: written by tools/bench_ceilings -->", f"<!-- end of {name} -->"
+
+
+def write_page(path, tables, setting):
+    """Puts each table between its two marks, below a line that says where and when. Throws ValueError if they are not there."""
+    page = Path(path).read_text(encoding="utf-8")
+    for table in tables:
+        begin, end = marks_of(table.name)
+        if page.count(begin) != 1 or page.count(end) != 1:
+            raise ValueError(f"{path} has no place for the table '{table.name}': {begin} … {end}")
+        before, rest = page.split(begin)
+        page = f"{before}{begin}\n\n{as_markdown(table, setting)}\n\n{end}{rest.split(end)[1]}"
+    Path(path).write_text(page, encoding="utf-8")
+
+
+# ---------------------------------------------------------------------------------------------------------------- CSV
+
+HEADER = ["round", "who", "level", "operation", "precision", "threads", "value"]
+
+
+def write_csv(path, samples):
+    """Rates in byte/s and FLOP/s, wall times in seconds."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADER)
+        writer.writerows([number, who, *quantity, repr(value)] for number, who, quantity, value in samples)
+
+
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return [(int(row["round"]), row["who"],
+                 Quantity(row["level"], row["operation"], row["precision"], int(row["threads"])),
+                 float(row["value"])) for row in csv.DictReader(file)]
