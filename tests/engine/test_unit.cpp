@@ -34,13 +34,6 @@ TEST_CASE("units are the layers in their order, each with the ReLU that it alone
     CHECK(pairs_of(units_of(small())) == Pairs{{0, -1}, {1, 2}, {3, 4}, {5, 6}, {7, -1}});
 }
 
-TEST_CASE("a layer that takes no ReLU leaves it to a unit of its own")
-{
-    using Pairs = std::vector<std::pair<int, int>>;
-    const auto norm_alone = [](int layer) { return layer == 3; };
-    CHECK(pairs_of(units_of(small(), norm_alone)) == Pairs{{0, -1}, {1, 2}, {3, -1}, {4, -1}, {5, 6}, {7, -1}});
-}
-
 TEST_CASE("every layer of every model is in one unit")
 {
     for (const std::string& name : model::model_names()) {

@@ -19,9 +19,10 @@ model::Graph network(const std::string& shape)
     model::Graph net(shape, {16, 28, 28});
     int last = net.convolution("body", 0, 48,
                                {.size = shape == "1x1" ? 1 : 3, .stride = 1, .padding = shape == "1x1" ? 0 : 1}, false);
-    last = net.relu("relu", net.batch_norm("norm", last));
-    last = net.convolution("second", last, 48,
+    const int shortcut = net.relu("relu", net.batch_norm("norm", last));
+    last = net.convolution("second", shortcut, 48,
                            {.size = shape == "1x1" ? 1 : 3, .stride = 1, .padding = shape == "1x1" ? 0 : 1}, false);
+    last = net.relu("clip", net.add("sum", net.batch_norm("normal", last), shortcut));
     last = net.average_pool("pool", last, 1);
     net.linear("last", net.flatten("flat", last), 10);
     return net;

@@ -111,6 +111,31 @@ TEST_CASE("A step of every family has parts for all its layers, both ways, and t
     }
 }
 
+TEST_CASE("The end of a residual block is one part each way, and moves each operand once")
+{
+    const model::Graph graph = model::build_model("resnet18");
+    const Network network(graph, {.batch = 2, .threads = 2});
+    const auto part_of = [parts = network.parts()](const std::string& layer, Phase phase) {
+        std::vector<Part> found;
+        for (const Part& part : parts) {
+            if (part.phase == phase && ("+" + part.layer + "+").find("+" + layer + "+") != std::string::npos)
+                found.push_back(part);
+        }
+        REQUIRE(found.size() == 1);
+        return found.front();
+    };
+    const double map = 2 * 64 * 56 * 56 * 4;  // bytes of layer1
+    const double trained = 2 * 64 * 4;        // scale and shift
+    const Part plain = part_of("layer1.0.add", Phase::forward);
+    CHECK(plain.layer == part_of("layer1.0.bn2", Phase::forward).layer);
+    CHECK(plain.implementation.starts_with("roof:batch_norm+sum+relu"));
+    CHECK(plain.work.compulsory.value == 3 * map + trained);
+    CHECK(part_of("layer1.0.add", Phase::backward).work.compulsory.value == 6 * map + 2 * trained);
+    const Part with_two = part_of("layer2.0.add", Phase::forward);
+    CHECK(with_two.layer == part_of("layer2.0.downsample.1", Phase::forward).layer);
+    CHECK(with_two.work.compulsory.value == 3 * map / 2 + 4 * trained);
+}
+
 TEST_CASE("No layer falls back on oneDNN's reference kernels")
 {
     for (const std::string model : {"alexnet", "resnet18", "resnet50"}) {

@@ -148,6 +148,7 @@ TEST_CASE("processors are split among ranks in one piece each, and left alone wh
     CHECK(cpus_of(0, 2, five) == std::vector<int>{0, 2});
     CHECK(cpus_of(1, 2, five) == std::vector<int>{4, 6, 8});
     CHECK(cpus_of(0, 6, five).empty());
+    CHECK(cores_first({0, 1, 2, 3, 6}, [](int cpu) { return cpu / 2; }) == std::vector<int>{0, 2, 6, 1, 3});
     CHECK(threads_of_rank(5, 2) == 2);
     CHECK(threads_of_rank(2, 4) == 1);
 }

@@ -1,4 +1,5 @@
-// The residual sum, with the ReLU behind it:  y = max(a + b, 0). Both inputs' gradient is that of the sum: nothing moves.
+// The residual sum, with the ReLU behind it:  y = max(a + b, 0). Both inputs' gradient is that of the sum: nothing moves. Behind
+// a batch norm it is computed with that (batch_norm.cpp).
 // The converse, a tensor that went to two layers, sums two gradients; that happens in the stage of the layer that made it.
 #include "workloads/onednn/layers.hpp"
 #include "workloads/onednn/loops/parallel.hpp"
@@ -37,16 +38,11 @@ void append_sum(Program& program, const Tensor& y, const Tensor& left, const Ten
         {y, left, right}, clipped ? "roof:sum+relu" : "roof:sum");
 }
 
-/// A batch norm's output, read by the sum alone: its own way back does without it, so the sum may overwrite it.
-bool is_spare(const model::Graph& graph, int layer)
-{
-    return graph.layer(layer).kind == model::LayerKind::batch_norm && readers(graph, layer).size() == 1;
-}
-
 }  // namespace
 
 void add(Builder& build, const Unit& unit)
 {
+    if (sum_of_batch_norms(build, unit)) return;
     build.begin(unit, Phase::forward);
     build.add_work(build.work(unit.layer).forward);
     if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
@@ -54,7 +50,7 @@ void add(Builder& build, const Unit& unit)
     const std::vector<int>& inputs = build.layer(unit).inputs;
     const Tensor left = build.outputs[static_cast<std::size_t>(inputs[0])];
     const Tensor right = build.program.in_layout(build.outputs[static_cast<std::size_t>(inputs[1])], left.desc());
-    const Tensor y = is_spare(build.graph, inputs[0]) ? left : build.program.tensor(left.desc());
+    const Tensor y = build.program.tensor(left.desc());
     append_sum(build.program, y, left, right, unit.fused());
     build.put(unit, y);
 

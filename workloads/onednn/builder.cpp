@@ -1,5 +1,6 @@
 #include "workloads/onednn/builder.hpp"
 
+#include "ert/base/text.hpp"
 #include "workloads/onednn/layers.hpp"
 
 #include <algorithm>
@@ -34,11 +35,18 @@ void Builder::put(const Unit& unit, const Tensor& output)
     outputs[static_cast<std::size_t>(unit.last())] = output;
 }
 
+void Builder::begin_joint(const std::vector<int>& layers, Phase phase)
+{
+    std::vector<std::string> names;
+    for (const int index : layers) names.push_back(graph.layer(index).name);
+    program.begin(join(names, "+"), std::string(model::name(graph.layer(layers.front()).kind)), phase);
+    if (phase != Phase::backward) return;
+    for (const int index : layers) backward_stages[static_cast<std::size_t>(index)] = program.stage();
+}
+
 void Builder::begin(const Unit& unit, Phase phase)
 {
-    const std::string name = layer(unit).name + (unit.fused() ? "+" + graph.layer(unit.relu).name : "");
-    program.begin(name, std::string(model::name(layer(unit).kind)), phase);
-    if (phase == Phase::backward) backward_stages[static_cast<std::size_t>(unit.layer)] = program.stage();
+    begin_joint(unit.fused() ? std::vector<int>{unit.layer, unit.relu} : std::vector<int>{unit.layer}, phase);
 }
 
 void Builder::add_work(const model::PassWork& work)

@@ -74,7 +74,8 @@ class Builder {
 
     /// Sets the unit's output, which is that of both its layers.
     void put(const Unit& unit, const Tensor& output);
-    /// Opens the unit's stage: "conv1", "bn1+relu".
+    /// Opens the stage of the layers, whose kind is the first one's: "conv1", "bn1+relu".
+    void begin_joint(const std::vector<int>& layers, Phase phase);
     void begin(const Unit& unit, Phase phase);
     void add_work(const model::PassWork& work);
     /// FLOPs alone: what is done in passing, on values that another pass moves anyway.

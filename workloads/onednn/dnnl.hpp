@@ -74,19 +74,16 @@ std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& eng
 /// Whether the library has a Winograd convolution of this precision for this machine, tried on a shape that suits it.
 bool library_offers_winograd(Precision precision);
 
-/// A layer without weights, or whose weights are a pair per channel: forward, and backward to its source.
+/// A layer without weights: forward, and backward to its source.
 template <class Forward, class Backward>
 struct Pair {
     typename Forward::primitive_desc forward;
     typename Backward::primitive_desc backward;
 };
 using PoolingPasses = Pair<dnnl::pooling_forward, dnnl::pooling_backward>;
-using BatchNormPasses = Pair<dnnl::batch_normalization_forward, dnnl::batch_normalization_backward>;
 
 PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, const Dims& result,
                                const model::Window& window, dnnl::algorithm algorithm);
-/// Training mode, with scale and shift per channel.
-BatchNormPasses describe_batch_norm(const dnnl::engine& engine, const Desc& source, float epsilon, bool relu);
 
 /// One of the library's slow ways to be right about anything.
 inline bool is_reference(const std::string& implementation)

@@ -132,13 +132,4 @@ PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, c
         {{algorithm, source, forward.dst_desc(), strides, kernel, padding, padding}, attributes(), engine, forward}};
 }
 
-BatchNormPasses describe_batch_norm(const dnnl::engine& engine, const Desc& source, float epsilon, bool relu)
-{
-    using Flags = dnnl::normalization_flags;
-    const Flags flags = Flags::use_scale | Flags::use_shift | (relu ? Flags::fuse_norm_relu : Flags::none);
-    const dnnl::batch_normalization_forward::primitive_desc forward(
-        {prop_kind::forward_training, source, epsilon, flags}, attributes(), engine);
-    return {forward, {{prop_kind::backward, source, source, epsilon, flags}, attributes(), engine, forward}};
-}
-
 }  // namespace roof::onednn

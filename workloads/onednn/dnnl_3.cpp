@@ -119,13 +119,4 @@ PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, c
              attributes()}};
 }
 
-BatchNormPasses describe_batch_norm(const dnnl::engine& engine, const Desc& source, float epsilon, bool relu)
-{
-    using Flags = dnnl::normalization_flags;
-    const Flags flags = Flags::use_scale | Flags::use_shift | (relu ? Flags::fuse_norm_relu : Flags::none);
-    const dnnl::batch_normalization_forward::primitive_desc forward(engine, prop_kind::forward_training, source, source,
-                                                                    epsilon, flags, attributes());
-    return {forward, {engine, prop_kind::backward, source, source, source, epsilon, flags, forward, attributes()}};
-}
-
 }  // namespace roof::onednn

@@ -7,9 +7,10 @@ namespace roof::onednn {
 
 void convolution(Builder& build, const Unit& unit);
 void linear(Builder& build, const Unit& unit);
+/// Nothing is written for one that goes with the sum behind it.
 void batch_norm(Builder& build, const Unit& unit);
-/// With statistics over the batches of all ranks, in fp32, without a fused ReLU.
-void synchronised_batch_norm(Builder& build, const Unit& unit);
+/// The sum with the batch norms before it and the ReLU behind it; false, and nothing is written, if it has no such batch norm.
+bool sum_of_batch_norms(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);

@@ -19,8 +19,7 @@ void write(Builder& build, const Unit& unit, const StepState& state)
         case LayerKind::convolution:
             return convolution(build, unit);
         case LayerKind::batch_norm:
-            return build.settings.synchronised_batch_norm ? synchronised_batch_norm(build, unit)
-                                                          : batch_norm(build, unit);
+            return batch_norm(build, unit);
         case LayerKind::relu:
             return relu(build, unit);
         case LayerKind::max_pool:
@@ -40,10 +39,7 @@ void write(Builder& build, const Unit& unit, const StepState& state)
 
 void write_step(Builder& build, StepState& state)
 {
-    const auto is_alone = [&](int layer) {
-        return build.settings.synchronised_batch_norm && build.graph.layer(layer).kind == LayerKind::batch_norm;
-    };
-    for (const Unit& unit : engine::units_of(build.graph, is_alone)) write(build, unit, state);
+    for (const Unit& unit : engine::units_of(build.graph)) write(build, unit, state);
     softmax_cross_entropy(build, state);
     std::for_each(build.tape.rbegin(), build.tape.rend(), [](const auto& backward) { backward(); });
     sgd(build);
@@ -53,6 +49,18 @@ void write_step(Builder& build, StepState& state)
 void copy(const dnnl::stream& stream, dnnl::memory from, dnnl::memory to)
 {
     dnnl::reorder(from, to).execute(stream, from, to);
+}
+
+/// Memory lies near the thread that touches it first: the threads share out what all of them will read.
+void touch(const Trained& trained)
+{
+    const std::size_t count = trained.value.stored();
+    const bool has_gradient = trained.gradient.block >= 0;
+    for_ranges(count, [&](std::size_t begin, std::size_t end) {
+        std::fill(trained.value.data() + begin, trained.value.data() + end, 0.0F);
+        std::fill(trained.momentum.data() + begin, trained.momentum.data() + end, 0.0F);
+        if (has_gradient) std::fill(trained.gradient.data() + begin, trained.gradient.data() + end, 0.0F);
+    });
 }
 
 }  // namespace
@@ -76,6 +84,7 @@ Network::Network(const model::Graph& graph, const Settings& settings)
         made_in_[build.backward_stages[static_cast<std::size_t>(parameters_[k].layer)]].push_back(k);
     program_.place("training " + graph.name() + " at batch " + std::to_string(settings_.batch));
 
+    for (const Trained& trained : trained_) touch(trained);
     for (const Running& statistics : running_) {
         std::fill_n(statistics.variance.data(), statistics.variance.stored(), 1.0F);
     }

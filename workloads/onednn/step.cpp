@@ -20,9 +20,12 @@ data::Share share_of(const Settings& settings)
 Step::Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers)
     : settings_(settings),
       classes_(graph.classes()),
+      threads_(settings.ranks == nullptr ? settings.threads : 0),
       network_(graph, settings),
-      source_(data::open_source(data, settings.batch, graph.layer(0).output, classes_, workers, engine::data_seed,
-                                share_of(settings))),
+      source_(threads_.starting_free_threads([&] {
+          return data::open_source(data, settings.batch, graph.layer(0).output, classes_, workers, engine::data_seed,
+                                   share_of(settings));
+      })),
       work_(engine::step_work(graph, settings.batch, settings.precision, parts(), share_of(settings).ranks))
 {
 }
@@ -80,7 +83,7 @@ std::string Step::variant() const
         counts.push_back(std::to_string(passes) + " " + algorithm);
     std::vector<std::string> words;
     if (!counts.empty()) words.push_back("convolution passes: " + join(counts, ", "));
-    if (ranks_) words.push_back(ranks_->describe());
+    words.push_back(ranks_ ? ranks_->describe() : threads_.describe());
     return join(words, "; ");
 }
 

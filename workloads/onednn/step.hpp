@@ -5,6 +5,7 @@
 #include "workloads/data/source.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/network.hpp"
+#include "workloads/onednn/pinned_threads.hpp"
 #include "workloads/onednn/ranks.hpp"
 
 #include <memory>
@@ -31,7 +32,7 @@ class Step : public Subject {
     /// The loss is finite, and the first one of random parameters near that of guessing, ln(classes).
     void check() override;
     std::vector<Part> parts() const override;
-    /// "convolution passes: 40 direct, 13 winograd"
+    /// "convolution passes: 40 direct, 13 winograd; threads on processors 0, 1"
     std::string variant() const override;
     /// Names the broken images that were skipped.
     std::vector<std::string> remarks() const override;
@@ -45,6 +46,7 @@ class Step : public Subject {
 
     Settings settings_;
     int classes_;
+    PinnedThreads threads_;  ///< before memory is touched; ranks have processors of their own
     Network network_;
     data::Source source_;
     Work work_;

@@ -3,6 +3,9 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
+#include <string>
 
 namespace roof::parallel {
 
@@ -23,6 +26,23 @@ std::vector<int> cpus_of(int rank, int ranks, const std::vector<int>& all)
     const auto count = static_cast<int>(all.size());
     if (count < ranks) return {};
     return {all.begin() + count * rank / ranks, all.begin() + count * (rank + 1) / ranks};
+}
+
+int core_of(int cpu)
+{
+    std::ifstream siblings("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
+    int first = cpu;
+    return siblings >> first ? first : cpu;
+}
+
+std::vector<int> cores_first(const std::vector<int>& cpus, const std::function<int(int cpu)>& core)
+{
+    std::map<int, int> taken;  // hardware threads of a core
+    std::multimap<int, int> by_turn;
+    for (const int cpu : cpus) by_turn.emplace(taken[core(cpu)]++, cpu);
+    std::vector<int> order;
+    for (const auto& [turn, cpu] : by_turn) order.push_back(cpu);
+    return order;
 }
 
 void keep_to(const std::vector<int>& cpus)

@@ -3,6 +3,7 @@
 
 #include "workloads/parallel/place.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace roof::parallel {
@@ -11,6 +12,10 @@ namespace roof::parallel {
 std::vector<int> allowed_cpus();
 /// The rank's part of `all`, in one piece; empty if there are fewer than ranks.
 std::vector<int> cpus_of(int rank, int ranks, const std::vector<int>& all);
+/// The number of a processor's core, that of its first hardware thread; its own where the system does not say.
+int core_of(int cpu);
+/// The processors in the order in which threads should take them: one of each core, then the cores' second ones, and so on.
+std::vector<int> cores_first(const std::vector<int>& cpus, const std::function<int(int cpu)>& core);
 /// From now on this thread, and those it starts, run there alone; on an empty list nothing happens.
 void keep_to(const std::vector<int>& cpus);
 

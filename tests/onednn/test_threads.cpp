@@ -1,0 +1,63 @@
+// Threads keep to their processors while a step lives, and no longer.
+#include "workloads/model/graph.hpp"
+#include "workloads/onednn/step.hpp"
+#include "workloads/parallel/cpus.hpp"
+
+#include <omp.h>
+#include <catch2/catch.hpp>
+
+#include <set>
+#include <vector>
+
+using namespace roof;
+using namespace roof::onednn;
+
+namespace {
+
+/// The processors that each thread of a region may run on.
+std::vector<std::vector<int>> allowed_by_thread(int threads)
+{
+    std::vector<std::vector<int>> all(static_cast<std::size_t>(threads));
+#pragma omp parallel num_threads(threads)
+    all[static_cast<std::size_t>(omp_get_thread_num())] = parallel::allowed_cpus();
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("Each thread of a step keeps to a processor of its own, and is free afterwards")
+{
+    const std::vector<int> before = parallel::allowed_cpus();
+    const int threads = static_cast<int>(before.size());
+    {
+        const Step step(model::build_model("alexnet", 10), {.batch = 1, .threads = threads}, "synthetic", 1);
+        std::set<int> processors;
+        for (const std::vector<int>& allowed : allowed_by_thread(threads)) {
+            REQUIRE(allowed.size() == 1);
+            processors.insert(allowed.front());
+        }
+        CHECK(processors == std::set<int>(before.begin(), before.end()));
+        CHECK_THAT(step.variant(), Catch::Contains("threads on processors "));
+    }
+    for (const std::vector<int>& allowed : allowed_by_thread(threads)) CHECK(allowed == before);
+}
+
+TEST_CASE("Where fewer processors are allowed than there are threads, none is pinned")
+{
+    const std::vector<int> before = parallel::allowed_cpus();
+    const int threads = static_cast<int>(before.size()) + 1;
+    const PinnedThreads pinned(threads);
+    CHECK_FALSE(pinned.hold());
+    CHECK(pinned.describe() == "threads not pinned");
+    for (const std::vector<int>& allowed : allowed_by_thread(threads)) CHECK(allowed == before);
+}
+
+TEST_CASE("A thread started on the way may run anywhere")
+{
+    const std::vector<int> before = parallel::allowed_cpus();
+    const PinnedThreads pinned(1);
+    REQUIRE(pinned.hold());
+    CHECK(parallel::allowed_cpus() == pinned.processors());
+    CHECK(pinned.starting_free_threads([] { return parallel::allowed_cpus(); }) == before);
+    CHECK(parallel::allowed_cpus() == pinned.processors());
+}

@@ -1,0 +1,17 @@
+// The loops of a batch norm for SSE, which every processor of this architecture has.
+#include "workloads/onednn/loops/norm_isa.hpp"
+
+#include <cstddef>
+
+#include "workloads/onednn/loops/norm_loops.hpp"
+
+namespace roof::onednn {
+
+const NormLoops norm_sse{"sse",
+                         4,
+                         NormLoopsFor<4>::sums,
+                         NormLoopsFor<4>::normalise,
+                         NormLoopsFor<4>::gradient_sums,
+                         NormLoopsFor<4>::spread};
+
+}  // namespace roof::onednn
