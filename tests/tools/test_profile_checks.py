@@ -7,8 +7,11 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools" / "peers"))
-import profile_checks as checks  # noqa: E402
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools" / "peers")]
+
+import profile_checks as checks  # pylint: disable=wrong-import-position
+from acceptance.programs import Failed  # pylint: disable=wrong-import-position
+from acceptance.steps import recorders  # pylint: disable=wrong-import-position
 
 FLOPS = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 
@@ -45,11 +48,11 @@ class ProfileChecks(unittest.TestCase):
         self.refused("counted and never traced, as k", checks.check_counted_program, self.folder)
 
     def test_kernels_of_graphs_have_phases(self):
-        self.refused("no kernel of a CUDA graph", checks.check_graph_layers, self.folder)
+        self.refused("no kernel of a CUDA graph", checks.check_graph_phases, self.folder)
         self.write("kernels.csv", {"graph_node": "1", "phase": "forward"}, {"graph_node": "2", "phase": ""})
-        self.refused("50% of", checks.check_graph_layers, self.folder)
+        self.refused("50% of", checks.check_graph_phases, self.folder)
         self.write("kernels.csv", {"graph_node": "1", "phase": "forward"}, {"graph_node": "", "phase": ""})
-        checks.check_graph_layers(self.folder)
+        checks.check_graph_phases(self.folder)
 
     def test_phases_add_up_to_the_step(self):
         self.count(("step", "", FLOPS, 100))
@@ -75,18 +78,57 @@ class ProfileChecks(unittest.TestCase):
         self.write("measurements.csv", remarks="", reason="")
         self.refused("not said", checks.check_cost_of_tracing, self.folder)
 
-    def test_each_check_runs_its_program_first(self):
-        seen = []
+    def test_each_step_runs_its_program_first_and_fails_where_the_check_does(self):
+        scene = Recording(self.folder)
+        for step in (recorders.count_pytorch, recorders.record_graphs, recorders.record_our_steps):
+            with self.subTest(step.__name__), self.assertRaises(Failed):
+                step(scene, 60)
+        self.assertEqual(["profile", "profile", "run"], [words[1] for words in scene.seen])
+        self.assertIn("--counters", scene.seen[0])
+        self.assertIn("--graph", scene.seen[1])
+        self.assertIn("--no-graph", scene.seen[2])
 
-        def run(command, log, timeout, **more):
-            seen.append([str(word) for word in command])
+    def test_probes_are_placed_once_they_are_counted_and_calibrated(self):
+        scene = Recording(self.folder)
+        with self.assertRaisesRegex(Failed, "come first"):
+            recorders.place_probes(scene, 10)
+        for name in ("read-back/counters.csv", "calibration/measurements.csv"):
+            (self.folder / name).parent.mkdir()
+            (self.folder / name).touch()
+        with self.assertRaisesRegex(Failed, "no probe was placed"):
+            recorders.place_probes(scene, 10)
+        self.assertEqual("report", scene.seen[0][1])
 
-        for name, check in checks.steps("roof", self.folder, run, ""):
-            with self.subTest(name), self.assertRaises(RuntimeError):
-                check()
-        self.assertEqual(["profile"] * 3 + ["run"] * 2 + ["report"], [words[1] for words in seen])
-        self.assertIn("--counters", seen[0])
-        self.assertIn("--no-graph", seen[3])
+    def test_a_program_is_counted_alone_and_then_after_tracing(self):
+        scene = Recording(self.folder)
+
+        def count(folder):
+            folder.mkdir()
+            for name in ("counters.csv", "measurements.csv"):
+                (folder / name).write_bytes((self.folder / name).read_bytes())
+
+        self.count(("kernel", "forward", checks.L2, 1), ("kernel", "backward", checks.L2, 1))
+        scene.does = count
+        self.assertIn("tracing made", recorders.count_pytorch(scene, 60))
+        self.assertIn("--from-start", scene.seen[0])
+        self.assertIn("--after", scene.seen[1])
+
+
+class Recording:
+    """A scene in which programs are seen and not run."""
+
+    def __init__(self, out):
+        self.out = out
+        self.roof = "roof"
+        self.seen = []
+        self.does = lambda folder: None
+
+    def fresh(self, name):
+        return self.out / name
+
+    def run(self, command, log, seconds, accepted=(0,)):
+        self.seen.append([str(word) for word in command])
+        self.does(Path(command[command.index("--out") + 1]))
 
 
 if __name__ == "__main__":

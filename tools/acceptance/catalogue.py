@@ -3,7 +3,7 @@ can be foreseen; what is over of eight minutes goes to the first that needs more
 
 from acceptance.budget import Step
 from acceptance.scene import gpu, ncu, part, program, torch
-from acceptance.steps import ceilings, machine, profiles, training
+from acceptance.steps import ceilings, machine, profiles, recorders, training
 
 TRAINS = (gpu, part("cudnn"))
 
@@ -25,6 +25,14 @@ STEPS = (
          training.beside_pytorch),
     Step("pytorch-recorded", "PyTorch's training loop recorded as it is, and placed under the ceilings", 20, 45,
          (gpu, program("roof_inject.so"), torch), profiles.record_pytorch),
+    Step("pytorch-counted", "kernels of a program that is none of ours counted as it launches them, under their names", 25, 90,
+         (gpu, program("roof_inject.so"), torch), recorders.count_pytorch),
+    Step("pytorch-graph", "kernels of its CUDA graphs have their phases", 15, 45, (gpu, program("roof_inject.so"), torch),
+         recorders.record_graphs),
+    Step("our-steps-recorded", "phases counted as they run add up to the step; tracing costs at most 5%", 25, 90,
+         (*TRAINS, part("cupti")), recorders.record_our_steps),
+    Step("probes-placed", "counted probes land within 10% of the roofs they were measured on", 5, 15, (gpu, part("cupti")),
+         recorders.place_probes),
     Step("nccl", "means of ranks by NCCL, one and two on one GPU", 10, 30, (gpu, program("nccl_ranks")), machine.nccl),
     Step("training-ranks", "a step by NCCL, within a graph, in each way to communicate", 20, 60, TRAINS, training.on_ranks),
     Step("training-sweep", "training steps of every family, number format and batch", 30, 36000, TRAINS, training.sweep),

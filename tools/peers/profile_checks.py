@@ -1,16 +1,11 @@
-"""What must be seen of `roof profile` and `roof run --profile` on a real GPU, beyond the probes' read-back: counters in PyTorch's
-training loop, layers of kernels in its CUDA graphs, phases counted by ranges, probes under their own roofs, the cost of tracing.
-
-`steps()` gives each check as a name and a function that throws RuntimeError; tools/gpu_acceptance runs them.
+"""What a folder of `roof profile` or `roof run --profile` must hold: counters in PyTorch's training loop, phases of kernels in its CUDA
+graphs, phases counted by ranges, probes under their own roofs, the cost of tracing. Each check throws RuntimeError.
 """
 
 import csv
 import re
-import sys
 from collections import defaultdict
-from pathlib import Path
 
-LOOP = Path(__file__).resolve().parent / "torch_loop.py"
 L2 = "lts__t_bytes.sum"
 PHASES_WITHIN = 0.05    # of the step: what lies between phases, and caches that a pass finds otherwise
 ROOF_WITHIN = 0.10      # of the roof the same probe was measured to be
@@ -42,7 +37,7 @@ def check_counted_program(folder):
         raise RuntimeError(f"{len(strange)} kernels were counted and never traced, as {min(strange)}")
 
 
-def check_graph_layers(folder):
+def check_graph_phases(folder):
     """Of the kernels that ran in CUDA graphs, nearly all have a phase."""
     in_graph = [row for row in rows(folder / "kernels.csv") if row["graph_node"]]
     if not in_graph:
@@ -90,31 +85,3 @@ def check_cost_of_tracing(folder):
     worst = max(float(percent) / 100 if way == "slower" else 0 for percent, way in found)
     if worst > TRACING_AT_MOST:
         raise RuntimeError(f"tracing made a step {worst:.1%} slower")
-
-
-def steps(roof, out, run, libraries):
-    """(name, function) of each check, in order. `run` is that of tools/gpu_acceptance: command, log, timeout, environment."""
-    def loop(name, options, more=()):
-        run([roof, "profile", *options, "--out", out / name, "--", sys.executable, LOOP, *more], out / f"{name}.log", 400,
-            LD_LIBRARY_PATH=libraries)
-        return out / name
-
-    def our_step(name, *more):
-        run([roof, "run", "resnet18", "--batch", 32, "--device", "gpu:0", "--profile", *more, "--out", out / name],
-            out / f"{name}.log", 300, accepted=(0, 1), LD_LIBRARY_PATH=libraries)
-        return out / name
-
-    def probes():
-        run([roof, "report", out / "read-back", "--calibration", out / "calibration", "--out", out / "read-back.html",
-             "--data", out / "read-back-data"], out / "read-back-report.log", 60, LD_LIBRARY_PATH=libraries)
-        return out / "read-back-data" / "counted.csv"
-
-    return (("PyTorch counted after tracing", lambda: check_counted_program(
-                loop("torch-counted", ("--after", 2, "--seconds", 3, "--counters"), ("--steps", 1000000, "--seconds", 60)))),
-            ("PyTorch counted from its start", lambda: check_counted_program(
-                loop("torch-counted-alone", ("--from-start", "--counters", "--kernels", 500), ("--steps", 6)))),
-            ("PyTorch's CUDA graphs have phases", lambda: check_graph_layers(
-                loop("torch-graph", ("--from-start",), ("--graph",)))),
-            ("our phases counted by ranges", lambda: check_phases(our_step("phases", "--no-graph"))),
-            ("the cost of tracing", lambda: check_cost_of_tracing(our_step("tracing"))),
-            ("probes under their own roofs", lambda: check_probes_on_roofs(probes())))
