@@ -7,9 +7,9 @@ from quiet import Quiet
 
 import read_back
 from acceptance import goals
-from acceptance.programs import Failed
+from acceptance.programs import Failed, TimeOver
 from acceptance.scene import Scene
-from acceptance.steps import ceilings, training
+from acceptance.steps import ceilings, profiles, training
 
 
 class Training(Quiet):
@@ -94,6 +94,26 @@ class Table(Quiet):
                          ceilings.words_of([wide, CEILINGS[1]], self.folder))
 
 
+class Checks(Quiet):
+    """Those of profiles, each of which may take its own time, within that of all."""
+
+    def check(self, *functions):
+        steps = [(f"check {i}", function) for i, function in enumerate(functions)]
+        return profiles.run_checks(lambda run: [(name, lambda f=function: f(run)) for name, function in steps], 30)
+
+    def test_all_are_run_and_each_that_fails_is_named(self):
+        def fail(run):
+            run(["sh", "-c", "echo it is so >&2; exit 1"], self.folder / "log", 400)
+        def deny(run):
+            raise RuntimeError("no kernel was counted")
+        with self.assertRaisesRegex(Failed, "1 of 3 .*check 0: sh ended with status 1: it is so; check 2: no kernel"):
+            self.check(fail, lambda run: run(["true"], self.folder / "log", 400), deny)
+
+    def test_none_takes_longer_than_is_left(self):
+        with self.assertRaises(TimeOver):
+            profiles.run_checks(lambda run: [("slow", lambda: run(["sleep", "100"], self.folder / "log", 400))], 0.3)
+
+
 class Goals(unittest.TestCase):
     def test_what_was_seen_is_held_against_what_is_wanted(self):
         beside = {row["what"]: row for row in ceilings.rows_beside(CEILINGS, [{"read": 4.6e12, "matmul bf16": 700e12}])}
@@ -146,9 +166,9 @@ class ReadBack(Quiet):
         said = ('==PROF== Connected\n"ID","Kernel Name","lts__t_bytes.sum"\n"","","byte"\n'
                 '"0","k(float *, int)","160"\n"1","other","5"\n')
         line, = read_back.beside_ncu(self.folder, said)
-        self.assertAlmostEqual(1.25, line["ratio"])
+        self.assertAlmostEqual(1.875, line["ratio"])
         with self.assertRaisesRegex(RuntimeError, "no table"):
-            read_back.medians_of_ncu("==ERROR== no\n")
+            read_back.largest_of_ncu("==ERROR== no\n")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,22 @@
-"""What the recorders see, held against what is known: the probes' FLOPs and bytes by our counters, the same by Nsight Compute, and a
-training loop of PyTorch recorded as it is."""
+"""What the recorders see, held against what is known: the probes' FLOPs and bytes by our counters, a training step's by ours and by
+Nsight Compute, and a training loop of PyTorch recorded as it is."""
 
 import json
 import sys
 
 import read_back
 
-from acceptance.programs import Countdown, Failed
+from acceptance.programs import Countdown, Failed, run
 from acceptance.scene import PEERS, ROOT
 
 PLAN = ROOT / "configs" / "profile" / "read-back.yaml"
 REPORT_SECONDS = 10
+NCU_SECONDS = 25
+NCU_WITHIN = 0.05
+
+
+def step_of(scene):
+    return [scene.roof, "run", "resnet18", "--batch", 8, "--precision", "bf16", "--device", "gpu:0", "--no-graph", "--steps", 3]
 
 
 def keep(path, lines):
@@ -31,19 +37,60 @@ def read_probes_back(scene, seconds):
     return f"{len(lines)} probes"
 
 
-def read_probes_with_ncu(scene, seconds):
-    """The same metrics, each kernel's median beside ours. It runs alone: there is one profiler at a time."""
-    plan = scene.out / "read-back-ncu.yaml"
-    plan.write_text(PLAN.read_text(encoding="utf-8").replace("profile: true", "profile: false"), encoding="utf-8")
+def count_beside_ncu(scene, seconds):
+    """A training step, whose launches are the same in any run: each kernel's largest by our counters, and by Nsight Compute, one after
+    the other: there is one profiler at a time. The first run leaves behind which engines were chosen, so that the second tries none."""
+    time_left = Countdown(seconds)
+    folder = scene.fresh("ncu-ours")
+    scene.run([*step_of(scene), "--profile", "--out", folder], "ncu-ours.log", time_left.left - NCU_SECONDS, accepted=(0, 1))
     said = scene.run(["ncu", "--csv", "--page", "raw", "--print-units", "base", "--cache-control", "none", "--clock-control", "none",
-                      "--metrics", ",".join(read_back.formulas()), "--launch-count", "60", scene.roof, "sweep", plan, "--out",
-                      scene.fresh("read-back-ncu")], "ncu.csv", seconds, accepted=(0, 1))
-    lines = list(read_back.beside_ncu(scene.out / "read-back", said))
+                      "--metrics", ",".join(read_back.formulas()), "--launch-count", "300", *step_of(scene), "--out",
+                      scene.fresh("ncu-theirs")], "ncu.csv", time_left.left, accepted=(0, 1))
+    lines = list(read_back.beside_ncu(folder, said))
     if not lines:
-        raise Failed("ncu and roof saw no kernel in common; the step read-back comes first")
+        raise Failed("ncu and roof saw no kernel in common; ncu.csv and the remarks in ncu-ours/measurements.csv say more")
     keep(scene.out / "ncu.json", lines)
+    near = sum(abs(line["ratio"] - 1) <= NCU_WITHIN for line in lines)
     far = max(lines, key=lambda line: abs(line["ratio"] - 1))
-    return f"{len(lines)} kernels and metrics; the farthest: {far['kernel']} {far['metric']} {far['ratio']:.4f}"
+    return (f"{near} of {len(lines)} kernels' metrics within {100 * NCU_WITHIN:g}%; the farthest: {far['kernel']} {far['metric']} "
+            f"{far['ratio']:.4f}")
+
+
+def run_checks(checks, seconds):
+    """All of them: `checks` is given the function they run programs by, and gives names and functions that throw RuntimeError or
+    Failed. Throws Failed with those that failed, and TimeOver."""
+    time_left = Countdown(seconds)
+
+    def run_in_time(command, log, timeout, accepted=(0,), **environment):
+        return run(command, log, min(timeout, time_left.left), accepted, **environment)
+
+    ended, failures = 0, []
+    for name, check in checks(run_in_time):
+        try:
+            check()
+            ended += 1
+        except (Failed, RuntimeError) as error:
+            failures.append(f"{name}: {error}")
+    if failures:
+        raise Failed(f"{ended} of {ended + len(failures)} ended well; {'; '.join(failures)}")
+    return f"{ended} checks"
+
+
+def has_checks(_):
+    return None if (PEERS / "profile_checks.py").exists() else "this tree has no tools/peers/profile_checks.py"
+
+
+def check_profiles(scene, seconds):
+    """Those of tools/peers/profile_checks.py, which leave a folder each; what an earlier visit left goes first."""
+    import profile_checks  # pylint: disable=import-outside-toplevel
+    made = scene.out / "profile-checks.json"
+    for name in json.loads(made.read_text(encoding="utf-8")) if made.exists() else ():
+        scene.fresh(name)
+    before = {path.name for path in scene.out.iterdir()}
+    try:
+        return run_checks(lambda run: profile_checks.steps(scene.roof, scene.out, run, scene.libraries), seconds)
+    finally:
+        keep(made, sorted(path.name for path in scene.out.iterdir() if path.is_dir() and path.name not in before))
 
 
 def record_pytorch(scene, seconds):
