@@ -1,6 +1,6 @@
 #include "analysis/panels/roof_lines.hpp"
 
-#include "analysis/words.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -17,9 +17,10 @@ constexpr double letter_width = 7.4;  ///< of the roof labels' font, in pixels
 
 std::string sentence(const Ceiling& roof, const std::string& what)
 {
-    return fmt::format("{} roof, measured with {} threads: {}, {} samples, {}{}{}", what, roof.threads,
-                       with_interval(roof.rate, roof.unit()), roof.rate.n, roof.operation,
-                       roof.isa.empty() ? "" : " on ", roof.isa);
+    const std::string known = roof.devices > 1 ? fmt::format("measured on {} devices and added", roof.devices)
+                                               : fmt::format("measured with {} threads", roof.threads);
+    return fmt::format("{} roof, {}: {}, {} samples, {}{}{}", what, known, with_interval(roof.rate, roof.unit()),
+                       roof.rate.n, roof.operation, roof.isa.empty() ? "" : " on ", roof.isa);
 }
 
 std::string label_of(const Ceiling& roof, const std::string& what)

@@ -1,9 +1,11 @@
 // The hierarchical roofline of each model: roofs as bands, its layers and phases at the largest batch, its steps at all.
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/panels/roof_lines.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/words.hpp"
+#include "analysis/roofline/describe.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
+#include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -75,6 +77,24 @@ void draw_steps(Svg& svg, const LogPlot& plot, std::vector<const Placement*> ste
     }
 }
 
+/// Of ranks on several devices: the roof of the link between them, and the step at the intensity of what goes over it.
+void draw_link(Svg& svg, const LogPlot& plot, const Placement& step)
+{
+    if (!step.link) return;
+    const LevelPlacement& link = *step.link;
+    const double from = std::max(plot.x.low, plot.y.low / link.roof.value);
+    const double to = std::min(plot.x.high, plot.y.high / link.roof.value);
+    const std::string label = "link " + format_si(link.roof.value, "B/s");
+    svg.open("roof mix",
+             "The link between the devices: the fastest all-reduce measured, in bytes that each one's link "
+             "carries each way. FLOPs are those of all devices.");
+    svg.line(plot(from, from * link.roof.value), plot(to, to * link.roof.value), "edge");
+    const Spot step_at = plot(std::min(link.intensity_high.value, plot.x.high), step.rate.median.value);
+    svg.mark(Shape::ring, step_at, 6, "step", explain(step));
+    svg.text({step_at.x + 10, step_at.y - 8}, label, "halo");
+    svg.close();
+}
+
 /// All but the batch is the same.
 bool same_series(const Placement& p, const Measurement& row)
 {
@@ -130,6 +150,7 @@ std::string picture(const Study& study, const Measurement& row, const Frame& fra
     Svg svg = svg_with_roofs("Roofline of " + title, plot, roofs, key);
     for (const Placement* p : inside) draw_point(svg, plot, *p, row.seconds.median);
     draw_steps(svg, plot, steps);
+    draw_link(svg, plot, *whole);
     svg.close();
     return figure_of(title, svg);
 }

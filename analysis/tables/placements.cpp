@@ -1,5 +1,5 @@
 // The placements: a line per placement and memory level; and what each roof would need alone.
-#include "analysis/needs.hpp"
+#include "analysis/roofline/needs.hpp"
 #include "analysis/tables/tables.hpp"
 
 namespace roof::analysis {
@@ -90,6 +90,7 @@ DataTable placements_table(const Study& study)
     std::vector<Line> lines;
     for (const Placement& p : study.placements) {
         for (const LevelPlacement& level : p.levels) lines.push_back({p, &level});
+        if (p.link) lines.push_back({p, &*p.link});
         if (p.levels.empty()) lines.push_back({p, nullptr});
     }
     return table_of(placement_columns(), lines);

@@ -18,6 +18,7 @@ struct Ceiling {
     std::string isa;
     std::string condition;  ///< "small pages", "siblings", "node 0 from node 1"; empty for the usual one
     int threads = 1;
+    int devices = 1;          ///< whose measured rates these are the sum of
     Rate rate;                ///< FLOP/s, byte/s or lines/s, by kind; `unit()` says which
     Bytes working_set_low{};  ///< the plateau's extent; compute has none
     Bytes working_set_high{};

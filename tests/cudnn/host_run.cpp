@@ -43,25 +43,45 @@ class Run {
         const Values weight(memory_, op.weight);
         const Values bias(memory_, op.bias);
         const auto channels = static_cast<std::size_t>(op.source.channels);
-        const auto rows = static_cast<double>(op.source.rows());
         for (std::size_t c = 0; c < channels; ++c) {
-            const float origin = source[c];
-            double first = 0;
-            double second = 0;
-            for (std::size_t k = c; k < op.source.elements(); k += channels) {
-                const Sums one = sums_of(source[k], origin);
-                first += one.first;
-                second += one.second;
-            }
-            const Moments found = moments_of(first, second, origin, rows);
-            const float inverse = 1 / std::sqrt(found.variance + engine::batch_norm_epsilon);
-            Values(memory_, op.channels.mean).put(c, found.mean);
-            Values(memory_, op.channels.inverse_deviation).put(c, inverse);
+            const auto [mean, inverse] = find(op, c);
             Values(memory_, op.channels.scale).put(c, weight[c] * inverse);
-            Values(memory_, op.channels.shift).put(c, bias[c] - found.mean * (weight[c] * inverse));
-            update(op.running_mean, c, found.mean);
-            update(op.running_variance, c, unbiased(found.variance, rows));
+            Values(memory_, op.channels.shift).put(c, bias[c] - mean * (weight[c] * inverse));
         }
+    }
+
+    void operator()(const LibraryNorm& op)
+    {
+        const Values source(memory_, op.source);
+        const Values weight(memory_, op.weight);
+        const Values bias(memory_, op.bias);
+        Values result(memory_, op.result);
+        const auto channels = static_cast<std::size_t>(op.source.channels);
+        for (std::size_t c = 0; c < channels; ++c) {
+            const auto [mean, inverse] = find(op, c);
+            for (std::size_t k = c; k < op.source.elements(); k += channels) {
+                const float value = (source[k] - mean) * inverse * weight[c] + bias[c];
+                result.put(k, op.shape.relu ? relu_of(value) : value);
+            }
+        }
+    }
+
+    void operator()(const LibraryNormGradient& op)
+    {
+        (*this)(ReduceGradient{.share = op.gradient,
+                               .output = op.output,
+                               .source = op.source,
+                               .channels = op.channels,
+                               .sum = op.sum,
+                               .sum_of_products = op.sum_of_products});
+        (*this)(NormGradient{.gradient = op.gradient,
+                             .output = op.output,
+                             .source = op.source,
+                             .weight = op.weight,
+                             .channels = op.channels,
+                             .sum = op.sum,
+                             .sum_of_products = op.sum_of_products,
+                             .result = op.result});
     }
 
     void operator()(const Normalise& op)
@@ -261,6 +281,29 @@ class Run {
     }
 
   private:
+    /// A channel's mean and 1 / deviation, which are left in memory, and its running statistics.
+    template <class Norm>
+    std::pair<float, float> find(const Norm& op, std::size_t c)
+    {
+        const Values source(memory_, op.source);
+        const auto rows = static_cast<double>(op.source.rows());
+        const float origin = source[c];
+        double first = 0;
+        double second = 0;
+        for (std::size_t k = c; k < op.source.elements(); k += static_cast<std::size_t>(op.source.channels)) {
+            const Sums one = sums_of(source[k], origin);
+            first += one.first;
+            second += one.second;
+        }
+        const Moments found = moments_of(first, second, origin, rows);
+        const float inverse = 1 / std::sqrt(found.variance + engine::batch_norm_epsilon);
+        Values(memory_, op.channels.mean).put(c, found.mean);
+        Values(memory_, op.channels.inverse_deviation).put(c, inverse);
+        update(op.running_mean, c, found.mean);
+        update(op.running_variance, c, unbiased(found.variance, rows));
+        return {found.mean, inverse};
+    }
+
     template <class Visit>
     static void dispatch(Precision precision, const Visit& visit)
     {

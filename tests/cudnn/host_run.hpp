@@ -2,8 +2,8 @@
 // program is right, its order, its memory, its tensors; what it cannot show is that kernels and libraries do as the loops.
 #pragma once
 
-#include "workloads/cudnn/program.hpp"
-#include "workloads/cudnn/settings.hpp"
+#include "workloads/cudnn/program/program.hpp"
+#include "workloads/cudnn/program/settings.hpp"
 
 namespace roof::cudnn {
 

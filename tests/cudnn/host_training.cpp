@@ -10,7 +10,7 @@
 
 namespace roof::cudnn {
 
-Choosers loops(bool fused)
+Choosers loops(bool fused, bool whole_norms)
 {
     return {[fused](const ConvolutionShape&) {
                 return Choice{
@@ -18,11 +18,16 @@ Choosers loops(bool fused)
             },
             [fused](const Product&) {
                 return Choice{.plan = 0, .workspace = 0, .implementation = "loops", .algorithm = {}, .fused = fused};
+            },
+            [whole_norms](const NormShape&) {
+                return Choice{.plan = whole_norms ? 0 : -1, .workspace = 0, .implementation = "loops", .algorithm = {}};
             }};
 }
 
-HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, bool fused)
-    : written_(graph, settings, loops(fused)), bytes_(written_.bytes()), memory_(written_.program(), bytes_.data())
+HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, bool fused, bool whole_norms)
+    : written_(graph, settings, loops(fused, whole_norms)),
+      bytes_(written_.bytes()),
+      memory_(written_.program(), bytes_.data())
 {
     const Written::Start start = written_.start();
     *memory_.state() = start.state;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/cudnn/host_run.hpp"
-#include "workloads/cudnn/written.hpp"
+#include "workloads/cudnn/program/written.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -10,12 +10,13 @@
 
 namespace roof::cudnn {
 
-/// Choosers that are content with anything. `fused`: whether bias and ReLU are computed with convolutions and products.
-Choosers loops(bool fused = true);
+/// Choosers that are content with anything. `fused`: whether bias and ReLU are computed with convolutions and products; `whole_norms`:
+/// whether batch norms are one operation, as of a library.
+Choosers loops(bool fused = true, bool whole_norms = false);
 
 class HostTraining {
   public:
-    HostTraining(const model::Graph& graph, const Settings& settings, bool fused = true);
+    HostTraining(const model::Graph& graph, const Settings& settings, bool fused = true, bool whole_norms = false);
 
     /// Forward and backward on the hashed batch, of several ranks on this one's share of it; returns the loss. `ready` is told when
     /// a parameter's gradient is whole.

@@ -1,8 +1,8 @@
 // How the loops of the tests see tensors: as fp32 numbers, whatever they are stored in; and the two loops that are sums of products.
 #pragma once
 
-#include "workloads/cudnn/formulas.hpp"
-#include "workloads/cudnn/program.hpp"
+#include "workloads/cudnn/program/formulas.hpp"
+#include "workloads/cudnn/program/program.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

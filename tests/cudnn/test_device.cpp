@@ -223,7 +223,7 @@ TEST_CASE(
     if (is_without_gpu()) return;
     const model::Graph graph = model::build_model("resnet18");
     const Settings settings = hashed(8, Precision::bf16, true);
-    StepOptions options{.device = {0}, .device_model = "this GPU"};
+    StepOptions options{.device = {0}, .device_model = "this GPU", .choices = std::make_shared<engine::Choices>()};
     Step captured(graph, settings, options);
     options.graph = false;
     Step apart(graph, settings, options);
@@ -248,7 +248,8 @@ TEST_CASE("On a GPU a step whose gradients go through NCCL among one rank is the
     }
     const model::Graph graph = model::build_model("resnet18");
     const Settings settings = hashed(8, Precision::bf16, true);
-    const StepOptions options{.device = {0}, .device_model = "this GPU"};
+    const StepOptions options{
+        .device = {0}, .device_model = "this GPU", .choices = std::make_shared<engine::Choices>()};
     Step alone(graph, settings, options);
     const std::vector<double> due = losses_of(alone, 3);
     for (const auto mode : {parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast}) {

@@ -1,6 +1,6 @@
 // The answer to a batch that does not fit.
 #include "tests/cudnn/host_training.hpp"
-#include "workloads/cudnn/largest_batch.hpp"
+#include "workloads/cudnn/program/largest_batch.hpp"
 
 #include <catch2/catch.hpp>
 

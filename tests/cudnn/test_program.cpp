@@ -1,7 +1,7 @@
 // The program of the GPU's step, run by loops on the host, trains as the CPU's engine does, which trains as PyTorch does.
 #include "tests/cudnn/host_training.hpp"
 #include "tests/cudnn/small_networks.hpp"
-#include "workloads/cudnn/formulas.hpp"
+#include "workloads/cudnn/program/formulas.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/network.hpp"
 
@@ -65,10 +65,11 @@ struct Tolerance {
     double value;
 };
 
-void compare(const model::Graph& graph, const Settings& settings, bool fused, const Tolerance& tolerance)
+void compare(const model::Graph& graph, const Settings& settings, bool fused, const Tolerance& tolerance,
+             bool whole_norms = false)
 {
     Reference due(graph);
-    HostTraining found(graph, settings, fused);
+    HostTraining found(graph, settings, fused, whole_norms);
     const float scale = found.state().loss_scale;
     for (int step = 0; step < 3; ++step) {
         INFO(graph.name() << " step " << step);
@@ -112,6 +113,24 @@ TEST_CASE("The step's program trains as the CPU's engine does, whether bias and 
     const bool fused = GENERATE(true, false);
     compare(plain_network(), hashed(Precision::fp32), fused, fp32);
     compare(residual_network(), hashed(Precision::fp32), fused, fp32);
+}
+
+TEST_CASE("It trains so, too, where a library computes whole batch norms, and their sums as ever")
+{
+    const Tolerance fp32{.loss = 2e-5, .gradient = 2e-4, .value = 1e-4};
+    compare(plain_network(), hashed(Precision::fp32), true, fp32, true);
+    compare(residual_network(), hashed(Precision::fp32), true, fp32, true);
+    const Written written(residual_network(), hashed(Precision::fp32), loops(true, true));
+    int whole = 0;
+    int apart = 0;
+    for (const Program::Stage& stage : written.program().stages()) {
+        for (const auto& operation : stage.operations) {
+            whole += std::holds_alternative<LibraryNorm>(operation) ? 1 : 0;
+            apart += std::holds_alternative<Statistics>(operation) ? 1 : 0;
+        }
+    }
+    CHECK(whole > 0);
+    CHECK(apart > 0);
 }
 
 /// Few values a channel: a ReLU that rounding turns moves a gradient by much.

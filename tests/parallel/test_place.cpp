@@ -38,8 +38,12 @@ class Environment {
                                       "SLURM_PROCID",
                                       "SLURM_STEP_NUM_TASKS",
                                       "SLURM_STEP_NUM_NODES",
+                                      "SLURM_STEP_TASKS_PER_NODE",
+                                      "SLURM_NODEID",
                                       "PMIX_RANK",
-                                      "PMI_RANK"};
+                                      "PMI_RANK",
+                                      "PMI_SIZE",
+                                      "MPI_LOCALNRANKS"};
 };
 
 }  // namespace
@@ -67,9 +71,44 @@ TEST_CASE("mpirun, srun and roof each say which rank a process is")
         CHECK(place.launcher == Launcher::mpi);
         CHECK((place.rank == 1 && place.ranks == 4 && place.ranks_here == 2));
     }
+    {
+        const Environment hydra({{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}, {"MPI_LOCALNRANKS", "3"}});
+        const Place place = place_of_process();
+        CHECK(place.launcher == Launcher::mpi);
+        CHECK((place.rank == 5 && place.ranks == 6 && place.ranks_here == 3));
+    }
     const Environment roof({{"ROOF_RANK", "1"}, {"ROOF_RANKS", "2"}, {"ROOF_RANK_MEMORY", "5"}});
     CHECK(place_of_process().launcher == Launcher::roof);
     CHECK(place_of_process().descriptor == 5);
+}
+
+TEST_CASE("srun may give its machines different numbers of tasks")
+{
+    const std::map<std::string, std::string> step{{"SLURM_STEP_NUM_TASKS", "7"},
+                                                  {"SLURM_STEP_NUM_NODES", "4"},
+                                                  {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"},
+                                                  {"PMI_RANK", "0"}};
+    const auto here = [&](const std::string& rank, const std::string& machine) {
+        std::map<std::string, std::string> all = step;
+        all["SLURM_PROCID"] = rank;
+        all["SLURM_NODEID"] = machine;
+        const Environment srun(all);
+        return place_of_process().ranks_here;
+    };
+    CHECK(here("0", "0") == 2);
+    CHECK(here("5", "2") == 2);
+    CHECK(here("6", "3") == 1);
+    CHECK(tasks_of_machine("4", 0) == 4);
+    CHECK_THROWS_AS(tasks_of_machine("4", 1), InputError);
+    CHECK_THROWS_AS(tasks_of_machine("2(x3", 0), InputError);
+    CHECK_THROWS_AS(tasks_of_machine("two", 0), InputError);
+}
+
+TEST_CASE("ranks on several machines say that the ceilings are those of one")
+{
+    CHECK(remark_on_machines({.launcher = Launcher::mpi, .rank = 0, .ranks = 2, .ranks_here = 2}).empty());
+    CHECK_THAT(remark_on_machines({.launcher = Launcher::mpi, .rank = 0, .ranks = 6, .ranks_here = 2}),
+               Catch::Contains("6 ranks on several machines, 2 on this one"));
 }
 
 TEST_CASE("a batch script of Slurm that calls roof without srun is no rank")
@@ -83,6 +122,11 @@ TEST_CASE("an environment that contradicts itself is refused")
     {
         const Environment beyond({{"ROOF_RANK", "2"}, {"ROOF_RANKS", "2"}});
         CHECK_THROWS_WITH(place_of_process(), "the environment says this is rank 2 of 2");
+    }
+    {
+        const Environment more(
+            {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}});
+        CHECK_THROWS_WITH(place_of_process(), Catch::Contains("4 of 2 ranks"));
     }
     const Environment word(std::map<std::string, std::string>{{"OMPI_COMM_WORLD_SIZE", "two"}});
     CHECK_THROWS_AS(place_of_process(), InputError);

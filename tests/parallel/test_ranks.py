@@ -1,8 +1,11 @@
-"""roof with several ranks as a person starts it: the losses of one rank with all images, and no end without a word.
+"""Ranks in processes of their own, as a person starts them: the losses of one rank with all images, and no end without a word.
 
-usage: test_ranks.py PATH_OF_ROOF; the class By_mpi is skipped where there is no mpirun.
+usage: test_ranks.py RANKS_PROGRAM ROOF. The first is roof with small networks under the models' names, so that what is checked are
+processes, transports and ends; a step of the second, with a network of full size, is taken by each way to start ranks. The class
+By_mpi is skipped where there is no mpirun.
 """
 
+import functools
 import json
 import os
 import shutil
@@ -14,29 +17,39 @@ import time
 import unittest
 from pathlib import Path
 
+SMALL = None
 ROOF = None
+PLANS = Path(__file__).resolve().parents[2] / "configs" / "run"
 TRAIN = ["--data", "hashed", "--parameters", "hashed", "--steps", "3", "--json"]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
+def start(*words, program=None, before=(), folder=None):
+    return subprocess.run([*before, program or SMALL, *words], capture_output=True, text=True, cwd=folder, check=False, timeout=120,
+                          env={**os.environ, **AS_ROOT})
+
+
+def rows_of(*words, program=None, before=(), status=0):
+    """What `roof run` says of each row."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = start("run", *words, *TRAIN, "--out", "rows", program=program, before=before, folder=folder)
+    if done.returncode != status:
+        raise AssertionError(f"status {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)["rows"]
+
+
+@functools.lru_cache
+def alone(model, batch, precision="fp32"):
+    return rows_of(model, "--batch", batch, "--precision", precision)[0]
+
+
+def has_bf16():
+    return "avx512_bf16" in Path("/proc/cpuinfo").read_text(encoding="ascii")
+
+
 class Ranks(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def run_roof(self, *words, before=(), status=0):
-        done = subprocess.run([*before, ROOF, "run", *words], capture_output=True, text=True, cwd=self.folder.name, check=False,
-                              timeout=120, env={**os.environ, **AS_ROOT})
-        self.assertEqual(status, done.returncode, done.stderr)
-        return done
-
-    def row(self, *words, before=(), status=0):
-        done = self.run_roof(*words, *TRAIN, "--out", str(Path(self.folder.name) / "-".join(words[1:])), before=before, status=status)
-        rows = json.loads(done.stdout)["rows"]
-        self.assertEqual(1, len(rows))
-        return rows[0]
-
     def assert_same_losses(self, one, other, tolerance=1e-4):
+        self.assertEqual("ok", other["status"], other["reason"])
         self.assertEqual(3, len(one["losses"]))
         for a, b in zip(one["losses"], other["losses"]):
             self.assertAlmostEqual(a, b, delta=tolerance * a)
@@ -44,22 +57,58 @@ class Ranks(unittest.TestCase):
 
 class Started_by_roof(Ranks):
     def test_two_and_four_see_the_losses_of_one_with_all_images(self):
-        alone = self.row("alexnet", "--batch", "4")
-        for words in (["--batch", "2", "--ranks", "2"], ["--batch", "1", "--ranks", "4", "--communication", "serial"],
-                      ["--batch", "4", "--ranks", "2", "--scaling", "strong", "--communication", "broadcast"]):
-            row = self.row("alexnet", *words)
-            self.assertEqual("ok", row["status"], row["reason"])
-            self.assert_same_losses(alone, row)
+        for words in (["--batch", "2", "--ranks", "2"], ["--batch", "1", "--ranks", "4"],
+                      ["--batch", "4", "--ranks", "2,4", "--scaling", "strong"]):
+            for row in rows_of("alexnet", *words, "--communication", "overlapped,serial,broadcast", "--bucket-mb", "1"):
+                self.assert_same_losses(alone("alexnet", "4"), row)
+
+    def test_statistics_of_batch_norm_cross_ranks(self):
+        row = rows_of("resnet18", "--batch", "2", "--ranks", "2", "--batch-norm", "synchronised")[0]
+        self.assert_same_losses(alone("resnet18", "4"), row, 1e-3)
+
+    @unittest.skipUnless(has_bf16(), "this processor has no instructions for bf16")
+    def test_ranks_in_bf16_see_what_one_sees_within_the_reach_of_its_digits(self):
+        one = alone("resnet18", "4", "bf16")
+        for row in rows_of("alexnet", "--batch", "2", "--ranks", "2", "--precision", "bf16", "--communication",
+                           "overlapped,serial,broadcast"):
+            self.assert_same_losses(alone("alexnet", "4", "bf16"), row, 2e-2)
+        local = rows_of("resnet18", "--batch", "2", "--ranks", "2", "--precision", "bf16")[0]
+        self.assertEqual("ok", local["status"])
+        self.assertNotEqual(one["losses"], local["losses"])
+        refused = rows_of("resnet18", "--batch", "2", "--ranks", "2", "--precision", "bf16", "--batch-norm", "synchronised")[0]
+        self.assertIn("in fp32 alone", refused["reason"])
+
+    def test_roof_itself_takes_steps_of_a_whole_network_on_two_ranks(self):
+        words = ["alexnet", "--data", "synthetic", "--parameters", "random", "--steps", "2", "--json"]
+        with tempfile.TemporaryDirectory() as folder:
+            done = start("run", *words, "--batch", "1", "--ranks", "2", "--out", "rows", program=ROOF, folder=folder)
+        self.assertEqual(0, done.returncode, done.stderr)
+        row = json.loads(done.stdout)["rows"][0]
+        self.assertEqual("ok", row["status"], row["reason"])
+        self.assertIn("2 ranks by shared memory", row["ranks"]["variant"])
+
+    def test_the_plan_of_scaling_has_a_row_for_each_way(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = start("sweep", str(PLANS / "scaling.yaml"), "--out", "rows", folder=folder)
+            self.assertEqual(0, done.returncode, done.stderr)
+            report = start("report", "rows", "--out", "report.html", folder=folder)
+            self.assertEqual(0, report.returncode, report.stderr)
+            lines = (Path(folder) / "rows" / "measurements.csv").read_text(encoding="utf-8").splitlines()
+            html = (Path(folder) / "report.html").read_text(encoding="utf-8")
+        self.assertEqual(1 + 2 + 2 * 2 * 3, len(lines))
+        self.assertIn("efficiency", html)
 
     def test_a_batch_that_cannot_be_shared_out_is_a_row_with_that_reason(self):
-        row = self.row("alexnet", "--batch", "3", "--ranks", "2", "--scaling", "strong")
+        row = rows_of("alexnet", "--batch", "3", "--ranks", "2", "--scaling", "strong")[0]
         self.assertEqual("unsupported", row["status"])
         self.assertIn("cannot be shared out evenly", row["reason"])
 
     def start_endless(self):
-        process = subprocess.Popen([ROOF, "run", "alexnet", "--batch", "1", "--ranks", "2", "--steps", "1000000", "--out", "rows"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder.name,
-                                   start_new_session=True)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        process = subprocess.Popen([SMALL, "run", "alexnet", "--batch", "1", "--ranks", "2", "--steps", "1000000", "--parameters",
+                                    "hashed", "--out", "rows"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder.name, start_new_session=True)
         self.addCleanup(lambda: (process.kill(), process.communicate()))
         while "Epoch" not in process.stderr.readline():
             self.assertIsNone(process.poll())
@@ -93,7 +142,7 @@ class Started_by_roof(Ranks):
         self.fail("rank 1 goes on")
 
     def test_nobody_starts_a_rank_by_hand(self):
-        done = subprocess.run([ROOF, "rank"], capture_output=True, text=True, check=False, timeout=30)
+        done = start("rank", program=ROOF)
         self.assertEqual(2, done.returncode)
         self.assertIn("roof itself starts", done.stderr)
 
@@ -101,32 +150,73 @@ class Started_by_roof(Ranks):
 @unittest.skipIf(shutil.which("mpirun") is None, "no mpirun here: apt-get install openmpi-bin")
 class By_mpi(Ranks):
     def setUp(self):
-        super().setUp()
         if not (Path(ROOF).parent / "roof_mpi.so").exists():
             self.skipTest("this build has no MPI part")
 
     @staticmethod
-    def mpirun(ranks):
-        return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+    def mpirun(ranks, *options):
+        return ["mpirun", "--oversubscribe", "--bind-to", "none", *options, "-n", str(ranks)]
+
+    def script(self, text):
+        """A program of its own, which goes with the test."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = Path(folder.name) / "script"
+        path.write_text("#!/bin/sh\n" + text, encoding="ascii")
+        path.chmod(0o755)
+        return str(path)
 
     def test_two_and_four_see_the_losses_of_one_with_all_images(self):
-        alone = self.row("alexnet", "--batch", "4")
-        self.assert_same_losses(alone, self.row("alexnet", "--batch", "1", "--ranks", "4", before=self.mpirun(4)))
-        row = self.row("alexnet", "--batch", "2", "--communication", "broadcast", before=self.mpirun(2))
-        self.assert_same_losses(alone, row)
-        self.assertIn("Open MPI", row["ranks"]["variant"])
+        row = rows_of("alexnet", "--batch", "1", "--ranks", "4", before=self.mpirun(4))[0]
+        self.assert_same_losses(alone("alexnet", "4"), row)
+        for row in rows_of("alexnet", "--batch", "2", "--communication", "overlapped,serial,broadcast", before=self.mpirun(2)):
+            self.assert_same_losses(alone("alexnet", "4"), row)
+            self.assertIn("Open MPI", row["ranks"]["variant"])
 
     def test_statistics_of_batch_norm_cross_ranks(self):
-        alone = self.row("resnet18", "--batch", "2")
-        self.assert_same_losses(alone, self.row("resnet18", "--batch", "1", "--batch-norm", "synchronised", before=self.mpirun(2)),
-                                1e-3)
+        row = rows_of("resnet18", "--batch", "2", "--batch-norm", "synchronised", before=self.mpirun(2))[0]
+        self.assert_same_losses(alone("resnet18", "4"), row, 1e-3)
+
+    def test_ranks_on_two_machines_train_as_one_and_say_that_the_ceilings_are_of_one(self):
+        # Both names are this machine's: what stands in for ssh runs the second one's ranks here.
+        agent = self.script('shift\nexec /bin/sh -c "$*"\n')
+        two = self.mpirun(2, "--mca", "plm_rsh_agent", agent, "--host", "localhost:1,another-machine:1", "--mca", "btl",
+                          "tcp,self", "--mca", "btl_tcp_if_include", "lo", "--mca", "oob_tcp_if_include", "lo")
+        row = rows_of("alexnet", "--batch", "2", before=two)[0]
+        self.assert_same_losses(alone("alexnet", "4"), row)
+        self.assertIn("several machines, 1 on this one", row["remarks"])
+
+    def test_ranks_of_srun_are_told_by_its_environment(self):
+        # As srun --mpi=pmix sets it; the library finds its ranks by PMIX_…, which mpirun sets, too.
+        srun = self.script('export SLURM_PROCID=$OMPI_COMM_WORLD_RANK SLURM_STEP_NUM_TASKS=$OMPI_COMM_WORLD_SIZE\n'
+                           'export SLURM_STEP_NUM_NODES=1 SLURM_NODEID=0 SLURM_STEP_TASKS_PER_NODE=$OMPI_COMM_WORLD_SIZE\n'
+                           'unset OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_SIZE\nexec "$@"\n')
+        row = rows_of("alexnet", "--batch", "2", before=[*self.mpirun(2), srun])[0]
+        self.assert_same_losses(alone("alexnet", "4"), row)
+
+    def test_a_rank_that_is_killed_ends_them_all(self):
+        with tempfile.TemporaryDirectory() as folder:
+            suicide = self.script('[ "$OMPI_COMM_WORLD_RANK" = 1 ] && (sleep 2; kill -9 $$) &\nexec "$@"\n')
+            done = start("run", "alexnet", "--batch", "1", "--steps", "1000000", "--parameters", "hashed", "--out", "rows",
+                         before=[*self.mpirun(2), suicide], folder=folder)
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("signal 9", done.stderr)
+
+    def test_roof_itself_takes_steps_of_a_whole_network_on_two_ranks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = start("run", "alexnet", "--batch", "1", "--steps", "2", "--json", "--out", "rows", program=ROOF,
+                         before=self.mpirun(2), folder=folder)
+        self.assertEqual(0, done.returncode, done.stderr)
+        row = json.loads(done.stdout)["rows"][0]
+        self.assertEqual("ok", row["status"], row["reason"])
+        self.assertIn("2 ranks by Open MPI", row["ranks"]["variant"])
 
     def test_another_number_of_ranks_is_a_row_that_says_what_to_do(self):
-        row = self.row("alexnet", "--batch", "1", "--ranks", "4", before=self.mpirun(2))
+        row = rows_of("alexnet", "--batch", "1", "--ranks", "4", before=self.mpirun(2))[0]
         self.assertEqual("unsupported", row["status"])
         self.assertIn("mpirun -n 4", row["reason"])
 
 
 if __name__ == "__main__":
-    ROOF = str(Path(sys.argv.pop(1)).resolve())
+    SMALL, ROOF = (str(Path(sys.argv.pop(1)).resolve()) for _ in range(2))
     unittest.main()

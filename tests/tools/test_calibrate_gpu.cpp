@@ -114,6 +114,8 @@ Lab gpu_lab(const fakes::ManualClock& clock)
     gpu.memory = Bytes{140e9};
     gpu.levels = {{"L1", Bytes{l1_bytes}, 1, 1}, {"L2", Bytes{l2_bytes}, 1, 1}, {"DRAM", gpu.memory, 1, 1}};
     lab.machine().devices.push_back(gpu);
+    gpu.name = "gpu:1";
+    lab.machine().devices.push_back(gpu);
 
     const Axis operation = words("operation", "load");
     const Axis isa = words("isa", "cuda");
@@ -141,9 +143,10 @@ Lab gpu_lab(const fakes::ManualClock& clock)
     return lab;
 }
 
-tests::Said calibrate(const Workbench& bench, const std::vector<std::string>& options)
+tests::Said calibrate(const Workbench& bench, const std::vector<std::string>& options,
+                      const std::string& device = "gpu:0")
 {
-    std::vector<std::string> line{"calibrate", "--device", "gpu:0"};
+    std::vector<std::string> line{"calibrate", "--device", device};
     line.insert(line.end(), options.begin(), options.end());
     std::ostringstream out;
     std::ostringstream err;
@@ -177,6 +180,19 @@ TEST_CASE("a GPU's levels of memory come of its load sweep, as a CPU's do")
     CHECK(ceiling(all, "bandwidth", "L2", "load").at("median").get<double>() == Approx(8e12));
     CHECK(ceiling(all, "bandwidth", "DRAM", "copy").at("median").get<double>() == Approx(4.5e12));
     CHECK(ceiling(all, "latency", "DRAM", "latency").at("median").get<double>() == Approx(1 / 600e-9));
+}
+
+TEST_CASE("of a group each device is measured, into one folder")
+{
+    const Workbench bench;
+    const auto said = calibrate(bench, {"--json", "--quick"}, "gpu:0,1");
+    INFO(said.err);
+    const json all = json::parse(said.out).at("ceilings");
+    const auto of = [&](const std::string& device) {
+        return std::ranges::count_if(all, [&](const json& c) { return c.at("device") == device; });
+    };
+    CHECK(of("gpu:0") > 3);
+    CHECK(of("gpu:1") == of("gpu:0"));
 }
 
 TEST_CASE("what goes by a path of its own is a ceiling of that path")

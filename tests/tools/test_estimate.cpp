@@ -2,9 +2,9 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/machines.hpp"
-#include "tools/roof/plans.hpp"
-#include "tools/roof/studies.hpp"
+#include "tools/roof/reading/machines.hpp"
+#include "tools/roof/reading/studies.hpp"
+#include "tools/roof/session/plans.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

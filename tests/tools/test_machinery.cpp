@@ -1,7 +1,7 @@
 // What touches the operating system: signals, and parts in shared objects.
 #include "tests/fakes/fake_lab.hpp"
-#include "tools/roof/assemble.hpp"
-#include "tools/roof/interrupt.hpp"
+#include "tools/roof/binary/assemble.hpp"
+#include "tools/roof/console/interrupt.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/kernels/kernels.hpp"
-#include "workloads/cudnn/largest_batch.hpp"
+#include "workloads/cudnn/program/largest_batch.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -41,11 +41,13 @@ void copy_in(void* to, const void* from, std::size_t bytes)
 DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings, const gpu::Stream& stream,
                              std::shared_ptr<engine::Choices> choices, const std::string& device_model)
     : stream_(with_room(stream, graph, settings)),
-      convolutions_(stream, settings, std::move(choices), device_model),
-      products_(stream),
+      convolutions_(stream, settings, choices, device_model),
+      norms_(stream, settings, std::move(choices), device_model),
+      products_(stream, settings.deterministic),
       written_(graph, settings,
                {[this](const ConvolutionShape& shape) { return convolutions_.choose(shape); },
-                [this](const Product& product) { return products_.choose(product); }}),
+                [this](const Product& product) { return products_.choose(product); },
+                [this](const NormShape& shape) { return norms_.choose(shape); }}),
       arena_(written_.bytes(), "training " + graph.name() + " at batch " + std::to_string(settings.batch)),
       memory_(written_.program(), arena_.data())
 {
@@ -62,12 +64,18 @@ void DeviceProgram::bind(const Operation& operation, std::vector<std::function<v
         to.push_back(convolutions_.bound(*convolve, memory_));
     } else if (const auto* const multiply = std::get_if<Multiply>(&operation)) {
         to.push_back(products_.bound(*multiply, memory_));
+    } else if (const auto* const norm = std::get_if<LibraryNorm>(&operation)) {
+        to.push_back(norms_.bound(*norm, memory_));
+    } else if (const auto* const way_back = std::get_if<LibraryNormGradient>(&operation)) {
+        to.push_back(norms_.bound(*way_back, memory_));
     } else {
         to.emplace_back([this, operation] {
             std::visit(
                 [this](const auto& one) {
                     using Kind = std::decay_t<decltype(one)>;
-                    constexpr bool elsewhere = std::is_same_v<Kind, Convolve> || std::is_same_v<Kind, Multiply>;
+                    constexpr bool elsewhere = std::is_same_v<Kind, Convolve> || std::is_same_v<Kind, Multiply> ||
+                                               std::is_same_v<Kind, LibraryNorm> ||
+                                               std::is_same_v<Kind, LibraryNormGradient>;
                     if constexpr (!elsewhere) cudnn::enqueue(one, memory_, stream_.get());
                 },
                 operation);

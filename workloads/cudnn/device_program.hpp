@@ -2,10 +2,11 @@
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
-#include "workloads/cudnn/convolutions.hpp"
 #include "workloads/cudnn/gradients.hpp"
-#include "workloads/cudnn/products.hpp"
-#include "workloads/cudnn/written.hpp"
+#include "workloads/cudnn/library/convolutions.hpp"
+#include "workloads/cudnn/library/norms.hpp"
+#include "workloads/cudnn/library/products.hpp"
+#include "workloads/cudnn/program/written.hpp"
 #include "workloads/nccl/device_exchange.hpp"
 
 #include <functional>
@@ -48,6 +49,7 @@ class DeviceProgram {
 
     const gpu::Stream& stream_;
     Convolutions convolutions_;
+    Norms norms_;
     Products products_;
     Written written_;
     gpu::Buffer<std::byte> arena_;

@@ -2,7 +2,7 @@
 // block of fp32 numbers, in the order in which the backward pass completes them: a bucket of them is a range.
 #pragma once
 
-#include "workloads/cudnn/parameters.hpp"
+#include "workloads/cudnn/program/parameters.hpp"
 #include "workloads/parallel/buckets.hpp"
 
 #include <cuda_runtime_api.h>

@@ -1,8 +1,8 @@
 // What cuDNN brings to the lab: what the shared object gives to whom opened it. Nothing here asks for a GPU or a driver.
 #include "ert/gpu/nvml.hpp"
 #include "ert/method/lab.hpp"
-#include "workloads/cudnn/backend.hpp"
-#include "workloads/cudnn/products.hpp"
+#include "workloads/cudnn/library/backend.hpp"
+#include "workloads/cudnn/library/products.hpp"
 #include "workloads/cudnn/train_bench.hpp"
 #include "workloads/engine/choices.hpp"
 

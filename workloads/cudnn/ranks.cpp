@@ -77,6 +77,16 @@ std::string Ranks::describe() const
            std::to_string(buckets_) + (buckets_ == 1 ? " bucket" : " buckets");
 }
 
+std::vector<std::string> Ranks::remarks() const
+{
+    std::vector<std::string> all;
+    if (options_.shares_gpu)
+        all.emplace_back("several ranks on one GPU: they take turns, and this time is not one of ranks side by side");
+    if (std::string machines = parallel::remark_on_machines(world_.place); !machines.empty())
+        all.push_back(std::move(machines));
+    return all;
+}
+
 bool may_share_gpu()
 {
     return std::getenv(machine_variable) != nullptr;

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace roof::cudnn {
 
@@ -44,7 +45,8 @@ class Ranks {
     int count() const { return world_.communicator->size; }
     /// "2 ranks by NCCL 2.28.9, 3 buckets".
     std::string describe() const;
-    bool share_gpu() const { return options_.shares_gpu; }
+    /// What to know before believing a time.
+    std::vector<std::string> remarks() const;
 
   private:
     void join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> library, cudaStream_t step);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 
 namespace roof::cudnn {
 namespace {
@@ -203,8 +204,7 @@ std::string Step::variant() const
 std::vector<std::string> Step::remarks() const
 {
     std::vector<std::string> all = engine::remarks_on(input_.facts());
-    if (ranks_ && ranks_->share_gpu())
-        all.emplace_back("several ranks on one GPU: they take turns, and this time is not one of ranks side by side");
+    if (ranks_) std::ranges::move(ranks_->remarks(), std::back_inserter(all));
     if (input_.copies() > 0) {
         const Seconds each = input_.copying() / input_.copies();
         const double rate = static_cast<double>(input_.bytes_each()) / each.value;

@@ -3,7 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/probes/capability.hpp"
-#include "workloads/cudnn/candidates.hpp"
+#include "workloads/cudnn/library/candidates.hpp"
 #include "workloads/cudnn/step.hpp"
 #include "workloads/data/source.hpp"
 #include "workloads/engine/axes.hpp"

@@ -26,6 +26,19 @@ int relu_behind(const model::Graph& graph, int layer)
     return alone ? reading.front() : -1;
 }
 
+std::vector<Unit> units_of(const model::Graph& graph, const std::function<bool(int layer)>& is_alone)
+{
+    std::vector<Unit> units;
+    std::vector<bool> taken(graph.layers().size());
+    for (int index = 0; index < static_cast<int>(graph.layers().size()); ++index) {
+        if (taken[static_cast<std::size_t>(index)]) continue;
+        const bool alone = is_alone && is_alone(index);
+        units.push_back({.layer = index, .relu = alone ? -1 : relu_behind(graph, index)});
+        taken[static_cast<std::size_t>(units.back().last())] = true;
+    }
+    return units;
+}
+
 Work to_work(const model::PassWork& work)
 {
     return {.flops = work.flops, .compulsory = work.compulsory, .no_reuse = work.no_reuse};

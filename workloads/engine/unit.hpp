@@ -5,6 +5,7 @@
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace roof::engine {
@@ -22,6 +23,10 @@ struct Unit {
 std::vector<int> readers(const model::Graph& graph, int layer);
 /// The ReLU that alone reads this layer's output, if this kind can compute it; -1 if there is none.
 int relu_behind(const model::Graph& graph, int layer);
+
+/// All layers of the network as units, in the order of its layers: a ReLU that goes with a layer has none of its own. `is_alone`: layers
+/// that take no ReLU; none if it is empty.
+std::vector<Unit> units_of(const model::Graph& graph, const std::function<bool(int layer)>& is_alone = {});
 
 Work to_work(const model::PassWork& work);
 

@@ -139,12 +139,16 @@ LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
     return work;
 }
 
-long long winograd_multiply_adds(const Graph& graph, int layer, int batch, int tile)
+long long winograd_multiply_adds(const Graph& graph, int layer, int batch, int tile, CutTiles cut)
 {
     const Shape& output = graph.layer(layer).output;
-    const auto tiles = [tile](int extent) { return 1LL * (extent + tile - 1) / tile; };
+    const auto points = [&](int extent) {
+        const int rest = extent % tile;
+        const int of_last = rest == 0 ? 0 : (cut == CutTiles::by_need ? rest : tile) + 2;
+        return 1LL * (extent / tile) * (tile + 2) + of_last;
+    };
     const long long channel_pairs = 1LL * graph.input_shape(layer).channels * output.channels;
-    return batch * tiles(output.height) * tiles(output.width) * channel_pairs * (tile + 2) * (tile + 2);
+    return batch * points(output.height) * points(output.width) * channel_pairs;
 }
 
 StepWork work_of(const Graph& graph, int batch, Precision precision)

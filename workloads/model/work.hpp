@@ -33,9 +33,12 @@ bool is_contraction(LayerKind kind);
 /// Of the layer with this index, over a batch of `batch` images.
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision);
 
-/// Products of Winograd's F(m x m, 3 x 3), in any of the three passes of a 3x3 convolution with stride 1: (m + 2)^2 for each tile
-/// of m x m outputs and each pair of channels, tiles rounded up at the map's edges. The transforms are left out.
-long long winograd_multiply_adds(const Graph& graph, int layer, int batch, int tile);
+/// What a tile costs that the map's lower or right edge cuts to n outputs one way: m + 2 points that way like a whole one, or n + 2.
+enum class CutTiles { as_whole, by_need };
+
+/// Products of Winograd's F(m x m, 3 x 3), in any of the three passes of a 3x3 convolution with stride 1: (m + 2)^2 for each whole
+/// tile of m x m outputs and each pair of channels. The transforms are left out.
+long long winograd_multiply_adds(const Graph& graph, int layer, int batch, int tile, CutTiles cut = CutTiles::as_whole);
 
 /// Totals of a whole step.
 struct StepWork {

@@ -18,7 +18,6 @@
 namespace roof::onednn {
 
 using engine::readers;
-using engine::relu_behind;
 using engine::to_work;
 using engine::Unit;
 

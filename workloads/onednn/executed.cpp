@@ -19,6 +19,12 @@ int winograd_tile(const std::string& implementation)
     return std::isdigit(static_cast<unsigned char>(digit)) != 0 ? digit - '0' : 0;
 }
 
+/// This project's own computes of them what they need, the library's whole ones.
+model::CutTiles cut_tiles(const std::string& implementation)
+{
+    return implementation.starts_with("roof:") ? model::CutTiles::by_need : model::CutTiles::as_whole;
+}
+
 }  // namespace
 
 std::string_view algorithm_of(const std::string& implementation)
@@ -31,7 +37,7 @@ Flops executed_flops(const std::string& implementation, const model::Graph& grap
 {
     const auto flops = [](long long multiply_adds) { return Flops{2.0 * static_cast<double>(multiply_adds)}; };
     if (const int tile = winograd_tile(implementation); tile > 0)
-        return flops(model::winograd_multiply_adds(graph, layer, batch, tile));
+        return flops(model::winograd_multiply_adds(graph, layer, batch, tile, cut_tiles(implementation)));
     if (!implementation.starts_with("jit")) return {};
     return flops(model::work_of(graph, layer, batch, Precision::fp32).multiply_adds_unpadded);
 }

@@ -40,15 +40,10 @@ void write(Builder& build, const Unit& unit, const StepState& state)
 
 void write_step(Builder& build, StepState& state)
 {
-    std::vector<bool> written(build.graph.layers().size());
-    for (int index = 0; index < static_cast<int>(build.graph.layers().size()); ++index) {
-        if (written[static_cast<std::size_t>(index)]) continue;
-        const bool alone =
-            build.settings.synchronised_batch_norm && build.graph.layer(index).kind == LayerKind::batch_norm;
-        const Unit unit{.layer = index, .relu = alone ? -1 : relu_behind(build.graph, index)};
-        write(build, unit, state);
-        written[static_cast<std::size_t>(unit.last())] = true;
-    }
+    const auto is_alone = [&](int layer) {
+        return build.settings.synchronised_batch_norm && build.graph.layer(layer).kind == LayerKind::batch_norm;
+    };
+    for (const Unit& unit : engine::units_of(build.graph, is_alone)) write(build, unit, state);
     softmax_cross_entropy(build, state);
     std::for_each(build.tape.rbegin(), build.tape.rend(), [](const auto& backward) { backward(); });
     sgd(build);

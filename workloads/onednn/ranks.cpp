@@ -55,9 +55,14 @@ std::string Ranks::describe() const
            std::to_string(exchange_.packing().buckets.size()) + " buckets";
 }
 
-bool Ranks::crowded() const
+std::vector<std::string> Ranks::remarks() const
 {
-    return world_.place.ranks_here > static_cast<int>(std::thread::hardware_concurrency());
+    std::vector<std::string> all;
+    if (world_.place.ranks_here > static_cast<int>(std::thread::hardware_concurrency()))
+        all.emplace_back("more ranks than processors: they take turns, and this time is not one of ranks side by side");
+    if (std::string machines = parallel::remark_on_machines(world_.place); !machines.empty())
+        all.push_back(std::move(machines));
+    return all;
 }
 
 Pinned::Pinned(const parallel::Place& place, int threads) : threads_(threads)

@@ -35,8 +35,8 @@ class Ranks {
 
     int count() const { return exchange_.communicator().size; }
     std::string describe() const;
-    /// More ranks than processors are on this machine.
-    bool crowded() const;
+    /// What to know before believing a time.
+    std::vector<std::string> remarks() const;
 
   private:
     parallel::World world_;

@@ -3,6 +3,9 @@
 #include "ert/base/text.hpp"
 #include "workloads/engine/step_facts.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace roof::onednn {
 namespace {
 
@@ -84,8 +87,7 @@ std::string Step::variant() const
 std::vector<std::string> Step::remarks() const
 {
     std::vector<std::string> all = engine::remarks_on(source_.facts());
-    if (ranks_ && ranks_->crowded())
-        all.emplace_back("more ranks than processors: they take turns, and this time is not one of ranks side by side");
+    if (ranks_) std::ranges::move(ranks_->remarks(), std::back_inserter(all));
     return all;
 }
 

@@ -92,8 +92,8 @@ std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& mac
     if (ranks > 1)
         return make_on_ranks(point, machine,
                              parallel::open_world(parallel::assignment_of("train", device, point), ranks));
-    return std::make_unique<Step>(model::build_model(point.text("model")), settings_of(point, machine),
-                                  point.text("data"), machine.threads);
+    return std::make_unique<Step>(build_(point.text("model")), settings_of(point, machine), point.text("data"),
+                                  machine.threads);
 }
 
 std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Machine& machine,
@@ -108,8 +108,7 @@ std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Mac
     std::unique_ptr<Step> step;
     std::exception_ptr failure;
     try {
-        step = std::make_unique<Step>(model::build_model(point.text("model")), settings, point.text("data"),
-                                      settings.threads);
+        step = std::make_unique<Step>(build_(point.text("model")), settings, point.text("data"), settings.threads);
     } catch (...) {
         failure = std::current_exception();
     }

@@ -2,18 +2,30 @@
 #pragma once
 
 #include "ert/method/bench.hpp"
+#include "workloads/model/models.hpp"
 #include "workloads/onednn/settings.hpp"
 #include "workloads/parallel/world.hpp"
 
 #include <filesystem>
+#include <functional>
+#include <string>
 #include <utility>
 
 namespace roof::onednn {
 
 class TrainBench : public Bench {
   public:
-    /// `memory`: the folder in which the choices of the algorithm `auto` are kept, a file per machine; empty: nowhere.
-    explicit TrainBench(std::filesystem::path memory = {}) : memory_(std::move(memory)) {}
+    /// The network of a name. Throws InputError for an unknown one.
+    using Build = std::function<model::Graph(const std::string& name)>;
+
+    /// `memory`: the folder in which the choices of the algorithm `auto` are kept, a file per machine; empty: nowhere. `build`: small
+    /// networks under the models' names, for tests.
+    explicit TrainBench(
+        std::filesystem::path memory = {},
+        Build build = [](const std::string& name) { return model::build_model(name); })
+        : memory_(std::move(memory)), build_(std::move(build))
+    {
+    }
 
     std::string_view name() const override { return "train"; }
     Role role() const override { return Role::step; }
@@ -30,6 +42,7 @@ class TrainBench : public Bench {
     Settings settings_of(const Point& point, const Machine& machine) const;
 
     std::filesystem::path memory_;
+    Build build_;
 };
 
 }  // namespace roof::onednn

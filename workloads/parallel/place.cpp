@@ -27,10 +27,66 @@ Place checked(const Place& place)
     if (place.ranks < 1 || place.rank < 0 || place.rank >= place.ranks)
         throw InputError("the environment says this is rank " + std::to_string(place.rank) + " of " +
                          std::to_string(place.ranks));
+    if (place.ranks_here < 1 || place.ranks_here > place.ranks)
+        throw InputError("the environment says that " + std::to_string(place.ranks_here) + " of " +
+                         std::to_string(place.ranks) + " ranks are on this machine");
     return place;
 }
 
+/// Of a step of Slurm; machines may have different numbers of tasks.
+int tasks_here(int ranks)
+{
+    const char* const counts = std::getenv("SLURM_STEP_TASKS_PER_NODE");
+    const auto machine = number_in("SLURM_NODEID");
+    if (counts != nullptr && machine) return tasks_of_machine(counts, *machine);
+    const int machines = number_in("SLURM_STEP_NUM_NODES").value_or(1);
+    return (ranks + machines - 1) / machines;
+}
+
+/// Started by srun, if its step has an MPI plug-in.
+std::optional<Place> place_in_slurm_step()
+{
+    const auto rank = number_in("SLURM_PROCID");
+    const auto ranks = number_in("SLURM_STEP_NUM_TASKS");
+    const bool has_mpi = std::getenv("PMIX_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr;
+    if (!has_mpi || !rank || !ranks) return std::nullopt;
+    return checked({Launcher::mpi, *rank, *ranks, tasks_here(*ranks)});
+}
+
+int whole_number(const std::string& text, const std::string& whole)
+{
+    int number = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || rest != text.data() + text.size() || number < 1)
+        throw InputError("'" + printable(whole) + "' is no list of tasks per machine, as 2(x3),1 is");
+    return number;
+}
+
 }  // namespace
+
+int tasks_of_machine(const std::string& counts, int number)
+{
+    for (const std::string& group : split(counts, ',')) {
+        const std::size_t cut = group.find("(x");
+        const int tasks = whole_number(group.substr(0, cut), counts);
+        int machines = 1;
+        if (cut != std::string::npos) {
+            const std::string times = group.substr(cut + 2);
+            if (!times.ends_with(')')) throw InputError("'" + printable(counts) + "' is no list of tasks per machine");
+            machines = whole_number(times.substr(0, times.size() - 1), counts);
+        }
+        if (number < machines) return tasks;
+        number -= machines;
+    }
+    throw InputError("'" + printable(counts) + "' says nothing of a further machine");
+}
+
+std::string remark_on_machines(const Place& place)
+{
+    if (!place.spans_machines()) return {};
+    return std::to_string(place.ranks) + " ranks on several machines, " + std::to_string(place.ranks_here) +
+           " on this one: FLOPs, bytes and images are those of all, and the ceilings beside them this machine's alone";
+}
 
 Place place_of_process()
 {
@@ -42,14 +98,11 @@ Place place_of_process()
         return checked({Launcher::mpi, number_in("OMPI_COMM_WORLD_RANK").value_or(-1), *ranks,
                         number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(*ranks)});
     }
-    const auto rank = number_in("SLURM_PROCID");
-    const auto ranks = number_in("SLURM_STEP_NUM_TASKS");
-    const bool has_mpi = std::getenv("PMIX_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr;
-    if (has_mpi && rank && ranks) {
-        const int nodes = number_in("SLURM_STEP_NUM_NODES").value_or(1);
-        return checked({Launcher::mpi, *rank, *ranks, (*ranks + nodes - 1) / nodes});
-    }
-    return {};
+    if (const auto place = place_in_slurm_step()) return *place;
+    const auto rank = number_in("PMI_RANK");
+    const auto ranks = number_in("PMI_SIZE");
+    if (!rank || !ranks) return {};
+    return checked({Launcher::mpi, *rank, *ranks, number_in("MPI_LOCALNRANKS").value_or(*ranks)});
 }
 
 }  // namespace roof::parallel

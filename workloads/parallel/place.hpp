@@ -13,11 +13,20 @@ struct Place {
     int ranks = 1;
     int ranks_here = 1;   ///< on this machine
     int descriptor = -1;  ///< of the shared memory, if roof started it
+
+    bool spans_machines() const { return ranks_here < ranks; }
 };
 
-/// Throws InputError where the environment contradicts itself. mpirun of Open MPI says OMPI_COMM_WORLD_…; srun with an MPI plug-in
-/// says PMIX_RANK or PMI_RANK beside SLURM_…; a batch script that calls roof without srun is alone.
+/// Throws InputError where the environment contradicts itself. mpirun of Open MPI says OMPI_COMM_WORLD_…, that of MPICH and Intel
+/// MPI PMI_RANK, PMI_SIZE and MPI_LOCALNRANKS; srun with an MPI plug-in says PMIX_RANK or PMI_RANK beside SLURM_…; a batch script
+/// that calls roof without srun is alone.
 Place place_of_process();
+
+/// Of Slurm's counts per machine, "2(x3),1", that of machine `number`, from 0. Throws InputError for other texts.
+int tasks_of_machine(const std::string& counts, int number);
+
+/// What a row of ranks on several machines must say; empty for one.
+std::string remark_on_machines(const Place& place);
 
 /// What roof sets for the ranks it starts.
 inline constexpr const char* rank_variable = "ROOF_RANK";

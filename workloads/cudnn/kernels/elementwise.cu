@@ -34,13 +34,8 @@ struct BiasBody {
     __device__ void operator()(std::uint32_t k) const
     {
         Lanes<width> all = load<width>(values, k);
-        if (bias != nullptr) {
-            const Lanes<width> added = load<width>(bias, k % vectors_per_row);
-#pragma unroll
-            for (int i = 0; i < width; ++i) all.lane[i] += added.lane[i];
-        }
-#pragma unroll
-        for (int i = 0; i < width; ++i) all.lane[i] = relu ? relu_of(all.lane[i]) : all.lane[i];
+        if (bias != nullptr) all.add(load<width>(bias, k % vectors_per_row));
+        if (relu) all.rectify();
         store(values, k, all);
     }
 };
@@ -61,11 +56,7 @@ struct NormaliseBody {
                                         std::uint32_t channel)
     {
         Lanes<width> all = load<width>(from, k);
-        if (scales == nullptr) return all;
-        const Lanes<width> by = load<width>(scales, channel);
-        const Lanes<width> to = load<width>(shifts, channel);
-#pragma unroll
-        for (int i = 0; i < width; ++i) all.lane[i] = scaled(all.lane[i], by.lane[i], to.lane[i]);
+        if (scales != nullptr) all.scale(load<width>(scales, channel), load<width>(shifts, channel));
         return all;
     }
 
@@ -73,13 +64,8 @@ struct NormaliseBody {
     {
         const std::uint32_t channel = k % vectors_per_row;
         Lanes<width> all = read(source, scale, shift, k, channel);
-        if (other != nullptr) {
-            const Lanes<width> added = read(other, other_scale, other_shift, k, channel);
-#pragma unroll
-            for (int i = 0; i < width; ++i) all.lane[i] += added.lane[i];
-        }
-#pragma unroll
-        for (int i = 0; i < width; ++i) all.lane[i] = relu ? relu_of(all.lane[i]) : all.lane[i];
+        if (other != nullptr) all.add(read(other, other_scale, other_shift, k, channel));
+        if (relu) all.rectify();
         store(result, k, all);
     }
 };
@@ -101,12 +87,7 @@ struct NormGradientBody {
     __device__ void operator()(std::uint32_t k) const
     {
         const std::uint32_t channel = k % vectors_per_row;
-        Lanes<width> g = load<width>(gradient, k);
-        if (output != nullptr) {
-            const Lanes<width> y = load<width>(output, k);
-#pragma unroll
-            for (int i = 0; i < width; ++i) g.lane[i] = masked(g.lane[i], y.lane[i]);
-        }
+        Lanes<width> g = load_gradient<width, Element>(gradient, nullptr, output, k);
         const Lanes<width> x = load<width>(source, k);
         const Lanes<width> m = load<width>(mean, channel);
         const Lanes<width> v = load<width>(inverse, channel);
@@ -132,18 +113,7 @@ struct MaskBody {
 
     __device__ void operator()(std::uint32_t k) const
     {
-        Lanes<width> g = load<width>(share, k);
-        if (other != nullptr) {
-            const Lanes<width> added = load<width>(other, k);
-#pragma unroll
-            for (int i = 0; i < width; ++i) g.lane[i] += added.lane[i];
-        }
-        if (output != nullptr) {
-            const Lanes<width> y = load<width>(output, k);
-#pragma unroll
-            for (int i = 0; i < width; ++i) g.lane[i] = masked(g.lane[i], y.lane[i]);
-        }
-        store(result, k, g);
+        store(result, k, load_gradient<width>(share, other, output, k));
     }
 };
 
@@ -155,8 +125,7 @@ struct ReluBody {
     __device__ void operator()(std::uint32_t k) const
     {
         Lanes<width> all = load<width>(source, k);
-#pragma unroll
-        for (int i = 0; i < width; ++i) all.lane[i] = relu_of(all.lane[i]);
+        all.rectify();
         store(result, k, all);
     }
 };

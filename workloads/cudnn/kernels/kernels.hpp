@@ -2,7 +2,7 @@
 // same bits each time. They throw Error when a launch is refused, and Unsupported for a tensor of 2^32 vectors or more.
 #pragma once
 
-#include "workloads/cudnn/program.hpp"
+#include "workloads/cudnn/program/program.hpp"
 
 #include <cuda_runtime_api.h>
 

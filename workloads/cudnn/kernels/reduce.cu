@@ -166,22 +166,11 @@ struct GradientBody {
 
     __device__ void add(std::uint32_t k, std::uint32_t column, Sums (&sums)[width]) const
     {
-        Lanes<width> g = load<width>(share, k);
-        if (other != nullptr) {
-            const Lanes<width> added = load<width>(other, k);
-#pragma unroll
-            for (int i = 0; i < width; ++i) g.lane[i] += added.lane[i];
-        }
-        if (output != nullptr) {
-            const Lanes<width> y = load<width>(output, k);
-#pragma unroll
-            for (int i = 0; i < width; ++i) g.lane[i] = masked(g.lane[i], y.lane[i]);
-        }
+        Lanes<width> g = load_gradient<width>(share, other, output, k);
         if constexpr (stores) {
             // Summed is what is stored, as the kernels behind this one will read it.
             store(result, k, g);
-#pragma unroll
-            for (int i = 0; i < width; ++i) g.lane[i] = widen(narrow<Element>(g.lane[i]));
+            g.template round<Element>();
         }
         if (source == nullptr) {
 #pragma unroll

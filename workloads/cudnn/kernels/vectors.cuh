@@ -3,8 +3,8 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
-#include "workloads/cudnn/formulas.hpp"
-#include "workloads/cudnn/operations.hpp"
+#include "workloads/cudnn/program/formulas.hpp"
+#include "workloads/cudnn/program/operations.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -23,9 +23,39 @@ struct alignas(width == 1 ? sizeof(Element) : 16) Stored {
     Element lane[width];
 };
 
+/// The channels of a vector, in fp32.
 template <int width>
 struct Lanes {
     float lane[width];
+
+    __device__ void add(const Lanes& other)
+    {
+#pragma unroll
+        for (int i = 0; i < width; ++i) lane[i] += other.lane[i];
+    }
+    __device__ void scale(const Lanes& by, const Lanes& to)
+    {
+#pragma unroll
+        for (int i = 0; i < width; ++i) lane[i] = scaled(lane[i], by.lane[i], to.lane[i]);
+    }
+    __device__ void rectify()
+    {
+#pragma unroll
+        for (int i = 0; i < width; ++i) lane[i] = relu_of(lane[i]);
+    }
+    /// A gradient behind a ReLU becomes that before it.
+    __device__ void mask(const Lanes& output)
+    {
+#pragma unroll
+        for (int i = 0; i < width; ++i) lane[i] = masked(lane[i], output.lane[i]);
+    }
+    /// As they will be read back once they are stored so.
+    template <class Element>
+    __device__ void round()
+    {
+#pragma unroll
+        for (int i = 0; i < width; ++i) lane[i] = widen(narrow<Element>(lane[i]));
+    }
 };
 
 template <int width, class Element>
@@ -45,6 +75,17 @@ __device__ void store(Element* to, std::uint32_t vector, const Lanes<width>& lan
 #pragma unroll
     for (int i = 0; i < width; ++i) stored.lane[i] = narrow<Element>(lanes.lane[i]);
     reinterpret_cast<Stored<Element, width>*>(to)[vector] = stored;
+}
+
+/// The gradient before a ReLU, from one share of that behind it or the sum of two; null: there is no other share, no ReLU.
+template <int width, class Element>
+__device__ Lanes<width> load_gradient(const Element* share, const Element* other, const Element* output,
+                                      std::uint32_t vector)
+{
+    Lanes<width> gradient = load<width>(share, vector);
+    if (other != nullptr) gradient.add(load<width>(other, vector));
+    if (output != nullptr) gradient.mask(load<width>(output, vector));
+    return gradient;
 }
 
 /// body(vector) for each of them, in any order.

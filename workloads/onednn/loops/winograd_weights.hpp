@@ -21,28 +21,34 @@ class WinogradWeights {
         const float* v;
         const float* z;
         WinogradSpread of_source, of_gradient;
-        int tiles;
+        Range tiles;
         bool is_first;
     };
 
-    bool at_once() const { return piece_ == tiles_; }
-    int input_blocks() const { return source_.channels / lanes_; }
-    int wide_blocks() const { return result_.channels / (2 * lanes_); }
+    struct Place {
+        int point, input_block, wide_block;
+    };
+
+    bool at_once() const { return piece_ == tiles_.count(); }
+    int input_blocks() const { return shape_.inputs / lanes_; }
+    int wide_blocks() const { return shape_.outputs / (2 * lanes_); }
     std::size_t cell() const { return static_cast<std::size_t>(lanes_) * 2 * static_cast<std::size_t>(lanes_); }
     std::size_t cell_at(int input_block, int wide_block) const;
     WinogradSpread spread(int tiles, int channels, int wide) const;
     Piece piece(int first, float* scratch) const;
-    void correlate(const Piece& piece, int point, int input_block, int wide_block, float* m) const;
+    WinogradPair pair(const Piece& piece, const Place& at) const;
+    /// One point's sums of one cell, a block of inputs by a wide block of outputs.
+    void correlate(const Piece& piece, const Place& now, const Place& next, float* m) const;
     void finish_cells(const Piece& piece, Range cells, float* m, float* dw) const;
-    void add_to_sums(const Piece& piece, Range items, float* m) const;
+    /// A row: at one point, of one block of inputs.
+    void add_to_sums(const Piece& piece, Range rows, float* m) const;
     void gradients_of_sums(const float* m, Range cells, float* dw) const;
 
     const WinogradLoops& loops_;
     WinogradShape shape_;
-    WinogradMap source_, result_;
     int lanes_;
     int threads_;
-    int tiles_;
+    WinogradTiles tiles_;
     int piece_;                                        ///< tiles
     std::size_t apart_;                                ///< numbers from one point's sums to the next
     std::size_t maps_, gradients_, sums_, bias_sums_;  ///< numbers of scratch of all threads

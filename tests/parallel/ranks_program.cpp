@@ -1,0 +1,70 @@
+// roof, with small networks under the names of two models, so that ranks in processes of their own, which are started, exchange and
+// end as always, take no time to speak of. For test_ranks.py.
+#include "ert/base/error.hpp"
+#include "ert/method/lab.hpp"
+#include "tools/roof/command_line.hpp"
+#include "tools/roof/console/interrupt.hpp"
+#include "workloads/onednn/train_bench.hpp"
+
+#include <iostream>
+
+namespace roof {
+
+void add_cpu(Lab& lab);
+void add_parallel(Lab& lab);
+
+namespace {
+
+/// No layer knows another image: ranks with a share of the batch each see the losses of one with all of it.
+model::Graph plain()
+{
+    model::Graph net("alexnet", {3, 12, 12});
+    int last = net.relu("relu", net.convolution("first", 0, 16, {.size = 3, .stride = 1, .padding = 1}, true));
+    last = net.flatten("flat", net.max_pool("pool", last, {.size = 2, .stride = 2, .padding = 0}));
+    last = net.relu("relu2", net.linear("hidden", last, 64));
+    net.linear("last", last, 10);
+    return net;
+}
+
+/// With batch norm, whose statistics are of a rank's own images or of all.
+model::Graph normalised()
+{
+    model::Graph net("resnet18", {3, 12, 12});
+    int last = net.convolution("first", 0, 16, {.size = 3, .stride = 1, .padding = 1}, false);
+    const int left = last = net.relu("relu1", net.batch_norm("norm1", last));
+    last = net.convolution("second", last, 16, {.size = 3, .stride = 1, .padding = 1}, false);
+    last = net.relu("relu2", net.add("add", net.batch_norm("norm2", last), left));
+    net.linear("last", net.flatten("flat", net.average_pool("pool", last, 1)), 10);
+    return net;
+}
+
+model::Graph small(const std::string& name)
+{
+    if (name == "alexnet") return plain();
+    if (name == "resnet18") return normalised();
+    throw InputError("this program has no small network for " + name);
+}
+
+Lab assemble()
+{
+    Lab lab;
+    add_cpu(lab);
+    add_parallel(lab);
+    lab.add(std::make_unique<onednn::TrainBench>(std::filesystem::path{}, small));
+    return lab;
+}
+
+}  // namespace
+}  // namespace roof
+
+int main(int count, char** words)
+{
+    const roof::InterruptGuard interrupt;
+    return roof::run_command_line({words + 1, words + count}, {.out = std::cout,
+                                                               .err = std::cerr,
+                                                               .assemble = roof::assemble,
+                                                               .clock = roof::steady_clock(),
+                                                               .terminal = {},
+                                                               .interrupted = [&] { return interrupt.raised(); },
+                                                               .results = "results"});
+}

@@ -1,0 +1,88 @@
+#include "workloads/cudnn/library/candidates.hpp"
+
+#include "ert/base/error.hpp"
+
+#include <algorithm>
+
+namespace roof::cudnn {
+namespace {
+
+bool is_of(const EngineNotes& notes, Algorithm algorithm)
+{
+    return algorithm == Algorithm::automatic || notes.algorithm() == name(algorithm);
+}
+
+}  // namespace
+
+bool is_allowed(const EngineNotes& notes, const Settings& settings)
+{
+    if (settings.deterministic && !notes.deterministic) return false;
+    const bool full = settings.precision == Precision::fp32;
+    return !full || (!notes.tensor_core && !notes.rounds_inputs);
+}
+
+std::vector<Engine> allowed_engines(const ConvolutionShape& shape, const Settings& settings, const Descriptor& device)
+{
+    std::vector<Engine> found;
+    try {
+        found = ConvolutionGraph(shape).engines(device);
+    } catch (const Unsupported&) {
+        return {};  // no graph of this kind
+    }
+    std::erase_if(found, [&](const Engine& engine) { return !is_allowed(engine.notes, settings); });
+    const auto is_wanted = [&](const Engine& engine) { return is_of(engine.notes, settings.algorithm); };
+    if (std::ranges::any_of(found, is_wanted)) std::erase_if(found, [&](const Engine& one) { return !is_wanted(one); });
+    return found;
+}
+
+std::vector<Candidate> candidates(const std::vector<Engine>& engines, const Descriptor& device)
+{
+    constexpr int most_compiled = 6;
+    int compiled = 0;
+    std::vector<Candidate> found;
+    for (const Engine& engine : engines) {
+        if (engine.notes.compiled_at_run_time && ++compiled > most_compiled) continue;
+        try {
+            found.push_back({engine, plan_of(engine, device)});
+        } catch (const Unsupported&) {
+            continue;  // suggested, and yet not for this device
+        }
+    }
+    return found;
+}
+
+bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device)
+{
+    if (algorithm == Algorithm::automatic) return true;
+    const ConvolutionShape usual{.pass = Pass::forward,
+                                 .batch = 8,
+                                 .source = {64, 56, 56},
+                                 .result = {64, 56, 56},
+                                 .window = {.size = 3, .stride = 1, .padding = 1},
+                                 .precision = settings.precision};
+    const std::vector<Engine> engines = ConvolutionGraph(usual).engines(device);
+    return std::ranges::any_of(engines, [&](const Engine& engine) {
+        return is_allowed(engine.notes, settings) && is_of(engine.notes, algorithm);
+    });
+}
+
+std::string chooser_of(const Settings& settings, const std::string& device_model)
+{
+    std::string who = "cuDNN " + library_version() + " on " + device_model;
+    if (settings.algorithm != Algorithm::automatic) who += "; " + std::string(name(settings.algorithm));
+    if (settings.deterministic) who += "; deterministic";
+    return who;
+}
+
+Choice choice_of(const Candidate& candidate, bool fused)
+{
+    const EngineNotes& notes = candidate.engine.notes;
+    return {.plan = -1,
+            .workspace = static_cast<std::size_t>(candidate.plan.workspace),
+            .implementation = "cudnn:" + candidate.engine.name,
+            .algorithm = std::string(notes.algorithm()),
+            .winograd_tile = notes.winograd_tile,
+            .fused = fused};
+}
+
+}  // namespace roof::cudnn

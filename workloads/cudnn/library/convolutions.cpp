@@ -1,0 +1,169 @@
+#include "workloads/cudnn/library/convolutions.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/buffer.hpp"
+#include "ert/gpu/check.hpp"
+#include "workloads/cudnn/library/trial_time.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace roof::cudnn {
+namespace {
+
+struct Addresses {
+    void* source = nullptr;
+    void* weights = nullptr;
+    void* result = nullptr;
+    void* bias = nullptr;
+    void* workspace = nullptr;
+};
+
+Descriptor pack(const Addresses& at)
+{
+    std::vector<Address> all{{number_source, at.source}, {number_weights, at.weights}, {number_result, at.result}};
+    if (at.bias != nullptr) all.push_back({number_bias, at.bias});
+    return address_pack(all, at.workspace);
+}
+
+/// Memory to try candidates in: what a pass needs, and the largest workspace.
+class Bench {
+  public:
+    Bench(const ConvolutionShape& shape, std::size_t workspace)
+        : bytes_each_(static_cast<std::size_t>(traits(shape.precision).storage_bytes)),
+          source_(bytes(shape.batch * shape.source.elements()), "trying a convolution"),
+          weights_(bytes(shape.source.channels * shape.result.channels * 1LL * shape.window.size * shape.window.size),
+                   "trying a convolution"),
+          result_(bytes(shape.batch * shape.result.elements()), "trying a convolution"),
+          bias_(bytes(shape.result.channels), "trying a convolution"),
+          workspace_(std::max<std::size_t>(workspace, 1), "trying a convolution"),
+          has_bias_(shape.bias)
+    {
+        constexpr int filling = 0x3c;  // 0.0115 in fp32 and bf16, 1.06 in fp16
+        for (const gpu::Buffer<std::byte>* buffer : {&source_, &weights_, &result_, &bias_})
+            gpu::check(cudaMemset(buffer->data(), filling, buffer->bytes()));
+        gpu::check(cudaDeviceSynchronize());
+    }
+
+    Addresses addresses() const
+    {
+        return {source_.data(), weights_.data(), result_.data(), has_bias_ ? bias_.data() : nullptr, workspace_.data()};
+    }
+
+  private:
+    std::size_t bytes(long long elements) const { return static_cast<std::size_t>(elements) * bytes_each_; }
+
+    std::size_t bytes_each_;
+    gpu::Buffer<std::byte> source_, weights_, result_, bias_, workspace_;
+    bool has_bias_;
+};
+
+/// More scratch memory than this is not worth what it buys: it could hold activations of a larger batch.
+std::size_t workspace_limit()
+{
+    std::size_t available = 0;
+    std::size_t total = 0;
+    gpu::check(cudaMemGetInfo(&available, &total));
+    return available / 8;
+}
+
+ConvolutionShape without_epilogue(ConvolutionShape shape)
+{
+    shape.bias = shape.relu = false;
+    return shape;
+}
+
+}  // namespace
+
+Convolutions::Convolutions(const gpu::Stream& stream, const Settings& settings,
+                           std::shared_ptr<engine::Choices> choices, std::string device_model)
+    : stream_(stream),
+      settings_(settings),
+      choices_(std::move(choices)),
+      device_model_(std::move(device_model)),
+      handle_(stream.get()),
+      device_(current_device())
+{
+}
+
+Choice Convolutions::choose(const ConvolutionShape& shape)
+{
+    const auto [place, is_new] =
+        plans_.try_emplace(shape.text() + " " + std::string(name(shape.pass)), static_cast<int>(chosen_.size()));
+    if (is_new) {
+        chosen_.push_back(find(shape));
+        chosen_.back().choice.plan = place->second;
+    }
+    return chosen_[static_cast<std::size_t>(place->second)].choice;
+}
+
+/// With bias and ReLU if some engine computes them too, else without.
+Convolutions::Chosen Convolutions::find(const ConvolutionShape& shape)
+{
+    for (const ConvolutionShape& form : {shape, without_epilogue(shape)}) {
+        const std::vector<Engine> engines = allowed_engines(form, settings_, device_);
+        std::optional<Candidate> best = remembered(form, engines);
+        if (!best) best = fastest(form, engines);
+        if (best) return {choice_of(*best, form.bias == shape.bias && form.relu == shape.relu), *best};
+    }
+    throw Unsupported("cuDNN " + library_version() + " has no engine for the " + std::string(name(shape.pass)) +
+                      " pass of " + shape.text() + " in " + std::string(traits(settings_.precision).name) +
+                      (settings_.deterministic ? ", the same bits each time" : "") + " on this GPU");
+}
+
+engine::Question Convolutions::question(const ConvolutionShape& shape) const
+{
+    return {shape.text(), std::string(name(shape.pass)), std::string(traits(shape.precision).name), 1,
+            chooser_of(settings_, device_model_)};
+}
+
+/// What was the fastest in an earlier run, if it is among the engines: no other one's plan is made then.
+std::optional<Candidate> Convolutions::remembered(const ConvolutionShape& shape, const std::vector<Engine>& among) const
+{
+    const auto known = choices_ ? choices_->find(question(shape)) : std::nullopt;
+    if (!known) return std::nullopt;
+    const auto found = std::ranges::find_if(among, [&](const Engine& engine) { return engine.name == *known; });
+    if (found == among.end()) return std::nullopt;
+    const std::vector<Candidate> planned = candidates({*found}, device_);
+    return planned.empty() ? std::nullopt : std::optional(planned.front());
+}
+
+/// By trials. None if no engine serves.
+std::optional<Candidate> Convolutions::fastest(const ConvolutionShape& shape, const std::vector<Engine>& among)
+{
+    std::vector<Candidate> offered = candidates(among, device_);
+    const std::size_t limit = workspace_limit();
+    std::erase_if(offered, [&](const Candidate& one) { return static_cast<std::size_t>(one.plan.workspace) > limit; });
+    if (offered.empty()) return std::nullopt;
+    std::int64_t workspace = 0;
+    for (const Candidate& one : offered) workspace = std::max(workspace, one.plan.workspace);
+    const Bench bench(shape, static_cast<std::size_t>(workspace));
+    const Descriptor addresses = pack(bench.addresses());
+    const Candidate* best = nullptr;
+    Seconds least{std::numeric_limits<double>::infinity()};
+    for (const Candidate& one : offered) {
+        const auto run = [&] {
+            check(cudnnBackendExecute(handle_.get(), one.plan.descriptor.get(), addresses.get()), one.engine.name);
+        };
+        const Seconds seconds = least_time(stream_, run, least);
+        if (seconds >= least) continue;
+        best = &one;
+        least = seconds;
+    }
+    if (best == nullptr) throw Error("none of cuDNN's engines for " + shape.text() + " ran");
+    if (choices_) choices_->remember(question(shape), best->engine.name, least);
+    return *best;
+}
+
+std::function<void()> Convolutions::bound(const Convolve& operation, const Memory& memory) const
+{
+    const Candidate& candidate = chosen_[static_cast<std::size_t>(operation.plan)].candidate;
+    const Descriptor addresses =
+        pack({memory.at(operation.source), memory.at(operation.weights), memory.at(operation.result),
+              memory.at(operation.bias), memory.at(operation.workspace)});
+    return [addresses, plan = candidate.plan.descriptor, handle = handle_.get(), engine = candidate.engine.name] {
+        check(cudnnBackendExecute(handle, plan.get(), addresses.get()), engine);
+    };
+}
+
+}  // namespace roof::cudnn

@@ -1,0 +1,200 @@
+#include "workloads/cudnn/library/norm_trial.hpp"
+
+#include "ert/gpu/check.hpp"
+#include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/model/hashed.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace roof::cudnn {
+namespace {
+
+constexpr std::size_t pattern_length = 65521;  ///< a prime: no channel sees the same values again and again
+
+/// visit(a value of the element's type).
+template <class Visit>
+void with_element(Precision precision, const Visit& visit)
+{
+    if (precision == Precision::bf16) return visit(__nv_bfloat16{});
+    if (precision == Precision::fp16) return visit(__half{});
+    visit(float{});
+}
+
+/// From -0.7 to 1.3: a mean that is not zero.
+std::vector<float> pattern()
+{
+    std::vector<float> values;
+    for (std::uint32_t i = 0; i < pattern_length; ++i)
+        values.push_back(static_cast<float>(model::mix(i)) * 0x1p-31F - 0.7F);
+    return values;
+}
+
+void repeat(const std::vector<float>& values, const Tensor& tensor, const Memory& memory)
+{
+    with_element(tensor.precision, [&](auto element) {
+        using Element = decltype(element);
+        const std::vector<Element> stored(values.begin(), values.end());
+        for (std::size_t at = 0; at < tensor.elements(); at += stored.size()) {
+            const std::size_t count = std::min(stored.size(), tensor.elements() - at);
+            gpu::check(cudaMemcpy(memory.at<Element>(tensor) + at, stored.data(), count * sizeof(Element),
+                                  cudaMemcpyHostToDevice));
+        }
+    });
+}
+
+/// The first ones: enough to tell whether two computed the same.
+std::vector<float> first_values(const Tensor& tensor, const Memory& memory)
+{
+    std::vector<float> values;
+    with_element(tensor.precision, [&](auto element) {
+        using Element = decltype(element);
+        std::vector<Element> stored(std::min(pattern_length, tensor.elements()));
+        gpu::check(cudaMemcpy(stored.data(), memory.at<Element>(tensor), stored.size() * sizeof(Element),
+                              cudaMemcpyDeviceToHost));
+        for (const Element& one : stored) values.push_back(static_cast<float>(one));
+    });
+    return values;
+}
+
+bool are_near(const std::vector<float>& found, const std::vector<float>& due, double tolerance)
+{
+    double apart = 0;
+    double length = 0;
+    for (std::size_t i = 0; i < due.size(); ++i) {
+        apart += std::pow(static_cast<double>(found[i]) - static_cast<double>(due[i]), 2);
+        length += std::pow(static_cast<double>(due[i]), 2);
+    }
+    return std::sqrt(apart) <= tolerance * std::sqrt(length);
+}
+
+}  // namespace
+
+NormTrial::NormTrial(const NormShape& shape, std::size_t workspace, const gpu::Stream& stream)
+    : shape_(shape), stream_(stream), workspace_(program_.scratch(workspace))
+{
+    if (workspace_) program_.keep(workspace_);
+    const Tensor map{.batch = shape.batch,
+                     .channels = shape.map.channels,
+                     .height = shape.map.height,
+                     .width = shape.map.width,
+                     .precision = shape.precision};
+    const Tensor channels{.batch = 1, .channels = shape.map.channels};
+    const auto slabs = static_cast<int>(slabs_of(map.rows(), static_cast<std::size_t>(map.channels)));
+    statistics_ = {.source = value(map),
+                   .weight = value(channels),
+                   .bias = value(channels),
+                   .channels = {program_.resident(channels), program_.resident(channels), program_.resident(channels),
+                                program_.resident(channels)},
+                   .running_mean = value(channels),
+                   .running_variance = program_.resident(channels),
+                   .partial = program_.resident({.batch = slabs, .channels = 2 * map.channels})};
+    ones_.push_back(statistics_.running_variance);
+    shape.backward ? write_backward(map, channels) : write_forward(map, channels);
+    bytes_.emplace(program_.place(), "trying a batch norm");
+    memory_.emplace(program_, bytes_->data());
+}
+
+Tensor NormTrial::value(const Tensor& shape)
+{
+    return values_.emplace_back(program_.resident(shape));
+}
+
+void NormTrial::write_forward(const Tensor& map, const Tensor& channels)
+{
+    normalise_ = {.source = statistics_.source,
+                  .scale = statistics_.channels.scale,
+                  .shift = statistics_.channels.shift,
+                  .result = program_.resident(map),
+                  .relu = shape_.relu};
+    forward_ = {.shape = shape_,
+                .source = statistics_.source,
+                .weight = statistics_.weight,
+                .bias = statistics_.bias,
+                .channels = {program_.resident(channels), program_.resident(channels), {}, {}},
+                .running_mean = value(channels),
+                .running_variance = program_.resident(channels),
+                .result = program_.resident(map),
+                .workspace = workspace_};
+    ones_.push_back(forward_.running_variance);
+    results_ = {{statistics_.channels.mean, forward_.channels.mean},
+                {statistics_.channels.inverse_deviation, forward_.channels.inverse_deviation},
+                {statistics_.running_mean, forward_.running_mean},
+                {statistics_.running_variance, forward_.running_variance},
+                {normalise_.result, forward_.result}};
+}
+
+void NormTrial::write_backward(const Tensor& map, const Tensor& channels)
+{
+    const Tensor gradient = value(map);
+    const Tensor output = shape_.relu ? value(map) : Tensor{};
+    reduce_ = {.share = gradient,
+               .output = output,
+               .source = statistics_.source,
+               .channels = statistics_.channels,
+               .sum = program_.resident(channels),
+               .sum_of_products = program_.resident(channels),
+               .partial = statistics_.partial};
+    spread_ = {.gradient = gradient,
+               .output = output,
+               .source = statistics_.source,
+               .weight = statistics_.weight,
+               .channels = statistics_.channels,
+               .sum = reduce_.sum,
+               .sum_of_products = reduce_.sum_of_products,
+               .result = program_.resident(map)};
+    backward_ = {.shape = shape_,
+                 .gradient = gradient,
+                 .output = output,
+                 .source = statistics_.source,
+                 .weight = statistics_.weight,
+                 .channels = statistics_.channels,
+                 .sum = program_.resident(channels),
+                 .sum_of_products = program_.resident(channels),
+                 .result = program_.resident(map),
+                 .workspace = workspace_};
+    results_ = {{reduce_.sum, backward_.sum},
+                {reduce_.sum_of_products, backward_.sum_of_products},
+                {spread_.result, backward_.result}};
+}
+
+/// And leaves mean and deviation of the source for the way back.
+void NormTrial::fill() const
+{
+    gpu::check(cudaMemset(bytes_->data(), 0, bytes_->bytes()));
+    const std::vector<float> values = pattern();
+    const std::vector<float> ones(pattern_length, 1.0F);
+    for (const Tensor& tensor : values_) repeat(values, tensor, *memory_);
+    for (const Tensor& tensor : ones_) repeat(ones, tensor, *memory_);
+    gpu::check(cudaDeviceSynchronize());
+    if (shape_.backward) enqueue(statistics_, *memory_, stream_.get());
+}
+
+void NormTrial::enqueue_own() const
+{
+    if (shape_.backward) {
+        enqueue(reduce_, *memory_, stream_.get());
+        enqueue(spread_, *memory_, stream_.get());
+    } else {
+        enqueue(statistics_, *memory_, stream_.get());
+        enqueue(normalise_, *memory_, stream_.get());
+    }
+}
+
+bool NormTrial::agrees(const std::function<void()>& enqueue_plan) const
+{
+    const double tolerance = shape_.precision == Precision::fp32 ? 1e-4 : 1e-2;
+    fill();
+    enqueue_own();
+    enqueue_plan();
+    gpu::check(cudaDeviceSynchronize());
+    return std::ranges::all_of(results_, [&](const auto& pair) {
+        return are_near(first_values(pair.second, *memory_), first_values(pair.first, *memory_), tolerance);
+    });
+}
+
+}  // namespace roof::cudnn

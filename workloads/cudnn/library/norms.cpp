@@ -1,0 +1,147 @@
+#include "workloads/cudnn/library/norms.hpp"
+
+#include "ert/base/error.hpp"
+#include "workloads/cudnn/library/norm_graph.hpp"
+#include "workloads/cudnn/library/trial_time.hpp"
+#include "workloads/engine/recipe.hpp"
+
+#include <algorithm>
+
+namespace roof::cudnn {
+namespace {
+
+constexpr const char* own_kernels = "roof";  ///< their name among what is remembered
+
+// Read by a plan when it is put into a stream; cuDNN's addresses know no const.
+constexpr float epsilon = engine::batch_norm_epsilon;
+constexpr float share_of_batch = engine::batch_norm_momentum;
+
+Descriptor addresses_of(const LibraryNorm& norm, const Memory& memory)
+{
+    return address_pack({{norm_source, memory.at(norm.source)},
+                         {norm_weight, memory.at(norm.weight)},
+                         {norm_bias, memory.at(norm.bias)},
+                         {norm_mean, memory.at(norm.channels.mean)},
+                         {norm_inverse_deviation, memory.at(norm.channels.inverse_deviation)},
+                         {norm_running_mean, memory.at(norm.running_mean)},
+                         {norm_running_variance, memory.at(norm.running_variance)},
+                         {norm_next_mean, memory.at(norm.running_mean)},
+                         {norm_next_variance, memory.at(norm.running_variance)},
+                         {norm_epsilon, const_cast<float*>(&epsilon)},
+                         {norm_share, const_cast<float*>(&share_of_batch)},
+                         {norm_result, memory.at(norm.result)}},
+                        memory.at(norm.workspace));
+}
+
+Descriptor addresses_of(const LibraryNormGradient& norm, const Memory& memory)
+{
+    std::vector<Address> all{{norm_source, memory.at(norm.source)},
+                             {norm_weight, memory.at(norm.weight)},
+                             {norm_mean, memory.at(norm.channels.mean)},
+                             {norm_inverse_deviation, memory.at(norm.channels.inverse_deviation)},
+                             {norm_gradient_given, memory.at(norm.gradient)},
+                             {norm_sum, memory.at(norm.sum)},
+                             {norm_sum_of_products, memory.at(norm.sum_of_products)},
+                             {norm_result, memory.at(norm.result)}};
+    if (norm.shape.relu) all.push_back({norm_output, memory.at(norm.output)});
+    return address_pack(all, memory.at(norm.workspace));
+}
+
+/// Those of the library that the settings allow, with their plans; none where it takes no such graph.
+std::vector<Candidate> offered_for(const NormShape& shape, const Settings& settings, const Descriptor& device)
+{
+    try {
+        std::vector<Engine> engines = engines_for(norm_graph(shape), device);
+        std::erase_if(engines,
+                      [&](const Engine& engine) { return settings.deterministic && !engine.notes.deterministic; });
+        return candidates(engines, device);
+    } catch (const Unsupported&) {
+        return {};
+    }
+}
+
+}  // namespace
+
+Norms::Norms(const gpu::Stream& stream, const Settings& settings, std::shared_ptr<engine::Choices> choices,
+             std::string device_model)
+    : stream_(stream),
+      settings_(settings),
+      choices_(std::move(choices)),
+      device_model_(std::move(device_model)),
+      handle_(stream.get()),
+      device_(current_device())
+{
+}
+
+Choice Norms::choose(const NormShape& shape)
+{
+    const auto [place, is_new] = known_.try_emplace(question(shape).pass + " " + shape.text());
+    if (!is_new) return place->second;
+    if (const std::optional<Candidate> found = find(shape)) {
+        place->second = choice_of(*found, shape.relu);
+        place->second.plan = static_cast<int>(chosen_.size());
+        chosen_.push_back(*found);
+    }
+    return place->second;
+}
+
+std::optional<Candidate> Norms::find(const NormShape& shape)
+{
+    const auto known = choices_ ? choices_->find(question(shape)) : std::nullopt;
+    if (known == own_kernels) return std::nullopt;
+    const std::vector<Candidate> offered = offered_for(shape, settings_, device_);
+    const auto same = std::ranges::find_if(offered, [&](const Candidate& one) { return one.engine.name == known; });
+    if (same != offered.end()) return *same;
+    if (offered.empty()) return std::nullopt;
+    try {
+        return fastest(shape, offered);
+    } catch (const OutOfMemory&) {
+        return std::nullopt;  // no room for both side by side: ours need none of their own
+    }
+}
+
+std::optional<Candidate> Norms::fastest(const NormShape& shape, const std::vector<Candidate>& offered)
+{
+    std::int64_t workspace = 0;
+    for (const Candidate& one : offered) workspace = std::max(workspace, one.plan.workspace);
+    const NormTrial trial(shape, static_cast<std::size_t>(workspace), stream_);
+    const Descriptor addresses =
+        shape.backward ? addresses_of(trial.backward(), trial.memory()) : addresses_of(trial.forward(), trial.memory());
+    Seconds least = least_time(
+        stream_, [&] { trial.enqueue_own(); }, Seconds{1e9});
+    std::optional<Candidate> best;
+    for (const Candidate& one : offered) {
+        const auto run = running(one, addresses);
+        const Seconds seconds = least_time(stream_, run, least);
+        if (seconds >= least || !trial.agrees(run)) continue;
+        best = one;
+        least = seconds;
+    }
+    if (choices_) choices_->remember(question(shape), best ? best->engine.name : own_kernels, least);
+    return best;
+}
+
+engine::Question Norms::question(const NormShape& shape) const
+{
+    return {"batch norm of " + shape.text(), shape.backward ? "backward" : "forward",
+            std::string(traits(shape.precision).name), 1, chooser_of(settings_, device_model_)};
+}
+
+std::function<void()> Norms::running(const Candidate& candidate, const Descriptor& addresses) const
+{
+    return [addresses, plan = candidate.plan.descriptor, handle = handle_.get(), engine = candidate.engine.name] {
+        check(cudnnBackendExecute(handle, plan.get(), addresses.get()), engine);
+    };
+}
+
+std::function<void()> Norms::bound(const LibraryNorm& operation, const Memory& memory) const
+{
+    return running(chosen_[static_cast<std::size_t>(operation.plan)], addresses_of(operation, memory));
+}
+
+std::function<void()> Norms::bound(const LibraryNormGradient& operation, const Memory& memory) const
+{
+    return running(chosen_[static_cast<std::size_t>(operation.plan)], addresses_of(operation, memory));
+}
+
+}  // namespace roof::cudnn

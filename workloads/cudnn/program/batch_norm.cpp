@@ -1,0 +1,252 @@
+// Batch norm in training mode; m and v are a channel's mean and (biased) variance over the batch:
+//   y = g * (x - m) / sqrt(v + eps) + b, then the ReLU;  running = 0.9 * running + 0.1 * {m, v * n / (n - 1)}
+//   db = sum of dy;  dg = sum of dy * (x - m) / sqrt(v + eps);  dx follows from both
+// By our own kernels: two passes over the memory each way, for every shape and precision; the ReLU, its way back and the residual sum
+// ride along. A batch norm that a residual sum alone reads is not even written: its sum normalises as it adds. Any other is computed
+// by a library where that was found to be faster, in one operation.
+#include "workloads/cudnn/program/layers.hpp"
+
+namespace roof::cudnn {
+namespace {
+
+NormShape shape_of(const Builder& build, const Unit& unit, bool backward)
+{
+    return {.backward = backward,
+            .batch = build.settings.batch,
+            .map = build.layer(unit).output,
+            .precision = build.settings.storage(),
+            .relu = unit.fused()};
+}
+
+Choice choice_of(const Builder& build, const Unit& unit, bool backward)
+{
+    return build.choosers.norm ? build.choosers.norm(shape_of(build, unit, backward)) : Choice{};
+}
+
+/// Running statistics of the unit, from now on.
+const Running& running_of(Builder& build, const Unit& unit)
+{
+    const Tensor channels = build.channels_of(unit.layer);
+    return build.running.emplace_back(
+        Running{build.layer(unit).name, build.program.resident(channels), build.program.resident(channels)});
+}
+
+void normalise_by_library(Builder& build, const Unit& unit, const Tensor& source, const Choice& choice)
+{
+    const Tensor channels = build.channels_of(unit.layer);
+    const Running& running = running_of(build, unit);
+    Output& output = build.output(unit.layer);
+    output.weight = build.parameters.of(unit.layer, false).value;
+    output.channels.mean = build.program.tensor(channels);
+    output.channels.inverse_deviation = build.program.tensor(channels);
+    const LibraryNorm norm{.shape = shape_of(build, unit, false),
+                           .source = source,
+                           .weight = output.weight,
+                           .bias = build.parameters.of(unit.layer, true).value,
+                           .channels = output.channels,
+                           .running_mean = running.mean,
+                           .running_variance = running.variance,
+                           .result = build.program.tensor(build.map(unit.layer)),
+                           .workspace = build.program.scratch(choice.workspace),
+                           .plan = choice.plan};
+    build.program.append(norm,
+                         {source, norm.weight, norm.bias, norm.channels.mean, norm.channels.inverse_deviation,
+                          norm.running_mean, norm.running_variance, norm.result, norm.workspace},
+                         choice.implementation);
+    build.put(unit, norm.result);
+}
+
+void differentiate_by_library(Builder& build, const Unit& unit, const Tensor& gradient, const Tensor& mask,
+                              const Tensor& source, const Choice& choice)
+{
+    const Output& output = build.output(unit.layer);
+    const LibraryNormGradient norm{.shape = shape_of(build, unit, true),
+                                   .gradient = gradient,
+                                   .output = mask,
+                                   .source = source,
+                                   .weight = output.weight,
+                                   .channels = output.channels,
+                                   .sum = build.parameters.of(unit.layer, true).gradient,
+                                   .sum_of_products = build.parameters.of(unit.layer, false).gradient,
+                                   .result = build.program.tensor(build.map(unit.layer)),
+                                   .workspace = build.program.scratch(choice.workspace),
+                                   .plan = choice.plan};
+    build.program.append(norm,
+                         {gradient, mask, source, norm.weight, norm.channels.mean, norm.channels.inverse_deviation,
+                          norm.sum, norm.sum_of_products, norm.result, norm.workspace},
+                         choice.implementation);
+    build.completed(unit.layer, true);
+    build.completed(unit.layer, false);
+    build.give(build.source(unit), norm.result);
+}
+
+/// Appends the statistics of the unit's source, and leaves them with its output.
+void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
+{
+    const Tensor channels = build.channels_of(unit.layer);
+    const ChannelNumbers found{.mean = build.program.tensor(channels),
+                               .inverse_deviation = build.program.tensor(channels),
+                               .scale = build.program.tensor(channels),
+                               .shift = build.program.tensor(channels)};
+    const Trained& weight = build.parameters.of(unit.layer, false);
+    const Trained& bias = build.parameters.of(unit.layer, true);
+    const Running& running = running_of(build, unit);
+    const Statistics statistics{.source = source,
+                                .weight = weight.value,
+                                .bias = bias.value,
+                                .channels = found,
+                                .running_mean = running.mean,
+                                .running_variance = running.variance,
+                                .partial = build.partial_sums(source)};
+    build.program.append(statistics,
+                         {source, weight.value, bias.value, found.mean, found.inverse_deviation, found.scale,
+                          found.shift, running.mean, running.variance, statistics.partial},
+                         "roof:statistics");
+    Output& output = build.output(unit.layer);
+    output.channels = found;
+    output.weight = weight.value;
+}
+
+/// Both sums over g, which are the gradients of bias and weight.
+void reduce(Builder& build, const Unit& unit, ReduceGradient reduction)
+{
+    const Output& output = build.output(unit.layer);
+    reduction.channels = output.channels;
+    reduction.sum = build.parameters.of(unit.layer, true).gradient;
+    reduction.sum_of_products = build.parameters.of(unit.layer, false).gradient;
+    reduction.partial = build.partial_sums(reduction.source);
+    build.program.append(reduction,
+                         {reduction.share, reduction.other_share, reduction.output, reduction.source,
+                          output.channels.mean, output.channels.inverse_deviation, reduction.result, reduction.sum,
+                          reduction.sum_of_products, reduction.partial},
+                         "roof:norm_sums");
+    build.completed(unit.layer, true);
+    build.completed(unit.layer, false);
+}
+
+void spread(Builder& build, const Unit& unit, const Tensor& gradient, const Tensor& mask, const Tensor& source,
+            const Tensor& result)
+{
+    const Output& output = build.output(unit.layer);
+    const NormGradient spreading{.gradient = gradient,
+                                 .output = mask,
+                                 .source = source,
+                                 .weight = output.weight,
+                                 .channels = output.channels,
+                                 .sum = build.parameters.of(unit.layer, true).gradient,
+                                 .sum_of_products = build.parameters.of(unit.layer, false).gradient,
+                                 .result = result};
+    build.program.append(spreading,
+                         {gradient, mask, source, output.weight, output.channels.mean,
+                          output.channels.inverse_deviation, spreading.sum, spreading.sum_of_products, result},
+                         "roof:norm_gradient");
+    build.give(build.source(unit), result);
+}
+
+void backward(Builder& build, const Unit& unit, const Tensor& source)
+{
+    build.begin(unit, Phase::backward);
+    build.add_work(build.work(unit.layer).backward_data);
+    if (unit.fused()) build.add_flops(build.work(unit.relu).backward_data.flops);
+    const Builder::Share given = build.shares(unit.last(), 1).front();
+    const Tensor mask = unit.fused() ? build.output(unit.relu).tensor : Tensor{};
+    const bool reduced = build.output(unit.layer).reduced;
+    const Choice library = reduced ? Choice{} : choice_of(build, unit, true);
+    if (library.plan >= 0) return differentiate_by_library(build, unit, given.tensor, mask, source, library);
+    if (!reduced) reduce(build, unit, {.share = given.tensor, .other_share = {}, .output = mask, .source = source});
+    spread(build, unit, given.tensor, mask, source, build.over({given}));
+}
+
+bool is_for_a_sum(const Builder& build, const Unit& unit)
+{
+    const std::vector<int> reading = readers(build.graph, unit.layer);
+    return reading.size() == 1 && build.graph.layer(reading.front()).kind == model::LayerKind::add;
+}
+
+}  // namespace
+
+void batch_norm(Builder& build, const Unit& unit)
+{
+    const Tensor source = build.input(unit);
+    build.begin(unit, Phase::forward);
+    build.add_work(build.work(unit.layer).forward);
+    build.tape.emplace_back([=, &build] { backward(build, unit, source); });
+    Output& output = build.output(unit.layer);
+    if (is_for_a_sum(build, unit)) {
+        find_statistics(build, unit, source);
+        output.tensor = source;
+        output.deferred = true;
+        return;
+    }
+    if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
+    const Choice library = choice_of(build, unit, false);
+    if (library.plan >= 0) return normalise_by_library(build, unit, source, library);
+    find_statistics(build, unit, source);
+    const Tensor result = build.program.tensor(build.map(unit.layer));
+    const ChannelNumbers& channels = output.channels;
+    build.program.append(Normalise{.source = source,
+                                   .scale = channels.scale,
+                                   .shift = channels.shift,
+                                   .other = {},
+                                   .other_scale = {},
+                                   .other_shift = {},
+                                   .result = result,
+                                   .relu = unit.fused()},
+                         {source, channels.scale, channels.shift, result}, "roof:normalise");
+    build.put(unit, result);
+}
+
+// The residual sum, with the ReLU behind it:  y = max(a + b, 0), where a and b may be batch norms still to be normalised. Both
+// inputs' gradient is that of the sum; on the way back, the sums that the first batch norm needs are made in the same pass.
+void add(Builder& build, const Unit& unit)
+{
+    build.begin(unit, Phase::forward);
+    build.add_work(build.work(unit.layer).forward);
+    if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
+    std::vector<int> inputs = build.layer(unit).inputs;
+    if (!build.output(inputs[0]).deferred) std::swap(inputs[0], inputs[1]);
+    const Output first = build.output(inputs[0]);
+    const Output second = build.output(inputs[1]);
+    const Tensor result = build.program.tensor(build.map(unit.layer));
+    const auto scale_of = [](const Output& output) { return output.deferred ? output.channels.scale : Tensor{}; };
+    const auto shift_of = [](const Output& output) { return output.deferred ? output.channels.shift : Tensor{}; };
+    const Normalise sum{.source = first.tensor,
+                        .scale = scale_of(first),
+                        .shift = shift_of(first),
+                        .other = second.tensor,
+                        .other_scale = scale_of(second),
+                        .other_shift = shift_of(second),
+                        .result = result,
+                        .relu = unit.fused()};
+    build.program.append(sum,
+                         {sum.source, sum.scale, sum.shift, sum.other, sum.other_scale, sum.other_shift, sum.result},
+                         "roof:normalise+sum");
+    build.put(unit, result);
+
+    build.tape.emplace_back([=, &build] {
+        build.begin(unit, Phase::backward);
+        if (unit.fused()) build.add_work(build.work(unit.relu).backward_data);
+        const std::vector<Builder::Share> given = build.shares(unit.last(), 2);
+        const Tensor mask = unit.fused() ? build.output(unit.relu).tensor : Tensor{};
+        const Tensor other = given.size() > 1 ? given[1].tensor : Tensor{};
+        Tensor gradient = given.front().tensor;
+        if (first.deferred) {
+            if (mask || other) gradient = build.over(given);
+            reduce(build, {.layer = inputs[0]},
+                   {.share = given.front().tensor,
+                    .other_share = other,
+                    .output = mask,
+                    .source = first.tensor,
+                    .channels = {},
+                    .result = mask || other ? gradient : Tensor{}});
+            build.output(inputs[0]).reduced = true;
+        } else if (mask || other) {
+            gradient = build.over(given);
+            build.program.append(MaskGradient{given.front().tensor, other, mask, gradient},
+                                 {given.front().tensor, other, mask, gradient}, "roof:relu");
+        }
+        for (const int input : inputs) build.give(input, gradient, true);
+    });
+}
+
+}  // namespace roof::cudnn

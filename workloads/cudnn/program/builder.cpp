@@ -1,0 +1,111 @@
+#include "workloads/cudnn/program/builder.hpp"
+
+#include <algorithm>
+
+namespace roof::cudnn {
+
+Builder::Builder(const model::Graph& network, const Settings& chosen, const Choosers& who, Program& into)
+    : graph(network),
+      settings(chosen),
+      choosers(who),
+      program(into),
+      parameters(network, chosen, into),
+      outputs(network.layers().size()),
+      shares_(network.layers().size())
+{
+    Tensor planar = map(0);
+    planar.precision = Precision::fp32;
+    images = program.resident(planar);
+    const Tensor numbers{.batch = 1, .channels = settings.batch, .precision = Precision::int32};
+    labels_given = program.resident(numbers);
+    labels = program.resident(numbers);
+    row_losses = program.resident({.batch = 1, .channels = settings.batch});
+}
+
+model::LayerWork Builder::work(int index) const
+{
+    return model::work_of(graph, index, settings.batch, settings.precision);
+}
+
+Tensor Builder::map(int index) const
+{
+    const model::Shape& shape = graph.layer(index).output;
+    return {.batch = settings.batch,
+            .channels = shape.channels,
+            .height = shape.height,
+            .width = shape.width,
+            .precision = settings.storage()};
+}
+
+void Builder::put(const Unit& unit, const Tensor& tensor)
+{
+    output(unit.layer).tensor = tensor;
+    output(unit.last()).tensor = tensor;
+}
+
+void Builder::begin(const Unit& unit, Phase phase)
+{
+    const std::string name = layer(unit).name + (unit.fused() ? "+" + graph.layer(unit.relu).name : "");
+    program.begin(name, std::string(model::name(layer(unit).kind)), phase);
+}
+
+void Builder::add_work(const model::PassWork& work)
+{
+    program.add_work(to_work(work));
+}
+
+void Builder::add_flops(Flops flops)
+{
+    program.add_work({.flops = flops, .compulsory = {}, .no_reuse = {}});
+}
+
+void Builder::give(int layer, const Tensor& share, bool shared)
+{
+    shares_[static_cast<std::size_t>(layer)].push_back({share, shared});
+}
+
+std::vector<Builder::Share> Builder::shares(int layer, std::size_t most)
+{
+    std::vector<Share> given = shares_[static_cast<std::size_t>(layer)];
+    while (given.size() > most) {
+        const std::vector<Share> pair{given[given.size() - 2], given.back()};
+        const Tensor sum = over(pair);
+        program.add_work(moving({pair[0].tensor, pair[1].tensor, sum}, 1));
+        program.append(
+            MaskGradient{.share = pair[0].tensor, .other_share = pair[1].tensor, .output = {}, .result = sum},
+            {pair[0].tensor, pair[1].tensor, sum}, "roof:sum");
+        given.pop_back();
+        given.back() = {sum};
+    }
+    return given;
+}
+
+Tensor Builder::over(const std::vector<Share>& shares)
+{
+    for (const Share& share : shares) {
+        if (!share.shared) return share.tensor;
+    }
+    return program.tensor(shares.front().tensor);
+}
+
+Tensor Builder::partial_sums(const Tensor& summed)
+{
+    const std::size_t slabs = slabs_of(summed.rows(), static_cast<std::size_t>(summed.channels));
+    return program.tensor({.batch = static_cast<int>(slabs), .channels = 2 * summed.channels});
+}
+
+void Builder::completed(int layer, bool is_bias)
+{
+    program.completes(parameters.index_of(layer, is_bias));
+}
+
+Work moving(const std::vector<Tensor>& tensors, double flops_each)
+{
+    Bytes bytes{};
+    for (const Tensor& tensor : tensors) bytes += Bytes{static_cast<double>(tensor.bytes())};
+    return {.flops = {flops_each * static_cast<double>(tensors.front().elements())},
+            .compulsory = bytes,
+            .no_reuse = bytes};
+}
+
+}  // namespace roof::cudnn

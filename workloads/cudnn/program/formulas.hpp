@@ -1,0 +1,219 @@
+// The arithmetic of a step's own kernels, value by value, for the GPU and for the loops of the tests alike: all of it is constexpr,
+// which nvcc compiles for both. Values are fp32 whatever they are stored in.
+#pragma once
+
+#include "workloads/cudnn/program/operations.hpp"
+#include "workloads/engine/recipe.hpp"
+#include "workloads/model/hashed.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace roof::cudnn {
+
+template <class Element>
+constexpr float widen(Element value)
+{
+    return static_cast<float>(value);
+}
+
+template <class Element>
+constexpr Element narrow(float value)
+{
+    return Element(value);
+}
+
+constexpr float relu_of(float value)
+{
+    return value > 0 ? value : 0;
+}
+
+/// The gradient before a ReLU whose output was this.
+constexpr float masked(float gradient, float output)
+{
+    return output > 0 ? gradient : 0;
+}
+
+constexpr float scaled(float value, float scale, float shift)
+{
+    return value * scale + shift;
+}
+
+/// Sums over one channel of values that `origin` was taken off, so that a mean far from zero costs no digits.
+struct Sums {
+    float first = 0;   ///< of values
+    float second = 0;  ///< of squares; of products, where a gradient is summed
+
+    constexpr void add(const Sums& other)
+    {
+        first += other.first;
+        second += other.second;
+    }
+};
+
+constexpr Sums sums_of(float value, float origin)
+{
+    const float away = value - origin;
+    return {away, away * away};
+}
+
+struct Moments {
+    float mean = 0;
+    float variance = 0;  ///< biased
+};
+
+constexpr Moments moments_of(double first, double second, float origin, double count)
+{
+    const double away = first / count;
+    const double variance = second / count - away * away;
+    return {static_cast<float>(origin + away), static_cast<float>(variance > 0 ? variance : 0)};
+}
+
+/// A running statistic after this batch's.
+constexpr float running(float before, float batch)
+{
+    return (1 - engine::batch_norm_momentum) * before + engine::batch_norm_momentum * batch;
+}
+
+/// Of a biased variance over so many values.
+constexpr float unbiased(float variance, double count)
+{
+    return static_cast<float>(static_cast<double>(variance) * (count / (count - 1)));
+}
+
+/// dx of y = w * (x - mean) * inverse + b:  w * inverse * (g - sum g / n - xhat * sum (g * xhat) / n)
+constexpr float norm_gradient(float gradient, float normalised, const Sums& sums, float count, float weight_inverse)
+{
+    return weight_inverse * (gradient - sums.first / count - normalised * (sums.second / count));
+}
+
+constexpr bool keeps(std::uint32_t stream, std::size_t place, std::uint32_t threshold)
+{
+    return model::mix(model::mix(static_cast<std::uint32_t>(place)) + stream) >= threshold;
+}
+
+/// Of one layer in one step.
+constexpr std::uint32_t dropout_stream(std::uint32_t step, std::uint32_t layer)
+{
+    return model::mix(model::mix(engine::dropout_seed + step) + layer);
+}
+
+constexpr std::uint32_t dropout_threshold(float probability)
+{
+    return static_cast<std::uint32_t>(static_cast<double>(probability) * 4294967296.0);
+}
+
+struct Descended {
+    float value = 0;
+    float momentum = 0;
+};
+
+/// g += decay * p;   m = momentum * m + g;   p -= rate * m
+constexpr Descended descend(float value, float gradient, float momentum, float rate)
+{
+    const float next = engine::momentum * momentum + (gradient + engine::weight_decay * value);
+    return {value - rate * next, next};
+}
+
+/// The loss scale's rule is PyTorch's: halved when some gradient is not finite, doubled after so many updates without.
+struct LossScale {
+    float scale = 1;
+    std::uint32_t good = 0;
+};
+inline constexpr float first_loss_scale = 65536;
+inline constexpr std::uint32_t updates_before_doubling = 2000;
+
+constexpr LossScale next_scale(const LossScale& now, bool finite)
+{
+    if (!finite) return {now.scale / 2, 0};
+    if (now.good + 1 == updates_before_doubling) return {now.scale * 2, 0};
+    return {now.scale, now.good + 1};
+}
+
+/// The state that the next step begins with.
+constexpr StepState advanced(StepState state, bool is_scaled)
+{
+    const bool finite = state.finite != 0;
+    if (is_scaled) {
+        const LossScale next = next_scale({state.loss_scale, state.good}, finite);
+        state.loss_scale = next.scale;
+        state.good = next.good;
+        state.skipped += finite ? 0 : 1;
+    }
+    state.finite = 1;
+    ++state.step;
+    return state;
+}
+
+/// Extents of a pooling over maps of `channels`.
+struct PoolShape {
+    int channels, height, width;  ///< of the source
+    int result_height, result_width;
+    int size, stride, padding;
+};
+
+/// A place of a map in memory.
+constexpr std::size_t place_at(const PoolShape& pool, int height, int width, std::size_t image, int y, int x,
+                               int channel)
+{
+    const std::size_t row =
+        (image * static_cast<std::size_t>(height) + static_cast<std::size_t>(y)) * static_cast<std::size_t>(width);
+    return (row + static_cast<std::size_t>(x)) * static_cast<std::size_t>(pool.channels) +
+           static_cast<std::size_t>(channel);
+}
+
+struct Winner {
+    float value = 0;
+    std::uint8_t place = 0;  ///< y * size + x within the window
+};
+
+/// The largest value of the window of result (y, x); of equals the first; a NaN wins.
+template <class Element>
+constexpr Winner max_of(const PoolShape& pool, const Element* source, std::size_t image, int y, int x, int channel)
+{
+    Winner best{};
+    bool found = false;
+    for (int i = 0; i < pool.size; ++i) {
+        const int row = y * pool.stride - pool.padding + i;
+        if (row < 0 || row >= pool.height) continue;
+        for (int j = 0; j < pool.size; ++j) {
+            const int column = x * pool.stride - pool.padding + j;
+            if (column < 0 || column >= pool.width) continue;
+            const float value = widen(source[place_at(pool, pool.height, pool.width, image, row, column, channel)]);
+            if (found && !(value > best.value) && value == value) continue;
+            best = {value, static_cast<std::uint8_t>(i * pool.size + j)};
+            found = true;
+        }
+    }
+    return best;
+}
+
+/// The gradient of source (y, x): what the windows give that it won.
+template <class Element>
+constexpr float max_gradient(const PoolShape& pool, const Element* result, const std::uint8_t* winners,
+                             std::size_t image, int y, int x, int channel)
+{
+    float sum = 0;
+    for (int i = (y + pool.padding) % pool.stride; i < pool.size; i += pool.stride) {
+        const int row = (y + pool.padding - i) / pool.stride;
+        if (y + pool.padding < i || row >= pool.result_height) continue;
+        for (int j = (x + pool.padding) % pool.stride; j < pool.size; j += pool.stride) {
+            const int column = (x + pool.padding - j) / pool.stride;
+            if (x + pool.padding < j || column >= pool.result_width) continue;
+            const std::size_t at = place_at(pool, pool.result_height, pool.result_width, image, row, column, channel);
+            if (winners[at] == i * pool.size + j) sum += widen(result[at]);
+        }
+    }
+    return sum;
+}
+
+/// Of the k-th value of channels-last maps, the place in images [n][c][y][x].
+constexpr std::size_t planar_place(std::size_t k, std::size_t channels, std::size_t map)
+{
+    const std::size_t channel = k % channels;
+    const std::size_t place = k / channels % map;
+    const std::size_t image = k / channels / map;
+    return (image * channels + channel) * map + place;
+}
+
+}  // namespace roof::cudnn

@@ -1,0 +1,84 @@
+#include "workloads/cudnn/program/parameters.hpp"
+
+#include "ert/base/error.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace roof::cudnn {
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+model::Shape span_of(const model::Graph& graph, const model::Parameter& parameter)
+{
+    if (parameter.shape.size() == 4) return {parameter.shape[1], parameter.shape[2], parameter.shape[3]};
+    if (parameter.shape.size() == 1) return {1, 1, 1};
+    // Behind a flattened map the inputs are that map's values.
+    int source = graph.layer(parameter.layer).inputs.front();
+    for (;;) {
+        const model::Layer& layer = graph.layer(source);
+        const bool passes = layer.kind == model::LayerKind::flatten || layer.kind == model::LayerKind::dropout;
+        if (!passes) return layer.output;
+        source = layer.inputs.front();
+    }
+}
+
+Tensor piece(const Tensor& block, std::size_t first, std::size_t count)
+{
+    Tensor part = block;
+    part.channels = static_cast<int>(count);
+    part.begin = first * static_cast<std::size_t>(traits(block.precision).storage_bytes);
+    return part;
+}
+
+}  // namespace
+
+std::size_t Trained::pytorch_place(std::size_t k) const
+{
+    const auto channels = static_cast<std::size_t>(per_output.channels);
+    const auto map = static_cast<std::size_t>(per_output.height) * static_cast<std::size_t>(per_output.width);
+    const std::size_t channel = k % channels;
+    const std::size_t place = k / channels % map;
+    const std::size_t output = k / channels / map;
+    return (output * channels + channel) * map + place;
+}
+
+Parameters::Parameters(const model::Graph& graph, const Settings& settings, Program& program)
+    : described_(graph.parameters()), trained_(described_.size()), order_(described_.size())
+{
+    std::iota(order_.rbegin(), order_.rend(), std::size_t{0});
+    std::size_t total = 0;
+    for (const std::size_t k : order_) {
+        Trained& trained = trained_[k];
+        trained.first = total;
+        trained.count = static_cast<std::size_t>(described_[k].elements());
+        trained.per_output = span_of(graph, described_[k]);
+        total += (trained.count + alignment - 1) / alignment * alignment;
+    }
+    const Tensor all{.batch = 1, .channels = static_cast<int>(total)};
+    values = program.resident(all);
+    gradients = program.resident(all);
+    momenta = program.resident(all);
+    if (settings.narrow()) {
+        Tensor small = all;
+        small.precision = settings.storage();
+        copies = program.resident(small);
+    }
+    for (Trained& trained : trained_) {
+        trained.value = piece(values, trained.first, trained.count);
+        trained.gradient = piece(gradients, trained.first, trained.count);
+        trained.momentum = piece(momenta, trained.first, trained.count);
+        trained.read = copies ? piece(copies, trained.first, trained.count) : trained.value;
+    }
+}
+
+std::size_t Parameters::index_of(int layer, bool is_bias) const
+{
+    for (std::size_t k = 0; k < described_.size(); ++k) {
+        if (described_[k].layer == layer && described_[k].is_bias == is_bias) return k;
+    }
+    throw Error("layer " + std::to_string(layer) + " has no such parameter");
+}
+
+}  // namespace roof::cudnn
