@@ -146,9 +146,9 @@ class ReadBack(Quiet):
         said = ('==PROF== Connected\n"ID","Kernel Name","lts__t_bytes.sum"\n"","","byte"\n'
                 '"0","k(float *, int)","160"\n"1","other","5"\n')
         line, = read_back.beside_ncu(self.folder, said)
-        self.assertAlmostEqual(1.25, line["ratio"])
+        self.assertAlmostEqual(1.875, line["ratio"])
         with self.assertRaisesRegex(RuntimeError, "no table"):
-            read_back.medians_of_ncu("==ERROR== no\n")
+            read_back.largest_of_ncu("==ERROR== no\n")
 
 
 if __name__ == "__main__":

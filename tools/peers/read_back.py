@@ -2,7 +2,6 @@
 
 import csv
 import re
-import statistics
 from collections import defaultdict
 from pathlib import Path
 
@@ -56,8 +55,8 @@ def line(row, what, known, counted, within):
             "within": within, "is_near": abs(ratio - 1) <= within}
 
 
-def medians_of_ncu(text):
-    """{(kernel, metric): median} of `ncu --csv --page raw --print-units base`; lines before the table are passed over."""
+def largest_of_ncu(text):
+    """{(kernel, metric): largest} of `ncu --csv --page raw --print-units base`; lines before the table are passed over."""
     lines = text.splitlines()
     first = next((i for i, one in enumerate(lines) if one.startswith('"ID"')), None)
     if first is None:
@@ -69,18 +68,18 @@ def medians_of_ncu(text):
         for metric in formulas():
             if row.get(metric):
                 found[row["Kernel Name"].split("(")[0], metric].append(float(row[metric].replace(",", "")))
-    return {key: statistics.median(values) for key, values in found.items()}
+    return {key: max(values) for key, values in found.items()}
 
 
 def beside_ncu(folder, text):
-    """A line for each kernel and metric that both saw: our median, Nsight Compute's, and their ratio. Times under replay are none."""
+    """A line for each kernel and metric that both saw: our largest launch, Nsight Compute's, and their ratio; of a program whose launches
+    of a kernel are the same in any run, such as a training step. Times under replay are none."""
     ours = defaultdict(list)
     for row in rows(folder / "counters.csv"):
         if row["scope"] == "kernel" and row["name"] and row["unit"] != "s":
             ours[row["name"].split("(")[0], row["metric"]].append(float(row["value"]))
-    theirs = medians_of_ncu(text)
+    theirs = largest_of_ncu(text)
     for (kernel, metric), values in sorted(ours.items()):
         if theirs.get((kernel, metric)):
-            median = statistics.median(values)
             other = theirs[kernel, metric]
-            yield {"kernel": kernel, "metric": metric, "ours": median, "ncu": other, "ratio": median / other}
+            yield {"kernel": kernel, "metric": metric, "ours": max(values), "ncu": other, "ratio": max(values) / other}
