@@ -48,6 +48,12 @@ std::string precision_in(const std::string& label)
     return {};
 }
 
+/// The tool keeps its configuration as metadata, in the words of its own language; files made by hand have none.
+std::string device_in(const std::string& text)
+{
+    return text.find("'ERT_GPU': ['True']") != text.npos ? "gpu:0" : "cpu";
+}
+
 Measurement blank_row(const std::string& device, Role role)
 {
     Measurement row;
@@ -78,15 +84,16 @@ Imported read_ert_roofline(const std::string& text, const std::string& name, con
     if (!document.is_object() || !document.contains("empirical") || !document.at("empirical").is_object())
         throw InputError(name + ": there is no object 'empirical'");
     const Json& empirical = document.at("empirical");
-    Imported imported{"Empirical Roofline Tool", {{"cpu", "cpu", "", {}, {}, {}, {}}}, {}, {}, {}};
+    const std::string device = device_in(text);
+    Imported imported{"Empirical Roofline Tool", {{device, device.substr(0, 3), "", {}, {}, {}, {}}}, {}, {}, {}};
     for (const Named& level : read_pairs(empirical, "gbytes", name)) {
-        ImportedRow row{blank_row("cpu", Role::bandwidth)};
+        ImportedRow row{blank_row(device, Role::bandwidth)};
         row.measurement.point.set("path", level.name);
         row.measurement.work.compulsory = row.measurement.work.no_reuse = {level.per_second};
         imported.rows.push_back(std::move(row));
     }
     for (const Named& peak : read_pairs(empirical, "gflops", name)) {
-        ImportedRow row{blank_row("cpu", Role::compute)};
+        ImportedRow row{blank_row(device, Role::compute)};
         row.measurement.point.set("operation", peak.name);
         if (const std::string precision = precision_in(peak.name); !precision.empty())
             row.measurement.point.set("precision", precision);
@@ -98,7 +105,9 @@ Imported read_ert_roofline(const std::string& text, const std::string& name, con
     if (imported.rows.empty()) throw InputError(name + ": it holds no rate");
     imported.remarks.push_back(
         "A bandwidth comes without the working sets it was found at: it is a ceiling by its name, and no roof is drawn "
-        "from it. The file does not say which device it is of; `--device` does.");
+        "from it. The file says of its device no more than whether it is a GPU, and that in its metadata alone; "
+        "`--device` "
+        "says which.");
     return imported;
 }
 

@@ -1,9 +1,9 @@
 // Nsight Compute's CSV. Two shapes: a metric to a line (details, and metrics asked for by name), and a launch to a line with a
 // metric to a column and a second line of units (raw). What the program printed stands before the header.
-#include "analysis/counted_work.hpp"
 #include "analysis/import/formats.hpp"
 #include "analysis/import/text_lines.hpp"
 #include "analysis/import/units.hpp"
+#include "analysis/recorded/counted_work.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"

@@ -1,31 +1,13 @@
 #include "analysis/import/phases.hpp"
 
+#include "ert/recording/range_names.hpp"
+
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <unordered_map>
 
 namespace roof::analysis {
 
 namespace {
-
-struct Word {
-    std::string_view begin;  ///< of a range's name, in small letters
-    std::string_view phase;
-};
-
-constexpr std::array phase_words{Word{"forward", "forward"},  Word{"backward", "backward"}, Word{"optimizer", "update"},
-                                 Word{"optimiser", "update"}, Word{"update", "update"},     Word{"dataloader", "data"},
-                                 Word{"data", "data"}};
-constexpr std::array step_words{std::string_view("profilerstep#"), std::string_view("step"),
-                                std::string_view("iteration")};
-
-std::string small_letters(std::string_view text)
-{
-    std::string small(text);
-    std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return small;
-}
 
 struct Stretch {
     Seconds begin, end;
@@ -37,15 +19,9 @@ std::vector<Stretch> mark(std::vector<RangeRecord>& ranges)
 {
     std::vector<Stretch> stretches;
     for (RangeRecord& range : ranges) {
-        const std::string name = small_letters(range.name);
-        const auto begins = [&](std::string_view word) { return name.starts_with(word); };
-        const auto word = std::ranges::find_if(phase_words, [&](const Word& w) { return begins(w.begin); });
-        if (word != phase_words.end()) {
-            range.kind = RangeKind::phase;
-            if (range.start) stretches.push_back({*range.start, *range.start + range.duration, word->phase});
-        } else if (std::ranges::any_of(step_words, begins)) {
-            range.kind = RangeKind::step;
-        }
+        const std::string_view phase = phase_in(range.name);
+        range.kind = kind_in(range.name);
+        if (!phase.empty() && range.start) stretches.push_back({*range.start, *range.start + range.duration, phase});
     }
     std::ranges::stable_sort(stretches, {}, &Stretch::begin);
     return stretches;

@@ -1,8 +1,8 @@
 // What the readers of processors' counters share.
 #pragma once
 
-#include "analysis/counted_work.hpp"
 #include "analysis/import/imported.hpp"
+#include "analysis/recorded/counted_work.hpp"
 
 namespace roof::analysis {
 

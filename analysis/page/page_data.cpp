@@ -1,10 +1,10 @@
 #include "analysis/page/page_data.hpp"
 
-#include "analysis/frame.hpp"
-#include "analysis/json.hpp"
-#include "analysis/promises.hpp"
-#include "analysis/roofs.hpp"
-#include "analysis/rows.hpp"
+#include "analysis/drawing/frame.hpp"
+#include "analysis/roofline/promises.hpp"
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/text/json_values.hpp"
+#include "analysis/text/rows.hpp"
 
 #include <map>
 #include <utility>

@@ -2,7 +2,7 @@
 // that thousands of them stay small. What the script reads is written here and nowhere else.
 #pragma once
 
-#include "analysis/study.hpp"
+#include "analysis/study/study.hpp"
 
 #include <nlohmann/json.hpp>
 

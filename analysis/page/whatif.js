@@ -1,4 +1,4 @@
-// What a faster memory, a faster core or another batch would do to a step. The formula is that of analysis/whatif.hpp, and a
+// What a faster memory, a faster core or another batch would do to a step. The formula is that of analysis/study/whatif.hpp, and a
 // test holds the two against each other: each layer keeps the share of its roof that it reached, and time that no layer
 // accounts for stays as it is.
 

@@ -1,4 +1,4 @@
-// Numbers and sentences for people, in the words of analysis/words.cpp.
+// Numbers and sentences for people, in the words of analysis/text/words.cpp.
 const prefixes = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "\u00b5"], [1e-9, "n"]];
 
 const prefixOf = (value) => prefixes.find(([factor]) => Math.abs(value) * (1 + 5e-4) >= factor) ?? prefixes.at(-1);

@@ -1,9 +1,9 @@
 // What this run does not hold, and what would bring it: a line each, so that a silence is never taken for a zero.
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/recording_tables.hpp"
-#include "analysis/roofs.hpp"
-#include "analysis/rows.hpp"
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/recording_tables.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,9 +1,9 @@
 // Bandwidth against working set: the sweep behind the memory levels.
-#include "analysis/html.hpp"
+#include "analysis/drawing/svg.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/svg.hpp"
-#include "analysis/words.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/sustained.hpp"
 

@@ -1,11 +1,11 @@
 // The time of a step, as stacked bars by phase and by kind of layer.
-#include "analysis/breakdown.hpp"
+#include "analysis/study/breakdown.hpp"
 
-#include "analysis/html.hpp"
+#include "analysis/drawing/svg.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/svg.hpp"
-#include "analysis/words.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

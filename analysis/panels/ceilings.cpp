@@ -1,8 +1,8 @@
 // The ceilings beside what guides promise, and the memory levels as measured beside those reported.
-#include "analysis/ceiling_tables.hpp"
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/promises.hpp"
+#include "analysis/roofline/ceiling_tables.hpp"
+#include "analysis/roofline/promises.hpp"
+#include "analysis/text/html.hpp"
 
 namespace roof::analysis {
 

@@ -1,10 +1,10 @@
 // Kernels under the roofs of their device, by what counters saw: a point for each memory level that was counted, joined.
-#include "analysis/counted_kernels.hpp"
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/panels/roof_lines.hpp"
-#include "analysis/recording_tables.hpp"
-#include "analysis/words.hpp"
+#include "analysis/study/counted_kernels.hpp"
+#include "analysis/study/recording_tables.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -81,7 +81,8 @@ std::string picture(const Study& study, const std::vector<CountedKernel>& kernel
 
 std::string counted_panel(const Study& study, const std::string& key)
 {
-    const std::string table = html_of(counted_table(study)), steps = html_of(step_counters_table(study));
+    const std::string table = html_of(counted_table(study));
+    const std::string steps = html_of(phase_counts_table(study)) + html_of(step_counters_table(study));
     if (table.empty()) return steps;
     std::vector<CountedKernel> kernels = counted_kernels(study);
     std::ranges::stable_sort(kernels, std::greater{}, &CountedKernel::seconds);

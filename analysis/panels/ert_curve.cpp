@@ -1,10 +1,10 @@
 // The Empirical Roofline's curve: what a loop with loads and multiply-adds reaches at each arithmetic intensity and working
 // set, under the roofs that were measured apart from it. The knees must fall where the roofs cross.
-#include "analysis/ert_curves.hpp"
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/panels/roof_lines.hpp"
-#include "analysis/words.hpp"
+#include "analysis/study/ert_curves.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

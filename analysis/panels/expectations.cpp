@@ -1,8 +1,8 @@
 // What was said before anything was measured, and what became of it: the plan's hypotheses, and the predicted times.
-#include "analysis/html.hpp"
+#include "analysis/drawing/svg.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/svg.hpp"
-#include "analysis/words.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

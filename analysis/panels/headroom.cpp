@@ -1,9 +1,10 @@
 // The layers with the most time to win.
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/verdict.hpp"
-#include "analysis/words.hpp"
+#include "analysis/roofline/describe.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 
 namespace roof::analysis {

@@ -1,8 +1,8 @@
 // What kernels a step's time goes to, by category; what no rule knows comes first.
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/recording_tables.hpp"
-#include "analysis/rows.hpp"
+#include "analysis/study/recording_tables.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
 
 namespace roof::analysis {
 

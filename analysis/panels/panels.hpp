@@ -1,7 +1,7 @@
 // The panels of the report: each a function from a study to HTML, in one table. A new one is a file and a line.
 #pragma once
 
-#include "analysis/study.hpp"
+#include "analysis/study/study.hpp"
 
 #include <span>
 #include <string>

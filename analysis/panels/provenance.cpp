@@ -1,7 +1,7 @@
 // Where the numbers come from: machine, versions, plan, how each is known, and what was not measured and why.
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/verdict.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/text/html.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

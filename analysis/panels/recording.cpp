@@ -1,11 +1,11 @@
 // What a recorder saw beside the kernels: the books of each device, calls, copies, and memory over time. A panel shows itself
 // where its file is there.
-#include "analysis/html.hpp"
-#include "analysis/memory_use.hpp"
+#include "analysis/study/recording.hpp"
+#include "analysis/drawing/svg.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/recording_tables.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/svg.hpp"
+#include "analysis/study/recording_tables.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -78,7 +78,7 @@ std::string memory_panel(const Study& study, const std::string&)
     if (!has_steps(study)) return {};
     std::string html = html_of(memory_table(study));
     if (html.empty()) return {};
-    for (const MemoryUse& use : follow_memory(study.results.folder))
+    for (const MemoryUse& use : memory_of(study))
         if (use.timeline.size() > 1) html += picture_of(use);
     return html;
 }

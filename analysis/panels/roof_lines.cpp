@@ -1,6 +1,6 @@
 #include "analysis/panels/roof_lines.hpp"
 
-#include "analysis/words.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // The roofs of a roofline picture: bands with their names, drawn before the points.
 #pragma once
 
-#include "analysis/roofs.hpp"
-#include "analysis/svg.hpp"
+#include "analysis/drawing/svg.hpp"
+#include "analysis/roofline/roofs.hpp"
 
 namespace roof::analysis {
 

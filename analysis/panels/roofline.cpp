@@ -1,9 +1,10 @@
 // The hierarchical roofline of each model: roofs as bands, its layers and phases at the largest batch, its steps at all.
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/panels/roof_lines.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/words.hpp"
+#include "analysis/roofline/describe.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

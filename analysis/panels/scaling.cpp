@@ -1,7 +1,7 @@
 // Training on several ranks beside one.
-#include "analysis/scaling.hpp"
-#include "analysis/html.hpp"
+#include "analysis/study/scaling.hpp"
 #include "analysis/panels/panels.hpp"
+#include "analysis/text/html.hpp"
 
 namespace roof::analysis {
 

@@ -1,11 +1,12 @@
 // The time-based roofline: for each layer the seconds the compute roof would need alone, over those the farthest memory level
 // would. Work without FLOPs, which has no place under a roofline, stays in sight.
-#include "analysis/html.hpp"
-#include "analysis/needs.hpp"
+#include "analysis/drawing/svg.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/svg.hpp"
-#include "analysis/words.hpp"
+#include "analysis/roofline/describe.hpp"
+#include "analysis/roofline/needs.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 // Throughput and the share of the compute roof over the batch: a line for each model, device, precision and source of images.
-#include "analysis/html.hpp"
+#include "analysis/drawing/svg.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/svg.hpp"
-#include "analysis/verdict.hpp"
-#include "analysis/words.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // The verdict strip: one line per model and batch.
-#include "analysis/verdict.hpp"
+#include "analysis/study/verdict.hpp"
 
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/summary.hpp"
-#include "analysis/words.hpp"
+#include "analysis/study/summary.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

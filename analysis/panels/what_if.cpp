@@ -1,9 +1,9 @@
 // The steps if memory were twice as fast, and if arithmetic were: the two answers that say what to buy. The page's sliders and
 // `roof whatif` give all others.
-#include "analysis/html.hpp"
 #include "analysis/panels/panels.hpp"
-#include "analysis/rows.hpp"
-#include "analysis/whatif.hpp"
+#include "analysis/study/whatif.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/rows.hpp"
 #include "ert/base/text.hpp"
 
 namespace roof::analysis {

@@ -1,7 +1,7 @@
 // The sweeps: bandwidth over the working set, and the Empirical Roofline's rate over intensity and working set.
-#include "analysis/ert_curves.hpp"
-#include "analysis/rows.hpp"
+#include "analysis/study/ert_curves.hpp"
 #include "analysis/tables/tables.hpp"
+#include "analysis/text/rows.hpp"
 #include "ert/method/sustained.hpp"
 
 namespace roof::analysis {

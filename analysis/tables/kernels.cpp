@@ -1,8 +1,8 @@
 // The kernels that a run's rows launched: a line per row and kernel.
-#include "analysis/kernels.hpp"
+#include "analysis/study/recording.hpp"
 
-#include "analysis/rows.hpp"
 #include "analysis/tables/tables.hpp"
+#include "analysis/text/rows.hpp"
 
 namespace roof::analysis {
 
@@ -16,8 +16,7 @@ DataTable kernels_table(const Study& study)
         {"time_s", [](const KernelTotal& t) { return number(t.seconds); }},
         {"known", [](const KernelTotal&) { return text(name(Known::measured)); }},
     };
-    return table_of(columns,
-                    digest_kernels(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows)).totals);
+    return table_of(columns, kernels_of(study).totals);
 }
 
 }  // namespace roof::analysis

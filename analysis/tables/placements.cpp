@@ -1,5 +1,5 @@
 // The placements: a line per placement and memory level; and what each roof would need alone.
-#include "analysis/needs.hpp"
+#include "analysis/roofline/needs.hpp"
 #include "analysis/tables/tables.hpp"
 
 namespace roof::analysis {

@@ -1,11 +1,9 @@
 // What a recorder saw of a run: each device's books, calls, copies, memory over time, and kernels as counters saw them.
-#include "analysis/api_calls.hpp"
-#include "analysis/books.hpp"
-#include "analysis/copies.hpp"
-#include "analysis/counted_kernels.hpp"
-#include "analysis/memory_use.hpp"
-#include "analysis/rows.hpp"
+#include "analysis/study/recording.hpp"
+#include "analysis/study/counted_kernels.hpp"
+#include "analysis/study/phase_counts.hpp"
 #include "analysis/tables/tables.hpp"
+#include "analysis/text/rows.hpp"
 
 namespace roof::analysis {
 
@@ -41,7 +39,7 @@ DataTable books_table_of(const Study& study)
         {"kernels_at_once", [](const Row& b) { return number_if(b.mean.kernel_count > 0, b.mean.concurrency()); }},
         {"known", [](const Row&) { return measured(); }},
     };
-    return table_of(columns, close_books(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows)));
+    return table_of(columns, books_of(study));
 }
 
 DataTable calls_table_of(const Study& study)
@@ -56,7 +54,7 @@ DataTable calls_table_of(const Study& study)
         {"longest_s", [](const Row& c) { return number(c.longest.value); }},
         {"known", [](const Row&) { return measured(); }},
     };
-    return table_of(columns, add_up_calls(study.results.folder));
+    return table_of(columns, calls_of(study));
 }
 
 DataTable copies_table_of(const Study& study)
@@ -75,7 +73,7 @@ DataTable copies_table_of(const Study& study)
         {"rate_bytes_per_s", [](const Row& c) { return number_if(c.sized_seconds.value > 0, c.rate().value); }},
         {"known", [](const Row&) { return measured(); }},
     };
-    return table_of(columns, add_up_copies(study.results.folder));
+    return table_of(columns, copies_of(study));
 }
 
 DataTable memory_table_of(const Study& study)
@@ -92,13 +90,13 @@ DataTable memory_table_of(const Study& study)
         {"left_bytes", [](const Row& m) { return number(m.left.value); }},
         {"known", [](const Row&) { return measured(); }},
     };
-    return table_of(columns, follow_memory(study.results.folder));
+    return table_of(columns, memory_of(study));
 }
 
 DataTable memory_over_time_table(const Study& study)
 {
     DataTable table{{"row", "device", "memory", "time_s", "held_bytes", "known"}, {}};
-    for (const MemoryUse& use : follow_memory(study.results.folder)) {
+    for (const MemoryUse& use : memory_of(study)) {
         for (const MemoryPoint& point : use.timeline)
             table.rows.push_back({text(use.row), text(use.device), word_of(use.memory), number(point.at.value),
                                   number(point.held.value), measured()});
@@ -109,7 +107,7 @@ DataTable memory_over_time_table(const Study& study)
 DataTable counted_table_of(const Study& study)
 {
     DataTable table{{"row", "device", "kernel", "category", "launches", "counted_launches", "time_s", "flops", "level",
-                     "bytes", "compute_roof_flop_per_s", "binds", "attainable_s", "known"},
+                     "bytes", "compute_roof_flop_per_s", "binds", "attainable_s", "known", "time_known"},
                     {}};
     for (const CountedKernel& kernel : counted_kernels(study)) {
         for (const auto& [level, bytes] : kernel.work.bytes)
@@ -118,7 +116,23 @@ DataTable counted_table_of(const Study& study)
                                   number(kernel.work.total().value), text(level), number(bytes.value),
                                   number_if(kernel.compute_roof.value > 0, kernel.compute_roof.value),
                                   text(kernel.binds), number_if(!kernel.binds.empty(), kernel.attainable.value),
-                                  text(name(Known::counter))});
+                                  text(name(Known::counter)), text(name(kernel.time_known))});
+    }
+    return table;
+}
+
+DataTable phase_counts_table_of(const Study& study)
+{
+    DataTable table{{"row", "device", "phase", "kernels_added_up", "of", "amount", "unit", "known"}, {}};
+    const Value known = text(name(Known::counter));
+    for (const PhaseCount& of : phase_counts(study)) {
+        const Value kernels = of.kernels == 0 ? Value{} : Value(of.kernels);
+        for (const auto& [precision, flops] : of.work.flops)
+            table.rows.push_back({text(of.row), text(of.device), text(of.phase), kernels, text(precision),
+                                  number(flops.value), text("FLOP"), known});
+        for (const auto& [level, bytes] : of.work.bytes)
+            table.rows.push_back({text(of.row), text(of.device), text(of.phase), kernels, text(level),
+                                  number(bytes.value), text("byte"), known});
     }
     return table;
 }

@@ -1,8 +1,8 @@
 // What training on several ranks gained: a line per row of several ranks.
-#include "analysis/scaling.hpp"
+#include "analysis/study/scaling.hpp"
 
-#include "analysis/rows.hpp"
 #include "analysis/tables/tables.hpp"
+#include "analysis/text/rows.hpp"
 
 namespace roof::analysis {
 

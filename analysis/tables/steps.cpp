@@ -1,9 +1,9 @@
 // Training steps: the verdict, the batch trajectories, what their time is spent on, where time is to be won, and what if.
-#include "analysis/breakdown.hpp"
-#include "analysis/rows.hpp"
+#include "analysis/study/breakdown.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/study/whatif.hpp"
 #include "analysis/tables/tables.hpp"
-#include "analysis/verdict.hpp"
-#include "analysis/whatif.hpp"
+#include "analysis/text/rows.hpp"
 
 namespace roof::analysis {
 

@@ -1,6 +1,6 @@
 #include "analysis/tables/table.hpp"
 
-#include "analysis/json.hpp"
+#include "analysis/text/json_values.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/text.hpp"
 

@@ -33,7 +33,7 @@ DataTable over_all(const std::vector<Study>& studies, const PanelTable& panel)
 
 std::span<const PanelTable> panel_tables()
 {
-    static constexpr std::array<PanelTable, 23> table{{
+    static constexpr std::array<PanelTable, 24> table{{
         {"verdict", "verdict", "", verdict_table_of},
         {"expectations", "hypotheses", "", hypotheses_table},
         {"expectations", "predictions", "", predictions_table},
@@ -43,6 +43,7 @@ std::span<const PanelTable> panel_tables()
         {"breakdown", "breakdown", "", breakdown_table},
         {"kernels", "kernels", "", kernels_table},
         {"counted", "counted", "", counted_table_of},
+        {"counted", "counted_phases", "", phase_counts_table_of},
         {"books", "books", "", books_table_of},
         {"calls", "calls", "", calls_table_of},
         {"copies", "copies", "", copies_table_of},

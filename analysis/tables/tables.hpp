@@ -1,7 +1,7 @@
 // The panels' numbers as tables, for spreadsheets and plotting scripts: what each panel of the report draws from, in one list.
 #pragma once
 
-#include "analysis/study.hpp"
+#include "analysis/study/study.hpp"
 #include "analysis/tables/table.hpp"
 
 #include <filesystem>
@@ -33,6 +33,7 @@ DataTable headroom_table(const Study& study);
 DataTable breakdown_table(const Study& study);
 DataTable kernels_table(const Study& study);
 DataTable counted_table_of(const Study& study);
+DataTable phase_counts_table_of(const Study& study);
 DataTable books_table_of(const Study& study);
 DataTable calls_table_of(const Study& study);
 DataTable copies_table_of(const Study& study);

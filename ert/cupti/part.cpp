@@ -1,9 +1,10 @@
 // CUPTI as a part: what the shared object gives to the lab that opened it.
 #include "ert/base/error.hpp"
+#include "ert/cupti/permission.hpp"
 #include "ert/cupti/step_profiler.hpp"
 #include "ert/method/lab.hpp"
 
-/// Adds the profiler, and whether CUPTI is here.
+/// Adds the profiler, whether CUPTI is here, and whether counters may be read.
 extern "C" void roof_add_part(roof::Lab& lab)
 {
     using namespace roof::cupti;
@@ -17,5 +18,6 @@ extern "C" void roof_add_part(roof::Lab& lab)
         capability.reason = error.what();
     }
     lab.machine().capabilities.push_back(capability);
+    lab.machine().capabilities.push_back(counters_capability());
     lab.add(step_profiler(roof::built_in_counter_table()));
 }

@@ -1,44 +1,10 @@
 #include "ert/cupti/range_index.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <utility>
 
 namespace roof::cupti {
 namespace {
-
-using Words = std::pair<std::string_view, std::string_view>;
-
-constexpr std::array<Words, 17> phase_words{{{"forward", "forward"},
-                                             {"fwd", "forward"},
-                                             {"loss", "forward"},
-                                             {"criterion", "forward"},
-                                             {"backward", "backward"},
-                                             {"bwd", "backward"},
-                                             {"autograd", "backward"},
-                                             {"optimizer", "update"},
-                                             {"optimiser", "update"},
-                                             {"update", "update"},
-                                             {"opt", "update"},
-                                             {"data", "data"},
-                                             {"dataloader", "data"},
-                                             {"load", "data"},
-                                             {"enumerate", "data"},
-                                             {"allreduce", "synchronise"},
-                                             {"synchronise", "synchronise"}}};
-constexpr std::array<std::string_view, 6> step_words{"step", "steps", "iteration", "iter", "batch", "profilerstep"};
-
-/// Letters up to the first that is none, small: "Optimizer.step#SGD" -> "optimizer".
-std::string first_word(std::string_view name)
-{
-    std::string word;
-    for (const char letter : name) {
-        if (std::isalpha(static_cast<unsigned char>(letter)) == 0) break;
-        word += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    }
-    return word;
-}
 
 bool holds(const RangeActivity& range, Nanoseconds moment)
 {
@@ -47,18 +13,20 @@ bool holds(const RangeActivity& range, Nanoseconds moment)
 
 }  // namespace
 
-std::string_view phase_in(std::string_view name)
+bool is_named(std::string_view name, std::string_view wanted)
 {
-    const std::string word = first_word(name);
-    const auto found = std::find_if(phase_words.begin(), phase_words.end(), [&](Words w) { return w.first == word; });
-    return found == phase_words.end() ? std::string_view{} : found->second;
+    if (wanted.ends_with('*')) return name.starts_with(wanted.substr(0, wanted.size() - 1));
+    return name == wanted;
 }
 
-RangeKind kind_in(std::string_view name)
+Label label_in(std::span<const std::string_view> innermost_first)
 {
-    const std::string word = first_word(name);
-    if (std::find(step_words.begin(), step_words.end(), word) != step_words.end()) return RangeKind::step;
-    return phase_in(name).empty() ? RangeKind::nvtx : RangeKind::phase;
+    Label label;
+    for (const std::string_view name : innermost_first) {
+        if (label.layer.empty() && kind_in(name) == RangeKind::nvtx) label.layer = name;
+        if (label.phase.empty()) label.phase = phase_in(name);
+    }
+    return label;
 }
 
 RangeIndex::RangeIndex(const std::deque<RangeActivity>& ranges)

@@ -3,20 +3,23 @@
 #pragma once
 
 #include "ert/cupti/activity_log.hpp"
+#include "ert/cupti/labels.hpp"
+#include "ert/recording/range_names.hpp"
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace roof::cupti {
 
-/// The phase that a range's name speaks of: forward, backward, update, data, synchronise; empty if it speaks of none. Names are
-/// those of PyTorch's own ranges ("Optimizer.step#SGD.step", "autograd::engine::…") and the words people use.
-std::string_view phase_in(std::string_view name);
+/// Whether a range is one of those wanted: "step" by its whole name, "step*" by its beginning.
+bool is_named(std::string_view name, std::string_view wanted);
 
-/// What a range with that name is: a step ("step 12", "ProfilerStep#3", "iteration"), a phase, or something else.
-RangeKind kind_in(std::string_view name);
+/// Of what is asked for within ranges of these names: the innermost one that speaks of neither step nor phase is the layer, the
+/// innermost that speaks of a phase is the phase.
+Label label_in(std::span<const std::string_view> innermost_first);
 
 class RangeIndex {
   public:

@@ -5,10 +5,10 @@
 #include "ert/gpu/library.hpp"
 
 #include <cupti_profiler_target.h>
-#include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
 #include <array>
+#include <utility>
 
 namespace roof::cupti {
 namespace {
@@ -34,151 +34,6 @@ Image availability_of(const Cupti& cupti, CUcontext context)
     cupti.check(ask(&asked), "cuptiProfilerGetCounterAvailability");
     return image;
 }
-
-/// How ranges are made and repeated.
-struct Mode {
-    CUpti_ProfilerRange range;
-    CUpti_ProfilerReplayMode replay;
-    std::size_t most_ranges;
-};
-
-/// The Range Profiler at work on one context, from enabling to disabling.
-class Counting {
-  public:
-    Counting(const Cupti& cupti, CUcontext context, const Image& configuration, const std::vector<std::string>& metrics,
-             const Mode& mode)
-        : cupti_(cupti), configuration_(configuration)
-    {
-        auto enabled = parameters<CUpti_RangeProfiler_Enable_Params>(CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE);
-        enabled.ctx = context;
-        call<decltype(cuptiRangeProfilerEnable)>("cuptiRangeProfilerEnable", enabled);
-        profiler_ = enabled.pRangeProfilerObject;
-        try {
-            make_room(metrics, mode.most_ranges);
-            configure(mode);
-        } catch (...) {
-            disable();
-            throw;
-        }
-    }
-    ~Counting() { disable(); }
-    Counting(const Counting&) = delete;
-    Counting& operator=(const Counting&) = delete;
-
-    void start()
-    {
-        act<CUpti_RangeProfiler_Start_Params, decltype(cuptiRangeProfilerStart)>("cuptiRangeProfilerStart");
-    }
-
-    /// Whether all passes have been done.
-    bool stop()
-    {
-        return act<CUpti_RangeProfiler_Stop_Params, decltype(cuptiRangeProfilerStop)>("cuptiRangeProfilerStop")
-                   .isAllPassSubmitted != 0;
-    }
-
-    void push(const std::string& name)
-    {
-        auto pushed =
-            parameters<CUpti_RangeProfiler_PushRange_Params>(CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE);
-        pushed.pRangeProfilerObject = profiler_;
-        pushed.pRangeName = name.c_str();
-        call<decltype(cuptiRangeProfilerPushRange)>("cuptiRangeProfilerPushRange", pushed);
-    }
-
-    void pop()
-    {
-        act<CUpti_RangeProfiler_PopRange_Params, decltype(cuptiRangeProfilerPopRange)>("cuptiRangeProfilerPopRange");
-    }
-
-    /// What was counted, as CUPTI keeps it. Throws Error if there was more than there was room for.
-    const Image& decode()
-    {
-        const auto decoded = act<CUpti_RangeProfiler_DecodeData_Params, decltype(cuptiRangeProfilerDecodeData)>(
-            "cuptiRangeProfilerDecodeData");
-        if (decoded.numOfRangeDropped > 0)
-            throw Error(std::to_string(decoded.numOfRangeDropped) + " kernels more than could be counted at once");
-        return counted_;
-    }
-
-    std::size_t ranges() const
-    {
-        auto asked = parameters<CUpti_RangeProfiler_GetCounterDataInfo_Params>(
-            CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE);
-        asked.pCounterDataImage = counted_.data();
-        asked.counterDataImageSize = counted_.size();
-        call<decltype(cuptiRangeProfilerGetCounterDataInfo)>("cuptiRangeProfilerGetCounterDataInfo", asked);
-        return asked.numTotalRanges;
-    }
-
-  private:
-    template <class Function, class Parameters>
-    void call(const char* name, Parameters& given) const
-    {
-        cupti_.check(cupti_.function<Function>(name)(&given), name);
-    }
-
-    /// A call that is told of nothing but the profiler.
-    template <class Parameters, class Function>
-    Parameters act(const char* name) const
-    {
-        auto given = parameters<Parameters>(sizeof(Parameters));
-        given.pRangeProfilerObject = profiler_;
-        call<Function>(name, given);
-        return given;
-    }
-
-    void make_room(const std::vector<std::string>& metrics, std::size_t most)
-    {
-        std::vector<const char*> names = pointers(metrics);
-        auto sized = parameters<CUpti_RangeProfiler_GetCounterDataSize_Params>(
-            CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE);
-        sized.pRangeProfilerObject = profiler_;
-        sized.pMetricNames = names.data();
-        sized.numMetrics = names.size();
-        sized.maxNumOfRanges = most;
-        sized.maxNumRangeTreeNodes = static_cast<std::uint32_t>(most);
-        call<decltype(cuptiRangeProfilerGetCounterDataSize)>("cuptiRangeProfilerGetCounterDataSize", sized);
-        counted_.resize(sized.counterDataSize);
-
-        auto made = parameters<CUpti_RangeProfiler_CounterDataImage_Initialize_Params>(
-            CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE);
-        made.pRangeProfilerObject = profiler_;
-        made.counterDataSize = counted_.size();
-        made.pCounterData = counted_.data();
-        call<decltype(cuptiRangeProfilerCounterDataImageInitialize)>("cuptiRangeProfilerCounterDataImageInitialize",
-                                                                     made);
-    }
-
-    void configure(const Mode& mode)
-    {
-        auto set = parameters<CUpti_RangeProfiler_SetConfig_Params>(CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE);
-        set.pRangeProfilerObject = profiler_;
-        set.configSize = configuration_.size();
-        set.pConfig = configuration_.data();
-        set.counterDataImageSize = counted_.size();
-        set.pCounterDataImage = counted_.data();
-        set.range = mode.range;
-        set.replayMode = mode.replay;
-        set.maxRangesPerPass = mode.most_ranges;
-        set.numNestingLevels = 1;
-        set.minNestingLevel = 1;
-        set.targetNestingLevel = 1;
-        call<decltype(cuptiRangeProfilerSetConfig)>("cuptiRangeProfilerSetConfig", set);
-    }
-
-    void disable() noexcept
-    {
-        auto left = parameters<CUpti_RangeProfiler_Disable_Params>(CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE);
-        left.pRangeProfilerObject = profiler_;
-        cupti_.function<decltype(cuptiRangeProfilerDisable)>("cuptiRangeProfilerDisable")(&left);
-    }
-
-    const Cupti& cupti_;
-    const Image& configuration_;
-    CUpti_RangeProfiler_Object* profiler_ = nullptr;
-    Image counted_;
-};
 
 }  // namespace
 
@@ -211,38 +66,46 @@ RangeProfiler::RangeProfiler(std::shared_ptr<const Cupti> cupti, std::size_t dev
     availability_ = availability_of(*cupti_, context_);
 }
 
+std::unique_ptr<Counting> RangeProfiler::begin_kernels(const std::vector<std::string>& metrics, std::size_t most) const
+{
+    auto counting = std::make_unique<Counting>(cupti_, chip_, availability_, context_, metrics, kernels_alone(most));
+    counting->start();
+    return counting;
+}
+
 std::vector<CountedRange> RangeProfiler::count_kernels(const std::function<void()>& work,
                                                        const std::vector<std::string>& metrics, std::size_t most) const
 {
-    Chip chip(cupti_, chip_, availability_);
-    const Image configuration = chip.configuration(metrics);
-    Counting counting(*cupti_, context_, configuration, metrics, {CUPTI_AutoRange, CUPTI_KernelReplay, most});
-    counting.start();
+    const std::unique_ptr<Counting> counting = begin_kernels(metrics, most);
     work();
-    counting.stop();
-    const Image& counted = counting.decode();
-    std::vector<CountedRange> ranges;
-    for (std::size_t i = 0; i < counting.ranges(); ++i)
-        ranges.push_back({chip.range_name(counted, i), chip.values(counted, i, metrics)});
-    return ranges;
+    counting->stop();
+    return counting->counted();
+}
+
+std::vector<CountedRange> RangeProfiler::count_stretches(const std::function<void(Counting&)>& work,
+                                                         const std::vector<std::string>& metrics,
+                                                         std::size_t most) const
+{
+    Counting counting(cupti_, chip_, availability_, context_, metrics, stretches(most));
+    for (bool is_done = false; !is_done;) {
+        counting.start();
+        work(counting);
+        is_done = counting.stop();
+    }
+    return counting.counted();
 }
 
 CountedRange RangeProfiler::count_whole(const std::function<void()>& work, const std::string& name,
                                         const std::vector<std::string>& metrics) const
 {
-    Chip chip(cupti_, chip_, availability_);
-    const Image configuration = chip.configuration(metrics);
-    Counting counting(*cupti_, context_, configuration, metrics, {CUPTI_UserRange, CUPTI_UserReplay, 1});
-    for (bool is_done = false; !is_done;) {
-        counting.start();
+    const auto whole = [&](Counting& counting) {
         counting.push(name);
         work();
         counting.pop();
-        is_done = counting.stop();
-    }
-    const Image& counted = counting.decode();
-    if (counting.ranges() == 0) throw Error("nothing was counted: no kernel ran");
-    return {name, chip.values(counted, 0, metrics)};
+    };
+    std::vector<CountedRange> counted = count_stretches(whole, metrics, 1);
+    if (counted.empty()) throw Error("nothing was counted: no kernel ran");
+    return {name, std::move(counted.front().values)};
 }
 
 }  // namespace roof::cupti

@@ -1,12 +1,9 @@
 // Hardware counters, by CUPTI's Range Profiler: over each kernel, which CUPTI then runs again and again by itself, one at a time,
-// or over a whole stretch, which the caller repeats. Counting slows and changes the times: those come from tracing. Not yet run on
+// or over stretches of work, which the caller repeats. Counting slows and changes the times: those come from tracing. Not yet run on
 // hardware.
 #pragma once
 
-#include "ert/cupti/chips.hpp"
-#include "ert/cupti/library.hpp"
-
-#include <cuda.h>
+#include "ert/cupti/counting.hpp"
 
 #include <functional>
 #include <memory>
@@ -14,12 +11,6 @@
 #include <vector>
 
 namespace roof::cupti {
-
-/// What was counted over one kernel, or over the whole.
-struct CountedRange {
-    std::string name;            ///< the kernel's number in the order of launching, from 0; the whole's own name
-    std::vector<double> values;  ///< of the metrics asked for, in SI units without prefix
-};
 
 /// The driver's name of the chip of that CUDA device: "GH100". Throws Error.
 std::string chip_of(const Cupti& cupti, std::size_t device);
@@ -39,9 +30,17 @@ class RangeProfiler {
     std::vector<CountedRange> count_kernels(const std::function<void()>& work, const std::vector<std::string>& metrics,
                                             std::size_t most = 4096) const;
 
+    /// The same for kernels that others launch: each one from now until stop(), up to `most`.
+    std::unique_ptr<Counting> begin_kernels(const std::vector<std::string>& metrics, std::size_t most) const;
+
     /// Over all of `work` at once, which is done as often as it takes, and must do the same each time.
     CountedRange count_whole(const std::function<void()>& work, const std::string& name,
                              const std::vector<std::string>& metrics) const;
+
+    /// Over each stretch of `work` that it pushes and pops, up to `most`; no two may have the same name, nor lie in one another. The
+    /// work is done as often as it takes, and must push and pop the same each time. Empty where it pushed none.
+    std::vector<CountedRange> count_stretches(const std::function<void(Counting&)>& work,
+                                              const std::vector<std::string>& metrics, std::size_t most = 256) const;
 
   private:
     std::shared_ptr<const Cupti> cupti_;

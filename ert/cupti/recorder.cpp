@@ -21,8 +21,6 @@ constexpr double nanosecond = 1e-9;
 
 /// CUPTI's buffer callbacks are given nothing that would tell whose they are.
 std::atomic<Recorder*> listening = nullptr;
-/// The label under which this thread asks for work; graphs are captured under it.
-thread_local std::uint64_t label_at_work = 0;
 
 void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records)
 {
@@ -37,26 +35,6 @@ void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uin
 {
     if (Recorder* const recorder = listening) recorder->take_buffer(context, stream, buffer, valid);
 }
-
-void CUPTIAPI called_back(void* recorder, CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
-{
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
-        return static_cast<Recorder*>(recorder)->see_launch(*static_cast<const CUpti_CallbackData*>(data));
-    if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
-    const auto* const resource = static_cast<const CUpti_ResourceData*>(data);
-    const auto* const graph = static_cast<const CUpti_GraphData*>(resource->resourceDescriptor);
-    if (graph != nullptr) static_cast<Recorder*>(recorder)->see_graph(event, *graph);
-}
-
-constexpr std::array<CUpti_CallbackId, 2> graph_events{CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-                                                       CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
-
-constexpr std::array<CUpti_CallbackId, 6> launch_calls{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-                                                       CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz};
 
 /// What is of interest beside kernels: one that cannot be seen is a note.
 constexpr std::array<std::pair<CUpti_ActivityKind, const char*>, 10> kinds{{
@@ -98,11 +76,13 @@ Recorder::Recorder(std::shared_ptr<const Cupti> cupti)
       push_(
           cupti_->function<decltype(cuptiActivityPushExternalCorrelationId)>("cuptiActivityPushExternalCorrelationId")),
       pop_(cupti_->function<decltype(cuptiActivityPopExternalCorrelationId)>("cuptiActivityPopExternalCorrelationId")),
+      watcher_(cupti_, labels_),
       buffers_(buffer_bytes, most_buffers)
 {
     Recorder* nobody = nullptr;
     if (!listening.compare_exchange_strong(nobody, this)) throw Error("this process is being recorded already");
-    subscribe();
+    if (!watcher_.obstacle().empty())
+        note("not recorded: the layers of kernels in CUDA graphs (" + watcher_.obstacle() + ")");
 }
 
 Recorder::~Recorder()
@@ -112,7 +92,6 @@ Recorder::~Recorder()
     } catch (const std::exception&) {
         // Nothing is left to be saved.
     }
-    if (subscriber_ != nullptr) cupti_->function<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe")(subscriber_);
     listening = nullptr;
 }
 
@@ -150,16 +129,6 @@ void Recorder::note(const std::string& what)
     if (std::find(notes_.begin(), notes_.end(), what) == notes_.end()) notes_.push_back(what);
 }
 
-void Recorder::subscribe()
-{
-    CUptiResult result = cupti_->function<decltype(cuptiSubscribe)>("cuptiSubscribe")(&subscriber_, called_back, this);
-    const auto enable_callback = cupti_->function<decltype(cuptiEnableCallback)>("cuptiEnableCallback");
-    for (const CUpti_CallbackId event : graph_events)
-        if (result == CUPTI_SUCCESS) result = enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, event);
-    if (result != CUPTI_SUCCESS)
-        note("not recorded: the layers of kernels in CUDA graphs (" + cupti_->describe(result) + ")");
-}
-
 void Recorder::stop()
 {
     if (!is_running_) return;
@@ -173,13 +142,13 @@ void Recorder::stop()
 
 void Recorder::enter(std::uint64_t label)
 {
-    label_at_work = label;
+    Watcher::enter(label);
     push_(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, label);
 }
 
 void Recorder::leave()
 {
-    label_at_work = 0;
+    Watcher::leave();
     std::uint64_t last = 0;
     pop_(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last);
 }
@@ -267,19 +236,6 @@ void Recorder::take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t
     buffers_.give_back(buffer);
 }
 
-void Recorder::keep_launches(bool wanted)
-{
-    const auto enable_callback = cupti_->function<decltype(cuptiEnableCallback)>("cuptiEnableCallback");
-    for (const CUpti_CallbackId call : launch_calls)
-        enable_callback(wanted ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, call);
-}
-
-std::vector<LaunchSeen> Recorder::take_launches()
-{
-    const std::lock_guard lock(mutex_);
-    return std::exchange(launches_, {});
-}
-
 std::vector<LaunchSeen> Recorder::kernels_between(Nanoseconds begin, Nanoseconds end) const
 {
     const std::lock_guard lock(mutex_);
@@ -295,26 +251,6 @@ std::vector<LaunchSeen> Recorder::kernels_between(Nanoseconds begin, Nanoseconds
         kernels.push_back({plain_kernel_name(*kernel->name), labels_.label_of(label)});
     }
     return kernels;
-}
-
-void Recorder::see_launch(const CUpti_CallbackData& call)
-{
-    if (call.callbackSite != CUPTI_API_ENTER) return;
-    const std::lock_guard lock(mutex_);
-    launches_.push_back(
-        {call.symbolName == nullptr ? "" : plain_kernel_name(call.symbolName), labels_.label_of(label_at_work)});
-}
-
-void Recorder::see_graph(CUpti_CallbackId event, const CUpti_GraphData& data)
-{
-    const auto number_of = cupti_->function<decltype(cuptiGetGraphNodeId)>("cuptiGetGraphNodeId");
-    std::uint64_t node = 0;
-    std::uint64_t original = 0;
-    if (number_of(data.node, &node) != CUPTI_SUCCESS) return;
-    if (event == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
-        labels_.captured(node, label_at_work);
-    else if (number_of(data.originalNode, &original) == CUPTI_SUCCESS)
-        labels_.cloned(node, original);
 }
 
 }  // namespace roof::cupti

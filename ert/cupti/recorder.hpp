@@ -8,7 +8,9 @@
 #include "ert/cupti/labels.hpp"
 #include "ert/cupti/library.hpp"
 #include "ert/cupti/records.hpp"
+#include "ert/cupti/watcher.hpp"
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -17,11 +19,6 @@
 #include <vector>
 
 namespace roof::cupti {
-
-struct LaunchSeen {
-    std::string kernel;  ///< demangled
-    Label label;
-};
 
 class Recorder {
   public:
@@ -63,37 +60,31 @@ class Recorder {
     /// What could not be recorded, each with its reason.
     const std::vector<std::string>& notes() const { return notes_; }
 
-    /// From now on, or no longer: the kernels that are launched, in their order, each with its label. For counting, where CUPTI
-    /// says of kernels their numbers alone. Those of a graph are not among them.
-    void keep_launches(bool wanted);
-    std::vector<LaunchSeen> take_launches();
+    /// What is told of the program's calls as they are made.
+    Watcher& watcher() { return watcher_; }
     /// The kernels recorded that began within that time, in the order in which they began, each with its label; those of graphs too.
     std::vector<LaunchSeen> kernels_between(Nanoseconds begin, Nanoseconds end) const;
 
     /// For CUPTI's callbacks alone.
-    void see_launch(const CUpti_CallbackData& call);
     void give_buffer(std::uint8_t** buffer, std::size_t* bytes);
     void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
-    void see_graph(CUpti_CallbackId event, const CUpti_GraphData& data);
 
   private:
     void enable(CUpti_ActivityKind kind, const char* what);
-    void subscribe();
     void note(const std::string& what);
 
     std::shared_ptr<const Cupti> cupti_;
     CUptiResult (*push_)(CUpti_ExternalCorrelationKind, std::uint64_t);
     CUptiResult (*pop_)(CUpti_ExternalCorrelationKind, std::uint64_t*);
     Labels labels_;
+    Watcher watcher_;
     Buffers buffers_;
     mutable std::mutex mutex_;  ///< of the log
     ActivityLog log_;
     std::vector<CUpti_ActivityKind> enabled_;
-    CUpti_SubscriberHandle subscriber_ = nullptr;
-    std::vector<LaunchSeen> launches_;
     std::vector<std::string> notes_;
     bool is_registered_ = false;
-    bool is_running_ = false;
+    std::atomic<bool> is_running_ = false;
 };
 
 }  // namespace roof::cupti

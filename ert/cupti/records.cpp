@@ -5,17 +5,12 @@
 #include <array>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 namespace roof::cupti {
 namespace {
 
 constexpr double nanosecond = 1e-9;
-
-bool is_named(const std::string& name, const std::string& wanted)
-{
-    if (wanted.ends_with('*')) return name.starts_with(wanted.substr(0, wanted.size() - 1));
-    return name == wanted;
-}
 
 std::deque<RangeActivity> ranges_named(const std::deque<RangeActivity>& ranges, const std::string& wanted)
 {
@@ -105,13 +100,9 @@ Records::Records(const ActivityLog& log, const Labels& labels, ApiName api_name,
 
 Label Records::label_in_ranges(std::uint32_t thread, Nanoseconds moment) const
 {
-    Label label;
-    for (const RangeActivity* range : ranges_.around(thread, moment)) {
-        const std::string_view phase = range->kind == RangeKind::nvtx ? phase_in(*range->name) : std::string_view{};
-        const bool is_layer = phase.empty() && kind_in(*range->name) == RangeKind::nvtx;
-        if (label.layer.empty() && is_layer) label.layer = *range->name;
-        if (label.phase.empty()) label.phase = phase;
-    }
+    std::vector<std::string_view> innermost_first;
+    for (const RangeActivity* range : ranges_.around(thread, moment)) innermost_first.push_back(*range->name);
+    Label label = label_in(innermost_first);
     if (!label.phase.empty()) return label;
     const RangeActivity* const elsewhere = ranges_.phase_at(moment);
     if (elsewhere != nullptr) label.phase = phase_in(*elsewhere->name);

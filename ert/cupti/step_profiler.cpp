@@ -2,6 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/cupti/memory_use.hpp"
+#include "ert/cupti/phase_ranges.hpp"
 #include "ert/cupti/recorder.hpp"
 #include "ert/recording/record_files.hpp"
 
@@ -24,6 +25,30 @@ std::size_t number_of(const Device& device)
     return number;
 }
 
+/// Someone is told of the program's calls, while it lives.
+class Told {
+  public:
+    Told(Watcher& watcher, Watcher::OnCall on_call) : watcher_(watcher) { watcher_.tell(std::move(on_call)); }
+    ~Told() { watcher_.tell(nullptr); }
+    Told(const Told&) = delete;
+    Told& operator=(const Told&) = delete;
+
+  private:
+    Watcher& watcher_;
+};
+
+/// While it lives, the pointer points there; then nowhere.
+class Pointing {
+  public:
+    Pointing(PhaseRanges*& pointer, PhaseRanges& there) : pointer_(pointer) { pointer_ = &there; }
+    ~Pointing() { pointer_ = nullptr; }
+    Pointing(const Pointing&) = delete;
+    Pointing& operator=(const Pointing&) = delete;
+
+  private:
+    PhaseRanges*& pointer_;
+};
+
 /// What the functions of one Profile share.
 class StepProfile {
   public:
@@ -33,14 +58,21 @@ class StepProfile {
     {
         for (const Part& part : parts)
             labels_.push_back(recorder_.number_of({part.layer, std::string(name(part.phase))}));
+        for (const Part& part : parts) phases_.emplace_back(name(part.phase));
     }
 
-    void enter(std::size_t part) { recorder_.enter(labels_.at(part)); }
+    void enter(std::size_t part)
+    {
+        recorder_.enter(labels_.at(part));
+        has_told_ = true;
+        if (phase_ranges_ != nullptr) phase_ranges_->enter(phases_.at(part));
+    }
     void leave() { recorder_.leave(); }
 
     void trace(const Launch& launch)
     {
         recorder_.start();
+        has_told_ = false;
         const Nanoseconds begin = recorder_.now();
         if (!zero_) zero_ = begin;
         launch();
@@ -102,6 +134,11 @@ class StepProfile {
         const Chip chip(cupti_, profiler.chip());
         keep(chip, CounterScope::step, std::nullopt, {}, metrics, profiler.count_whole(launch, "step", metrics).values);
 
+        try {
+            count_phases(launch, profiler, chip, metrics);
+        } catch (const Error& error) {
+            remarks.push_back(std::string("phases were not counted as a whole: ") + error.what());
+        }
         // Replayed alone, a collective's kernel waits for other devices' for ever.
         if (recorder_.has_kernel("nccl"))
             remarks.emplace_back(
@@ -110,13 +147,31 @@ class StepProfile {
             count_kernels(launch, profiler, chip, metrics, remarks);
     }
 
+    /// Over each stretch of the launch that is of one phase. A step that is launched as a graph tells of no phases on the way: its
+    /// phases are what their kernels add up to.
+    void count_phases(const Launch& launch, const RangeProfiler& profiler, const Chip& chip,
+                      const std::vector<std::string>& metrics)
+    {
+        if (!has_told_) return;
+        const auto in_ranges = [&](Counting& counting) {
+            PhaseRanges ranges(counting);
+            const Pointing pointing(phase_ranges_, ranges);
+            launch();
+            ranges.leave();
+        };
+        for (const auto& [phase, values] : PhaseRanges::add_up(profiler.count_stretches(in_ranges, metrics)))
+            keep(chip, CounterScope::phase, std::nullopt, {{}, {{}, phase}}, metrics, values);
+    }
+
     void count_kernels(const Launch& launch, const RangeProfiler& profiler, const Chip& chip,
                        const std::vector<std::string>& metrics, std::vector<std::string>& remarks)
     {
-        recorder_.keep_launches(true);
+        std::vector<LaunchSeen> launched;
+        const Told told(recorder_.watcher(), [&](const UpcomingCall& call) {
+            if (call.kind == UpcomingCall::Kind::kernel) launched.push_back(call.launch);
+        });
         const std::vector<CountedRange> kernels = profiler.count_kernels(launch, metrics);
-        recorder_.keep_launches(false);
-        const std::vector<LaunchSeen> names = names_for(kernels.size(), recorder_.take_launches(), remarks);
+        const std::vector<LaunchSeen> names = names_for(kernels.size(), std::move(launched), remarks);
         for (std::size_t i = 0; i < kernels.size(); ++i)
             keep(chip, CounterScope::kernel, i, names[i], metrics, kernels[i].values);
     }
@@ -149,7 +204,10 @@ class StepProfile {
     Device device_;
     std::function<CUcontext()> context_;
     Recorder recorder_;
-    std::vector<std::uint64_t> labels_;  ///< by part
+    std::vector<std::uint64_t> labels_;    ///< by part
+    std::vector<std::string> phases_;      ///< by part
+    PhaseRanges* phase_ranges_ = nullptr;  ///< while phases are counted
+    bool has_told_ = false;                ///< of its parts in the last launch: it was no graph
     std::optional<Nanoseconds> zero_;
     int steps_ = 0;
     std::vector<LaunchSeen> traced_;  ///< kernels of the last step

@@ -81,9 +81,8 @@ std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
 /// What the bench would have been: that of its name on another device tells.
 Role role_of_missing(const Item& item, const Lab& lab)
 {
-    for (const auto& bench : lab.benches()) {
-        if (bench->name() == item.bench_name) return bench->role();
-    }
+    for (const char* kind : {"cpu", "gpu"})
+        if (const Bench* const bench = lab.find(item.bench_name, kind)) return bench->role();
     return item.bench_name == "bandwidth" ? Role::bandwidth : item.bench_name == "flops" ? Role::compute : Role::step;
 }
 

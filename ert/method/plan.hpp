@@ -43,7 +43,7 @@ struct Plan {
     int rounds = 1;           ///< visits to each item, the whole list once in each round (ert/method/sustained.hpp)
     int most_rounds = 1;      ///< visits to an item whose ceiling is not steady after that
     Seconds further_until{};  ///< of the run; after these no such further visit begins; 0: no limit
-    /// Hypotheses about its rows, each a line that the report answers (analysis/hypothesis.hpp).
+    /// Hypotheses about its rows, each a line that the report answers (analysis/expected/hypothesis.hpp).
     std::vector<std::string> expect;
     std::string source;  ///< the text it was read from, kept in the results folder
 };

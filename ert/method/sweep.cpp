@@ -25,6 +25,13 @@ std::vector<std::string> bench_words(const Lab& lab)
     return {words.begin(), words.end()};
 }
 
+void check_bench(const PlanEntry& entry, const Lab& lab)
+{
+    const std::vector<std::string> words = bench_words(lab);
+    if (std::ranges::find(words, entry.bench) != words.end()) return;
+    throw InputError(entry.where + ": " + unknown_word("bench", entry.bench, words));
+}
+
 /// "cpu" or "gpu:0" -> "cpu", "gpu".
 std::string kind_of(const std::string& device, const std::string& where)
 {
@@ -159,12 +166,10 @@ bool has_axis(const Bench& bench, const std::string& name, const Machine& machin
 /// An entry's item before its point is known.
 Item item_of(const PlanEntry& entry, const Lab& lab)
 {
-    const std::vector<std::string> words = bench_words(lab);
-    if (std::ranges::find(words, entry.bench) == words.end()) {
-        throw InputError(entry.where + ": " + unknown_word("bench", entry.bench, words));
-    }
     const std::string kind = kind_of(entry.device, entry.where);
     const Bench* bench = lab.find(entry.bench, kind);
+    if (bench == nullptr) check_bench(entry, lab);
+    if (entry.profile) lab.profiler(kind);  // now, so that the machine's description tells of it
     const std::vector<std::string> devices = devices_in(entry.device);
     const bool has_device = std::ranges::all_of(devices, [&](const std::string& name) {
         return std::ranges::find(lab.machine().devices, name, &Device::name) != lab.machine().devices.end();

@@ -1,7 +1,7 @@
 // Machines, ceilings, rows and studies with round numbers, whose placements can be worked out by hand.
 #pragma once
 
-#include "analysis/study.hpp"
+#include "analysis/study/study.hpp"
 
 #include <string>
 #include <vector>

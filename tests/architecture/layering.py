@@ -30,6 +30,14 @@ def read_table(markdown):
     return table
 
 
+def arrows_up(table):
+    """One sentence per room of a row that does not stand above it, so that none can reach itself."""
+    above = set()
+    for name, room in table.items():
+        yield from (f"{name} may include {other}, which stands below it" for other in sorted(room.rooms - above))
+        above.add(name)
+
+
 def room_of(path, table):
     """The room with the longest name that holds the path; None if none does."""
     holders = [room for room in table if str(path).startswith(room + "/")]

@@ -31,7 +31,11 @@ class Tree(unittest.TestCase):
     def test_is_held_against_all_its_rooms(self):
         table = layering.read_table(tree.text("docs/architecture.md"))
         self.assertEqual({"ert/base"}, set(table["ert/method"].rooms))
-        self.assertEqual(19, len(table))
+        self.assertEqual(35, len(table))
+
+    def test_has_no_arrow_that_points_up(self):
+        table = layering.read_table(tree.text("docs/architecture.md"))
+        self.assertEqual([], list(layering.arrows_up(table)))
 
 
 class Planted(unittest.TestCase):
@@ -54,6 +58,10 @@ class Planted(unittest.TestCase):
     def test_a_room_inside_a_room_has_its_own_row(self):
         self.assertEqual([], found("cpu/deep/a.cpp", '#include "cpu/isa.hpp"'))
         self.assertEqual(1, len(found("cpu/deep/a.cpp", '#include "base/units.hpp"')))
+
+    def test_a_row_that_names_one_below_it_is_found(self):
+        table = layering.read_table("## Who may include whom\n| `a` | `b` | |\n| `b` | | |\n| `c` | `a` | |\n")
+        self.assertEqual(["a may include b, which stands below it"], list(layering.arrows_up(table)))
 
     def test_tables_under_other_headings_are_not_read(self):
         self.assertNotIn("gpu", TABLE)

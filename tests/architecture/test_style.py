@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import unittest
 
+import layering
 import tree
 
 MOST_LINES = 400
@@ -34,16 +35,24 @@ class Files(unittest.TestCase):
                 self.assertRegex(tree.text(path), r"\A// \S(.*\n)+?#pragma once\n")
 
 
+def rooms_described():
+    rooms = tree.text("docs/architecture.md").split("## Rooms", 1)[1].split("\n## ", 1)[0]
+    return set(re.findall(r"^\| `([^`]+)` \|", rooms, re.MULTILINE))
+
+
 class Documentation(unittest.TestCase):
     def test_names_every_folder_of_sources(self):
         page = tree.text("docs/architecture.md")
-        folders = {"/".join(path.parts[:2]) if path.parts[0] in ("ert", "workloads", "tools") else path.parts[0]
+        folders = {"/".join(path.parts[:2]) if path.parts[0] in ("ert", "workloads", "analysis", "tools") else path.parts[0]
                    for path in tree.files(tree.SOURCES)}
         self.assertEqual([], sorted(folder for folder in folders if f"`{folder}`" not in page))
 
+    def test_says_of_every_room_what_it_holds(self):
+        table = layering.read_table(tree.text("docs/architecture.md"))
+        self.assertEqual([], sorted(table.keys() - rooms_described()))
+
     def test_names_no_folder_that_is_not_there(self):
-        rooms = tree.text("docs/architecture.md").split("## Rooms", 1)[1].split("\n## ", 1)[0]
-        named = re.findall(r"^\| `([^`]+)` \|", rooms, re.MULTILINE)
+        named = rooms_described()
         self.assertGreater(len(named), 10)
         self.assertEqual([], [name for name in named if not (tree.ROOT / name).is_dir()])
 

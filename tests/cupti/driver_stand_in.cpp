@@ -1,5 +1,7 @@
 // A program that does what the CUDA driver does when it is initialised: it loads the library that CUDA_INJECTION64_PATH names and
 // calls it. Then it does as its argument says, so that the ends a program may come to can be tested with no GPU.
+#include "fake_calls.hpp"
+
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -37,6 +39,41 @@ int echo()
     return 0;
 }
 
+/// A function of the CUPTI of our own making, which this program's driver would have called.
+template <class Function>
+Function* fake(const char* name)
+{
+    void* const cupti = dlopen(std::getenv("ROOF_CUPTI"), RTLD_NOW);
+    return reinterpret_cast<Function*>(dlsym(cupti, name));
+}
+
+/// A step of two kernels, then a graph, a kernel, and a collective.
+void step()
+{
+    constexpr std::uintptr_t context = 7;
+    const auto launch = fake<decltype(fake_launch)>("fake_launch");
+    const auto push = fake<decltype(fake_push)>("fake_push");
+    const auto pop = fake<decltype(fake_pop)>("fake_pop");
+    for (const char* const name : {"step 1", "forward", "conv1"}) push(name);
+    launch("_Z5firstv", context);
+    pop();
+    launch("_Z6secondv", context);
+    pop();
+    pop();
+    fake<decltype(fake_graph_launch)>("fake_graph_launch")(context);
+    launch("_Z6secondv", context);
+    launch("ncclDevKernel", context);
+}
+
+int step_for_a_while()
+{
+    for (int times = 0; times < 40; ++times) {
+        step();
+        usleep(20'000);
+    }
+    return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words)
@@ -48,6 +85,8 @@ int main(int count, char** words)
     if (deed == "fork") return fork_and_leave();
     if (deed == "echo") return echo();
     if (deed == "abort") std::abort();
+    if (deed == "step") step();
+    if (deed == "steps") return step_for_a_while();
     if (deed == "wait") {
         std::puts("waiting");
         std::fflush(stdout);

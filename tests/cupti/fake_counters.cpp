@@ -1,27 +1,36 @@
 // The half of our own CUPTI that counts: a chip whose every metric counts 10 over a range, in three passes, and which refuses calls that
-// come out of order. Two kernels run in every launch. FAKE_CUPTI_FAILS=privileges: the user has no rights.
+// come out of order. Kernels are those of fake_launch(), or else two. FAKE_CUPTI_FAILS=privileges: the user has no rights.
+#include "fake_calls.hpp"
+
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
 constexpr std::size_t image_size = 16;
 constexpr int all_passes = 3;
-constexpr std::size_t kernels = 2;
+constexpr std::size_t usual_kernels = 2;
 
 enum class State { off, enabled, configured, started, in_range, ranged };
 
 State state = State::off;
 bool by_user = false;
+CUcontext counted_context = nullptr;
 int pass = 0;
 std::size_t ranges = 0;
+std::size_t room = 0;                   ///< for ranges
+std::size_t launched = 0;               ///< since counting began
+std::vector<std::string> pushed_names;  ///< of this pass
 
 CUptiResult go(State from, State to)
 {
@@ -39,6 +48,12 @@ bool lacks_rights()
 }  // namespace
 
 extern "C" {
+
+void fake_count(int kernels, std::uintptr_t context)
+{
+    if (state == State::started && !by_user && reinterpret_cast<std::uintptr_t>(counted_context) == context)
+        launched += static_cast<std::size_t>(kernels);
+}
 
 CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params*)
 {
@@ -94,7 +109,8 @@ CUptiResult cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricPr
 
 CUptiResult cuptiProfilerHostGetRangeName(CUpti_Profiler_Host_GetRangeName_Params* asked)
 {
-    asked->pRangeName = strdup(std::to_string(asked->rangeIndex).c_str());
+    asked->pRangeName =
+        strdup(by_user ? pushed_names.at(asked->rangeIndex).c_str() : std::to_string(asked->rangeIndex).c_str());
     return CUPTI_SUCCESS;
 }
 
@@ -107,7 +123,9 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
 CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* enabled)
 {
     enabled->pRangeProfilerObject = reinterpret_cast<CUpti_RangeProfiler_Object*>(&state);
+    counted_context = enabled->ctx;
     pass = 0;
+    launched = 0;
     return go(State::off, State::enabled);
 }
 
@@ -131,19 +149,24 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_Cou
 CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* set)
 {
     by_user = set->range == CUPTI_UserRange;
+    room = set->maxRangesPerPass;
     const bool is_replay_right = set->replayMode == (by_user ? CUPTI_UserReplay : CUPTI_KernelReplay);
     return is_replay_right ? go(State::enabled, State::configured) : CUPTI_ERROR_INVALID_OPERATION;
 }
 
 CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params*)
 {
+    pushed_names.clear();
     return go(State::configured, State::started);
 }
 
 CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* pushed)
 {
-    return std::string_view(pushed->pRangeName).empty() ? CUPTI_ERROR_INVALID_PARAMETER
-                                                        : go(State::started, State::in_range);
+    const std::string name = pushed->pRangeName;
+    if (name.empty() || std::set(pushed_names.begin(), pushed_names.end()).contains(name))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    pushed_names.push_back(name);
+    return go(pushed_names.size() == 1 ? State::started : State::ranged, State::in_range);
 }
 
 CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params*)
@@ -160,8 +183,8 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* stopped)
 
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* decoded)
 {
-    ranges = by_user ? 1 : kernels;
-    decoded->numOfRangeDropped = std::getenv("FAKE_CUPTI_DROPS") != nullptr ? 5 : 0;
+    ranges = by_user ? pushed_names.size() : launched > 0 ? launched : usual_kernels;
+    decoded->numOfRangeDropped = std::getenv("FAKE_CUPTI_DROPS") != nullptr ? 5 : ranges - std::min(ranges, room);
     return state == State::configured ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
 }
 

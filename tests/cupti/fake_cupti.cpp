@@ -1,10 +1,16 @@
 // A CUPTI of our own making, with the functions that recording needs: it delivers, when flushed, two kernels of a step, the calls
-// that launched them, a copy, and a buffer's torn end. FAKE_CUPTI_FAILS names the function that fails.
+// that launched them, a copy, and a buffer's torn end. FAKE_CUPTI_FAILS names the function that fails. What a program asks of the
+// driver and of NVTX, the fake_… functions of fake_calls.hpp do.
+#include "fake_calls.hpp"
 #include "made_records.hpp"
+
+#include <generated_nvtx_meta.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace roof::cupti::made;
@@ -14,8 +20,41 @@ namespace {
 CUpti_BuffersCallbackRequestFunc request = nullptr;
 CUpti_BuffersCallbackCompleteFunc complete = nullptr;
 bool has_delivered = false;
+bool is_capturing = false;
+bool has_launched = false;  ///< the first launch delivers, too: to whoever waits for work
 bool has_been_asked =
     false;  ///< for the time: the first answer is the beginning of all that is delivered, later ones its end
+
+CUpti_CallbackFunc callback = nullptr;
+void* callback_data = nullptr;
+std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> wanted;
+
+template <class Data>
+void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId event, const Data& data)
+{
+    if (callback != nullptr && wanted.contains({domain, event})) callback(callback_data, domain, event, &data);
+}
+
+void call_driver(CUpti_CallbackId event, const char* symbol, CUcontext context)
+{
+    CUpti_CallbackData data{};
+    data.symbolName = symbol;
+    data.context = context;
+    data.callbackSite = CUPTI_API_ENTER;
+    call_back(CUPTI_CB_DOMAIN_DRIVER_API, event, data);
+    data.callbackSite = CUPTI_API_EXIT;
+    call_back(CUPTI_CB_DOMAIN_DRIVER_API, event, data);
+}
+
+void change_graph(CUpti_CallbackId event, std::uintptr_t node, std::uintptr_t original)
+{
+    CUpti_GraphData graph{};
+    graph.node = reinterpret_cast<CUgraphNode>(node);
+    graph.originalNode = reinterpret_cast<CUgraphNode>(original);
+    CUpti_ResourceData data{};
+    data.resourceDescriptor = &graph;
+    call_back(CUPTI_CB_DOMAIN_RESOURCE, event, data);
+}
 
 CUptiResult result_of(std::string_view function)
 {
@@ -106,6 +145,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
     request = requested;
     complete = completed;
     has_delivered = false;
+    has_launched = false;
     has_been_asked = false;
     return result_of("cuptiActivityRegisterCallbacks");
 }
@@ -168,24 +208,105 @@ CUptiResult cuptiGetTimestamp(uint64_t* moment)
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiSubscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*)
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc called, void* data)
 {
-    return result_of("cuptiSubscribe");
+    const CUptiResult result = result_of("cuptiSubscribe");
+    if (result != CUPTI_SUCCESS) return result;
+    *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&callback);
+    callback = called;
+    callback_data = data;
+    return result;
 }
 
-CUptiResult cuptiEnableCallback(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain, CUpti_CallbackId)
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
+                                CUpti_CallbackId event)
 {
+    if (enable != 0)
+        wanted.insert({domain, event});
+    else
+        wanted.erase({domain, event});
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle)
 {
+    callback = nullptr;
+    wanted.clear();
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiGetGraphNodeId(CUgraphNode, uint64_t*)
+CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* number)
 {
-    return CUPTI_ERROR_INVALID_PARAMETER;
+    *number = reinterpret_cast<std::uintptr_t>(node);
+    return node == nullptr ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetDeviceId(CUcontext, uint32_t* device)
+{
+    *device = 1;
+    return CUPTI_SUCCESS;
+}
+
+int InitializeInjectionNvtx2(void*)
+{
+    return 1;
+}
+
+void fake_launch(const char* symbol, std::uintptr_t context)
+{
+    if (request != nullptr && !std::exchange(has_launched, true)) {
+        deliver();
+        has_been_asked = false;
+    }
+    call_driver(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, symbol, reinterpret_cast<CUcontext>(context));
+    if (!is_capturing) fake_count(1, context);
+}
+
+void fake_begin_capture()
+{
+    call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, nullptr, nullptr);
+    is_capturing = true;
+}
+
+void fake_end_capture()
+{
+    is_capturing = false;
+    call_driver(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, nullptr, nullptr);
+}
+
+void fake_graph_launch(std::uintptr_t context)
+{
+    call_driver(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, nullptr, reinterpret_cast<CUcontext>(context));
+    fake_count(3, context);
+}
+
+void fake_end_context(std::uintptr_t context)
+{
+    CUpti_ResourceData data{};
+    data.context = reinterpret_cast<CUcontext>(context);
+    call_back(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, data);
+}
+
+void fake_push(const char* name)
+{
+    nvtxRangePushA_params given{name};
+    call_back(CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxRangePushA, CUpti_NvtxData{"nvtxRangePushA", &given, nullptr});
+}
+
+void fake_pop()
+{
+    nvtxRangePop_params given{};
+    call_back(CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxRangePop, CUpti_NvtxData{"nvtxRangePop", &given, nullptr});
+}
+
+void fake_node(std::uintptr_t node)
+{
+    change_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, node, 0);
+}
+
+void fake_clone(std::uintptr_t node, std::uintptr_t original)
+{
+    change_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, node, original);
 }
 
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain, uint32_t, const char** name)

@@ -55,6 +55,63 @@ class Profile(unittest.TestCase):
         self.profile(PROGRAM, options=("--range", "step*"))
         self.assertEqual(["first()"], [row["name"] for row in self.rows("kernels.csv")])
 
+    def test_counts_a_programs_kernels_from_its_first_one(self):
+        said = self.profile(PROGRAM, "step", options=("--from-start", "--counters"))
+        self.assertEqual(0, said.returncode, said.stderr)
+        l2 = [row for row in self.rows("counters.csv") if row["metric"] == "lts__t_bytes.sum"]
+        self.assertEqual([("first()", "conv1", "forward"), ("second()", "", "forward"), ("second()", "", "")],
+                         [(row["name"], row["layer"], row["phase"]) for row in l2])
+        self.assertEqual([], self.rows("kernels.csv"))
+        row, = self.rows("measurements.csv")
+        self.assertEqual(("ok", "gpu:1"), (row["status"], row["device"]))
+        self.assertAlmostEqual(3 * 10e-9, float(row["launch_median_s"]))
+        for words in ("gpu__time_duration", "launches of CUDA graphs were not counted", "collectives were not counted"):
+            self.assertIn(words, row["remarks"])
+        self.assertEqual("counter", row["work_known"])
+        self.assertEqual(3 * 2 * 10, float(row["compulsory_bytes"]))  # read and written
+        self.assertGreater(float(row["flops"]), 0)
+        self.assertIn("each alone", row["sentence"])
+        self.assertFalse((self.folder / "metrics.txt").exists())
+
+    def test_counts_after_tracing_and_lets_the_program_go_when_there_are_enough(self):
+        self.profile(PROGRAM, "steps", options=("--after", "0", "--seconds", "0.1", "--counters", "--kernels", "5",
+                                                "--metrics", "traffic"))
+        self.assertEqual(["first()", "second()"], [row["name"] for row in self.rows("kernels.csv")])
+        counted = self.rows("counters.csv")
+        self.assertEqual(5, len({row["launch"] for row in counted}))
+        self.assertFalse(any("sass" in row["metric"] for row in counted))
+        row, = self.rows("measurements.csv")
+        self.assertIn("5 kernels were counted", row["remarks"])
+        self.assertAlmostEqual(4e-6, float(row["launch_median_s"]))
+
+    def test_says_why_nothing_was_counted(self):
+        for variables, options, words in (
+                ({"FAKE_CUPTI_FAILS": "privileges"}, ("--after", "0", "--seconds", "0.1"), "CAP_PERFMON"),
+                ({}, ("--after", "0", "--seconds", "99"), "ended while it was traced")):
+            with self.subTest(words):
+                self.folder = Path(self.holder.name) / words
+                self.profile(PROGRAM, "steps", options=(*options, "--counters"), env={**os.environ, **variables})
+                row, = self.rows("measurements.csv")
+                self.assertEqual("ok", row["status"])
+                self.assertIn(words, row["remarks"])
+                self.assertEqual([], self.rows("counters.csv"))
+
+    def test_traces_from_the_start_what_it_may_not_count(self):
+        self.profile(PROGRAM, "steps", options=("--from-start", "--counters"),
+                     env={**os.environ, "FAKE_CUPTI_FAILS": "privileges"})
+        self.assertEqual({"first()", "second()"}, {row["name"] for row in self.rows("kernels.csv")})
+        row, = self.rows("measurements.csv")
+        self.assertEqual("ok", row["status"])
+        self.assertIn("CAP_PERFMON", row["remarks"])
+        self.assertAlmostEqual(4e-6, float(row["launch_median_s"]))
+
+    def test_says_so_when_it_is_told_of_no_launches(self):
+        self.profile(PROGRAM, "step", options=("--from-start", "--counters"),
+                     env={**os.environ, "FAKE_CUPTI_FAILS": "cuptiSubscribe"})
+        row, = self.rows("measurements.csv")
+        self.assertEqual("unsupported", row["status"])
+        self.assertIn("tells of no launches", row["reason"])
+
     def test_hands_on_input_output_and_exit_status(self):
         said = self.profile(PROGRAM, "echo", input="one\ntwo\n")
         self.assertEqual("one\ntwo\n", said.stdout)
@@ -85,8 +142,8 @@ class Profile(unittest.TestCase):
     def test_says_why_nothing_was_recorded(self):
         for variables, words in (({"FAKE_CUPTI_FAILS": "cuptiActivityEnable"}, "as the test wants it"),
                                  ({"ROOF_PROFILE_TEST": ""}, "initialised the CUDA driver")):
-            with self.subTest(words), tempfile.TemporaryDirectory() as self.folder:
-                self.folder = Path(self.folder)
+            with self.subTest(words):
+                self.folder = Path(self.holder.name) / words
                 deed = "no-cuda" if "ROOF_PROFILE_TEST" in variables else "end"
                 said = self.profile(PROGRAM, deed, env={**os.environ, **variables})
                 self.assertEqual(0, said.returncode)
@@ -111,7 +168,10 @@ class Profile(unittest.TestCase):
 
     def test_refuses_what_makes_no_sense(self):
         for words in (("profile",), ("profile", "--seconds", "x", "--", PROGRAM),
-                      ("profile", "--from-start", "--seconds", "3", "--", PROGRAM)):
+                      ("profile", "--from-start", "--seconds", "3", "--", PROGRAM),
+                      ("profile", "--kernels", "3", "--", PROGRAM),
+                      ("profile", "--counters", "--kernels", "none", "--", PROGRAM),
+                      ("profile", "--counters", "--metrics", "everything", "--", PROGRAM)):
             with self.subTest(words):
                 said = self.roof(*words)
                 self.assertEqual(2, said.returncode)

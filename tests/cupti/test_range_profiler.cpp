@@ -41,6 +41,24 @@ TEST_CASE("kernels are counted in one launch, each by its number")
     CHECK(kernels[1].values[1] == 10);
 }
 
+TEST_CASE("stretches are counted under the names they were pushed with, in as many launches as passes")
+{
+    int launches = 0;
+    const auto work = [&](Counting& counting) {
+        ++launches;
+        for (const char* name : {"a", "b"}) {
+            counting.push(name);
+            counting.pop();
+        }
+    };
+    const std::vector<CountedRange> found = profiler().count_stretches(work, metrics);
+    CHECK(launches == 3);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].name == "a");
+    CHECK(found[1].name == "b");
+    CHECK(found[1].values == std::vector<double>{10e-9, 10});
+}
+
 TEST_CASE("what fails on the way leaves the profiler so that it can begin again")
 {
     const RangeProfiler counting = profiler();
@@ -49,7 +67,7 @@ TEST_CASE("what fails on the way leaves the profiler so that it can begin again"
     CHECK_THROWS_AS(counting.count_kernels([] {}, {}), Error);
     {
         const Variable drops("FAKE_CUPTI_DROPS", "1");
-        CHECK_THROWS_WITH(counting.count_kernels([] {}, metrics), Catch::Contains("5 kernels more"));
+        CHECK_THROWS_WITH(counting.count_kernels([] {}, metrics), Catch::Contains("5 kernels or stretches more"));
     }
     CHECK_NOTHROW(counting.count_kernels([] {}, metrics));
 }

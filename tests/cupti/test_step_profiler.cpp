@@ -70,6 +70,63 @@ TEST_CASE("what is counted becomes rows of the step and of each kernel, named by
     CHECK(of_kernels == std::map<std::string, std::size_t>{{"first()", metrics}, {"second()", metrics}});
 }
 
+TEST_CASE("phases are counted as stretches of the launch, and those of one name added up; a graph tells of none")
+{
+    const fakes::TemporaryFolder folder;
+    Device device;
+    device.name = "gpu:0";
+    Part forward, backward;
+    forward.phase = Phase::forward;
+    backward.phase = Phase::backward;
+    const Profile profile = profile_with(Cupti::open({ROOF_FAKE_CUPTI}), built_in_counter_table(), device,
+                                         {forward, backward}, [] { return CUcontext{}; });
+    const auto step = [&] {
+        for (const std::size_t part : {0, 0, 1, 0}) {
+            profile.listener.enter(part);
+            profile.listener.leave();
+        }
+    };
+    profile.trace(step);
+    profile.count(step);
+    profile.write(folder.path(), "row");
+    profile.trace([] {});
+    profile.count([] {});
+    profile.write(folder.path(), "graph");
+    std::map<std::string, double> bytes;
+    read_records<CounterRecord>(folder.path(), [&](const std::string& id, const CounterRecord& counter) {
+        if (counter.scope == CounterScope::phase && counter.metric == "lts__t_bytes.sum")
+            bytes[id + ' ' + counter.phase] += counter.value;
+    });
+    CHECK(bytes == std::map<std::string, double>{{"row backward", 10}, {"row forward", 20}});
+}
+
+TEST_CASE("a launch that changes its phase too often is counted without its phases")
+{
+    const fakes::TemporaryFolder folder;
+    Device device;
+    device.name = "gpu:0";
+    Part forward, backward;
+    forward.phase = Phase::forward;
+    backward.phase = Phase::backward;
+    const Profile profile = profile_with(Cupti::open({ROOF_FAKE_CUPTI}), built_in_counter_table(), device,
+                                         {forward, backward}, [] { return CUcontext{}; });
+    const auto step = [&] {
+        for (std::size_t i = 0; i < 300; ++i) {
+            profile.listener.enter(i % 2);
+            profile.listener.leave();
+        }
+    };
+    profile.trace(step);
+    const std::vector<std::string> remarks = profile.count(step);
+    CHECK_THAT(remarks.at(1), Catch::Contains("phases were not counted as a whole: 44 "));
+    profile.write(folder.path(), "row");
+    std::map<CounterScope, std::size_t> scopes;
+    read_records<CounterRecord>(folder.path(),
+                                [&](const std::string&, const CounterRecord& counter) { ++scopes[counter.scope]; });
+    CHECK(scopes.size() == 2);
+    CHECK(scopes[CounterScope::phase] == 0);
+}
+
 TEST_CASE("a second subject can be profiled after the first")
 {
     Device device;

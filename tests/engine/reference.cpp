@@ -4,19 +4,30 @@
 #include "workloads/model/hashed.hpp"
 
 #include <cmath>
+#include <cstdlib>
 
 namespace roof::engine {
+namespace {
+
+/// Of the tree that this was built from, unless it was carried to another machine.
+std::string path_of(const std::string& file)
+{
+    const char* const elsewhere = std::getenv("ROOF_TREE");
+    return (elsewhere != nullptr ? elsewhere + std::string("/tests/engine/data") : ROOF_REFERENCE_DATA) + "/" + file;
+}
+
+}  // namespace
 
 Reference::Reference(const std::string& model)
 {
-    const CsvTable table = read_csv(std::string(ROOF_REFERENCE_DATA) + "/parity_" + model + ".csv");
+    const CsvTable table = read_csv(path_of("parity_" + model + ".csv"));
     for (const std::vector<std::string>& row : table.rows) values_[row.at(0)][row.at(1)] = std::stod(row.at(2));
 }
 
 Reference Reference::of_family(const std::string& model)
 {
     Reference reference;
-    const CsvTable table = read_csv(std::string(ROOF_REFERENCE_DATA) + "/parity_family.csv");
+    const CsvTable table = read_csv(path_of("parity_family.csv"));
     for (const std::vector<std::string>& row : table.rows) {
         if (row.at(0) == model) reference.values_[row.at(1)][row.at(2)] = std::stod(row.at(3));
     }

@@ -2,10 +2,13 @@
 many as are counted, as wide as they are said to be, and nothing goes through local memory. ROOF_GPU_PART names the object."""
 
 import os
+import re
 import unittest
+from pathlib import Path
 
 import machine_code
 
+SOURCES = Path(__file__).resolve().parents[2] / "ert" / "gpu" / "kernels"
 KERNELS = machine_code.kernels(os.environ["ROOF_GPU_PART"])
 
 CHAIN_INSTRUCTIONS = 512  # ert/gpu/kernels/chains.hpp
@@ -39,6 +42,14 @@ class Object(unittest.TestCase):
         local = {key: counts for key, counts in KERNELS.items()
                  if any(name.startswith(("LDL", "STL")) for name in counts)}
         self.assertEqual({}, local)
+
+    def test_no_kernel_is_written_with_a_sparse_product(self):
+        """The assembler makes none of a dense one, so their sources tell."""
+        sources = [path for path in SOURCES.iterdir() if path.suffix in (".cu", ".cuh", ".hpp")]
+        products = [line for path in sources for line in path.read_text(encoding="utf-8").splitlines()
+                    if re.search(r"\b(wgmma\.mma_async|mma\.sync|tcgen05\.mma|mma\.sp)", line)]
+        self.assertGreater(len(products), 4)
+        self.assertEqual([], [line for line in products if re.search(r"\.sp\b", line)])
 
 
 class Chains(unittest.TestCase):
@@ -140,6 +151,18 @@ class Memory(unittest.TestCase):
             for key, counts in found(f"shared_kernelILNS0_15SharedOperationE{operation}E").items():
                 with self.subTest(key):
                     self.assertEqual(SHARED_ACCESSES, counts[name])
+
+    def test_bulk_copies_are_the_copy_engines_alone(self):
+        due = {0: (2, 2), 1: (1, 5), 2: (3, 3)}  # loads: ahead and in the loop; stores: a loop that may be unrolled; copies: both
+        for operation, (least, most) in due.items():
+            kernels = found(f"bulk_kernelILNS0_15StreamOperationE{operation}E")
+            self.assertEqual([90, 100], sorted(capability for capability, _ in kernels))
+            for key, counts in kernels.items():
+                with self.subTest(key):
+                    self.assertTrue(least <= counts["UBLKCP"] <= most, counts)
+                    self.assertEqual(0, sum(count for name, count in counts.items() if name.startswith("LDG")))
+                    self.assertEqual(2, counts["STG.64"], "the clock readings")
+                    self.assertEqual(operation == 0, counts["STG.32"] == 1, "the sum of a load")
 
     def test_a_chase_is_one_load_after_the_other(self):
         for key, counts in found("chase_kernel").items():

@@ -1,6 +1,8 @@
 // The GPU part opened as a shared object. What needs a GPU is tested on machines that have one; on others, that the part
 // says why it has none.
 #include "ert/base/error.hpp"
+#include "ert/gpu/probes/tuning.hpp"
+#include "ert/method/found.hpp"
 #include "ert/method/lab.hpp"
 #include "ert/method/measurement.hpp"
 
@@ -174,6 +176,62 @@ void each_point(const std::vector<Axis>& axes, std::size_t depth, Point& point, 
         point.set(axis.name, value);
         each_point(axes, depth + 1, point, take);
     }
+}
+
+namespace {
+
+/// The one this test was built from, unless it was carried to another machine.
+std::string tree()
+{
+    const char* const elsewhere = std::getenv("ROOF_TREE");
+    return elsewhere != nullptr ? elsewhere : ROOF_TEST_DATA "/../..";
+}
+
+/// As an H200 describes itself.
+Device large_gpu()
+{
+    Device device;
+    device.name = "gpu:0";
+    device.kind = "gpu";
+    device.levels = {{"L1", Bytes{132.0 * 233472}, 1, 1}, {"L2", Bytes{60e6}, 1, 1}, {"DRAM", Bytes{150e9}, 1, 1}};
+    device.memory_available = Bytes{148e9};
+    device.facts = {{"compute capability", "9.0"}, {"multiprocessors", "132"}};
+    return device;
+}
+
+/// Sizes as a load sweep over three levels shows them.
+FoundSizes found_sizes()
+{
+    std::vector<long long> levels;
+    std::vector<long long> fastest;
+    for (const long long level : {1LL << 23, 1LL << 25, 1LL << 30}) {
+        fastest.push_back(level);
+        levels.insert(levels.end(), {level, level + level / 2, 2 * level});
+    }
+    return {{{"gpu:0", 1, "levels"}, levels},
+            {{"gpu:0", 1, "fastest"}, fastest},
+            {{"gpu:0", 1, "edges"}, {1LL << 24, 3LL << 23, 1LL << 27, 1LL << 28}}};
+}
+
+}  // namespace
+
+TEST_CASE("of a calibration of a large GPU the launches take a third of its time at most; the rest is for the search")
+{
+    Lab lab;
+    add_gpu_part(lab);
+    lab.machine().devices = {large_gpu()};
+    const auto [file, goal_seconds] = GENERATE(table<const char*, double>({{"gpu", 60}, {"gpu-quick", 15}}));
+    const Plan plan = load_plan(tree() + "/configs/calibrate/" + file + ".yaml");
+    std::vector<Item> visits = expand(plan, lab);
+    for (Item& item : expand_found(plan, lab, found_sizes(), {}, "")) visits.push_back(std::move(item));
+    double seconds = 0;
+    for (const Item& item : visits) {
+        if (item.bench->obstacle(item.point, lab.machine(), lab.machine().devices.front())) continue;
+        seconds += gpu::launch_length.value * (item.stopping.warmup + item.stopping.most);
+    }
+    INFO(file << ": " << visits.size() << " visits");
+    CHECK(visits.size() > 30);
+    CHECK(seconds < goal_seconds / 3);
 }
 
 TEST_CASE("every GPU probe computes what its reference does, on every GPU there is")

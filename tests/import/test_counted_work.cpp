@@ -1,4 +1,4 @@
-#include "analysis/counted_work.hpp"
+#include "analysis/recorded/counted_work.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // Calibrating again: which earlier calibration counts, and what is said of it.
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/drift.hpp"
+#include "tools/roof/reading/drift.hpp"
 
 #include <catch2/catch.hpp>
 

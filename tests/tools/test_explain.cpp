@@ -1,5 +1,5 @@
 // `roof run --explain`: the plan of a step, with every operation and what is reordered.
-#include "tools/roof/explain.hpp"
+#include "tools/roof/session/explain.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,164 +1,235 @@
-"""The acceptance on a GPU, as far as it goes without one: steps that fail do not end it, and ours stand beside the right peers."""
+"""The acceptance on a GPU, as far as it goes without one: how time is shared, that steps which fail or cannot run do not end it, and
+that nothing outlives it."""
 
-import contextlib
-import importlib.machinery
-import importlib.util
-import io
 import json
+import os
+import re
+import shutil
+import signal
+import subprocess
 import sys
-import tempfile
+import time
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.dont_write_bytecode = True
+from quiet import ROOT, Quiet
+
+from acceptance import budget, builds, sequence
+from acceptance.budget import Step
+from acceptance.catalogue import STEPS
+from acceptance.journal import Journal
+from acceptance.programs import Failed, TimeOver, run
+from acceptance.scene import Scene, gpu, part
+from acceptance.steps import ceilings, machine, profiles, training
+
+PROGRAM = ROOT / "tools" / "gpu_acceptance"
 
 
-def load(path):
-    loader = importlib.machinery.SourceFileLoader(path.stem, str(path))
-    spec = importlib.util.spec_from_loader(path.stem, loader)
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+def is_running(state):
+    """By the file /proc has of it."""
+    try:
+        return ") Z" not in state.read_text(encoding="utf-8")
+    except OSError:
+        return False
 
 
-acceptance = load(ROOT / "tools" / "gpu_acceptance")
+def step(name, least, most, action=lambda scene, seconds: None, needs=()):
+    return Step(name, f"what {name} proves", least, most, needs, action)
 
 
-def ceiling(kind, median, **fields):
-    return {"kind": kind, "median": median, **fields}
+class Sharing(unittest.TestCase):
+    def test_all_get_their_least_and_the_first_what_is_over(self):
+        steps = [step("a", 10, 30), step("b", 20, 90)]
+        self.assertEqual(30, budget.grant(steps, 100))
+        self.assertEqual(18, budget.grant(steps, 38), "b keeps its 20")
+        self.assertEqual(90, budget.grant(steps[1:], 100))
+
+    def test_the_first_does_not_wait_for_those_that_do_not_fit(self):
+        steps = [step("a", 10, 30), step("b", 20, 90), step("c", 5, 5)]
+        self.assertEqual(["a", "c"], [one.name for one in budget.fitting(steps, 18)])
+        self.assertEqual(13, budget.grant(steps, 18))
+
+    def test_what_does_not_fit_gets_nothing(self):
+        self.assertIsNone(budget.grant([step("a", 10, 30), step("b", 1, 2)], 9.5))
+        self.assertIsNone(budget.grant([step("a", 10, 30)], -1))
+
+    def test_the_steps_there_are_fit_into_the_usual_time(self):
+        least, most = budget.foreseen(STEPS)
+        self.assertLessEqual(least, 8 * 60 - 10)
+        self.assertGreater(most, 8 * 60, "or some of the time would be idle")
+        for one in STEPS:
+            self.assertLessEqual(one.least, one.most, one.name)
+        self.assertEqual(len(STEPS), len({one.name for one in STEPS}))
 
 
-CEILINGS = [
-    ceiling("compute", 700e12, operation="matmul", precision="bf16", isa="cublaslt"),
-    ceiling("compute", 950e12, operation="tile", precision="bf16", isa="wgmma"),
-    ceiling("compute", 620e12, operation="tile", precision="bf16", isa="mma"),
-    ceiling("bandwidth", 4.4e12, operation="copy", level="DRAM"),
-    ceiling("bandwidth", 9.9e12, operation="copy", level="L2"),
-]
-
-
-class Training(unittest.TestCase):
-    def test_a_build_without_the_part_is_said_to_be_one(self):
-        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-            journal = acceptance.Journal(Path(folder))
-            with self.assertRaisesRegex(RuntimeError, "no cuDNN part"):
-                acceptance.training_steps(journal, Path(folder), Path(folder), 1, "")
-
-    def test_its_steps_run_one_after_the_other_though_the_first_fails(self):
-        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-            programs = Path(folder) / "bin"
-            programs.mkdir()
-            (programs / "roof_cudnn.so").touch()
-            for name, text in (("test_cudnn_device", "exit 1"), ("roof", "echo swept")):
-                (programs / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-                (programs / name).chmod(0o755)
-            journal = acceptance.Journal(Path(folder))
-            acceptance.training_steps(journal, Path(folder), Path(folder), 0.01, "")
-        self.assertEqual(["training: device tests", "training: 1 rank(s)", "training: 2 rank(s)", "training: sweep",
-                          "training: beside PyTorch"], [row["step"] for row in journal.rows])
-        self.assertEqual(["failed", "failed", "failed", "ok"], [row["status"] for row in journal.rows[:4]])
-
-    def test_a_row_that_explains_why_it_is_not_measured_does_not_do(self):
-        measured = {"status": "ok", "reason": ""}
-        acceptance.require_measured([measured])
-        for rows, words in (([], "no row"), ([measured, {"status": "unsupported", "reason": "no NCCL"}], "no NCCL")):
-            with self.assertRaisesRegex(RuntimeError, words):
-                acceptance.require_measured(rows)
-
-    def test_the_plan_is_there(self):
-        self.assertTrue(acceptance.ROOF_PLAN.is_file())
-
-
-class Journal(unittest.TestCase):
-    def test_a_step_that_fails_is_said_and_the_next_one_runs(self):
-        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as said:
-            journal = acceptance.Journal(Path(folder))
-            self.assertIsNone(journal.step("first", lambda: 1 / 0))
-            self.assertEqual(7, journal.step("second", lambda: 7))
-            kept = json.loads((Path(folder) / "steps.json").read_text(encoding="utf-8"))
-        self.assertEqual(["failed", "ok"], [row["status"] for row in kept])
-        self.assertIn("ZeroDivisionError", said.getvalue())
-        self.assertEqual(["first"], [row["step"] for row in journal.failures])
-
-    def test_a_program_that_fails_tells_its_last_words(self):
-        with tempfile.TemporaryDirectory() as folder:
-            log = Path(folder) / "log"
-            with self.assertRaisesRegex(RuntimeError, "status 3: the reason"):
-                acceptance.run(["sh", "-c", "echo first; echo the reason >&2; exit 3"], log, 10)
-            self.assertEqual("first\nthe reason\n", log.read_text(encoding="utf-8"))
-            self.assertEqual("x\n", acceptance.run(["sh", "-c", "echo $WORD; exit 1"], log, 10, accepted=(0, 1), WORD="x"))
-
-
-    def test_a_calibration_without_ceilings_is_a_failure(self):
-        self.assertEqual([{"kind": "compute"}], acceptance.ceilings_in('{"ceilings": [{"kind": "compute"}]}\nrest'))
-        with self.assertRaisesRegex(RuntimeError, "no ceiling"):
-            acceptance.ceilings_in('{"ceilings": []}')
-
-
-class Table(unittest.TestCase):
-    def test_ours_stand_beside_the_median_of_the_peers_visits(self):
-        visits = [{"matmul bf16": 680e12, "copy": 4.0e12}, {"matmul bf16": 720e12}, {"matmul bf16": 700e12}]
-        rows = {row["what"]: row for row in acceptance.rows_beside(CEILINGS, visits)}
-        self.assertEqual(1.0, rows["matmul bf16"]["ratio"])
-        self.assertEqual(3, rows["matmul bf16"]["visits"])
-        self.assertEqual(950e12, rows["matmul bf16"]["raw issue rate"])
-        self.assertAlmostEqual(1.1, rows["copy"]["ratio"])
-        self.assertIsNone(rows["read"]["ours"])
-
-    def test_is_written_as_csv_and_markdown(self):
-        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-            acceptance.write_table(acceptance.rows_beside(CEILINGS, []), Path(folder))
-            lines = (Path(folder) / "peers.csv").read_text(encoding="utf-8").splitlines()
-            self.assertEqual(1 + len(acceptance.BESIDE), len(lines))
-            self.assertIn("| copy | 4.4e+12 | - |", (Path(folder) / "peers.md").read_text(encoding="utf-8"))
-
-
-class ReadBack(unittest.TestCase):
-    """On counters made by hand."""
+class Sequence(Quiet):
+    """With a clock turned by hand: a step takes what it is told to, at most what it was granted."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
+        super().setUp()
+        self.now = 1000.0
+        self.granted = {}
 
-    def write(self, name, *lines):
-        (self.folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    def taking(self, name, least, most, seconds, **more):
+        def action(_, limit):
+            self.granted[name] = limit
+            self.now += min(limit, seconds)
+            if seconds > limit:
+                raise TimeOver(f"{name} was not done")
+        return step(name, least, most, action, **more)
 
-    def test_formulas_are_those_of_the_one_table(self):
-        formulas = acceptance.read_back.formulas()
-        self.assertEqual(("flops.fp32", 2.0), formulas["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"])
-        self.assertEqual(("bytes.device", 1.0), formulas["dram__bytes_read.sum"])
-        rows = acceptance.read_back.TABLE.read_text(encoding="utf-8").count("- {quantity:")
-        self.assertEqual(rows, len(acceptance.read_back.ROW.findall(acceptance.read_back.TABLE.read_text(encoding="utf-8"))))
+    def run_all(self, steps, seconds):
+        journal = Journal(self.folder)
+        sequence.run_all(steps, None, journal, self.now + seconds, clock=lambda: self.now)
+        return {row["step"]: row for row in journal.rows}
 
-    def test_known_and_counted_are_compared_over_whole_launches(self):
-        self.write("measurements.csv", "id,bench,status,flops,compulsory_bytes",
-                   "flops gpu:0 operation=fma,flops,ok,1000,0",
-                   "bandwidth gpu:0 operation=load working_set=64,bandwidth,ok,0,1000",
-                   "flops gpu:0 operation=tile,flops,unsupported,0,0")
-        ffma = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
-        self.write("counters.csv", "id,device,scope,layer,phase,name,launch,metric,value,unit",
-                   f"flops gpu:0 operation=fma,gpu:0,step,,,,,{ffma},502,instruction",
-                   f"flops gpu:0 operation=fma,gpu:0,kernel,,,k,0,{ffma},77,instruction",
-                   "bandwidth gpu:0 operation=load working_set=64,gpu:0,step,,,,,dram__bytes_read.sum,900,byte",
-                   "bandwidth gpu:0 operation=load working_set=64,gpu:0,step,,,,,dram__bytes_write.sum,50,byte")
-        flops, load = acceptance.read_back.compare(self.folder)
-        self.assertAlmostEqual(1.004, flops["ratio"])
-        self.assertTrue(flops["is_near"])
-        self.assertAlmostEqual(0.95, load["ratio"])
-        self.assertFalse(load["is_near"])
+    def test_what_the_first_leaves_over_goes_to_the_next(self):
+        rows = self.run_all([self.taking("a", 10, 60, 5), self.taking("b", 10, 200, 150)], 100)
+        self.assertEqual({"a": 60, "b": 95}, self.granted)
+        self.assertEqual(["ok", "cut off"], [row["status"] for row in rows.values()])
+        self.assertEqual(1100, self.now, "it never takes longer than it was told to")
+        self.assertIn("--only b --minutes 30", rows["b"]["reason"])
 
-    def test_kernels_stand_beside_those_of_nsight_compute(self):
-        self.write("counters.csv", "id,device,scope,layer,phase,name,launch,metric,value,unit",
-                   '"x",gpu:0,kernel,,,"k(float*, int)",0,lts__t_bytes.sum,100,byte',
-                   '"x",gpu:0,kernel,,,"k(float*, int)",1,lts__t_bytes.sum,300,byte')
-        said = ('==PROF== Connected\n"ID","Kernel Name","lts__t_bytes.sum"\n"","","byte"\n'
-                '"0","k(float *, int)","160"\n"1","other","5"\n')
-        line, = acceptance.read_back.beside_ncu(self.folder, said)
-        self.assertAlmostEqual(1.25, line["ratio"])
-        with self.assertRaisesRegex(RuntimeError, "no table"):
-            acceptance.read_back.medians_of_ncu("==ERROR== no\n")
+    def test_a_step_that_hangs_takes_from_no_other_step_its_least(self):
+        rows = self.run_all([self.taking("hangs", 10, 500, 1e9), self.taking("b", 20, 30, 15), self.taking("c", 5, 8, 4)], 60)
+        self.assertEqual(35, self.granted["hangs"])
+        self.assertEqual(["cut off", "ok", "ok"], [row["status"] for row in rows.values()])
+
+    def test_what_is_left_out_is_said_with_how_to_run_it_alone(self):
+        rows = self.run_all([self.taking("a", 10, 10, 10), self.taking("large", 50, 60, 50), self.taking("b", 5, 5, 5)], 30)
+        self.assertEqual(["ok", "left out", "ok"], [row["status"] for row in rows.values()])
+        self.assertIn("tools/gpu_acceptance --only large", rows["large"]["reason"])
+        self.assertIn("it wants 50 s, and 20 s are left", rows["large"]["reason"])
+
+    def test_what_cannot_run_here_says_why_and_keeps_no_time(self):
+        absent = self.taking("absent", 50, 60, 1, needs=(lambda scene: None, lambda scene: "there is no moon"))
+        rows = self.run_all([absent, self.taking("a", 10, 100, 90)], 95)
+        self.assertEqual({"a": 95}, self.granted)
+        self.assertEqual(("unavailable", "there is no moon"), (rows["absent"]["status"], rows["absent"]["reason"]))
+
+    def test_a_step_that_fails_is_said_and_the_next_one_runs(self):
+        def fail(_, seconds):
+            raise Failed("the sums differ")
+        steps = [step("a", 1, 1, fail), step("b", 1, 1, lambda scene, seconds: 1 / 0), step("c", 1, 1, lambda *_: "seven of them")]
+        rows = self.run_all(steps, 60)
+        self.assertEqual(["failed", "failed", "ok"], [row["status"] for row in rows.values()])
+        self.assertEqual(["the sums differ", "ZeroDivisionError: division by zero", "seven of them"],
+                         [row["reason"] for row in rows.values()])
+
+    def test_what_is_finished_is_kept_when_the_rest_is_cut_off(self):
+        def die(_, seconds):
+            raise KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):
+            self.run_all([self.taking("a", 1, 1, 1), step("b", 1, 1, die)], 60)
+        again = Journal(self.folder)
+        self.assertTrue(again.is_done("a"))
+        self.assertFalse(again.is_done("b"))
+        self.assertIn("| a | ok |", (self.folder / "summary.md").read_text(encoding="utf-8"))
+        self.assertFalse(Journal(self.folder, "roof 9.9").is_done("a"), "another build has not shown it")
+        again.add(step("a", 1, 1), "failed", reason="now it fails | so")
+        self.assertEqual(1, again.status(["a"]))
+        self.assertEqual(1, len(again.rows))
+        self.assertIn("now it fails \\| so", (self.folder / "summary.md").read_text(encoding="utf-8"))
+
+
+class Programs(Quiet):
+    def test_a_program_that_fails_tells_its_last_words(self):
+        log = self.folder / "log"
+        with self.assertRaisesRegex(Failed, "status 3: the reason"):
+            run(["sh", "-c", "echo first; echo the reason >&2; exit 3"], log, 10)
+        self.assertEqual("first\n", log.read_text(encoding="utf-8"))
+        self.assertEqual("x\n", run(["sh", "-c", "echo $WORD; exit 1"], log, 10, accepted=(0, 1), WORD="x"))
+        with self.assertRaisesRegex(Failed, "No such file"):
+            run([self.folder / "none"], log, 10)
+
+    def test_one_whose_time_is_over_is_ended_with_all_it_started_and_its_words_are_kept(self):
+        with self.assertRaisesRegex(TimeOver, "sh was not done"):
+            self.run_with_child(0.5)
+        self.assertEqual("begun\n", (self.folder / "log").read_text(encoding="utf-8"))
+        self.assert_child_has_ended()
+
+    def test_one_is_ended_too_when_the_acceptance_is_interrupted(self):
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with self.assertRaises(KeyboardInterrupt):
+            self.run_with_child(100)
+        self.assert_child_has_ended()
+
+    def run_with_child(self, seconds):
+        run(["sh", "-c", "echo begun; sleep 1000 & echo $! >&2; wait"], self.folder / "log", seconds)
+
+    def assert_child_has_ended(self):
+        """Or does so soon: its signal is on its way."""
+        state = Path("/proc") / (self.folder / "log.err").read_text(encoding="utf-8").strip() / "stat"
+        patience = 200
+        while is_running(state) and patience > 0:
+            time.sleep(0.05)
+            patience -= 1
+        self.assertGreater(patience, 0)
+
+
+class WithoutGpu(Quiet):
+    def test_every_step_says_why_it_cannot_run(self):
+        done = subprocess.run([sys.executable, "-B", PROGRAM, "--build", self.folder, "--out", self.folder / "out"],
+                              capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(1, done.returncode, done.stderr)
+        rows = json.loads((self.folder / "out" / "steps.json").read_text(encoding="utf-8"))
+        self.assertEqual([one.name for one in STEPS], [row["step"] for row in rows])
+        self.assertEqual(["ok"] + ["unavailable"] * (len(STEPS) - 1), [row["status"] for row in rows])
+        self.assertTrue(all("the build has no" in row["reason"] for row in rows))
+        again = subprocess.run([sys.executable, "-B", PROGRAM, "--build", self.folder, "--out", self.folder / "out", "--only", "machine"],
+                               capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(0, again.returncode, again.stderr)
+
+    def test_the_list_names_every_step_and_what_it_proves(self):
+        done = subprocess.run([sys.executable, "-B", PROGRAM, "--list"], capture_output=True, text=True, check=True, timeout=60)
+        for one in STEPS:
+            self.assertRegex(done.stdout, f"(?m)^{one.name} .*{one.proves[:20]}")
+
+    def test_the_page_names_each_step_that_there_is_and_no_other(self):
+        page = (ROOT / "docs" / "gpu.md").read_text(encoding="utf-8")
+        table = page[page.index("| never seen on hardware | step |"):]
+        named = {word for line in table.splitlines() if line.startswith("| ")
+                 for word in re.findall(r"`([\w-]+)`", line.split("|")[-3])}
+        self.assertEqual({one.name for one in STEPS}, named)
+
+    def test_why_there_is_no_gpu_is_what_roof_says(self):
+        doctor = {"machine": {"devices": [{"kind": "cpu"}], "capabilities": [{"name": "gpu", "reason": "no driver"}]},
+                  "absent": [{"name": "cudnn", "reason": "libcudnn.so.9: cannot open"}]}
+        self.executable("roof", f"echo '{json.dumps(doctor)}'")
+        scene = Scene(self.folder, self.folder)
+        self.assertEqual("no GPU: no driver", gpu(scene))
+        self.assertIn("libcudnn.so.9", part("cudnn")(scene))
+        self.assertIsNone(part("cupti")(scene))
+
+    def test_tests_that_were_carried_along_are_told_where_the_tree_is(self):
+        for name, file in (("test_gpu", "configs/calibrate/gpu.yaml"), ("test_cudnn_device", "tests/engine/data/parity_family.csv")):
+            self.executable(name, f'test -f "$ROOF_TREE/{file}"')
+        scene = Scene(self.folder, self.folder)
+        machine.device_tests(scene, 30)
+        machine.parity(scene, 30)
+
+    def test_plans_and_programs_that_are_named_are_there(self):
+        for path in (training.PLAN, training.BENCH, profiles.PLAN, ceilings.PEERS / "torch_gpu.py", ceilings.PEERS / "torch_loop.py"):
+            self.assertTrue(path.is_file(), path)
+
+    def test_provenance_is_written_without_anything(self):
+        self.assertIn("no roof", machine.provenance(Scene(self.folder, self.folder), 30))
+        kept = json.loads((self.folder / "provenance.json").read_text(encoding="utf-8"))
+        self.assertLessEqual({"utc", "python", "nvidia-smi", "torch", "revision"}, set(kept))
+
+
+class Packing(Quiet):
+    def test_a_build_comes_back_out_of_its_archive_and_tells_what_it_lacks(self):
+        shutil.copy2(shutil.which("true"), self.write("bin/roof"))
+        builds.pack(self.folder, self.folder / "packed.tar.gz")
+        self.assertIn("test_gpu: not in this build", self.said.getvalue())
+        with builds.unpacked(self.folder / "packed.tar.gz") as folder:
+            self.assertTrue(os.access(folder / "bin" / "roof", os.X_OK))
+        self.assertFalse(folder.exists())
+        with builds.unpacked(self.folder) as folder:
+            self.assertEqual(self.folder, folder)
+        self.assertEqual("", builds.identity(self.folder / "nowhere"))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 // The help is complete: every command has a page, and every option it takes is on it.
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/commands.hpp"
+#include "tools/roof/binary/version.hpp"
+#include "tools/roof/commands/commands.hpp"
 #include "tools/roof/help.hpp"
-#include "tools/roof/version.hpp"
 
 #include <catch2/catch.hpp>
 

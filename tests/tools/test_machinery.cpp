@@ -1,7 +1,7 @@
 // What touches the operating system: signals, and parts in shared objects.
 #include "tests/fakes/fake_lab.hpp"
-#include "tools/roof/assemble.hpp"
-#include "tools/roof/interrupt.hpp"
+#include "tools/roof/binary/assemble.hpp"
+#include "tools/roof/console/interrupt.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -24,7 +24,7 @@ TEST_CASE("the first interrupt is noted, the second would act as before")
 TEST_CASE("a shared part that cannot be opened is absent with the loader's reason and a remedy")
 {
     Lab lab;
-    add_shared_part(lab, "gpu", "roof_no_such_part.so");
+    add_shared_part(lab, "gpu", "roof_no_such_part.so", "gpu");
     REQUIRE(lab.absent().size() == 1);
     CHECK(lab.absent().front().name == "gpu");
     CHECK_THAT(lab.absent().front().reason, Catch::Contains("roof_no_such_part.so"));

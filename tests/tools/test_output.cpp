@@ -1,6 +1,6 @@
 // What goes where: results on standard output, progress on standard error, and each in the form that was asked for.
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/training_log.hpp"
+#include "tools/roof/session/training_log.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -4,9 +4,29 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <set>
+#include <string>
 
 using namespace roof;
 using tests::Workbench;
+
+TEST_CASE("a report leaves the folder it reads as it is, but for the page")
+{
+    const Workbench bench;
+    const std::string run = bench.path("run");
+    REQUIRE(bench.roof({"run", "tinynet", "--batch", "4", "--out", run}).status == 0);
+    const auto files = [&] {
+        std::set<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(run)) names.insert(entry.path().filename());
+        return names;
+    };
+    std::set<std::string> expected = files();
+    REQUIRE(bench.roof({"report", run, "--out", bench.path("page.html")}).status == 0);
+    CHECK(files() == expected);
+    REQUIRE(bench.roof({"report", run}).status == 0);
+    expected.insert("report.html");
+    CHECK(files() == expected);
+}
 
 TEST_CASE("a report of a run draws pictures and data, a trace and what-if read it, and compare can fail a pipeline")
 {

@@ -1,7 +1,7 @@
 // What callgrind writes, read; and what it counted, beside the interval.
 #include "ert/base/error.hpp"
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/simulation.hpp"
+#include "tools/roof/programs/simulation.hpp"
 
 #include <catch2/catch.hpp>
 

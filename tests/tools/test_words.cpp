@@ -1,9 +1,9 @@
 // From words to values: options to plans, settings, shell quoting, built-in plans.
 #include "ert/base/error.hpp"
-#include "tools/roof/arguments.hpp"
-#include "tools/roof/plans.hpp"
-#include "tools/roof/shell.hpp"
-#include "tools/roof/train_plan.hpp"
+#include "tools/roof/console/arguments.hpp"
+#include "tools/roof/console/shell.hpp"
+#include "tools/roof/session/plans.hpp"
+#include "tools/roof/session/train_plan.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -28,28 +28,63 @@ def ranged(name, function):
         nvtx.range_pop()
 
 
+def captured(train):
+    """A function that replays what `train` does, as a graph. Three steps before it, as PyTorch asks for."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            train()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = train()
+
+    def replay():
+        graph.replay()
+        return loss
+
+    return replay
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="resnet18")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="end after these, whatever steps are left")
+    parser.add_argument("--graph", action="store_true", help="capture a step as a CUDA graph, and replay it")
     options = parser.parse_args()
     model = model_of(options.model).cuda()
     criterion = torch.nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9, weight_decay=1e-4)
+    images, labels = (torch.empty(options.batch, 3, 224, 224, device="cuda"),
+                      torch.zeros(options.batch, dtype=torch.int64, device="cuda"))
+
+    def load():
+        images.copy_(torch.randn(images.shape))
+        labels.copy_(torch.randint(1000, labels.shape))
+
+    def train():
+        optimizer.zero_grad()
+        loss = ranged("forward", lambda: criterion(model(images), labels))
+        ranged("backward", loss.backward)
+        ranged("optimizer", optimizer.step)
+        return loss
+
+    replayed = captured(train) if options.graph else None
     seconds = []
+    begin_of_all = time.perf_counter()
     for step in range(options.steps):
         begin = time.perf_counter()
         nvtx.range_push(f"step {step}")
-        images, labels = ranged("data", lambda: (torch.randn(options.batch, 3, 224, 224).cuda(),
-                                                 torch.randint(1000, (options.batch,)).cuda()))
-        loss = ranged("forward", lambda: criterion(model(images), labels))
-        optimizer.zero_grad()
-        ranged("backward", loss.backward)
-        ranged("optimizer", optimizer.step)
+        ranged("data", load)
+        loss = replayed() if replayed else train()
         torch.cuda.synchronize()
         nvtx.range_pop()
         seconds.append(time.perf_counter() - begin)
+        if time.perf_counter() - begin_of_all > options.seconds:
+            break
     print(json.dumps({"torch": torch.__version__, "model": options.model, "batch": options.batch,
                       "seconds": seconds, "loss": loss.item()}))
 

@@ -2,10 +2,10 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "tools/roof/commands.hpp"
+#include "tools/roof/binary/version.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/shell.hpp"
 #include "tools/roof/help.hpp"
-#include "tools/roof/shell.hpp"
-#include "tools/roof/version.hpp"
 
 #include <algorithm>
 #include <exception>

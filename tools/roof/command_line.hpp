@@ -2,7 +2,7 @@
 //   0 all measured   1 some row failed   2 the input was wrong   130 interrupted
 #pragma once
 
-#include "tools/roof/context.hpp"
+#include "tools/roof/console/context.hpp"
 
 #include <functional>
 #include <ostream>

@@ -1,7 +1,7 @@
 #include "tools/roof/help.hpp"
 
-#include "tools/roof/commands.hpp"
-#include "tools/roof/embedded.hpp"
+#include "tools/roof/binary/embedded.hpp"
+#include "tools/roof/commands/commands.hpp"
 
 #include <fmt/format.h>
 

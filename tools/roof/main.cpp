@@ -1,7 +1,7 @@
-// roof: how close a real training step comes to what the machine can really do. The subcommands are in commands.hpp.
-#include "tools/roof/assemble.hpp"
+// roof: how close a real training step comes to what the machine can really do. The subcommands are in commands/commands.hpp.
+#include "tools/roof/binary/assemble.hpp"
 #include "tools/roof/command_line.hpp"
-#include "tools/roof/interrupt.hpp"
+#include "tools/roof/console/interrupt.hpp"
 
 #include <iostream>
 

@@ -185,11 +185,12 @@ def placement(options, folder):
     """(fraction reached, what binds) of the step in that folder; empty without a calibration."""
     if not options.calibration:
         return "", ""
+    tables = Path(folder) / "tables"
     command = shlex.split(options.roof) + ["report", str(folder), "--calibration", options.calibration, "--brief",
-                                           "--out", str(Path(folder) / "report.html")]
+                                           "--out", str(Path(folder) / "report.html"), "--data", str(tables)]
     subprocess.run(command, capture_output=True, check=False)
     try:
-        with open(Path(folder) / "placements.csv", newline="", encoding="utf-8") as file:
+        with open(tables / "placements.csv", newline="", encoding="utf-8") as file:
             step = next(line for line in csv.DictReader(file) if line["scope"] == "step")
         return float(step["fraction_reached"]), step["binds"]
     except (OSError, StopIteration, ValueError, KeyError):

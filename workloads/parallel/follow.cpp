@@ -25,9 +25,11 @@ struct Share {
 /// Null where a rank could not make its part: all know it then.
 std::unique_ptr<Share> make_share(const Lab& lab, const Assignment& assignment, int rank)
 {
-    const Device& device = lab.machine().device(assignment.device(rank));
-    const Bench* const bench = lab.find(assignment.bench, device.kind);
-    if (bench == nullptr) throw Error("this program has no bench " + assignment.bench + " for a " + device.kind);
+    const std::string name = assignment.device(rank);
+    const std::string kind = name.substr(0, name.find(':'));
+    const Bench* const bench = lab.find(assignment.bench, kind);
+    if (bench == nullptr) throw Error("this program has no bench " + assignment.bench + " for a " + kind);
+    const Device& device = lab.machine().device(name);
     try {
         return std::make_unique<Share>(bench->make(assignment.point, lab.machine(), device));
     } catch (const std::exception&) {

@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/method/clock.hpp"
 #include "ert/method/files.hpp"
+#include "ert/recording/record_files.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -66,8 +67,12 @@ Session::Session(Settings settings)
 {
     make_folder(folder_);
     recorder_ = std::make_unique<Recorder>(Cupti::open());
-    recorder_->start();
+    recorder_->watcher().follow_ranges();
     begin_ = recorder_->now();
+    if (counts() && settings_.window.is_whole)
+        begin_counting();
+    else
+        recorder_->start();
     if (::pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) throw Error("no pipe is to be had");
     std::thread([this] { watch(); }).detach();
 }
@@ -84,20 +89,66 @@ void Session::watch()
             die_of(signal);
             return;
         }
+        if (is_finished_) continue;
+        if (counter_ != nullptr) {
+            if (counter_->is_finished() && !recorder_->is_running()) finish("enough kernels were counted");
+            continue;
+        }
         const Window::Order order = window_.look(clock(), recorder_->activities() > 0);
         if (order == Window::Order::begin_anew) {
             recorder_->forget();
             begin_ = recorder_->now();
         } else if (order == Window::Order::finish) {
-            finish("the time to record was over");
+            end_tracing("the time to record was over");
         }
+    }
+}
+
+void Session::begin_counting()
+{
+    CountingOrder order{settings_.metrics, settings_.kernels, {}};
+    if (!settings_.range.empty())
+        order.is_wanted = [this] { return recorder_->watcher().ranges().is_within(settings_.range); };
+    counter_ = std::make_unique<LaunchCounter>(Cupti::open(), std::move(order));
+    recorder_->watcher().tell([this](const UpcomingCall& call) {
+        counter_->before(call);
+        if (counter_->has_failed()) trace_instead();
+    });
+}
+
+/// What cannot be counted is timed, from the very launch on that was to be counted first. Called where finish() may wait for us: so it
+/// does not wait for that.
+void Session::trace_instead() noexcept
+{
+    const std::unique_lock lock(finishing_, std::try_to_lock);
+    if (!lock.owns_lock() || is_finished_) return;
+    if (!traced_.empty() || recorder_->is_running()) return;
+    try {
+        recorder_->start();
+    } catch (const std::exception&) {
+        // The counter has said why there is nothing; this is the same once more.
+    }
+}
+
+void Session::end_tracing(const std::string& why) noexcept
+{
+    if (!counts()) return finish(why);
+    const std::lock_guard lock(finishing_);
+    if (is_finished_) return;
+    try {
+        take_traced(why);
+        write_file(folder_ / "recorded.yaml", traced_);  // the program may be killed while it is counted
+        begin_counting();
+    } catch (const std::exception& error) {
+        is_finished_ = true;
+        leave_note(settings_.folder, error.what());
     }
 }
 
 void Session::finish(const std::string& why) noexcept
 {
     const std::lock_guard lock(finishing_);
-    if (std::exchange(is_finished_, true)) return;
+    if (is_finished_.exchange(true)) return;
     try {
         write(why);
     } catch (const std::exception& error) {
@@ -111,13 +162,43 @@ void Session::end_by_signal(int number) noexcept
     if (::write(wake_[1], &byte, 1) != 1) die_of(number);
 }
 
-void Session::write(const std::string& why)
+void Session::take_traced(const std::string& why)
 {
     const Nanoseconds end = recorder_->now();
     recorder_->stop();
-    const std::string text = summary(why, end);
+    traced_ = summary(why, end);
     recorder_->write(folder_, "program", {begin_, settings_.range});
+}
+
+void Session::take_counted()
+{
+    counter_->finish();
+    recorder_->watcher().tell(nullptr);
+    const std::vector<CounterRecord> records = counter_->take();
+    if (!records.empty()) append_records<CounterRecord>(folder_, "program", records);
+}
+
+void Session::write(const std::string& why)
+{
+    if (counter_ != nullptr) take_counted();
+    if (recorder_->is_running())
+        take_traced(why);
+    else if (traced_.empty())
+        traced_ = summary(why, recorder_->now()) + "counted: alone\n";
+    std::string text = traced_;
+    for (const std::string& note : notes_on_counting()) text += "note: " + note + "\n";
     write_file(folder_ / "recorded.yaml", text);
+}
+
+std::vector<std::string> Session::notes_on_counting() const
+{
+    if (!counts()) return {};
+    if (counter_ == nullptr)
+        return {
+            "no hardware counters: the program ended while it was traced; --from-start counts from its first kernel"};
+    const std::string& obstacle = recorder_->watcher().obstacle();
+    if (!obstacle.empty()) return {"no hardware counters: CUPTI tells of no launches (" + obstacle + ")"};
+    return counter_->notes();
 }
 
 std::string Session::summary(const std::string& why, Nanoseconds end) const

@@ -1,11 +1,14 @@
 // One process being recorded, from the moment the driver loads us to its end. Whatever goes wrong here becomes a note in the
-// folder, and never the program's trouble.
+// folder, and never the program's trouble. Where counters are wanted it is traced first and counted afterwards, or, where the
+// program is to be recorded from its start or within ranges, counted alone: counting changes the times that tracing is for.
+// Where nothing can be counted it is traced all the same.
 #pragma once
 
 #include "ert/cupti/injection/settings.hpp"
+#include "ert/cupti/launch_counter.hpp"
 #include "ert/cupti/recorder.hpp"
 
-#include <condition_variable>
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -29,16 +32,26 @@ class Session {
 
   private:
     void watch();
+    bool counts() const { return !settings_.metrics.empty(); }
+    void begin_counting();
+    /// The time to trace is over: what was traced is written, and counting begins if it is wanted.
+    void end_tracing(const std::string& why) noexcept;
+    void trace_instead() noexcept;
+    void take_traced(const std::string& why);
+    void take_counted();
     void write(const std::string& why);
+    std::vector<std::string> notes_on_counting() const;
     std::string summary(const std::string& why, Nanoseconds end) const;
 
     Settings settings_;
     std::filesystem::path folder_;
     std::unique_ptr<Recorder> recorder_;
+    std::unique_ptr<LaunchCounter> counter_;  ///< from when counting began
+    std::string traced_;                      ///< the summary of what was traced, once that is over
     Nanoseconds begin_ = 0;
     Window window_;
     std::mutex finishing_;
-    bool is_finished_ = false;
+    std::atomic<bool> is_finished_ = false;
     int wake_[2] = {-1, -1};  ///< a pipe: a signal's handler may do little else than write a byte
 };
 

@@ -1,6 +1,8 @@
 #include "ert/cupti/injection/settings.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/files.hpp"
 
 #include <charconv>
 #include <cstdlib>
@@ -37,12 +39,38 @@ WindowOptions window(const std::string& text)
     return options;
 }
 
+/// "GH100 lts__t_bytes.sum dram__bytes_read.sum": a chip in each line. Read without the library that reads the table: this is loaded
+/// into other people's programs.
+std::map<std::string, std::vector<std::string>> metrics_in(const std::string& file)
+{
+    std::map<std::string, std::vector<std::string>> metrics;
+    if (file.empty()) return metrics;
+    for (const std::string& line : split(read_file(file), '\n')) {
+        std::vector<std::string> words = split(line, ' ');
+        if (words.size() > 1) metrics[words.front()].assign(words.begin() + 1, words.end());
+    }
+    if (metrics.empty()) throw InputError("ROOF_PROFILE_COUNTERS: '" + file + "' names no metric");
+    return metrics;
+}
+
+std::size_t kernels(const std::string& text, std::size_t usual)
+{
+    if (text.empty()) return usual;
+    std::size_t value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || rest != text.data() + text.size() || value == 0)
+        throw InputError("ROOF_PROFILE_KERNELS: '" + text + "' is no number of kernels");
+    return value;
+}
+
 }  // namespace
 
 Settings settings_from_environment()
 {
     Settings settings{variable("ROOF_PROFILE_FOLDER"), window(variable("ROOF_PROFILE_WINDOW")),
                       variable("ROOF_PROFILE_RANGE")};
+    settings.metrics = metrics_in(variable("ROOF_PROFILE_COUNTERS"));
+    settings.kernels = kernels(variable("ROOF_PROFILE_KERNELS"), settings.kernels);
     if (settings.folder.empty()) throw InputError("ROOF_PROFILE_FOLDER names no folder to record into");
     // What lies outside the ranges is left out on writing; what lies within may come at any time.
     if (!settings.range.empty()) settings.window.is_whole = true;

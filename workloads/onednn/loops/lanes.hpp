@@ -4,6 +4,8 @@
 
 #include "workloads/onednn/loops/elements.hpp"
 
+#include <utility>
+
 namespace roof::onednn {
 
 template <int lanes>
@@ -54,6 +56,16 @@ struct Lanes {
         const HalfWords halves = __builtin_convertvector((words + 0x7fffU + ((words >> 16) & 1U)) >> 16, HalfWords);
         __builtin_memcpy(to, &halves, sizeof halves);
     }
+    /// to[j][i] = from[i][j], `lanes` each way.
+    [[gnu::always_inline]] static void transpose(const float* from, float* to)
+    {
+        Floats rows[lanes];
+#pragma GCC unroll 16
+        for (int i = 0; i < lanes; ++i) load(from + i * lanes, rows[i]);
+        swap_quarters<lanes / 2>(rows, std::make_integer_sequence<int, lanes>());
+#pragma GCC unroll 16
+        for (int i = 0; i < lanes; ++i) store(rows[i], to + i * lanes);
+    }
     [[gnu::always_inline]] static float sum(const Floats& of)
     {
         Four parts[lanes / 4];
@@ -61,6 +73,25 @@ struct Lanes {
         Four four = parts[0];
         for (int part = 1; part < lanes / 4; ++part) four += parts[part];
         return (four[0] + four[2]) + (four[1] + four[3]);
+    }
+
+  private:
+    /// Of each square of 2 * size numbers each way the upper right and the lower left quarter change places; and so on within
+    /// the quarters.
+    template <int size, int... column>
+    [[gnu::always_inline]] static void swap_quarters(Floats (&rows)[lanes], std::integer_sequence<int, column...> all)
+    {
+        if constexpr (size > 0) {
+#pragma GCC unroll 16
+            for (int i = 0; i < lanes; ++i) {
+                if ((i & size) != 0) continue;
+                const Floats upper = rows[i], lower = rows[i + size];
+                rows[i] = __builtin_shufflevector(upper, lower, (column & size ? lanes + column - size : column)...);
+                rows[i + size] =
+                    __builtin_shufflevector(upper, lower, (column & size ? lanes + column : column + size)...);
+            }
+            swap_quarters<size / 2>(rows, all);
+        }
     }
 };
 

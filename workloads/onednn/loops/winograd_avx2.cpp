@@ -11,14 +11,10 @@ namespace roof::onednn {
 
 using Loops = WinogradLoopsFor<8, 6, 4>;
 
-const WinogradLoops winograd_avx2{"roof:wino_4x3:avx2",
-                                  8,
-                                  Loops::weights,
-                                  Loops::turned_weights,
-                                  Loops::maps,
-                                  Loops::gradients,
-                                  Loops::results,
-                                  Loops::correlate,
-                                  Loops::weights_gradient};
+const WinogradLoops winograd_avx2{"roof:wino_4x3:avx2", 8,
+                                  Loops::weights,       Loops::turned_weights,
+                                  Loops::maps,          Loops::gradients,
+                                  Loops::products,      Loops::results,
+                                  Loops::correlate,     Loops::weights_gradient};
 
 }  // namespace roof::onednn

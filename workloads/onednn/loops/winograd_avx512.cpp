@@ -17,6 +17,7 @@ const WinogradLoops winograd_avx512{"roof:wino_4x3:avx512",
                                     Loops::turned_weights,
                                     Loops::maps,
                                     Loops::gradients,
+                                    Loops::products,
                                     Loops::results,
                                     Loops::correlate,
                                     Loops::weights_gradient};

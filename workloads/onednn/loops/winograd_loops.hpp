@@ -19,15 +19,15 @@ class WinogradLoopsFor {
     static void weights(const WinogradShape& shape, const float* w, float* u, Range blocks)
     {
         const int inner = shape.inputs / lanes;
+        const std::size_t apart = winograd_apart(std::size_t(shape.inputs) * wide);
         for (int wide_block = blocks.begin; wide_block < blocks.end; ++wide_block) {
-            float* slab = u + std::size_t(wide_block - blocks.begin) * points * shape.inputs * wide;
+            float* slab = u + std::size_t(wide_block - blocks.begin) * points * apart;
             for (int half = 0; half < 2; ++half) {
                 for (int i = 0; i < inner; ++i) {
                     const float* from = w + (std::size_t(2 * wide_block + half) * inner + i) * taps * lanes * lanes;
                     for (int c = 0; c < lanes; ++c)
                         Transforms::weights(from + c * lanes, lanes * lanes,
-                                            slab + (i * lanes + c) * wide + half * lanes,
-                                            std::size_t(shape.inputs) * wide);
+                                            slab + (i * lanes + c) * wide + half * lanes, apart);
                 }
             }
         }
@@ -37,72 +37,67 @@ class WinogradLoopsFor {
     {
         const int inner = shape.outputs / lanes;
         const int across = shape.inputs / lanes;
+        const std::size_t apart = winograd_apart(std::size_t(shape.outputs) * wide);
         alignas(64) float turned[taps * lanes * lanes];
         for (int wide_block = blocks.begin; wide_block < blocks.end; ++wide_block) {
-            float* slab = u + std::size_t(wide_block - blocks.begin) * points * shape.outputs * wide;
+            float* slab = u + std::size_t(wide_block - blocks.begin) * points * apart;
             for (int half = 0; half < 2; ++half) {
                 for (int o = 0; o < inner; ++o) {
                     Transforms::turn(w + (std::size_t(o) * across + 2 * wide_block + half) * taps * lanes * lanes,
                                      turned);
                     for (int c = 0; c < lanes; ++c)
                         Transforms::weights(turned + c * lanes, lanes * lanes,
-                                            slab + (o * lanes + c) * wide + half * lanes,
-                                            std::size_t(shape.outputs) * wide);
+                                            slab + (o * lanes + c) * wide + half * lanes, apart);
                 }
             }
         }
     }
 
-    static void maps(const WinogradMap& map, const float* x, Range tiles, float* v, const WinogradSpread& spread)
+    static void maps(const WinogradTiles& order, int channels, const float* x, Range tiles, float* v,
+                     const WinogradSpread& spread)
     {
-        const std::size_t line = std::size_t(map.width) * lanes;
-        for (int block = 0; block < map.channels / lanes; ++block) {
+        for (int block = 0; block < channels / lanes; ++block) {
             for (int t = tiles.begin; t < tiles.end; ++t) {
-                const typename Transforms::Place at = Transforms::place_of(map, t);
-                const float* from = x + Transforms::start_of(map, at, block);
-                float* to = v + spread.at(block, t - tiles.begin);
-                if (at.row > 0 && at.column > 0 && at.row + tile < map.height && at.column + tile < map.width) {
-                    Transforms::fetch_next_source(from - line - lanes, line);
-                    Transforms::source(from - line - lanes, line, to, spread.point);
-                } else {
-                    Transforms::source_at_edge(map, from, at, to, spread.point);
-                }
+                const WinogradPlace at = order.place_of(t);
+                Transforms::source(order, x + start_of(order, channels, block, at), at,
+                                   v + spread.at(block, t - tiles.begin), spread.point);
             }
         }
     }
 
-    static void gradients(const WinogradMap& map, const float* dy, Range tiles, float* z, const WinogradSpread& spread,
-                          float* sums)
+    static void gradients(const WinogradTiles& order, int channels, const float* dy, Range tiles, float* z,
+                          const WinogradSpread& spread, float* sums)
     {
-        for (int block = 0; block < map.channels / lanes; ++block) {
+        for (int block = 0; block < channels / lanes; ++block) {
             for (int t = tiles.begin; t < tiles.end; ++t) {
-                const typename Transforms::Place at = Transforms::place_of(map, t);
-                Transforms::gradient(map, dy + Transforms::start_of(map, at, block), at,
+                const WinogradPlace at = order.place_of(t);
+                Transforms::gradient(order, dy + start_of(order, channels, block, at), at,
                                      z + spread.at(block, t - tiles.begin), spread.point, sums + block * lanes);
             }
         }
     }
 
-    static void results(const WinogradMap& map, const float* v, const WinogradSpread& spread, int inputs,
-                        const float* u, float* m, Range tiles, int wide_block, const WinogradEnd& end, float* y)
+    static void products(const float* v, std::size_t block_apart, Range tiles, int inputs, const float* u,
+                         const float* next_u, float* m)
     {
-        const int count = tiles.end - tiles.begin;
-        const std::size_t apart = winograd_apart(std::size_t(count) * wide);
-        for (int point = 0; point < points; ++point) {
-            const float* source = v + point * spread.point;
-            const float* factors = u + std::size_t(point) * inputs * wide;
-            float* sums = m + point * apart;
-            int t = 0;
-            for (; t + rows <= count; t += rows)
-                product<rows>(source + t * lanes, spread.block, factors, inputs / lanes, sums + t * wide);
-            remaining<rows - 1>(count - t, source + t * lanes, spread.block, factors, inputs / lanes, sums + t * wide);
+        int left = tiles.end - tiles.begin;
+        for (int t = tiles.begin, next = 0; left > 0; t += next, left -= next) {
+            next = even_piece(left, rows);
+            product_of<rows>(next, v + t * lanes, block_apart, u, next_u, inputs / lanes, m + t * wide);
+            next_u = u;  // it is there by now
         }
-        for (int half = 0; half < 2; ++half) {
-            const int block = 2 * wide_block + half;
-            for (int t = 0; t < count; ++t) {
-                const typename Transforms::Place at = Transforms::place_of(map, tiles.begin + t);
-                Transforms::result(map, m + t * wide + half * lanes, apart, at, block, end,
-                                   y + Transforms::start_of(map, at, block));
+    }
+
+    static void results(const WinogradTiles& order, int channels, const float* m, const WinogradSpread& spread,
+                        Range tiles, Range wide_blocks, const WinogradEnd& end, float* y)
+    {
+        for (int block = 2 * wide_blocks.begin; block < 2 * wide_blocks.end; ++block) {
+            const float* from = m + spread.at(block - 2 * wide_blocks.begin, 0);
+            const float* bias = end.bias == nullptr ? nullptr : end.bias + block * lanes;
+            for (int t = tiles.begin; t < tiles.end; ++t) {
+                const WinogradPlace at = order.place_of(t);
+                Transforms::result(order, from + (t - tiles.begin) * spread.tile, spread.tile, spread.point, at, bias,
+                                   end.relu, y + start_of(order, channels, block, at));
             }
         }
     }
@@ -128,16 +123,24 @@ class WinogradLoopsFor {
     using Lane = Lanes<lanes>;
     using Floats = typename Lane::Floats;
 
-    static constexpr int tile = winograd_tile;
     static constexpr int points = winograd_points;
     static constexpr int taps = Transforms::taps;
     static constexpr int wide = 2 * lanes;
 
+    /// Where in its map a tile of this block of channels begins.
+    static std::size_t start_of(const WinogradTiles& order, int channels, int block, const WinogradPlace& at)
+    {
+        const std::size_t plane = std::size_t(at.image) * (channels / lanes) + block;
+        return ((plane * order.height() + at.row) * order.width() + at.column) * lanes;
+    }
+
     // ---- the products ----
 
-    /// sums[t][k] of `count` tiles and two vectors of k, over all input channels.
+    /// sums[t][k] of `count` tiles and two vectors of k, over all input channels. Fetches what comes next: the factors at
+    /// next_u to L2, the tiles' channels two blocks ahead to L1. No prefetcher sees either coming.
     template <int count>
-    static void product(const float* v, std::size_t block_apart, const float* u, int blocks, float* sums)
+    static void product(const float* v, std::size_t block_apart, const float* u, const float* next_u, int blocks,
+                        float* sums)
     {
         Floats sum[count][2];
 #pragma GCC unroll 16
@@ -148,6 +151,10 @@ class WinogradLoopsFor {
                 Lane::load(u, left);
                 Lane::load(u + lanes, right);
                 u += wide;
+                __builtin_prefetch(next_u, 0, 2);
+                __builtin_prefetch(next_u + lanes, 0, 2);
+                next_u += wide;
+                __builtin_prefetch(v + 2 * block_apart + c * lanes);
 #pragma GCC unroll 16
                 for (int t = 0; t < count; ++t) {
                     sum[t][0] += v[t * lanes + c] * left;
@@ -163,14 +170,15 @@ class WinogradLoopsFor {
         }
     }
 
-    template <int count>
-    static void remaining(int tiles, const float* v, std::size_t block_apart, const float* u, int blocks, float* sums)
+    template <int most>
+    static void product_of(int tiles, const float* v, std::size_t block_apart, const float* u, const float* next_u,
+                           int blocks, float* sums)
     {
-        if constexpr (count > 0) {
-            if (tiles == count)
-                product<count>(v, block_apart, u, blocks, sums);
+        if constexpr (most > 0) {
+            if (tiles == most)
+                product<most>(v, block_apart, u, next_u, blocks, sums);
             else
-                remaining<count - 1>(tiles, v, block_apart, u, blocks, sums);
+                product_of<most - 1>(tiles, v, block_apart, u, next_u, blocks, sums);
         }
     }
 

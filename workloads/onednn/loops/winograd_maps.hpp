@@ -1,5 +1,6 @@
 // The passes from one map to another of the same size, forward and backward to the source, as shared among threads.
-//   Small weights: all are transformed first; then each thread goes through its tiles in pieces whose transforms stay in its L2.
+//   Small weights: all are transformed first; then each thread goes through its tiles in pieces: their sources' transforms,
+//   products point by point, results. A piece stays in the thread's L2, or is large enough for weights from afar to pay.
 //   Large weights: all maps are transformed first; then each thread transforms a wide block of weights and uses it up at
 //   once, so that transformed weights, four times as large as weights, never reach memory.
 #pragma once
@@ -23,18 +24,24 @@ class WinogradMaps {
 
     void by_tiles(const Job& job) const;
     void by_channels(const Job& job) const;
-    std::size_t slab() const;
+    /// Of tiles in a group of wide blocks. v, u: of the first of them; m: scratch.
+    void results(const Job& job, const WinogradTiles& order, Range tiles, Range blocks, const float* v, const float* u,
+                 float* m) const;
+    WinogradTiles tiles(int thread, int threads) const;
+    std::size_t slab() const;  ///< numbers of a wide block's transformed weights
     int wide_blocks() const;
     WinogradSpread spread(int tiles) const;
+    WinogradSpread sums_spread(int tiles) const;
     /// A thread's sums, or the first if it is 0.
     float* sums_of(float* scratch, int thread) const;
 
     const WinogradLoops& loops_;
     WinogradShape shape_;
-    WinogradMap from_, to_;
+    int from_, to_;  ///< channels
     int threads_;
-    int tiles_;
+    WinogradTiles all_;
     int piece_ = 1;  ///< tiles that go through the products together
+    int group_ = 1;  ///< wide blocks that do
     bool by_channels_ = false;
     std::size_t weights_ = 0, maps_ = 0, sums_ = 0;  ///< numbers of scratch: of all threads, of all threads, of each
 };

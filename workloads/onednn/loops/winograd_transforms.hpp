@@ -1,9 +1,10 @@
 // The transforms of Winograd's F(4x4, 3x3), for vectors of `lanes` channels. Included by winograd_loops.hpp alone, for its
 // instruction set.
+//   Whole tiles' are unrolled. Those of tiles cut by an edge, or whose source is, take only the rows and columns that they need.
 #pragma once
 
 #include "workloads/onednn/loops/lanes.hpp"
-#include "workloads/onednn/loops/winograd_isa.hpp"
+#include "workloads/onednn/loops/winograd_points.hpp"
 
 #include <cstddef>
 
@@ -14,153 +15,157 @@ class WinogradTransforms {
   public:
     static constexpr int taps = 9;
 
-    /// The upper left corner of a tile's results.
-    struct Place {
-        int image, row, column;
-    };
-
-    static Place place_of(const WinogradMap& map, int t)
-    {
-        const int across = map.across();
-        const int of_image = t % (map.down() * across);
-        return {t / (map.down() * across), of_image / across * tile, of_image % across * tile};
-    }
-
-    /// Where in its map a tile of this block of channels begins.
-    static std::size_t start_of(const WinogradMap& map, const Place& at, int block)
-    {
-        const std::size_t plane = std::size_t(at.image) * (map.channels / lanes) + block;
-        return ((plane * map.height + at.row) * map.width + at.column) * lanes;
-    }
-
-    /// `x`: the upper left of 6x6 numbers, lines `line` numbers apart.
-    static void source(const float* x, std::size_t line, float* v, std::size_t apart)
-    {
-        both_ways<span, span>([](const auto& d, auto& t) { source_six(d, t); },
-                              [=](int row, int column, Floats& d) { Lane::load(x + row * line + column * lanes, d); },
-                              storing(v, apart));
-    }
-
-    /// The four columns by which the next tile goes on: no prefetcher sees six short lines coming. Beyond the map it fetches
-    /// what is not needed.
-    static void fetch_next_source(const float* x, std::size_t line)
-    {
-#pragma GCC unroll 16
-        for (int row = 0; row < span; ++row) {
-#pragma GCC unroll 16
-            for (int column = span; column < span + tile; ++column) __builtin_prefetch(x + row * line + column * lanes);
-        }
-    }
-
     /// `x`: the upper left of the tile's results. Around the map there are zeros.
-    static void source_at_edge(const WinogradMap& map, const float* x, const Place& at, float* v, std::size_t apart)
+    static void source(const WinogradTiles& order, const float* x, const WinogradPlace& at, float* v, std::size_t apart)
     {
-        alignas(64) float padded[points * lanes];
-        for (int point = 0; point < points; ++point) {
-            const int down = point / span - 1, across = point % span - 1;
-            Floats value{};
-            if (holds(map, at, down, across))
-                Lane::load(x + (std::ptrdiff_t(down) * map.width + across) * lanes, value);
-            Lane::store(value, padded + point * lanes);
+        const std::size_t line = std::size_t(order.width()) * lanes;
+        const float* corner = x - line - lanes;
+        fetch_points(v + 2 * lanes, apart);
+        fetch_next_source(corner, line);
+        if (at.row > 0 && at.column > 0 && at.row + tile < order.height() && at.column + tile < order.width()) {
+            both_ways<span, span>(
+                [](const auto& d, auto& t) { Points::source(d, t); },
+                [=](int row, int column, Floats& d) { Lane::load(corner + row * line + column * lanes, d); },
+                storing(v, apart));
+        } else {
+            source_at_edge(order, corner, at, v, apart);
         }
-        source(padded, span * lanes, v, apart);
     }
 
     /// Also adds the tile's sum to `sums`.
-    static void gradient(const WinogradMap& map, const float* dy, const Place& at, float* z, std::size_t apart,
-                         float* sums)
+    static void gradient(const WinogradTiles& order, const float* dy, const WinogradPlace& at, float* z,
+                         std::size_t apart, float* sums)
     {
-        if (is_whole(map, at))
-            gradient_of<true>(map, dy, at, z, apart, sums);
+        const std::size_t line = std::size_t(order.width()) * lanes;
+        fetch_points(z + 2 * lanes, apart);
+        Floats sum;
+        Lane::load(sums, sum);
+        const auto load = [&](int row, int column, Floats& y) {
+            Lane::load(dy + row * line + column * lanes, y);
+            sum += y;
+        };
+        const auto one_way = [](const auto& y, auto& t) { Points::gradients(y, t); };
+        if (is_whole(at))
+            both_ways<tile, span>(one_way, load, storing(z, apart));
         else
-            gradient_of<false>(map, dy, at, z, apart, sums);
+            some_ways<tile, span>(one_way, {at.rows, at.columns}, load, {at.rows + 2, at.columns + 2},
+                                  storing(z, apart));
+        Lane::store(sum, sums);
     }
 
-    /// `block`: of channels, for the bias.
-    static void result(const WinogradMap& map, const float* m, std::size_t apart, const Place& at, int block,
-                       const WinogradEnd& end, float* y)
+    /// `next`: numbers from here to the next tile's. `bias`: of this block of channels, or null.
+    static void result(const WinogradTiles& order, const float* m, std::size_t next, std::size_t apart,
+                       const WinogradPlace& at, const float* bias, bool relu, float* y)
     {
-        if (is_whole(map, at))
-            result_of<true>(map, m, apart, at, block, end, y);
+        const std::size_t line = std::size_t(order.width()) * lanes;
+        fetch_points(m + next, apart);
+        fetch_next_result(y, line);
+        Floats offset{};
+        if (bias != nullptr) Lane::load(bias, offset);
+        const auto store = [=](int row, int column, const Floats& sum) {
+            Floats value = sum + offset;
+            if (relu) value = value > 0 ? value : Floats{};
+            Lane::store(value, y + row * line + column * lanes);
+        };
+        const auto one_way = [](const auto& t, auto& four) { Points::results(t, four); };
+        if (is_whole(at))
+            both_ways<span, tile>(one_way, loading(m, span, apart), store);
         else
-            result_of<false>(map, m, apart, at, block, end, y);
+            some_ways<span, tile>(one_way, {at.rows + 2, at.columns + 2}, loading(m, span, apart),
+                                  {at.rows, at.columns}, store);
     }
 
     /// `w`: the nine taps of a vector of outputs, `tap_apart` numbers from one to the next.
     static void weights(const float* w, std::size_t tap_apart, float* u, std::size_t apart)
     {
-        both_ways<3, span>([](const auto& g, auto& t) { weights_six(g, t); }, loading(w, 3, tap_apart),
+        both_ways<3, span>([](const auto& g, auto& t) { Points::weights(g, t); }, loading(w, 3, tap_apart),
                            storing(u, apart));
     }
 
     static void weights_gradient(const float* m, std::size_t apart, float* dw, std::size_t tap_apart)
     {
         both_ways<span, 3>(
-            [](const auto& t, auto& g) { weights_three(t, g); }, loading(m, span, apart),
+            [](const auto& t, auto& g) { Points::weights_gradient(t, g); }, loading(m, span, apart),
             [=](int row, int column, const Floats& g) { Lane::store(g, dw + (row * 3 + column) * tap_apart); });
     }
 
     /// A block of weights turned over, and outputs and inputs changed: tap [8 - k][o][i] from tap [k][i][o].
     static void turn(const float* w, float* turned)
     {
-        for (int tap = 0; tap < taps; ++tap) {
-            const float* from = w + (taps - 1 - tap) * lanes * lanes;
-            float* to = turned + tap * lanes * lanes;
-            for (int o = 0; o < lanes; ++o) {
-                for (int i = 0; i < lanes; ++i) to[o * lanes + i] = from[i * lanes + o];
-            }
-        }
+        for (int tap = 0; tap < taps; ++tap)
+            Lane::transpose(w + (taps - 1 - tap) * lanes * lanes, turned + tap * lanes * lanes);
     }
 
   private:
     using Lane = Lanes<lanes>;
     using Floats = typename Lane::Floats;
+    using Points = WinogradPoints<Floats>;
 
     static constexpr int tile = winograd_tile;
-    static constexpr int span = tile + 2;
-    static constexpr int points = winograd_points;
+    static constexpr int span = winograd_span;
 
-    static bool holds(const WinogradMap& map, const Place& at, int down, int across)
+    struct Extent {
+        int rows, columns;
+    };
+
+    static bool is_whole(const WinogradPlace& at) { return at.rows == tile && at.columns == tile; }
+
+    /// Where a tile's points lie, each in a line of its own, to be read or written soon.
+    static void fetch_points(const float* v, std::size_t apart)
     {
-        return at.row + down >= 0 && at.row + down < map.height && at.column + across >= 0 &&
-               at.column + across < map.width;
+#pragma GCC unroll 4
+        for (int point = 0; point < span * span; ++point) __builtin_prefetch(v + point * apart, 1);
     }
 
-    /// Whether none of the tile's results lies beyond the map.
-    static bool is_whole(const WinogradMap& map, const Place& at)
+    /// The four columns by which the tile after the next goes on: no prefetcher sees six short lines coming. Beyond the map it
+    /// fetches what is not needed.
+    static void fetch_next_source(const float* corner, std::size_t line)
     {
-        return at.row + tile <= map.height && at.column + tile <= map.width;
+#pragma GCC unroll 16
+        for (int row = 0; row < span; ++row) {
+#pragma GCC unroll 16
+            for (int column = span + tile; column < span + 2 * tile; ++column)
+                __builtin_prefetch(corner + row * line + column * lanes);
+        }
     }
 
-    template <bool whole>
-    static void gradient_of(const WinogradMap& map, const float* dy, const Place& at, float* z, std::size_t apart,
-                            float* sums)
+    static void fetch_next_result(const float* y, std::size_t line)
     {
-        Floats sum;
-        Lane::load(sums, sum);
-        const auto load = [&](int row, int column, Floats& y) {
-            y = Floats{};
-            if (whole || holds(map, at, row, column))
-                Lane::load(dy + (std::size_t(row) * map.width + column) * lanes, y);
-            sum += y;
-        };
-        both_ways<tile, span>([](const auto& y, auto& t) { gradient_six(y, t); }, load, storing(z, apart));
-        Lane::store(sum, sums);
+#pragma GCC unroll 16
+        for (int row = 0; row < tile; ++row) {
+#pragma GCC unroll 16
+            for (int column = tile; column < 2 * tile; ++column) __builtin_prefetch(y + row * line + column * lanes, 1);
+        }
     }
 
-    template <bool whole>
-    static void result_of(const WinogradMap& map, const float* m, std::size_t apart, const Place& at, int block,
-                          const WinogradEnd& end, float* y)
+    static void source_at_edge(const WinogradTiles& order, const float* corner, const WinogradPlace& at, float* v,
+                               std::size_t apart)
     {
-        Floats bias{};
-        if (end.bias != nullptr) Lane::load(end.bias + block * lanes, bias);
-        const auto store = [&](int row, int column, const Floats& sum) {
-            if (!whole && !holds(map, at, row, column)) return;
-            Floats value = sum + bias;
-            if (end.relu) value = value > 0 ? value : Floats{};
-            Lane::store(value, y + (std::size_t(row) * map.width + column) * lanes);
-        };
-        both_ways<span, tile>([](const auto& t, auto& four) { result_four(t, four); }, loading(m, span, apart), store);
+        const int left = at.column > 0 ? 0 : 1, right = at.columns + (at.column + at.columns < order.width() ? 2 : 1);
+        const int above = at.row > 0 ? 0 : 1, below = at.rows + (at.row + at.rows < order.height() ? 2 : 1);
+        Floats half[span][span] = {};
+        for (int column = left; column < right; ++column) {
+            Floats given[span] = {}, made[span];
+            const float* from = corner + column * lanes;
+#pragma GCC unroll 16
+            for (int row = 0; row < span; ++row) {
+                if (row >= above && row < below)
+                    Lane::load(from + std::size_t(row) * order.width() * lanes, given[row]);
+            }
+            Points::complete(given, at.rows);
+            Points::source(given, made);
+#pragma GCC unroll 16
+            for (int row = 0; row < span; ++row) half[row][column] = made[row];
+        }
+        for (int row = 0; row < at.rows + 2; ++row) {
+            Floats made[span];
+            Points::complete(half[row], at.columns);
+            Points::source(half[row], made);
+#pragma GCC unroll 16
+            for (int column = 0; column < span; ++column) {
+                if (column < at.columns + 2) Lane::store(made[column], v + (row * span + column) * apart);
+            }
+        }
     }
 
     /// Point (row, column) of a vector whose points lie `apart` numbers from each other.
@@ -197,66 +202,30 @@ class WinogradTransforms {
         }
     }
 
-    // ---- one way: a column or a row ----
-    // The points of evaluation are 0, infinity, +-p and +-q. The textbook's, 1 and 2, err three to four times as much.
-
-    static constexpr float p = 0.625F, q = 1.5F;
-    static constexpr float p2 = p * p, q2 = q * q;
-    static constexpr float at_0 = 1 / (p2 * q2), at_p = 1 / (2 * p2 * (p2 - q2)), at_q = 1 / (2 * q2 * (q2 - p2));
-
-    [[gnu::always_inline]] static void source_six(const Floats (&d)[span], Floats (&t)[span])
+    /// The same of a corner of what is given, zeros beyond it, and of a corner of what results.
+    template <int in, int out, class OneWay, class Load, class Store>
+    [[gnu::always_inline]] static void some_ways(const OneWay& one_way, const Extent& from, const Load& load,
+                                                 const Extent& to, const Store& store)
     {
-        const Floats even_p = d[4] - q2 * d[2], odd_p = p * (d[3] - q2 * d[1]);
-        const Floats even_q = d[4] - p2 * d[2], odd_q = q * (d[3] - p2 * d[1]);
-        t[0] = p2 * q2 * d[0] - (p2 + q2) * d[2] + d[4];
-        t[1] = even_p + odd_p;
-        t[2] = even_p - odd_p;
-        t[3] = even_q + odd_q;
-        t[4] = even_q - odd_q;
-        t[5] = p2 * q2 * d[1] - (p2 + q2) * d[3] + d[5];
-    }
-
-    [[gnu::always_inline]] static void result_four(const Floats (&m)[span], Floats (&y)[tile])
-    {
-        const Floats even_p = m[1] + m[2], odd_p = p * (m[1] - m[2]);
-        const Floats even_q = m[3] + m[4], odd_q = q * (m[3] - m[4]);
-        y[0] = m[0] + even_p + even_q;
-        y[1] = odd_p + odd_q;
-        y[2] = p2 * even_p + q2 * even_q;
-        y[3] = p2 * odd_p + q2 * odd_q + m[5];
-    }
-
-    [[gnu::always_inline]] static void weights_six(const Floats (&g)[3], Floats (&u)[span])
-    {
-        const Floats even_p = at_p * (g[0] + p2 * g[2]), odd_p = at_p * p * g[1];
-        const Floats even_q = at_q * (g[0] + q2 * g[2]), odd_q = at_q * q * g[1];
-        u[0] = at_0 * g[0];
-        u[1] = even_p + odd_p;
-        u[2] = even_p - odd_p;
-        u[3] = even_q + odd_q;
-        u[4] = even_q - odd_q;
-        u[5] = g[2];
-    }
-
-    [[gnu::always_inline]] static void gradient_six(const Floats (&y)[tile], Floats (&z)[span])
-    {
-        const Floats even_p = y[0] + p2 * y[2], odd_p = p * (y[1] + p2 * y[3]);
-        const Floats even_q = y[0] + q2 * y[2], odd_q = q * (y[1] + q2 * y[3]);
-        z[0] = y[0];
-        z[1] = even_p + odd_p;
-        z[2] = even_p - odd_p;
-        z[3] = even_q + odd_q;
-        z[4] = even_q - odd_q;
-        z[5] = y[3];
-    }
-
-    [[gnu::always_inline]] static void weights_three(const Floats (&u)[span], Floats (&g)[3])
-    {
-        const Floats even_p = at_p * (u[1] + u[2]), odd_p = at_p * p * (u[1] - u[2]);
-        const Floats even_q = at_q * (u[3] + u[4]), odd_q = at_q * q * (u[3] - u[4]);
-        g[0] = at_0 * u[0] + even_p + even_q;
-        g[1] = odd_p + odd_q;
-        g[2] = p2 * even_p + q2 * even_q + u[5];
+        Floats half[out][in] = {};
+        for (int column = 0; column < from.columns; ++column) {
+            Floats given[in] = {}, made[out];
+#pragma GCC unroll 16
+            for (int row = 0; row < in; ++row) {
+                if (row < from.rows) load(row, column, given[row]);
+            }
+            one_way(given, made);
+#pragma GCC unroll 16
+            for (int row = 0; row < out; ++row) half[row][column] = made[row];
+        }
+        for (int row = 0; row < to.rows; ++row) {
+            Floats made[out];
+            one_way(half[row], made);
+#pragma GCC unroll 16
+            for (int column = 0; column < out; ++column) {
+                if (column < to.columns) store(row, column, made[column]);
+            }
+        }
     }
 };
 

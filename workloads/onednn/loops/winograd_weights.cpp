@@ -14,17 +14,15 @@ constexpr std::size_t small_sums = 1U << 22U;  ///< numbers that an L3 holds
 WinogradWeights::WinogradWeights(const WinogradLoops& loops, const WinogradShape& shape, int threads)
     : loops_(loops),
       shape_(shape),
-      source_{shape.inputs, shape.height, shape.width},
-      result_{shape.outputs, shape.height, shape.width},
       lanes_(loops.lanes),
       threads_(threads),
-      tiles_(shape.batch * source_.tiles())
+      tiles_(shape.batch, shape.height, shape.width)
 {
     const auto all_sums = static_cast<std::size_t>(points) * static_cast<std::size_t>(shape.inputs) *
                           static_cast<std::size_t>(shape.outputs);
     const int least = all_sums > small_sums ? 256 : 64;  // tiles, for sums to be worth loading and storing
     const auto per_tile = static_cast<std::size_t>(points * (shape.inputs + shape.outputs));
-    piece_ = even_piece(tiles_, std::max(least, static_cast<int>(of_l3 / per_tile)));
+    piece_ = even_piece(tiles_.count(), std::max(least, static_cast<int>(of_l3 / per_tile)));
     const auto blocks = static_cast<std::size_t>(input_blocks()) * static_cast<std::size_t>(wide_blocks());
     apart_ = winograd_apart(at_once() ? cell() : cell() * blocks);
 
@@ -57,21 +55,23 @@ WinogradSpread WinogradWeights::spread(int tiles, int channels, int wide) const
 
 WinogradWeights::Piece WinogradWeights::piece(int first, float* scratch) const
 {
-    const int count = std::min(piece_, tiles_ - first);
+    const int count = std::min(piece_, tiles_.count() - first);
     return {.v = scratch,
             .z = scratch + maps_,
             .of_source = spread(count, shape_.inputs, lanes_),
             .of_gradient = spread(count, shape_.outputs, 2 * lanes_),
-            .tiles = count,
+            .tiles = {first, first + count},
             .is_first = first == 0};
 }
 
 void WinogradWeights::correlate(const Piece& piece, int point, int input_block, int wide_block, float* m) const
 {
     const auto at = static_cast<std::size_t>(point);
-    loops_.correlate(piece.v + at * piece.of_source.point + piece.of_source.at(input_block, 0),
-                     piece.z + at * piece.of_gradient.point + piece.of_gradient.at(2 * wide_block, 0), piece.tiles, m,
-                     !piece.is_first);
+    const Range needing = common(tiles_.needing(point), piece.tiles);
+    const int skipped = needing.begin - piece.tiles.begin;
+    loops_.correlate(piece.v + at * piece.of_source.point + piece.of_source.at(input_block, skipped),
+                     piece.z + at * piece.of_gradient.point + piece.of_gradient.at(2 * wide_block, skipped),
+                     needing.end - needing.begin, m, !piece.is_first);
 }
 
 void WinogradWeights::finish_cells(const Piece& piece, Range cells, float* m, float* dw) const
@@ -113,13 +113,13 @@ void WinogradWeights::run(const float* x, const float* dy, float* dw, float* db,
     {
         const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
         const Range cells = share_of(input_blocks() * wide_blocks(), thread, threads);
-        for (int first = 0; first < tiles_; first += piece_) {
+        for (int first = 0; first < tiles_.count(); first += piece_) {
             const Piece now = piece(first, scratch);
-            const Range mine = share_of(now.tiles, thread, threads);
+            const Range mine = share_of(now.tiles.end - first, thread, threads);
             const Range tiles{first + mine.begin, first + mine.end};
-            loops_.maps(source_, x, tiles, scratch + now.of_source.at(0, mine.begin), now.of_source);
-            loops_.gradients(result_, dy, tiles, scratch + maps_ + now.of_gradient.at(0, mine.begin), now.of_gradient,
-                             bias_sums + of_thread * static_cast<std::size_t>(thread));
+            loops_.maps(tiles_, shape_.inputs, x, tiles, scratch + now.of_source.at(0, mine.begin), now.of_source);
+            loops_.gradients(tiles_, shape_.outputs, dy, tiles, scratch + maps_ + now.of_gradient.at(0, mine.begin),
+                             now.of_gradient, bias_sums + of_thread * static_cast<std::size_t>(thread));
 #pragma omp barrier
             if (at_once())
                 finish_cells(now, cells, m + points * apart_ * static_cast<std::size_t>(thread), dw);

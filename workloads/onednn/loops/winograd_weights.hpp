@@ -21,13 +21,13 @@ class WinogradWeights {
         const float* v;
         const float* z;
         WinogradSpread of_source, of_gradient;
-        int tiles;
+        Range tiles;
         bool is_first;
     };
 
-    bool at_once() const { return piece_ == tiles_; }
-    int input_blocks() const { return source_.channels / lanes_; }
-    int wide_blocks() const { return result_.channels / (2 * lanes_); }
+    bool at_once() const { return piece_ == tiles_.count(); }
+    int input_blocks() const { return shape_.inputs / lanes_; }
+    int wide_blocks() const { return shape_.outputs / (2 * lanes_); }
     std::size_t cell() const { return static_cast<std::size_t>(lanes_) * 2 * static_cast<std::size_t>(lanes_); }
     std::size_t cell_at(int input_block, int wide_block) const;
     WinogradSpread spread(int tiles, int channels, int wide) const;
@@ -39,10 +39,9 @@ class WinogradWeights {
 
     const WinogradLoops& loops_;
     WinogradShape shape_;
-    WinogradMap source_, result_;
     int lanes_;
     int threads_;
-    int tiles_;
+    WinogradTiles tiles_;
     int piece_;                                        ///< tiles
     std::size_t apart_;                                ///< numbers from one point's sums to the next
     std::size_t maps_, gradients_, sums_, bias_sums_;  ///< numbers of scratch of all threads

@@ -1,0 +1,271 @@
+#include "analysis/estimate/estimate_tables.hpp"
+
+#include "analysis/text/json_values.hpp"
+#include "analysis/text/words.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+namespace roof::analysis {
+namespace {
+
+constexpr std::string_view machines = "as headed";
+constexpr std::string_view counted = "analytic";
+constexpr std::string_view both = "both";
+
+using Cell = std::function<std::string(const MachineEstimate&)>;
+
+/// Quantities down, machines across.
+class Columns {
+  public:
+    explicit Columns(std::span<const MachineEstimate> estimates) : estimates_(estimates), table_(header()) {}
+
+    void add(const std::string& what, std::string_view known, const Cell& cell)
+    {
+        std::vector<std::string> cells{what};
+        for (const MachineEstimate& estimate : estimates_) cells.push_back(cell(estimate));
+        cells.emplace_back(known);
+        table_.add(std::move(cells));
+    }
+
+    /// For what an estimate has only where its machine has the precision.
+    void add_placed(const std::string& what, std::string_view known, const Cell& cell)
+    {
+        add(what, known, [&](const MachineEstimate& e) { return e.obstacle.empty() ? cell(e) : std::string("-"); });
+    }
+
+    std::string text() const { return table_.text(); }
+
+  private:
+    std::vector<std::string> header() const
+    {
+        std::vector<std::string> cells{""};
+        for (const MachineEstimate& estimate : estimates_)
+            cells.push_back(fmt::format("{} ({})", estimate.machine, name(estimate.known)));
+        cells.emplace_back("known");
+        return cells;
+    }
+
+    std::span<const MachineEstimate> estimates_;
+    Table table_;
+};
+
+std::string flops_per_byte(Intensity intensity)
+{
+    return plain_number(intensity.value);
+}
+
+const LevelEstimate* level_of(const MachineEstimate& estimate, const std::string& level)
+{
+    const auto found = std::ranges::find(estimate.levels, level, &LevelEstimate::name);
+    return found == estimate.levels.end() ? nullptr : &*found;
+}
+
+/// All levels of any machine, nearest first.
+std::vector<std::string> level_names(std::span<const MachineEstimate> estimates)
+{
+    std::vector<std::string> names;
+    for (const MachineEstimate& estimate : estimates)
+        for (const LevelEstimate& level : estimate.levels)
+            if (std::ranges::find(names, level.name) == names.end()) names.push_back(level.name);
+    std::ranges::sort(names, {}, [](const std::string& level) { return std::pair(level == "DRAM", level); });
+    return names;
+}
+
+void add_ceilings(Columns& columns, std::span<const MachineEstimate> estimates)
+{
+    columns.add_placed(fmt::format("peak in {}", traits(estimates.front().request.precision).name), machines,
+                       [](const MachineEstimate& e) { return format_si(e.peak.value, "FLOP/s"); });
+    for (const std::string& name : level_names(estimates)) {
+        const auto at_level = [&](const auto& say) {
+            return [&name, say](const MachineEstimate& e) {
+                const LevelEstimate* const level = level_of(e, name);
+                return level != nullptr ? say(*level) : std::string("-");
+            };
+        };
+        columns.add_placed(name + " bandwidth", machines,
+                           at_level([](const LevelEstimate& l) { return format_si(l.bandwidth.value, "B/s"); }));
+        columns.add_placed(name + " ridge point, FLOP/B", machines,
+                           at_level([](const LevelEstimate& l) { return flops_per_byte(l.ridge); }));
+        columns.add_placed(name + " intensity, FLOP/B", counted, at_level([](const LevelEstimate& l) {
+                               return intensity_text(l.intensity_low, l.intensity_high);
+                           }));
+    }
+}
+
+void add_bound(Columns& columns)
+{
+    columns.add_placed("bound by", both, [](const MachineEstimate& e) {
+        return fmt::format("{}, {}", e.binds_compute ? "compute" : "memory", e.binds);
+    });
+    columns.add_placed("time under compute roof", both,
+                       [](const MachineEstimate& e) { return percent(e.compute_share); });
+    columns.add_placed("time, layer by layer", both,
+                       [](const MachineEstimate& e) { return format_duration(e.layer_by_layer.value); });
+    columns.add_placed("time, without overlap", both,
+                       [](const MachineEstimate& e) { return format_duration(e.without_overlap.value); });
+    columns.add_placed("time, network at once", both, [](const MachineEstimate& e) {
+        return fmt::format("{}, {}", format_duration(e.at_once.value), e.at_once_binds);
+    });
+}
+
+void add_scaling(Columns& columns, const EstimateRequest& request)
+{
+    if (request.devices < 2) return;
+    const auto scaled = [&](const std::string& what, const std::function<Seconds(const ScalingEstimate&)>& time) {
+        columns.add_placed(what, both, [time](const MachineEstimate& e) {
+            return e.scaling ? format_duration(time(*e.scaling).value) : std::string("-");
+        });
+    };
+    columns.add("gradients to all-reduce", counted,
+                [](const MachineEstimate& e) { return format_si(e.footprint.gradients.value, "B"); });
+    scaled(fmt::format("all-reduce over {}", request.link), [](const ScalingEstimate& s) { return s.all_reduce; });
+    scaled("step, all-reduce exposed", [](const ScalingEstimate& s) { return s.exposed; });
+    scaled("step, hidden by backward", [](const ScalingEstimate& s) { return s.hidden; });
+}
+
+void add_throughput(Columns& columns, const EstimateRequest& request)
+{
+    columns.add_placed("images/s at most", both,
+                       [](const MachineEstimate& e) { return plain_number(e.images_per_second()); });
+    columns.add_placed(fmt::format("epoch of {} images", request.images), both,
+                       [](const MachineEstimate& e) { return format_duration(e.epoch().value); });
+}
+
+void add_memory(Columns& columns)
+{
+    const auto bytes = [](Bytes value) { return format_si(value.value, "B"); };
+    columns.add("memory allocated", counted, [&](const MachineEstimate& e) { return bytes(e.footprint.total()); });
+    columns.add("  of it activations", counted, [&](const MachineEstimate& e) { return bytes(e.footprint.kept()); });
+    columns.add("  as PyTorch keeps them", counted,
+                [&](const MachineEstimate& e) { return bytes(e.footprint.kept_by_pytorch()); });
+    columns.add("memory there is", "as told",
+                [&](const MachineEstimate& e) { return e.memory.value > 0 ? bytes(e.memory) : std::string("-"); });
+    columns.add("fits", "as told", [](const MachineEstimate& e) {
+        return e.memory.value <= 0 ? std::string("-") : std::string(e.fits() ? "yes" : "out of memory");
+    });
+    columns.add("largest batch that fits", "as told", [](const MachineEstimate& e) {
+        return e.memory.value > 0 ? std::to_string(e.largest_batch) : std::string("-");
+    });
+}
+
+std::string heading(const EstimateRequest& request)
+{
+    const std::string devices = request.devices < 2 ? "" : fmt::format(" on each of {} devices", request.devices);
+    return fmt::format("{} at batch {}{} in {}, {}: what the roofs allow at best\n", request.model, request.batch,
+                       devices, traits(request.precision).name,
+                       request.passes == Passes::forward ? "forward pass" : "training step");
+}
+
+nlohmann::json scaling_json(const std::optional<ScalingEstimate>& scaling)
+{
+    if (!scaling) return nullptr;
+    return {{"devices", scaling->devices},
+            {"link", scaling->link},
+            {"gradient_bytes", scaling->gradients.value},
+            {"all_reduce_seconds", scaling->all_reduce.value},
+            {"exposed_seconds", scaling->exposed.value},
+            {"hidden_seconds", scaling->hidden.value}};
+}
+
+nlohmann::json memory_json(const MachineEstimate& estimate)
+{
+    const Footprint& footprint = estimate.footprint;
+    return {{"known", name(Known::analytic)},
+            {"total_bytes", footprint.total().value},
+            {"parameter_bytes", footprint.parameters.value},
+            {"gradient_bytes", footprint.gradients.value},
+            {"momentum_bytes", footprint.momentum.value},
+            {"image_bytes", footprint.images.value},
+            {"activation_bytes", footprint.kept().value},
+            {"activation_bytes_pytorch", footprint.kept_by_pytorch().value},
+            {"working_bytes", footprint.working.value},
+            {"available_bytes", json_number(estimate.memory.value)},
+            {"fits", estimate.fits()}};
+}
+
+nlohmann::json levels_json(const MachineEstimate& estimate)
+{
+    nlohmann::json levels = nlohmann::json::array();
+    for (const LevelEstimate& level : estimate.levels) {
+        levels.push_back({{"name", level.name},
+                          {"bytes_per_second", json_number(level.bandwidth.value)},
+                          {"compulsory_bytes", level.low.value},
+                          {"most_bytes", level.high.value},
+                          {"intensity_low", json_number(level.intensity_low.value)},
+                          {"intensity_high", json_number(level.intensity_high.value)},
+                          {"ridge", json_number(level.ridge.value)}});
+    }
+    return levels;
+}
+
+nlohmann::json layers_json(const MachineEstimate& estimate)
+{
+    nlohmann::json layers = nlohmann::json::array();
+    for (const Placement& layer : estimate.layers) {
+        layers.push_back({{"layer", layer.name},
+                          {"kind", layer.kind},
+                          {"phase", roof::name(*layer.phase)},
+                          {"flops", layer.flops.value},
+                          {"compulsory_bytes", layer.levels.empty() ? 0 : layer.levels.back().low.value},
+                          {"seconds", layer.attainable.value},
+                          {"binds", layer.binds}});
+    }
+    return layers;
+}
+
+}  // namespace
+
+std::string to_text(std::span<const MachineEstimate> estimates)
+{
+    if (estimates.empty()) return {};
+    const EstimateRequest& request = estimates.front().request;
+    Columns columns(estimates);
+    add_ceilings(columns, estimates);
+    add_bound(columns);
+    add_scaling(columns, request);
+    add_throughput(columns, request);
+    add_memory(columns);
+    std::string text = heading(request) + '\n' + columns.text() + '\n';
+    for (const MachineEstimate& estimate : estimates)
+        text += fmt::format("{}: {}{}\n", estimate.machine, estimate.title,
+                            estimate.obstacle.empty() ? "" : "; no estimate: " + estimate.obstacle);
+    return text;
+}
+
+nlohmann::json to_json(const MachineEstimate& e)
+{
+    const bool placed = e.obstacle.empty();
+    return {{"machine", json_text(e.machine)},
+            {"title", json_text(e.title)},
+            {"known", name(e.known)},
+            {"obstacle", placed ? nlohmann::json(nullptr) : nlohmann::json(e.obstacle)},
+            {"phase", name(e.request.passes)},
+            {"devices", e.request.devices},
+            {"peak_flops_per_second", placed ? json_number(e.peak.value) : nullptr},
+            {"levels", levels_json(e)},
+            {"bound", placed ? nlohmann::json(e.binds_compute ? "compute" : "memory") : nullptr},
+            {"binds", placed ? nlohmann::json(e.binds) : nullptr},
+            {"compute_share", placed ? json_number(e.compute_share) : nullptr},
+            {"seconds",
+             {{"layer_by_layer", e.layer_by_layer.value},
+              {"at_once", e.at_once.value},
+              {"without_overlap", e.without_overlap.value},
+              {"forward", e.forward.value},
+              {"backward", e.backward.value},
+              {"update", e.update.value}}},
+            {"images_per_second", placed ? json_number(e.images_per_second()) : nullptr},
+            {"epoch_images", e.request.images},
+            {"epoch_seconds", placed ? json_number(e.epoch().value) : nullptr},
+            {"memory", memory_json(e)},
+            {"largest_batch", e.largest_batch},
+            {"scaling", scaling_json(e.scaling)},
+            {"layers", layers_json(e)}};
+}
+
+}  // namespace roof::analysis

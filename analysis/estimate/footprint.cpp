@@ -1,0 +1,188 @@
+#include "analysis/estimate/footprint.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "workloads/model/work.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+namespace roof::analysis {
+namespace {
+
+using model::Graph;
+using model::Layer;
+using model::LayerKind;
+
+constexpr std::array<std::string_view, 2> pass_names{"forward", "step"};
+
+/// A layer whose output lies where its first input lay: it hands it on, or works in its place.
+bool is_in_place(const Layer& layer)
+{
+    const bool keeps_size = layer.kind == LayerKind::average_pool && layer.window.size == 1;
+    return keeps_size || layer.kind == LayerKind::flatten || layer.kind == LayerKind::relu ||
+           layer.kind == LayerKind::add;
+}
+
+/// The layer that made the memory in which this layer's output lies.
+int owner(const Graph& graph, int index)
+{
+    while (is_in_place(graph.layer(index))) index = graph.layer(index).inputs.front();
+    return index;
+}
+
+/// Memory that one layer made, by that layer's index: what came to lie there, and how long the backward pass wants it.
+struct Block {
+    long long values = 0;  ///< of one image; 0 for a layer that made none
+    int needed_by = -1;    ///< the first layer whose backward pass reads it; none if negative: then it is not kept
+    int last_user = 0;     ///< the last layer that took it as an input: from its backward pass on it has a gradient
+    bool kept() const { return needed_by >= 0; }
+};
+
+/// What the backward pass of a layer reads: its input, its output, or neither.
+int read_by_backward(const Graph& graph, int index)
+{
+    const Layer& layer = graph.layer(index);
+    if (layer.kind == LayerKind::relu) return index;
+    const bool reads_input = model::is_contraction(layer.kind) || layer.kind == LayerKind::batch_norm;
+    return reads_input ? layer.inputs.front() : -1;
+}
+
+std::vector<Block> blocks_of(const Graph& graph)
+{
+    const int layers = static_cast<int>(graph.layers().size());
+    std::vector<Block> blocks(static_cast<std::size_t>(layers));
+    const auto block = [&](int index) -> Block& { return blocks[static_cast<std::size_t>(owner(graph, index))]; };
+    for (int index = 1; index < layers; ++index) {
+        if (!is_in_place(graph.layer(index))) block(index).values = graph.layer(index).output.elements();
+        for (const int input : graph.layer(index).inputs) block(input).last_user = index;
+        const int read = read_by_backward(graph, index);
+        if (read >= 0 && !block(read).kept()) block(read).needed_by = index;
+    }
+    block(layers - 1).needed_by = block(layers - 1).last_user = layers - 1;  // the loss
+    blocks.front() = {};                                                     // the images are counted apart
+    return blocks;
+}
+
+long long kept_values(const std::vector<Block>& blocks)
+{
+    long long sum = 0;
+    for (const Block& block : blocks) sum += block.kept() ? block.values : 0;
+    return sum;
+}
+
+/// The most values alive while one layer after another runs forward: what has been kept so far, and what passes by.
+long long most_alive_forward(const std::vector<Block>& blocks)
+{
+    long long most = 0;
+    for (int at = 1; at < static_cast<int>(blocks.size()); ++at) {
+        long long alive = 0;
+        for (int made = 1; made <= at; ++made) {
+            const Block& block = blocks[static_cast<std::size_t>(made)];
+            if (block.kept() || block.last_user >= at) alive += block.values;
+        }
+        most = std::max(most, alive);
+    }
+    return most;
+}
+
+/// The same while they run backward, from the last: what is still to be read, and the gradients under way.
+long long most_alive_backward(const std::vector<Block>& blocks)
+{
+    long long most = 0;
+    for (int at = static_cast<int>(blocks.size()) - 1; at > 0; --at) {
+        long long alive = 0;
+        for (int made = 1; made <= at; ++made) {
+            const Block& block = blocks[static_cast<std::size_t>(made)];
+            if (block.kept() && block.needed_by <= at) alive += block.values;
+            if (block.last_user >= at) alive += block.values;
+        }
+        most = std::max(most, alive);
+    }
+    return most;
+}
+
+/// Over all layers, the most values of one layer's inputs and output.
+long long largest_layer(const Graph& graph)
+{
+    long long most = 0;
+    for (int index = 1; index < static_cast<int>(graph.layers().size()); ++index) {
+        const Layer& layer = graph.layer(index);
+        if (is_in_place(layer)) continue;
+        long long values = layer.output.elements();
+        for (const int input : layer.inputs) values += graph.layer(input).output.elements();
+        most = std::max(most, values);
+    }
+    return most;
+}
+
+long long values_of(const Graph& graph, LayerKind kind)
+{
+    long long sum = 0;
+    for (const Layer& layer : graph.layers()) sum += layer.kind == kind ? layer.output.elements() : 0;
+    return sum;
+}
+
+Bytes bytes(long long values, double each)
+{
+    return Bytes{static_cast<double>(values) * each};
+}
+
+}  // namespace
+
+std::string_view name(Passes passes)
+{
+    return pass_names[static_cast<std::size_t>(passes)];
+}
+
+Passes parse_passes(std::string_view word)
+{
+    const auto* const found = std::ranges::find(pass_names, word);
+    if (found == pass_names.end())
+        throw InputError(unknown_word("phase", word, std::vector<std::string>(pass_names.begin(), pass_names.end())));
+    return static_cast<Passes>(found - pass_names.begin());
+}
+
+Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passes passes)
+{
+    const double stored = traits(precision).storage_bytes;
+    const double trained = std::max(4.0, stored);
+    const bool has_copy = stored < trained;
+    const long long parameters = graph.parameter_count();
+    const std::vector<Block> blocks = blocks_of(graph);
+    const long long kept = kept_values(blocks);
+    const long long winners = values_of(graph, LayerKind::max_pool);
+    Footprint footprint;
+    footprint.parameters = bytes(parameters, trained + (has_copy ? stored : 0));
+    footprint.images = bytes(batch * graph.layer(0).output.elements(), stored);
+    footprint.activations = bytes(batch * kept, stored);
+    footprint.pool_winners = bytes(batch * winners, 1);
+    footprint.masks = bytes(batch * (winners + values_of(graph, LayerKind::dropout)), 1);
+    long long alive = most_alive_forward(blocks);
+    if (passes == Passes::step) {
+        footprint.gradients = footprint.momentum = bytes(parameters, trained);
+        alive = std::max(alive, most_alive_backward(blocks));
+    }
+    footprint.working = bytes(batch * (alive - kept), stored);
+    return footprint;
+}
+
+Bytes inference_bytes(const Graph& graph, int batch, Precision precision)
+{
+    const double stored = traits(precision).storage_bytes;
+    return bytes(graph.parameter_count(), stored) + bytes(batch * graph.layer(0).output.elements(), stored) +
+           bytes(batch * largest_layer(graph), stored);
+}
+
+int largest_batch(const Graph& graph, Precision precision, Passes passes, Bytes memory)
+{
+    // Every part grows with the batch by the same amount for each image.
+    const Bytes one = footprint_of(graph, 1, precision, passes).total();
+    const Bytes each = footprint_of(graph, 2, precision, passes).total() - one;
+    const Bytes fixed = one - each;
+    return memory < one ? 0 : static_cast<int>((memory - fixed) / each);
+}
+
+}  // namespace roof::analysis

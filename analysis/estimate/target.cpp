@@ -1,0 +1,107 @@
+#include "analysis/estimate/target.hpp"
+
+#include "analysis/roofline/roofs.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <algorithm>
+
+namespace roof::analysis {
+namespace {
+
+Rate exactly(double value)
+{
+    return {{value}, {value}, {value}, 0, 0};
+}
+
+Ceiling ceiling_of(const std::string& device, const SheetLevel& level)
+{
+    Ceiling ceiling;
+    ceiling.device = device;
+    ceiling.level = level.name;
+    ceiling.operation = "load";
+    ceiling.rate = exactly(level.bandwidth.value);
+    ceiling.working_set_high = level.capacity;
+    return ceiling;
+}
+
+Ceiling ceiling_of(const std::string& device, Precision precision, FlopRate peak)
+{
+    Ceiling ceiling;
+    ceiling.device = device;
+    ceiling.kind = Role::compute;
+    ceiling.level = "core";
+    ceiling.operation = "fma";
+    ceiling.precision = traits(precision).name;
+    ceiling.rate = exactly(peak.value);
+    return ceiling;
+}
+
+const Device* device_named(const Machine& machine, const std::string& name)
+{
+    const auto found = std::ranges::find(machine.devices, name, &Device::name);
+    return found == machine.devices.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Link& Target::link(const std::string& link_name) const
+{
+    const auto found = std::ranges::find(links, link_name, &Link::name);
+    if (found != links.end()) return *found;
+    std::vector<std::string> names;
+    for (const Link& one : links) names.push_back(one.name);
+    throw InputError(links.empty() ? "'" + name + "' has no links: nothing is known of a way between two of it"
+                                   : unknown_word("link of " + name, link_name, names));
+}
+
+Target target_of(const MachineSheet& sheet)
+{
+    Target target{.name = sheet.name,
+                  .title = sheet.title,
+                  .known = Known::spec,
+                  .device = sheet.kind,
+                  .machine = {},
+                  .ceilings = {},
+                  .memory = sheet.memory(),
+                  .links = sheet.links};
+    target.machine.name = sheet.name;
+    for (const SheetLevel& level : sheet.levels) {
+        target.ceilings.all.push_back(ceiling_of(target.device, level));
+        MeasuredLevel extent;
+        extent.device = target.device;
+        extent.name = level.name;
+        extent.to = level.capacity;
+        target.ceilings.levels.push_back(extent);
+    }
+    for (const auto& [precision, peak] : sheet.peaks)
+        target.ceilings.all.push_back(ceiling_of(target.device, precision, peak));
+    return target;
+}
+
+std::vector<Target> targets_of(const Results& calibration, const std::string& name)
+{
+    const Ceilings ceilings = fit_ceilings(calibration.rows, calibration.machine);
+    std::vector<Target> targets;
+    for (const std::string& device : devices_of(ceilings)) {
+        const Roofs roofs = roofs_of(ceilings, device);
+        if (roofs.levels.empty() || roofs.compute.empty()) continue;
+        const Device* const found = device_named(calibration.machine, device);
+        targets.push_back({.name = name,
+                           .title = found != nullptr ? found->model : device,
+                           .known = Known::measured,
+                           .device = device,
+                           .machine = calibration.machine,
+                           .ceilings = ceilings,
+                           .memory = found != nullptr ? found->memory : Bytes{},
+                           .links = {}});
+    }
+    if (targets.empty())
+        throw InputError("'" + name +
+                         "' holds no ceilings of both bandwidth and compute; `roof calibrate` measures them");
+    if (targets.size() > 1)
+        for (Target& target : targets) target.name += ":" + target.device;
+    return targets;
+}
+
+}  // namespace roof::analysis

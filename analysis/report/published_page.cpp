@@ -1,0 +1,202 @@
+#include "analysis/report/published_page.hpp"
+
+#include "analysis/drawing/style.hpp"
+#include "analysis/drawing/svg.hpp"
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/words.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace roof::analysis {
+namespace {
+
+/// A published rate at the intensity published beside it.
+struct Point {
+    const Assessment* rate = nullptr;
+    double intensity = 0;
+};
+
+std::vector<Point> points_on(const Target& target, std::span<const Assessment> assessments)
+{
+    std::vector<Point> points;
+    for (const Assessment& rate : assessments) {
+        const PublishedNumber& of_rate = rate.published;
+        if (of_rate.quantity != "flop_rate" || of_rate.machine != target.name) continue;
+        const auto beside = std::ranges::find_if(assessments, [&](const Assessment& other) {
+            return other.published.quantity == "intensity" && other.published.machine == of_rate.machine &&
+                   other.published.of.model == of_rate.of.model && other.published.of.batch == of_rate.of.batch;
+        });
+        if (beside != assessments.end()) points.push_back({&rate, beside->published.si});
+    }
+    return points;
+}
+
+/// Precisions of one peak share a line and a name.
+std::map<double, std::string> precisions_by_rate(const Roofs& roofs)
+{
+    std::map<double, std::string> names;
+    for (const Ceiling* roof : roofs.compute) {
+        std::string& name = names[roof->rate.median.value];
+        name += (name.empty() ? "" : ", ") + roof->precision;
+    }
+    return names;
+}
+
+/// Dashed, as everywhere for a roof that was not measured as the work's own.
+void draw_spec_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
+{
+    const double peak = roofs.compute.front()->rate.median.value;
+    double fastest = 0;
+    for (const Ceiling* level : roofs.levels) {
+        const double bandwidth = level->rate.median.value;
+        fastest = std::max(fastest, bandwidth);
+        const double from = std::max(plot.x.low, plot.y.low / bandwidth);
+        svg.open("roof mix", fmt::format("{}: {}, spec", level->level, format_si(bandwidth, "B/s")));
+        svg.line(plot(from, from * bandwidth), plot(peak / bandwidth, peak), "edge");
+        svg.text({plot(from, from * bandwidth).x + 18, plot(from, from * bandwidth).y},
+                 level->level + " " + format_si(bandwidth, "B/s"), "name");
+        svg.close();
+    }
+    for (const auto& [rate, precisions] : precisions_by_rate(roofs)) {
+        const Spot end = plot(plot.x.high, rate);
+        const std::string label = precisions + " " + format_si(rate, "FLOP/s");
+        svg.open("roof mix", label + ", spec");
+        svg.line(plot(std::max(plot.x.low, rate / fastest), rate), end, "edge");
+        svg.text({end.x - 4, end.y - 5}, label, "name", Anchor::end);
+        svg.close();
+    }
+}
+
+/// Beside the spot, or below what is written there already.
+Spot free_place(Spot spot, std::vector<Spot>& taken)
+{
+    constexpr double line = 14;
+    constexpr double length = 110;
+    Spot place{spot.x + 9, spot.y + 4};
+    const auto meets = [&](const Spot& other) {
+        return std::abs(other.x - place.x) < length && std::abs(other.y - place.y) < line;
+    };
+    while (std::ranges::any_of(taken, meets)) place.y += line;
+    taken.push_back(place);
+    return place;
+}
+
+void draw_point(Svg& svg, const LogPlot& plot, const Point& point, std::vector<Spot>& taken)
+{
+    const PublishedNumber& number = point.rate->published;
+    const std::string label = fmt::format("{} b{}", number.of.model, number.of.batch);
+    const Spot spot = plot(point.intensity, number.si);
+    svg.open("point backward",
+             fmt::format("{}, published: {} {} at {} FLOP/B; {}: {}", label, number.value, number.unit,
+                         plain_number(point.intensity), name(point.rate->standing), point.rate->remark));
+    svg.mark(Shape::square, spot, 5, "dot", "");
+    svg.text(free_place(spot, taken), label, "halo");
+    svg.close();
+}
+
+std::string picture(const Target& target, const std::vector<Point>& points)
+{
+    const Roofs roofs = roofs_of(target.ceilings, target.device);
+    const std::optional<Frame> frame = frame_of(target.ceilings);
+    if (!frame || roofs.compute.empty()) return {};
+    double lowest = frame->rate_low;
+    for (const Point& point : points) lowest = std::min(lowest, point.rate->published.si / 2);
+    const LogPlot plot{{frame->intensity_low, frame->intensity_high, 96, 1032},
+                       {lowest, frame->rate_high, 460, 40},
+                       "arithmetic intensity (FLOP/B)",
+                       "rate (FLOP/s)"};
+    const std::string title = fmt::format("{}: published points under the sheet's roofs", target.title);
+    Svg svg(1060, 516, title);
+    draw_axes(
+        svg, plot, ticks(frame->intensity_low, frame->intensity_high, 10),
+        [](double v) { return fmt::format("{:g}", v); }, ticks(frame->rate_low, frame->rate_high, 10),
+        [](double v) { return tick_text(v, "FLOP/s"); });
+    draw_spec_roofs(svg, plot, roofs);
+    std::vector<Spot> taken;
+    for (const Point& point : points) draw_point(svg, plot, point, taken);
+    return fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"scroll\">{}</div></figure>\n", escape(title),
+                       svg.str());
+}
+
+std::string section(std::string_view heading, std::string_view lead, const std::string& body)
+{
+    if (body.empty()) return {};
+    return fmt::format("<section>\n<h2>{}</h2>\n{}{}</section>\n", heading, paragraph(lead, "lead"), body);
+}
+
+std::string pictures(std::span<const Assessment> assessments, std::span<const Target> targets)
+{
+    std::string html;
+    for (const Target& target : targets) {
+        const std::vector<Point> points = points_on(target, assessments);
+        if (!points.empty()) html += picture(target, points);
+    }
+    return html;
+}
+
+std::string numbers_table(std::span<const Assessment> assessments)
+{
+    std::vector<std::vector<Cell>> rows;
+    for (const Assessment& a : assessments) {
+        const PublishedNumber& n = a.published;
+        rows.push_back({Cell::text(n.of.model), Cell::value(std::to_string(n.of.batch)), Cell::text(n.machine),
+                        Cell::text(n.quantity), Cell::value(published_text(n)), Cell::value(estimate_text(a)),
+                        Cell::text(n.how), Cell::text(name(a.standing)), Cell::text(a.remark), Cell::text(n.source)});
+    }
+    return html_table(
+        {"model", "batch", "machine", "quantity", "published", "estimate", "how", "standing", "remark", "source"},
+        rows);
+}
+
+std::string answers_table(std::span<const Answered> answers)
+{
+    std::vector<std::vector<Cell>> rows;
+    for (const Answered& one : answers)
+        rows.push_back({Cell::text(one.hypothesis), Cell::text(name(one.answer)), Cell::text(one.numbers)});
+    return rows.empty() ? std::string{} : html_table({"hypothesis", "answer", "numbers"}, rows);
+}
+
+/// A number beyond a roof is no news: it is a warning.
+std::string warnings(std::span<const Assessment> assessments)
+{
+    std::string html;
+    for (const Assessment& a : assessments) {
+        if (a.standing != Standing::impossible) continue;
+        html += paragraph(fmt::format("{} on {}: {} of {} is impossible: {}.", a.published.of.model,
+                                      a.published.machine, a.published.quantity, published_text(a.published), a.remark),
+                          "warning");
+    }
+    return html;
+}
+
+}  // namespace
+
+std::string published_page(const std::string& study, std::span<const Assessment> assessments,
+                           std::span<const Answered> answers, std::span<const Target> targets)
+{
+    const std::string body =
+        section("Published points",
+                "Squares are published numbers; dashed roofs are the vendor's sheet. Nothing here was measured.",
+                pictures(assessments, targets)) +
+        section("Published numbers", "Each beside what arithmetic and the sheet allow.", numbers_table(assessments)) +
+        section("Hypotheses", "What the study expected, answered by the estimate and by what was measured.",
+                answers_table(answers));
+    return fmt::format(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        "<title>published study {0}</title>\n<style>{1}</style>\n</head>\n<body>\n<header><h1>Published study "
+        "{0}</h1>\n"
+        "{2}</header>\n<main>\n{3}</main>\n</body>\n</html>\n",
+        escape(study), style_sheet(), warnings(assessments), body);
+}
+
+}  // namespace roof::analysis

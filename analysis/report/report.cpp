@@ -1,0 +1,99 @@
+#include "analysis/report/report.hpp"
+
+#include "analysis/drawing/style.hpp"
+#include "analysis/page/page_data.hpp"
+#include "analysis/page/script.hpp"
+#include "analysis/panels/panels.hpp"
+#include "analysis/text/html.hpp"
+#include "ert/method/files.hpp"
+
+#include <fmt/format.h>
+
+namespace roof::analysis {
+
+namespace {
+
+std::string name_of(const Study& study)
+{
+    const std::string machine = study.results.machine.name;
+    const std::string folder = study.results.folder.filename().string();
+    return machine.empty() ? folder : machine + " / " + folder;
+}
+
+std::string contents(const std::vector<const Panel*>& shown)
+{
+    std::string html = "<nav aria-label=\"Panels\">";
+    for (const Panel* panel : shown) html += fmt::format("<a href=\"#{}\">{}</a>", panel->id, escape(panel->heading));
+    return html + "</nav>\n";
+}
+
+/// The panel over all studies; empty if none has anything to show.
+std::string section(const Panel& panel, const std::vector<Study>& studies)
+{
+    std::string body;
+    for (std::size_t i = 0; i < studies.size(); ++i) {
+        const std::string part = panel.render(studies[i], fmt::format("{}-{}", panel.id, i));
+        if (part.empty()) continue;
+        if (studies.size() > 1) body += fmt::format("<h3>{}</h3>\n", escape(name_of(studies[i])));
+        body += part;
+    }
+    if (body.empty()) return body;
+    return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}{}</section>\n", panel.id, escape(panel.heading),
+                       paragraph(panel.sentence, "lead"), body);
+}
+
+std::string head(const std::vector<Study>& studies)
+{
+    std::string html = "<header><h1>Training steps under measured roofs</h1>\n";
+    for (const Study& study : studies) {
+        html += paragraph(
+            name_of(study) + (study.results.machine.cpu_model.empty() ? "" : ", " + study.results.machine.cpu_model),
+            "subject");
+        const std::string warning = calibration_warning(study);
+        if (!warning.empty()) html += paragraph(warning, "warning");
+    }
+    return html + "</header>\n";
+}
+
+/// The page's data and its script; without a script, a sentence that says so.
+std::string scripts(const std::vector<Study>& studies)
+{
+    if (page_script().empty())
+        return paragraph("This page is static: roof was built without npm, which brings its charts.", "legend");
+    return fmt::format("<script type=\"application/json\" id=\"roof-data\">{}</script>\n<script>{}</script>\n",
+                       script_text(page_json(studies)), page_script());
+}
+
+/// Nothing is fetched, and no script runs but the one this hash is of.
+std::string security_policy()
+{
+    const std::string script = page_script().empty() ? "" : fmt::format("; script-src 'sha256-{}'", page_script_hash());
+    return "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:" + script;
+}
+
+}  // namespace
+
+std::string report_html(const std::vector<Study>& studies)
+{
+    std::string body;
+    std::vector<const Panel*> shown;
+    for (const Panel& panel : panels()) {
+        const std::string part = section(panel, studies);
+        if (part.empty()) continue;
+        shown.push_back(&panel);
+        body += part;
+    }
+    return fmt::format(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+        "<title>roof report</title>\n<style>{}</style>\n</head>\n<body>\n{}{}<main>\n{}</main>\n{}</body>\n</html>\n",
+        security_policy(), style_sheet(), head(studies), contents(shown), body, scripts(studies));
+}
+
+void write_report(const std::vector<Study>& studies, const std::filesystem::path& html)
+{
+    write_file(html, report_html(studies));
+}
+
+}  // namespace roof::analysis

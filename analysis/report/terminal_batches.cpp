@@ -1,0 +1,143 @@
+// Batch trajectories for a terminal: a small chart for each model.
+#include "analysis/drawing/canvas.hpp"
+#include "analysis/drawing/frame.hpp"
+#include "analysis/report/terminal.hpp"
+#include "analysis/text/narrow.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr int margin = 10;  ///< columns of the rate axis: "    123 |"
+constexpr int rows = 8;
+constexpr int narrowest = 40;
+constexpr int widest = 72;
+constexpr double air = 1.15;  ///< between the marks and the frame, as a factor
+
+using Rates = std::map<long long, double>;     ///< images per second by batch
+using Series = std::map<std::string, Rates>;   ///< by what it ran on
+using Models = std::map<std::string, Series>;  ///< by model
+
+std::string series_name(const Measurement& row)
+{
+    const std::string data = data_of(row);
+    const int threads = threads_of(row);
+    return fmt::format("{} on {}{}{}", precision_of(row), place_text(row),
+                       threads > 0 ? ", " + threads_text(threads) : "",
+                       data == "-" || data == "synthetic" ? "" : ", " + data);
+}
+
+Models models_of(const Study& study)
+{
+    Models models;
+    for (const Measurement* row : step_rows(study.results.rows))
+        if (row->status == Status::ok && batch_of(*row) > 0 && row->seconds.median.value > 0)
+            models[printable(model_of(*row))][printable(series_name(*row))].try_emplace(
+                batch_of(*row), row->images() / row->seconds.median.value);
+    std::erase_if(models, [](const auto& model) {
+        return std::ranges::none_of(model.second, [](const auto& series) { return series.second.size() > 1; });
+    });
+    return models;
+}
+
+struct Plot {
+    Canvas canvas;
+    LogScale across;
+    LogScale down;
+
+    Plot(const Series& all, int columns, bool plain) : canvas(columns, rows, plain)
+    {
+        double low = INFINITY, high = 0;
+        double first = INFINITY, last = 0;
+        for (const auto& [name, rates] : all)
+            for (const auto& [batch, rate] : rates) {
+                low = std::min(low, rate);
+                high = std::max(high, rate);
+                first = std::min(first, static_cast<double>(batch));
+                last = std::max(last, static_cast<double>(batch));
+            }
+        // The last letter has a cell of its own, however wide a cell is in dots.
+        across = {first, last, 0, canvas.dots_across() - 1.0};
+        down = {low / air, high * air, canvas.dots_down() - 1.0, 0};
+    }
+
+    int column(double batch) const { return static_cast<int>(across(batch)) * canvas.columns() / canvas.dots_across(); }
+    int row(double rate) const { return static_cast<int>(down(rate)) * canvas.rows() / canvas.dots_down(); }
+};
+
+/// Straight lines from batch to batch, with the letter at each that was measured.
+void draw(Plot& plot, const Rates& rates, char letter)
+{
+    for (auto to = std::next(rates.begin()); to != rates.end(); ++to) {
+        const auto from = std::prev(to);
+        const double begin = plot.across(static_cast<double>(from->first));
+        const double end = plot.across(static_cast<double>(to->first));
+        for (double x = begin; x <= end; ++x) {
+            const double share = (x - begin) / std::max(1.0, end - begin);
+            const double y = plot.down(from->second) + share * (plot.down(to->second) - plot.down(from->second));
+            plot.canvas.dot(static_cast<int>(x), static_cast<int>(std::lround(y)), '.');
+        }
+    }
+    for (const auto& [batch, rate] : rates)
+        plot.canvas.write(plot.column(static_cast<double>(batch)), plot.row(rate), std::string(1, letter));
+}
+
+/// The batches below their columns; one that would touch the one before it is left out.
+std::string batch_axis(const Plot& plot, const Series& all)
+{
+    Canvas line(plot.canvas.columns(), 1, true);
+    for (const auto& [name, rates] : all)
+        for (const auto& [batch, rate] : rates) {
+            const std::string text = std::to_string(batch);
+            const int length = static_cast<int>(text.size());
+            const int at = std::min(plot.column(static_cast<double>(batch)), line.columns() - length);
+            if (line.free(std::max(0, at - 1), 0, std::min(length + 2, line.columns() - std::max(0, at - 1))))
+                line.write(at, 0, text);
+        }
+    return std::string(margin, ' ') + line.lines().front() + "\n";
+}
+
+std::string chart(const Series& all, int columns, bool plain)
+{
+    Plot plot(all, columns, plain);
+    char letter = 'a';
+    for (const auto& [name, rates] : all) draw(plot, rates, letter == 'z' ? letter : letter++);
+    std::string text;
+    const std::vector<std::string> lines = plot.canvas.lines();
+    for (int row = 0; row < rows; ++row) {
+        const bool marked = row == 0 || row == rows - 1;
+        text += fmt::format("{:>{}} {}{}\n", marked ? plain_number(row == 0 ? plot.down.high : plot.down.low) : "",
+                            margin - 2, plain ? "|" : "│", lines[static_cast<std::size_t>(row)]);
+    }
+    return text + batch_axis(plot, all);
+}
+
+}  // namespace
+
+std::string terminal_batches(const Study& study, int width, bool plain)
+{
+    const int wide = std::max(narrowest, width);
+    std::string text;
+    for (const auto& [model, series] : models_of(study)) {
+        text += text.empty() ? "" : "\n";
+        text += fitted_lines(model + ": images/s of the median step (measured) over the batch", wide);
+        text += chart(series, std::min(wide, widest) - margin, plain);
+        std::vector<std::string> names;
+        for (const auto& [name, rates] : series)
+            names.push_back(
+                fmt::format("{} {}", static_cast<char>('a' + std::min<std::size_t>(25, names.size())), name));
+        text += fitted_items("", names, wide);
+    }
+    return text;
+}
+
+}  // namespace roof::analysis

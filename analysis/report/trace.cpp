@@ -1,0 +1,115 @@
+#include "analysis/report/trace.hpp"
+
+#include "analysis/text/json_values.hpp"
+#include "analysis/text/words.hpp"
+#include "ert/base/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace roof::analysis {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr int process = 1;
+
+/// Whole nanoseconds: they add up without a rounding that would make neighbours overlap.
+long long nanoseconds(double seconds)
+{
+    return std::llround(std::max(0.0, seconds) * 1e9);
+}
+
+json microseconds(long long nanosecond)
+{
+    return static_cast<double>(nanosecond) / 1000;
+}
+
+json name_event(const char* what, int track, const std::string& name)
+{
+    return {{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", track}, {"args", {{"name", json_text(name)}}}};
+}
+
+json slice(int track, const std::string& name, long long from, long long length, json arguments)
+{
+    return {{"ph", "X"},
+            {"name", json_text(printable(name))},
+            {"pid", process},
+            {"tid", track},
+            {"ts", microseconds(from)},
+            {"dur", microseconds(length)},
+            {"args", std::move(arguments)}};
+}
+
+json arguments_of(const Placement& p)
+{
+    return {{"kind", json_text(p.kind)},
+            {"phase", p.phase ? std::string(roof::name(*p.phase)) : ""},
+            {"implementation", json_text(p.implementation)},
+            {"flops", json_number(p.flops.value)},
+            {"time", with_interval(p.seconds, "s")},
+            {"bound", json_text(claim_text(p))},
+            {"reached", p.binds.empty() ? "-" : percent(p.fraction)}};
+}
+
+/// Lays slices on tracks, each after the one before.
+class Timeline {
+  public:
+    enum Track { step_track = 1, phase_track, layer_track };
+
+    long long add_layer(const Placement& p, long long at)
+    {
+        const long long length = nanoseconds(p.seconds.median.value);
+        events_.push_back(slice(layer_track, p.name, at, length, arguments_of(p)));
+        return at + length;
+    }
+    void add(Track track, const std::string& name, long long from, long long length, json arguments)
+    {
+        events_.push_back(slice(track, name, from, length, std::move(arguments)));
+    }
+    void add_names(const std::string& device)
+    {
+        events_.push_back(name_event("process_name", 0, device));
+        events_.push_back(name_event("thread_name", step_track, "step"));
+        events_.push_back(name_event("thread_name", phase_track, "phases"));
+        events_.push_back(name_event("thread_name", layer_track, "layers, end to end"));
+    }
+    json take() { return std::move(events_); }
+
+  private:
+    json events_ = json::array();
+};
+
+}  // namespace
+
+json trace_of(const Study& study, const Measurement& row)
+{
+    const std::array<std::pair<Phase, const Estimate<Seconds>*>, 3> phases{
+        {{Phase::forward, &row.forward}, {Phase::backward, &row.backward}, {Phase::update, &row.update}}};
+    const std::string id = row.id();
+    Timeline line;
+    line.add_names(row.device);
+    long long now = 0;
+    for (const auto& [phase, seconds] : phases) {
+        const long long begin = now;
+        long long layers_end = begin;
+        for (const Placement& p : study.placements)
+            if (p.scope == Scope::layer && p.row == id && p.phase == phase) layers_end = line.add_layer(p, layers_end);
+        now = std::max(layers_end, begin + nanoseconds(seconds->median.value));
+        if (now > begin)
+            line.add(Timeline::phase_track, std::string(roof::name(phase)), begin, now - begin, json::object());
+    }
+    const long long length = std::max(now, nanoseconds(row.seconds.median.value));
+    line.add(Timeline::step_track, id, 0, length, {{"time", with_interval(row.seconds, "s")}});
+    return {
+        {"traceEvents", line.take()},
+        {"displayTimeUnit", "ms"},
+        {"otherData",
+         {{"row", json_text(id)},
+          {"note",
+           "medians over all launches, laid end to end in the order the layers run; not a recording of one step"}}}};
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,55 @@
+#include "analysis/roofline/describe.hpp"
+
+#include "analysis/text/words.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+namespace roof::analysis {
+
+std::string title_of(const Placement& p)
+{
+    std::string title = p.model;
+    if (p.batch > 0) title += fmt::format(", batch {}", p.batch);
+    if (!p.precision.empty()) title += ", " + p.precision;
+    title += " on " + p.device;
+    if (p.threads > 0) title += ", " + threads_text(p.threads);
+    return title;
+}
+
+std::string explain(const Placement& p)
+{
+    std::string what = p.name;
+    if (p.scope == Scope::step && p.batch > 0) what += fmt::format(" batch {} step", p.batch);
+    if (p.scope == Scope::layer && p.phase) what += fmt::format(" {}", roof::name(*p.phase));
+    std::string text =
+        fmt::format("{}: {} in {}", what, format_si(p.flops.value, "FLOP"), with_interval(p.seconds, "s"));
+    if (p.flops.value > 0) text += " = " + format_si(p.rate.median.value, "FLOP/s");
+    if (!p.levels.empty()) {
+        const LevelPlacement& far = p.levels.back();
+        text += fmt::format("; {} at least to {}, {} FLOP/B", format_si(far.low.value, "B"), far.level,
+                            intensity_text(far.intensity_low, far.intensity_high));
+    }
+    if (p.link)
+        text += fmt::format("; {} over each link, {} FLOP/B", format_si(p.link->low.value, "B"),
+                            plain_number(p.link->intensity_high.value, 2));
+    if (!p.binds.empty())
+        text += fmt::format("; the {} roof allows {}: {} reached", p.binds, format_duration(p.attainable.value),
+                            percent(p.fraction));
+    return text + ".";
+}
+
+std::string remarks_on(const Placement& p)
+{
+    if (p.levels.empty() || !(p.flops.value > 0)) return {};
+    const LevelPlacement& far = p.levels.back();
+    std::string text;
+    if (is_above(far, p.rate.median))
+        text += fmt::format(" Above the {} roof: part of these bytes was still in a cache.", far.level);
+    if (far.high > far.low && far.roof.value > 0)
+        text += fmt::format(" Moved at every use (no reuse) they would be {} and take {} at {}'s roof.",
+                            format_si(far.high.value, "B"), format_duration((far.high / far.roof).value), far.level);
+    return text;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,123 @@
+#include "analysis/roofline/group_roofs.hpp"
+
+#include "analysis/roofline/roofs.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/device_group.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace roof::analysis {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Intervals add as if all devices were at the same end of theirs: no narrower than the truth.
+void add(Rate& sum, const Rate& rate)
+{
+    sum.median += rate.median;
+    sum.low += rate.low;
+    sum.high += rate.high;
+    sum.n = std::min(sum.n, rate.n);
+}
+
+/// Under the group's name. What holds for one device alone, its clock and its samples' modes, is left out.
+Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& parts)
+{
+    const Ceiling& first = *parts.front();
+    Ceiling sum;
+    sum.device = group;
+    sum.kind = first.kind;
+    sum.level = first.level;
+    sum.operation = first.operation;
+    sum.precision = first.precision;
+    sum.isa = first.isa;
+    sum.devices = static_cast<int>(parts.size());
+    sum.rate = first.rate;
+    sum.variant = "measured, added: " + first.device;
+    for (const Ceiling* part : std::span(parts).subspan(1)) {
+        add(sum.rate, part->rate);
+        sum.variant += " + " + part->device;
+    }
+    for (const Ceiling* part : parts) {
+        sum.steadiness = std::max(sum.steadiness, part->steadiness);
+        sum.disturbed = sum.disturbed || part->disturbed;
+        sum.working_set_low += part->working_set_low;
+        sum.working_set_high += part->working_set_high;
+    }
+    return sum;
+}
+
+/// One of each device; none if any has nothing.
+template <class Find>
+std::optional<std::vector<const Ceiling*>> of_each(const std::vector<Roofs>& devices, const Find& find)
+{
+    std::vector<const Ceiling*> found;
+    for (const Roofs& roofs : devices) {
+        const Ceiling* const one = find(roofs);
+        if (one == nullptr) return std::nullopt;
+        found.push_back(one);
+    }
+    return found;
+}
+
+const Ceiling* level_of(const Roofs& roofs, const std::string& name)
+{
+    const auto found = std::ranges::find(roofs.levels, name, &Ceiling::level);
+    return found == roofs.levels.end() ? nullptr : *found;
+}
+
+std::optional<MeasuredLevel> sum_of(const std::string& group, const Names& devices, const MeasuredLevel& first,
+                                    const std::vector<MeasuredLevel>& all)
+{
+    MeasuredLevel sum = first;
+    sum.device = group;
+    for (const std::string& device : std::span(devices).subspan(1)) {
+        const auto same = [&](const MeasuredLevel& one) { return one.device == device && one.name == first.name; };
+        const auto found = std::ranges::find_if(all, same);
+        if (found == all.end()) return std::nullopt;
+        sum.from += found->from;
+        sum.to += found->to;
+        sum.reported += found->reported;
+        sum.beyond += found->beyond;
+        sum.contradiction = sum.contradiction || found->contradiction;
+    }
+    return sum;
+}
+
+void add_group(Ceilings& ceilings, const std::string& group, const Names& devices)
+{
+    std::vector<Roofs> roofs;
+    for (const std::string& device : devices) roofs.push_back(roofs_of(ceilings, device));
+    std::vector<Ceiling> sums;
+    for (const Ceiling* level : roofs.front().levels) {
+        if (const auto parts = of_each(roofs, [&](const Roofs& one) { return level_of(one, level->level); }))
+            sums.push_back(sum_of(group, *parts));
+    }
+    for (const Ceiling* compute : roofs.front().compute) {
+        if (const auto parts = of_each(roofs, [&](const Roofs& one) { return one.precision(compute->precision); }))
+            sums.push_back(sum_of(group, *parts));
+    }
+    std::vector<MeasuredLevel> levels;
+    for (const MeasuredLevel& level : ceilings.levels) {
+        if (level.device != devices.front()) continue;
+        if (auto sum = sum_of(group, devices, level, ceilings.levels)) levels.push_back(std::move(*sum));
+    }
+    std::ranges::move(sums, std::back_inserter(ceilings.all));
+    std::ranges::move(levels, std::back_inserter(ceilings.levels));
+}
+
+}  // namespace
+
+Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows)
+{
+    std::set<std::string> groups;
+    for (const Measurement& row : rows) {
+        if (row.role == Role::step && devices_in(row.device).size() > 1) groups.insert(row.device);
+    }
+    for (const std::string& group : groups) add_group(ceilings, group, devices_in(group));
+    return ceilings;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,358 @@
+#include "analysis/roofline/place.hpp"
+
+#include "analysis/roofline/link.hpp"
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/text/rows.hpp"
+#include "ert/method/device_group.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace roof::analysis {
+
+namespace {
+
+struct ByteInterval {
+    Bytes low;
+    Bytes high;
+};
+
+/// The roofs over one row, with what the caches nearer to the core than each level hold.
+struct Overhead {
+    Roofs roofs;
+    const Ceiling* compute = nullptr;
+    std::vector<Bytes> nearer;  ///< as roofs.levels
+    std::string note;
+};
+
+/// Instances of a cache that so many threads reach when they take one core after the other.
+double instances_reached(const MemoryLevel& level, int smt, int threads)
+{
+    const int cores_each = std::max(1, level.shared_by / std::max(1, smt));
+    return std::clamp((threads + cores_each - 1) / cores_each, 1, std::max(1, level.instances));
+}
+
+/// Capacity of a level for the threads of the row, from the size measured with the most threads.
+Bytes capacity(const std::string& level, const Ceilings& ceilings, const Machine& machine, const std::string& device,
+               int threads)
+{
+    Bytes measured{};
+    for (const MeasuredLevel& found : ceilings.levels)
+        if (found.device == device && found.name == level) measured = found.to;
+    for (const Device& candidate : machine.devices)
+        for (const MemoryLevel& reported : candidate.levels)
+            if (candidate.name == device && reported.name == level)
+                return measured * (instances_reached(reported, machine.smt, threads) /
+                                   instances_reached(reported, machine.smt, ceilings.most_threads(device)));
+    return measured;
+}
+
+void remark(std::string& note, const std::string& more)
+{
+    if (!note.empty()) note += "; ";
+    note += more;
+}
+
+Overhead look_up(const Measurement& row, const Ceilings& ceilings, const Machine& machine)
+{
+    const int threads = threads_of(row);
+    Overhead over{roofs_of(ceilings, row.device, threads), nullptr, {}, {}};
+    if (over.roofs.empty()) {
+        if (devices_in(row.device).size() > 1)
+            over.note = "roofs of several devices are those of each, added: calibrate each of them";
+        return over;
+    }
+    // A counter's bytes are those at the farthest level, and say nothing of the others.
+    if (row.work.known == Known::counter && over.roofs.levels.size() > 1)
+        over.roofs.levels.erase(over.roofs.levels.begin(), over.roofs.levels.end() - 1);
+    over.compute = over.roofs.precision(precision_of(row));
+    if (threads > 0 && over.roofs.threads != threads)
+        remark(over.note, "no ceiling was measured with " + std::to_string(threads) + " threads; those of " +
+                              std::to_string(over.roofs.threads) + " stand in");
+    if (!over.compute) remark(over.note, "no compute roof was measured for " + precision_of(row));
+    Bytes held{};
+    for (const Ceiling* level : over.roofs.levels) {
+        over.nearer.push_back(held);
+        held = std::max(
+            held, capacity(level->level, ceilings, machine, row.device, threads > 0 ? threads : over.roofs.threads));
+    }
+    return over;
+}
+
+ByteInterval traffic(const Work& work, Bytes nearer)
+{
+    const bool fits = work.compulsory <= nearer;
+    return {work.compulsory, fits ? work.compulsory : std::max(work.compulsory, work.no_reuse)};
+}
+
+/// Per level, over all works: layers run one after another, so each one's footprint is judged alone.
+std::vector<ByteInterval> traffic(const std::vector<const Work*>& works, const Overhead& over)
+{
+    std::vector<ByteInterval> sums(over.nearer.size());
+    for (const Work* work : works)
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            const ByteInterval one = traffic(*work, over.nearer[i]);
+            sums[i].low += one.low;
+            sums[i].high += one.high;
+        }
+    return sums;
+}
+
+/// FLOPs that are computed: the model's, unless the algorithm is known to do with others.
+Flops computed(const Work& work)
+{
+    return work.executed.value > 0 ? work.executed : work.flops;
+}
+
+Flops sum_of(const std::vector<const Work*>& works, Flops (*flops)(const Work&))
+{
+    Flops sum{};
+    for (const Work* work : works) sum += flops(*work);
+    return sum;
+}
+
+std::string why_above(bool compute, bool executed_is_known)
+{
+    if (compute && executed_is_known)
+        return "above the compute roof even by the FLOPs that the algorithm executes: the calibration was disturbed or "
+               "is out "
+               "of date: calibrate again";
+    return compute ? "above the compute roof: taps on padding are counted but need no arithmetic, and some algorithms "
+                     "do with fewer multiplications than are counted; if neither holds, the calibration was disturbed: "
+                     "calibrate "
+                     "again"
+                   : "above the bandwidth roof: operands left in a cache by the layer before are counted as traffic";
+}
+
+/// The roof that allows a piece of work the least, and the time it allows.
+struct Limit {
+    Seconds time;
+    std::string roof;
+    bool compute = false;
+};
+
+Limit limit_of(const Work& work, const Overhead& over)
+{
+    Limit limit;
+    const auto offer = [&](Seconds time, const std::string& roof, bool compute) {
+        if (time > limit.time) limit = {time, roof, compute};
+    };
+    for (const Ceiling* level : over.roofs.levels)
+        if (level->rate.median.value > 0)
+            offer(work.compulsory / ByteRate{level->rate.median.value}, level->level, false);
+    if (over.compute) offer(computed(work) / FlopRate{over.compute->rate.median.value}, over.compute->precision, true);
+    return limit;
+}
+
+/// Works run one after another, so the times their roofs allow add up; what binds is the roof that most of that time is
+/// spent under.
+void bind(Placement& p, const std::vector<const Work*>& works, const Overhead& over)
+{
+    std::map<std::string, Limit> under;
+    for (const Work* work : works) {
+        const Limit limit = limit_of(*work, over);
+        p.attainable += limit.time;
+        Limit& sum = under[limit.roof];
+        sum = {sum.time + limit.time, limit.roof, limit.compute};
+    }
+    const auto longest = std::max_element(under.begin(), under.end(),
+                                          [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+    if (longest == under.end()) return;
+    p.binds = longest->second.roof;
+    p.binds_compute = longest->second.compute;
+    if (p.binds.empty() || p.seconds.median.value <= 0) return;
+    p.fraction = p.attainable / p.seconds.median;
+    p.headroom = std::max(Seconds{}, p.seconds.median - p.attainable);
+    p.above = p.fraction > 1;
+    if (p.above) remark(p.note, why_above(p.binds_compute, p.executed.value > 0));
+}
+
+/// The rate is the model's FLOPs over time, so it may lie above a roof that the executed FLOPs stay below.
+void explain_rate(Placement& p)
+{
+    if (p.above || p.executed.value <= 0 || p.rate.median <= p.compute_roof || p.compute_roof.value <= 0) return;
+    const auto share = std::lround(100 * p.executed / p.flops);
+    remark(p.note,
+           "the rate is above the compute roof since it counts the model's FLOPs: the algorithm at work executes " +
+               std::to_string(share) + "% of them");
+}
+
+/// `works` is never empty.
+Placement settle(Placement p, Flops flops, const std::vector<const Work*>& works, const Overhead& over)
+{
+    p.flops = flops;
+    const Flops saved = sum_of(works, [](const Work& work) { return work.flops; }) - sum_of(works, computed);
+    if (saved != Flops{}) p.executed = flops - saved;
+    p.known = works.front()->known;
+    p.rate = p.flops / p.seconds;
+    p.roof_threads = over.roofs.threads;
+    p.note = over.note;
+    if (over.compute) p.compute_roof = {over.compute->rate.median.value};
+    const std::vector<ByteInterval> bytes = traffic(works, over);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const auto [low, high] = bytes[i];
+        const Ceiling& roof = *over.roofs.levels[i];
+        p.levels.push_back({roof.level,
+                            low,
+                            high,
+                            p.known,
+                            high.value > 0 ? p.flops / high : Intensity{},
+                            low.value > 0 ? p.flops / low : Intensity{},
+                            {roof.rate.median.value}});
+    }
+    bind(p, works, over);
+    explain_rate(p);
+    return p;
+}
+
+Placement place_step(Placement p, const Measurement& row, const Overhead& over)
+{
+    p.name = p.model;
+    p.seconds = row.seconds;
+    std::vector<const Work*> works;
+    for (const PartMeasurement& part : row.parts) works.push_back(&part.part.work);
+    if (works.empty()) works.push_back(&row.work);
+    return settle(std::move(p), row.work.flops, works, over);
+}
+
+/// The link's roof over a whole step. Messages may go beside the step's own work, so the longer of the two times is the least. The
+/// roofs that claims are drawn from are others: where the link binds, it alone is claimed.
+void place_under_link(Placement& p, const Measurement& row, const Ceilings& ceilings)
+{
+    if (devices_in(row.device).size() < 2 || p.levels.empty() || !(row.messages.value > 0)) return;
+    const Ceiling* const link = link_between_gpus(ceilings);
+    if (link == nullptr) return remark(p.note, "no link between the devices was measured");
+    const Bytes bytes = link_bytes(row);
+    const ByteRate roof{link->rate.median.value};
+    const Intensity intensity = p.flops / bytes;
+    p.link = LevelPlacement{"link", bytes, bytes, Known::analytic, intensity, intensity, roof};
+    const Seconds least = bytes / roof;
+    if (least <= p.attainable) return;
+    p.attainable = least;
+    p.binds = p.link->level;
+    p.binds_compute = false;
+    p.claims = {{p.binds, 1}};
+    p.fraction = least / p.seconds.median;
+    p.headroom = std::max(Seconds{}, p.seconds.median - least);
+    p.above = p.fraction > 1;
+    if (p.above) remark(p.note, "above the link's roof: the calibration was disturbed: calibrate again");
+}
+
+void place_phases(std::vector<Placement>& placements, const Placement& blank, const Measurement& row,
+                  const Overhead& over)
+{
+    const std::array<std::pair<Phase, const Estimate<Seconds>*>, 3> phases{
+        {{Phase::forward, &row.forward}, {Phase::backward, &row.backward}, {Phase::update, &row.update}}};
+    for (const auto& [phase, seconds] : phases) {
+        std::vector<const Work*> works;
+        for (const PartMeasurement& part : row.parts)
+            if (part.part.phase == phase) works.push_back(&part.part.work);
+        if (works.empty() || seconds->median.value <= 0) continue;
+        Placement p = blank;
+        p.scope = Scope::phase;
+        p.phase = phase;
+        p.name = roof::name(phase);
+        p.seconds = *seconds;
+        const Flops flops = sum_of(works, [](const Work& work) { return work.flops; });
+        placements.push_back(settle(std::move(p), flops, works, over));
+    }
+}
+
+Placement place_layer(Placement p, const PartMeasurement& part, const Overhead& over)
+{
+    p.scope = Scope::layer;
+    p.phase = part.part.phase;
+    p.name = part.part.layer;
+    p.kind = part.part.kind;
+    p.implementation = part.part.implementation;
+    p.seconds = part.seconds;
+    return settle(std::move(p), part.part.work.flops, {&part.part.work}, over);
+}
+
+/// Seconds for one line of memory; 0 if it was not measured.
+double latency_of_memory(const Ceilings& ceilings, const std::string& device)
+{
+    double seconds = 0;
+    for (const Ceiling& c : ceilings.all)
+        if (c.kind == Role::latency && c.device == device && c.condition.empty())
+            seconds = std::max(seconds, c.per_access().value);
+    return seconds;
+}
+
+Seconds shortest_layer(const std::vector<Placement>& placements)
+{
+    Seconds shortest{INFINITY};
+    for (const Placement& p : placements)
+        if (p.scope == Scope::layer && p.seconds.median.value > 0) shortest = std::min(shortest, p.seconds.median);
+    return shortest;
+}
+
+/// Launch and latency, for layers that no roof explains.
+void look_beyond_roofs(std::vector<Placement>& placements, double seconds_per_line)
+{
+    constexpr double line = 64;
+    constexpr double near = 2;
+    const double shortest = shortest_layer(placements).value;
+    for (Placement& p : placements) {
+        if (p.scope != Scope::layer || p.levels.empty()) continue;
+        const double time = p.seconds.median.value;
+        const double chain = p.levels.front().low.value / line * seconds_per_line / std::max(1, p.threads);
+        if (p.attainable.value < shortest && time <= near * shortest)
+            p.beyond_roofs = Bound::launch;
+        else if (chain > 0 && time * near >= chain && time <= near * chain)
+            p.beyond_roofs = Bound::latency;
+    }
+}
+
+}  // namespace
+
+std::string_view name(Scope scope)
+{
+    constexpr std::array<std::string_view, 3> names{"step", "phase", "layer"};
+    return names[static_cast<std::size_t>(scope)];
+}
+
+std::string_view name(Bound bound)
+{
+    constexpr std::array<std::string_view, 6> names{"unknown", "compute", "bandwidth", "far below any roof",
+                                                    "launch",  "latency"};
+    return names[static_cast<std::size_t>(bound)];
+}
+
+bool is_above(const LevelPlacement& level, FlopRate rate)
+{
+    return level.roof.value > 0 && rate.value > level.roof.value * level.intensity_high.value;
+}
+
+Bound Placement::bound() const
+{
+    if (binds.empty()) return Bound::unknown;
+    if (fraction < far_below_fraction) return beyond_roofs;
+    return binds_compute ? Bound::compute : Bound::bandwidth;
+}
+
+std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, const Machine& machine)
+{
+    if (row.status != Status::ok || row.role != Role::step) return {};
+    const Overhead over = look_up(row, ceilings, machine);
+    Placement blank;
+    blank.row = row.id();
+    blank.model = model_of(row);
+    blank.batch = batch_of(row);
+    blank.device = row.device;
+    blank.precision = precision_of(row);
+    blank.data = data_of(row);
+    blank.threads = threads_of(row);
+
+    std::vector<Placement> placements{place_step(blank, row, over)};
+    place_phases(placements, blank, row, over);
+    for (const PartMeasurement& part : row.parts) placements.push_back(place_layer(blank, part, over));
+    claim_bounds(placements, over.roofs);
+    place_under_link(placements.front(), row, ceilings);
+    look_beyond_roofs(placements, latency_of_memory(ceilings, row.device));
+    return placements;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,73 @@
+#include "analysis/roofline/roofs.hpp"
+
+#include <algorithm>
+
+namespace roof::analysis {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+void add_once(Names& names, const std::string& name)
+{
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+/// The levels in the order the sweep found them; a level it did not name comes last.
+Names level_names(const Ceilings& ceilings, const std::string& device)
+{
+    Names names;
+    for (const MeasuredLevel& level : ceilings.levels)
+        if (level.device == device) add_once(names, level.name);
+    for (const Ceiling& ceiling : ceilings.all)
+        if (ceiling.device == device && ceiling.kind == Role::bandwidth) add_once(names, ceiling.level);
+    return names;
+}
+
+bool measured_with(const Ceilings& ceilings, const std::string& device, int threads)
+{
+    return std::any_of(ceilings.all.begin(), ceilings.all.end(),
+                       [&](const Ceiling& c) { return c.device == device && c.threads == threads; });
+}
+
+}  // namespace
+
+const Ceiling* Roofs::precision(const std::string& name) const
+{
+    const auto found =
+        std::find_if(compute.begin(), compute.end(), [&](const Ceiling* c) { return c->precision == name; });
+    return found == compute.end() ? nullptr : *found;
+}
+
+Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads)
+{
+    Roofs roofs{device, measured_with(ceilings, device, threads) ? threads : ceilings.most_threads(device), {}, {}, {}};
+    for (const std::string& level : level_names(ceilings, device))
+        if (const Ceiling* roof = ceilings.bandwidth(device, level, roofs.threads)) roofs.levels.push_back(roof);
+    Names precisions;
+    for (const Ceiling& ceiling : ceilings.all)
+        if (ceiling.device == device && ceiling.kind == Role::compute) add_once(precisions, ceiling.precision);
+    for (const std::string& precision : precisions) {
+        const Ceiling* const roof = ceilings.multiply_add(device, precision, roofs.threads);
+        const Ceiling* const mix = ceilings.compute(device, precision, roofs.threads);
+        if (roof) roofs.compute.push_back(roof);
+        if (mix && mix != roof) roofs.mixes.push_back(mix);
+    }
+    std::stable_sort(roofs.compute.begin(), roofs.compute.end(),
+                     [](const Ceiling* a, const Ceiling* b) { return a->rate.median > b->rate.median; });
+    return roofs;
+}
+
+Roofs roofs_of(const Ceilings& ceilings, const std::string& device)
+{
+    return roofs_of(ceilings, device, ceilings.most_threads(device));
+}
+
+std::vector<std::string> devices_of(const Ceilings& ceilings)
+{
+    Names devices;
+    for (const Ceiling& ceiling : ceilings.all) add_once(devices, ceiling.device);
+    return devices;
+}
+
+}  // namespace roof::analysis

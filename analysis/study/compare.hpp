@@ -1,0 +1,70 @@
+// Two studies side by side: how much longer each step of `b` takes than the same row of `a`, and how far the ceilings of
+// the two differ, each ratio with an interval.
+//   ratio r = b / a of the medians. Its interval, on the logarithmic scale, takes the relative uncertainties of both sides
+//   as independent: ln(r/low) = sqrt( ln(b/b_low)^2 + ln(a_high/a)^2 ), ln(high/r) = sqrt( ln(b_high/b)^2 + ln(a/a_low)^2 ).
+#pragma once
+
+#include "analysis/study/study.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace roof::analysis {
+
+/// Median and interval, SI, of seconds or of a rate.
+struct Side {
+    double median = 0;
+    double low = 0;
+    double high = 0;
+    int n = 0;
+};
+
+struct Change {
+    std::string id;
+    std::string unit;  ///< of both sides
+    Side a;
+    Side b;
+    double ratio = 1;  ///< b / a
+    double low = 1;
+    double high = 1;
+    double floor = 0;     ///< |ln ratio| that two runs of the same thing showed; no difference below it is shown
+    bool enough = false;  ///< both sides have the samples for an interval of at least 90%
+
+    /// The interval excludes 1, there are samples enough to say so, and the difference rises above the noise.
+    bool shown() const;
+};
+
+struct Comparison {
+    std::string a;  ///< the folders
+    std::string b;
+    std::vector<Change> steps;     ///< rows measured on both sides, in a's order
+    std::vector<Change> ceilings;  ///< those both sides have
+    std::vector<std::string> only_a;
+    std::vector<std::string> only_b;
+    std::vector<std::string> notes;
+    double floor = 0;  ///< of the steps, as in Change; 0 if no second run of `a` was given
+};
+
+Change change_of(std::string id, std::string unit, const Side& a, const Side& b);
+/// Matches rows by their id; a row that is not ok counts as absent.
+Comparison compare(const Study& a, const Study& b);
+/// The floor of noise: `again` is a second run of what `a` measured, and the farthest apart of their steps sets it. Throws
+/// InputError if they have no step in common.
+void set_noise(Comparison& comparison, const Study& a, const Study& again);
+/// Steps of b that are slower by more than `share`, 0.05 being 5%, and shown to differ.
+std::vector<Change> slower_than(const Comparison& comparison, double share);
+/// In so many columns; 0: as wide as it is.
+std::string to_text(const Comparison& comparison, int columns = 0);
+nlohmann::json to_json(const Comparison& comparison);
+
+/// Of the ceilings both sides have, those that moved beyond their intervals.
+std::vector<Change> moved(const Comparison& comparison);
+/// "drift since <a>: 3 of 120 ceilings moved beyond their intervals", and a table of those, in so many
+/// columns; 0: as wide as it is.
+std::string drift_text(const Comparison& comparison, int columns = 0);
+/// {"since": folder, "compared": n, "moved": [as "ceilings" in to_json]}
+nlohmann::json drift_json(const Comparison& comparison);
+
+}  // namespace roof::analysis

@@ -1,0 +1,158 @@
+#include "analysis/study/counted_kernels.hpp"
+
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/recording.hpp"
+#include "ert/recording/record_files.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace roof::analysis {
+
+namespace {
+
+using Key = std::tuple<std::string, std::string, std::string>;  ///< row, device, name
+
+struct Summed {
+    Metric metric;
+    std::size_t launches = 0;
+};
+
+struct Counters {
+    std::map<std::string, Summed, std::less<>> metrics;
+
+    std::size_t launches() const
+    {
+        std::size_t most = 0;
+        for (const auto& [name, summed] : metrics) most = std::max(most, summed.launches);
+        return most;
+    }
+
+    /// Of one launch, the mean.
+    Metrics of_a_launch() const
+    {
+        const std::size_t all = launches();
+        Metrics means;
+        for (const auto& [name, summed] : metrics)
+            if (summed.launches == all)
+                means[name] = {summed.metric.value / static_cast<double>(all), summed.metric.unit};
+        return means;
+    }
+};
+
+std::map<Key, Counters> read_counters(const std::filesystem::path& folder)
+{
+    std::map<Key, Counters> kernels;
+    read_records<CounterRecord>(folder, [&](const std::string& row, const CounterRecord& counter) {
+        if (counter.scope != CounterScope::kernel) return;
+        Summed& summed = kernels[{row, counter.device, counter.name}].metrics[counter.metric];
+        summed.metric.value += counter.value;
+        summed.metric.unit = counter.unit;
+        ++summed.launches;
+    });
+    return kernels;
+}
+
+/// The time that was recorded; else the one that was counted beside the rest.
+void time(CountedKernel& kernel, const Metrics& of_a_launch, const std::map<Key, CountedKernel>& recorded)
+{
+    const auto record = recorded.find({kernel.row, kernel.device, kernel.name});
+    if (record != recorded.end()) {
+        kernel.launches = record->second.launches;
+        kernel.seconds = record->second.seconds;
+        kernel.category = record->second.category;
+        return;
+    }
+    const auto duration = of_a_launch.find("gpu__time_duration.sum");
+    if (duration == of_a_launch.end() || duration->second.unit != "s") return;
+    kernel.launches = kernel.counted;
+    kernel.time_known = Known::counter;
+    kernel.seconds = {duration->second.value * static_cast<double>(kernel.counted)};
+}
+
+std::map<Key, CountedKernel> recorded_times(const Study& study)
+{
+    std::map<Key, CountedKernel> kernels;
+    for (const KernelTotal& total : kernels_of(study).totals) {
+        CountedKernel& kernel = kernels[{total.row, total.device, total.name}];
+        if (kernel.category.empty()) kernel.category = total.category;
+        kernel.launches += total.launches;
+        kernel.seconds += Seconds{total.seconds};
+    }
+    return kernels;
+}
+
+CountedWork scaled(CountedWork work, double factor)
+{
+    for (auto& [precision, flops] : work.flops) flops = flops * factor;
+    for (auto& [level, bytes] : work.bytes) bytes = bytes * factor;
+    return work;
+}
+
+void offer(CountedKernel& kernel, Seconds time, const std::string& roof)
+{
+    if (time <= kernel.attainable) return;
+    kernel.attainable = time;
+    kernel.binds = roof;
+}
+
+void place_levels(CountedKernel& kernel, const Roofs& roofs)
+{
+    const Flops flops = kernel.work.total();
+    for (const std::string level : {"L1", "L2", "L3", "DRAM"}) {
+        const auto bytes = kernel.work.bytes.find(level);
+        if (bytes == kernel.work.bytes.end() || bytes->second.value <= 0) continue;
+        const auto roof = std::ranges::find(roofs.levels, level, &Ceiling::level);
+        const ByteRate rate{roof == roofs.levels.end() ? 0 : (*roof)->rate.median.value};
+        const Intensity intensity = flops / bytes->second;
+        kernel.levels.push_back({level, bytes->second, bytes->second, Known::counter, intensity, intensity, rate});
+        if (rate.value > 0) offer(kernel, bytes->second / rate, level);
+    }
+}
+
+/// Without a roof for one of its precisions, the FLOPs of a kernel bound nothing.
+void place_flops(CountedKernel& kernel, const Roofs& roofs)
+{
+    Seconds time;
+    for (const auto& [precision, flops] : kernel.work.flops) {
+        if (flops.value <= 0) continue;
+        const Ceiling* const roof = roofs.precision(precision);
+        if (roof == nullptr) return;
+        time += flops / FlopRate{roof->rate.median.value};
+    }
+    const Ceiling* const roof = roofs.precision(kernel.work.precision());
+    if (roof == nullptr || time.value <= 0) return;
+    kernel.compute_roof = {roof->rate.median.value};
+    offer(kernel, time, kernel.work.precision());
+}
+
+}  // namespace
+
+std::vector<CountedKernel> counted_kernels(const Study& study)
+{
+    const std::map<Key, Counters> counters = read_counters(study.results.folder);
+    if (counters.empty()) return {};
+    const std::map<Key, CountedKernel> recorded = recorded_times(study);
+    std::vector<CountedKernel> kernels;
+    for (const auto& [key, counted] : counters) {
+        CountedKernel kernel;
+        std::tie(kernel.row, kernel.device, kernel.name) = key;
+        kernel.counted = counted.launches();
+        const Metrics launch = counted.of_a_launch();
+        time(kernel, launch, recorded);
+        if (kernel.seconds.value <= 0) continue;
+        if (kernel.category.empty()) kernel.category = study.kernel_rules.kind_of({kernel.name, {}, {}, {}}).category;
+        kernel.work = scaled(count_work(launch), static_cast<double>(kernel.launches));
+        const Roofs roofs = roofs_of(study.ceilings, kernel.device);
+        place_levels(kernel, roofs);
+        place_flops(kernel, roofs);
+        kernels.push_back(std::move(kernel));
+    }
+    std::ranges::stable_sort(kernels, [](const CountedKernel& a, const CountedKernel& b) {
+        return a.row != b.row ? a.row < b.row : a.seconds > b.seconds;
+    });
+    return kernels;
+}
+
+}  // namespace roof::analysis

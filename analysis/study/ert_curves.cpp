@@ -1,0 +1,79 @@
+#include "analysis/study/ert_curves.hpp"
+
+#include "analysis/text/rows.hpp"
+#include "ert/method/sustained.hpp"
+
+#include <algorithm>
+
+namespace roof::analysis {
+
+namespace {
+
+bool is_of_curve(const Sustained& point)
+{
+    const Measurement& row = point.best;
+    return row.role == Role::compute && point.visits > 0 && row.point.has("intensity") &&
+           row.point.has("working_set") && row.work.flops.value > 0 && row.work.compulsory.value > 0;
+}
+
+std::vector<Measurement> rows_of(const Study& study)
+{
+    std::vector<Measurement> rows = study.results.rows;
+    if (study.calibration.folder != study.results.folder)
+        rows.insert(rows.end(), study.calibration.rows.begin(), study.calibration.rows.end());
+    return rows;
+}
+
+}  // namespace
+
+std::map<CurveKey, Curves> curves_of(const Study& study)
+{
+    std::map<CurveKey, Curves> pictures;
+    for (const Sustained& point : sustained(rows_of(study))) {
+        if (!is_of_curve(point)) continue;
+        const Measurement& row = point.best;
+        Curves& curves = pictures[{row.device, precision_of(row), threads_of(row)}];
+        curves[row.point.number("working_set")].push_back(
+            {row.work.flops.value / row.work.compulsory.value, point.rate});
+    }
+    for (auto& [key, curves] : pictures)
+        for (auto& [bytes, dots] : curves)
+            std::ranges::sort(dots, [](const Dot& a, const Dot& b) { return a.intensity < b.intensity; });
+    return pictures;
+}
+
+Roofs roofs_over(const Ceilings& ceilings, const CurveKey& key)
+{
+    const auto& [device, precision, threads] = key;
+    Roofs roofs = roofs_of(ceilings, device, threads);
+    for (const Ceiling*& roof : roofs.levels)
+        for (const Ceiling& c : ceilings.all)
+            if (c.kind == Role::bandwidth && c.device == device && c.level == roof->level &&
+                c.threads == roofs.threads && c.operation == "load" && c.condition.empty())
+                roof = &c;
+    std::erase_if(roofs.compute, [&](const Ceiling* roof) { return roof->precision != std::get<1>(key); });
+    std::erase_if(roofs.mixes, [&](const Ceiling* roof) { return roof->precision != std::get<1>(key); });
+    return roofs;
+}
+
+std::size_t level_of(double bytes, const Roofs& roofs, const Ceilings& ceilings)
+{
+    const auto is_left_behind = [&](const std::string& name) {
+        const bool by_threads = !ceilings.levels_by_threads.empty();
+        return std::ranges::any_of(by_threads ? ceilings.levels_by_threads : ceilings.levels, [&](const auto& level) {
+            return level.device == roofs.device && level.name == name && level.to.value < bytes &&
+                   (!by_threads || level.threads == roofs.threads);
+        });
+    };
+    std::size_t level = 0;
+    while (level + 1 < roofs.levels.size() && is_left_behind(roofs.levels[level]->level)) ++level;
+    return level;
+}
+
+double allowed(const Roofs& roofs, std::size_t level, double intensity)
+{
+    if (roofs.compute.empty() || roofs.levels.empty()) return 0;
+    return std::min(roofs.compute.front()->rate.median.value, roofs.levels[level]->rate.median.value * intensity);
+}
+
+}  // namespace roof::analysis

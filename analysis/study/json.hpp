@@ -1,0 +1,35 @@
+// Results for other programs: SI numbers, null for what was not measured or is not finite.
+#pragma once
+
+#include "analysis/study/study.hpp"
+#include "ert/method/ceiling.hpp"
+#include "ert/method/machine.hpp"
+#include "ert/method/measurement.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+
+namespace roof::analysis {
+
+/// {"name", "cpu_model", …, "devices": [{"name", "kind", "model", "levels": […], …}], "capabilities", "doubts", …}
+nlohmann::json machine_json(const Machine& machine);
+
+/// {"machine": {…}, "ceilings": [{"device", "kind", "level", "operation", "precision", "isa", "condition", "threads",
+/// "median", "low", "high", "n", "unit", "working_set_bytes", "variant", "clock_hertz", "per_clock_and_core",
+/// "promised_per_clock_and_core", "share_of_promise", "steadiness", "modes", "visits", "seconds_per_access", "point"}],
+/// "levels": [{"device", "name", "threads", "from_bytes", "to_bytes", "beyond_bytes", "reported_bytes", "sharing",
+/// "contradiction"}], "levels_by_threads": [the same for every thread count], "impossible": [a sentence for each ceiling
+/// above what the core can do]}
+nlohmann::json ceilings_json(const Ceilings& ceilings, const Machine& machine);
+
+/// {"rows": [{"model", "batch", "precision", "device", "data", "status", "reason", "step_seconds": {"median", "low",
+/// "high", "n"}, "phase_seconds": {"forward", "backward", "update"}, "data_seconds", "images_per_second",
+/// "images_per_second_median_step", "losses", "flops_per_second", "peak_memory_bytes"}]}: the training steps.
+nlohmann::json rows_json(std::span<const Measurement> rows);
+
+/// rows_json of the study's rows, and beside "rows": "calibration": null or {"folder", "date"}, the one they are placed
+/// under; "points_above_a_roof": how many placed points lie above it beyond all intervals.
+nlohmann::json study_json(const Study& study);
+
+}  // namespace roof::analysis

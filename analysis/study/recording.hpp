@@ -1,0 +1,21 @@
+// What was recorded with the run of a study, added up. Each file is read when it is first asked for and once for all that show
+// it: kernels.csv may have a million lines. Empty where there is no such file; rules that sort kernels must be set before.
+#pragma once
+
+#include "analysis/recorded/api_calls.hpp"
+#include "analysis/recorded/books.hpp"
+#include "analysis/recorded/copies.hpp"
+#include "analysis/recorded/memory_use.hpp"
+#include "analysis/study/study.hpp"
+
+#include <vector>
+
+namespace roof::analysis {
+
+const KernelDigest& kernels_of(const Study& study);
+const std::vector<DeviceBooks>& books_of(const Study& study);
+const std::vector<CallTotal>& calls_of(const Study& study);
+const std::vector<CopyTotal>& copies_of(const Study& study);
+const std::vector<MemoryUse>& memory_of(const Study& study);
+
+}  // namespace roof::analysis

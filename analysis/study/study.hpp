@@ -1,0 +1,53 @@
+// A study: a results folder seen under the ceilings of its machine. What every table, picture and export starts from.
+#pragma once
+
+#include "analysis/expected/hypothesis.hpp"
+#include "analysis/expected/prediction.hpp"
+#include "analysis/recorded/api_calls.hpp"
+#include "analysis/recorded/books.hpp"
+#include "analysis/recorded/copies.hpp"
+#include "analysis/recorded/kernel_rules.hpp"
+#include "analysis/recorded/memory_use.hpp"
+#include "analysis/roofline/place.hpp"
+#include "analysis/study/lazy.hpp"
+#include "ert/method/ceiling.hpp"
+#include "ert/method/results.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace roof::analysis {
+
+/// What was recorded, read when it is first asked for; analysis/study/recording.hpp asks.
+struct Recording {
+    Lazy<RecordedKernels> kernels;
+    Lazy<std::vector<CallTotal>> calls;
+    Lazy<std::vector<CopyTotal>> copies;
+    Lazy<std::vector<MemoryUse>> memory;
+};
+
+struct Study {
+    Results results;
+    Results calibration;  ///< its folder is empty if there is none
+    Ceilings ceilings;
+    std::vector<Placement> placements;
+    PredictionErrors predictions{};  ///< of what was foretold in the folder's predictions.csv; no rows if nothing was
+    std::string predictions_fingerprint{};
+    std::vector<Answered> answers{};  ///< to what the plan expects; whoever knows machines fills them in
+    KernelRules kernel_rules = built_in_kernel_rules();
+    Recording recording{};
+};
+
+/// Without `calibration`: the folder's own ceilings if it has any, else the newest of the same machine beside it, else
+/// none, and then every output says so. Throws InputError for a folder that cannot be read.
+Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration = {});
+
+/// Fits and places what has been read already.
+Study make_study(Results results, Results calibration);
+
+/// What a reader must know before trusting the placements: that there is no calibration, or one of another machine.
+/// Empty if all is well.
+std::string calibration_warning(const Study& study);
+
+}  // namespace roof::analysis

@@ -1,0 +1,263 @@
+#include "analysis/study/whatif.hpp"
+
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/text/json_values.hpp"
+#include "analysis/text/narrow.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr long long most_images = 1 << 20;
+
+struct Amounts {
+    double flops;
+    double bytes;
+};
+
+using Layers = std::vector<const Placement*>;
+
+Layers layers_of(const Study& study, const Measurement& row)
+{
+    Layers layers;
+    const std::string id = row.id();
+    for (const Placement& p : study.placements)
+        if (p.scope == Scope::layer && p.row == id && !p.levels.empty()) layers.push_back(&p);
+    return layers;
+}
+
+Amounts amounts_of(const Placement& layer)
+{
+    const double flops = layer.executed.value > 0 ? layer.executed.value : layer.flops.value;
+    return {flops, layer.levels.front().low.value};
+}
+
+double rate_of(const Ceiling& roof, const std::string& name, const WhatIf& change)
+{
+    if (const auto rate = change.rates.find(name); rate != change.rates.end()) return rate->second;
+    const auto factor = change.factors.find(name);
+    return roof.rate.median.value * (factor == change.factors.end() ? 1 : factor->second);
+}
+
+double attainable_time(const Amounts& work, const Roofs& roofs, const std::string& precision, const WhatIf& change)
+{
+    double time = 0;
+    for (const Ceiling* level : roofs.levels) time = std::max(time, work.bytes / rate_of(*level, level->level, change));
+    if (const Ceiling* compute = roofs.precision(precision))
+        time = std::max(time, work.flops / rate_of(*compute, precision, change));
+    return time;
+}
+
+bool same_series(const Measurement& a, const Measurement& b)
+{
+    return model_of(a) == model_of(b) && place_text(a) == place_text(b) && precision_of(a) == precision_of(b) &&
+           threads_of(a) == threads_of(b) && data_of(a) == data_of(b);
+}
+
+/// Another batch of the same series with as many layers, nearest by ratio; empty if there is none.
+Layers second_batch(const Study& study, const Measurement& row, std::size_t count, long long& batch)
+{
+    std::vector<const Measurement*> others;
+    for (const Measurement& other : study.results.rows)
+        if (other.status == Status::ok && other.role == Role::step && batch_of(other) > 0 &&
+            batch_of(other) != batch_of(row) && same_series(row, other))
+            others.push_back(&other);
+    const auto apart = [&](const Measurement* other) {
+        return std::abs(std::log(static_cast<double>(batch_of(*other)) / static_cast<double>(batch_of(row))));
+    };
+    std::stable_sort(others.begin(), others.end(), [&](auto* a, auto* b) { return apart(a) < apart(b); });
+    for (const Measurement* other : others) {
+        Layers layers = layers_of(study, *other);
+        batch = batch_of(*other);
+        if (layers.size() == count) return layers;
+    }
+    return {};
+}
+
+Amounts at_batch(const Placement& layer, const Placement& other, double share)
+{
+    const Amounts a = amounts_of(layer);
+    const Amounts b = amounts_of(other);
+    const auto between = [share](double from, double to) { return std::max(0.0, from + (to - from) * share); };
+    return {between(a.flops, b.flops), between(a.bytes, b.bytes)};
+}
+
+Foretold foretell(const Study& study, const Measurement& row, const WhatIf& change)
+{
+    Foretold answer{&row, change.batch > 0 ? change.batch : batch_of(row), {}, {}, {}};
+    const Layers layers = layers_of(study, row);
+    if (layers.empty()) {
+        answer.obstacle = "its layers were not measured, or there are no ceilings";
+        return answer;
+    }
+    long long second = 0;
+    const bool moved = answer.batch != batch_of(row);
+    const Layers others = moved ? second_batch(study, row, layers.size(), second) : Layers{};
+    if (moved && others.empty()) {
+        answer.obstacle =
+            "another batch takes a second measured batch of the same model, precision, device and data: a sweep of "
+            "both "
+            "brings it";
+        return answer;
+    }
+    const double share =
+        moved ? static_cast<double>(answer.batch - batch_of(row)) / static_cast<double>(second - batch_of(row)) : 0;
+    const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
+    answer.seconds = row.seconds.median;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const Amounts now = amounts_of(*layers[i]);
+        const Amounts then = moved ? at_batch(*layers[i], *others[i], share) : now;
+        const double before = attainable_time(now, roofs, precision_of(row), {});
+        const double after = attainable_time(then, roofs, precision_of(row), change);
+        answer.least += Seconds{after};
+        if (before > 0) answer.seconds += Seconds{layers[i]->seconds.median.value * (after / before - 1)};
+    }
+    return answer;
+}
+
+std::vector<std::string> names_of_roofs(const Study& study)
+{
+    std::set<std::string> names{"batch"};
+    for (const Ceiling& ceiling : study.ceilings.all) {
+        if (ceiling.kind == Role::bandwidth) names.insert(ceiling.level);
+        if (ceiling.kind == Role::compute) names.insert(ceiling.precision);
+    }
+    return {names.begin(), names.end()};
+}
+
+template <class Number>
+bool reads_as(const std::string& text, Number& value)
+{
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && rest == text.data() + text.size();
+}
+
+std::string unit_of(const Study& study, const std::string& roof)
+{
+    const bool computes = std::ranges::any_of(study.ceilings.all, [&](const Ceiling& ceiling) {
+        return ceiling.kind == Role::compute && ceiling.precision == roof;
+    });
+    return computes ? "FLOP/s" : "B/s";
+}
+
+/// 1 for none, 0 for what is no prefix.
+double prefix_factor(std::string_view prefix)
+{
+    static const std::map<std::string_view, double> factors{{"", 1},    {"k", 1e3},  {"M", 1e6},
+                                                            {"G", 1e9}, {"T", 1e12}, {"P", 1e15}};
+    const auto found = factors.find(prefix);
+    return found == factors.end() ? 0 : found->second;
+}
+
+void set_roof(WhatIf& change, const std::string& name, const std::string& text, const std::string& unit)
+{
+    double value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    std::string_view behind(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+    const bool is_factor = behind == "x";
+    double scale = is_factor ? 1 : 0;
+    if (behind.ends_with(unit)) scale = prefix_factor(behind.substr(0, behind.size() - unit.size()));
+    if (error != std::errc{} || scale == 0 || !(value > 0) || !std::isfinite(value * scale))
+        throw InputError(
+            fmt::format("--set: '{}={}' is neither a factor nor a rate; write for example {}=1.5x or {}=100G{}", name,
+                        printable(text), name, name, unit));
+    change.factors.erase(name);
+    change.rates.erase(name);
+    (is_factor ? change.factors : change.rates)[name] = value * scale;
+}
+
+}  // namespace
+
+WhatIf parse_what_if(const std::vector<std::string>& words, const Study& study)
+{
+    const std::vector<std::string> legal = names_of_roofs(study);
+    WhatIf change;
+    for (const std::string& word : words) {
+        const std::size_t equals = word.find('=');
+        if (equals == std::string::npos)
+            throw InputError("--set: '" + printable(word) +
+                             "' is not of the form DRAM=1.5x, DRAM=100GB/s or batch=512");
+        const std::string name = word.substr(0, equals);
+        const std::string value = word.substr(equals + 1);
+        if (std::ranges::find(legal, name) == legal.end()) throw InputError(unknown_word("roof", name, legal));
+        if (name != "batch")
+            set_roof(change, name, value, unit_of(study, name));
+        else if (!reads_as(value, change.batch) || change.batch < 1 || change.batch > most_images)
+            throw InputError(
+                fmt::format("--set: batch='{}' is no whole number from 1 to {}", printable(value), most_images));
+    }
+    return change;
+}
+
+WhatIf all_doubled(const Study& study, Role kind)
+{
+    constexpr double doubled = 2;
+    WhatIf change;
+    for (const Ceiling& ceiling : study.ceilings.all)
+        if (ceiling.kind == kind) change.factors[kind == Role::compute ? ceiling.precision : ceiling.level] = doubled;
+    return change;
+}
+
+std::vector<Foretold> what_if(const Study& study, const WhatIf& change)
+{
+    std::vector<Foretold> answers;
+    for (const Measurement& row : study.results.rows)
+        if (row.role == Role::step && row.status == Status::ok) answers.push_back(foretell(study, row, change));
+    return answers;
+}
+
+std::string to_text(const std::vector<Foretold>& answers, int columns)
+{
+    std::vector<std::vector<std::string>> rows;
+    std::string obstacles;
+    for (const Foretold& answer : answers) {
+        const Measurement& row = *answer.row;
+        if (!answer.obstacle.empty()) {
+            obstacles += fmt::format("  {}: {}\n", printable(row.id()), answer.obstacle);
+            continue;
+        }
+        const double images = static_cast<double>(answer.batch) / static_cast<double>(std::max(1LL, batch_of(row)));
+        rows.push_back({printable(model_of(row)), std::to_string(batch_of(row)), printable(precision_of(row)),
+                        printable(row.device), format_duration(row.seconds.median.value), std::to_string(answer.batch),
+                        format_duration(answer.seconds.value),
+                        plain_number(images * (row.seconds.median / answer.seconds)),
+                        format_duration(answer.least.value)});
+    }
+    const std::string table = fitted_table(
+        {"model", "batch", "precision", "device", "measured", "batch then", "foretold", "times as fast", "least"}, rows,
+        {"precision", "device", "least", "batch then"}, columns);
+    return table + fitted_lines(
+                       (obstacles.empty() ? "" : "\nNo answer:\n" + obstacles) +
+                           "\nForetold (analytic): each layer keeps the share of its roof that it reached, and time no "
+                           "layer accounts for stays.\nTimes as fast is by images. Least is what the changed roofs "
+                           "allow.\n",
+                       columns);
+}
+
+nlohmann::json to_json(const std::vector<Foretold>& answers)
+{
+    nlohmann::json list = nlohmann::json::array();
+    for (const Foretold& answer : answers) {
+        const bool known = answer.obstacle.empty();
+        list.push_back({{"row", json_text(answer.row->id())},
+                        {"measured_seconds", json_number(answer.row->seconds.median.value)},
+                        {"batch", answer.batch},
+                        {"foretold_seconds", known ? json_number(answer.seconds.value) : nlohmann::json(nullptr)},
+                        {"least_seconds", known ? json_number(answer.least.value) : nlohmann::json(nullptr)},
+                        {"obstacle", known ? nlohmann::json(nullptr) : nlohmann::json(answer.obstacle)}});
+    }
+    return {{"rows", list}, {"known", "analytic"}};
+}
+
+}  // namespace roof::analysis

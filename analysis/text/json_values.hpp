@@ -1,0 +1,15 @@
+// Numbers and names as JSON can hold them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace roof::analysis {
+
+/// null for infinities and NaN, which JSON cannot hold.
+nlohmann::json json_number(double value);
+/// `value` with every byte sequence that is no UTF-8 replaced: names come from files.
+std::string json_text(const std::string& value);
+
+}  // namespace roof::analysis

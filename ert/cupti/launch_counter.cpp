@@ -1,0 +1,213 @@
+#include "ert/cupti/launch_counter.hpp"
+
+#include "ert/base/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace roof::cupti {
+namespace {
+
+using Kind = UpcomingCall::Kind;
+
+/// Switching the counters on costs much more than a launch: a program whose kernels alternate with graphs is not to crawl on so.
+constexpr std::size_t most_switched_on = 64;
+
+/// The context is current on this thread while it lives, where there is a driver to ask: the counters may be read by a thread of
+/// ours, which has none.
+class Current {
+  public:
+    explicit Current(CUcontext context)
+    {
+        const std::array<std::string, 1> names{"libcuda.so.1"};
+        driver_ = gpu::Library::open(names);
+        is_pushed_ = driver_ && driver_->function<CUresult(CUcontext)>("cuCtxPushCurrent_v2")(context) == CUDA_SUCCESS;
+    }
+    ~Current()
+    {
+        CUcontext last = nullptr;
+        if (is_pushed_) driver_->function<CUresult(CUcontext*)>("cuCtxPopCurrent_v2")(&last);
+    }
+    Current(const Current&) = delete;
+    Current& operator=(const Current&) = delete;
+
+  private:
+    std::optional<gpu::Library> driver_;
+    bool is_pushed_ = false;
+};
+
+std::uint32_t device_of(const Cupti& cupti, CUcontext context)
+{
+    std::uint32_t device = 0;
+    cupti.check(cupti.function<decltype(cuptiGetDeviceId)>("cuptiGetDeviceId")(context, &device), "cuptiGetDeviceId");
+    return device;
+}
+
+bool is_collective(const std::string& kernel)
+{
+    return kernel.find("nccl") != std::string::npos || kernel.find("nvshmem") != std::string::npos;
+}
+
+std::string count_of(std::size_t number, const char* what)
+{
+    return std::to_string(number) + ' ' + what;
+}
+
+}  // namespace
+
+LaunchCounter::LaunchCounter(std::shared_ptr<const Cupti> cupti, CountingOrder order)
+    : cupti_(std::move(cupti)), order_(std::move(order))
+{
+}
+
+void LaunchCounter::before(const UpcomingCall& call) noexcept
+{
+    const std::lock_guard lock(mutex_);
+    if (is_finished_) return;
+    try {
+        look_at(call);
+    } catch (const Unsupported& error) {
+        end(std::string("no hardware counters: ") + error.what());
+    } catch (const std::exception& error) {
+        end(std::string("hardware counters failed: ") + error.what());
+    }
+}
+
+void LaunchCounter::look_at(const UpcomingCall& call)
+{
+    if (call.kind == Kind::end_of_context) return forget(call.context);
+    if (!is_countable(call)) return close();
+    if (context_ != nullptr && call.context != context_) {
+        ++elsewhere_;
+        return;
+    }
+    if (counted_ + launches_.size() == order_.most) {
+        close();
+        is_finished_ = true;
+        return;
+    }
+    if (counting_ == nullptr) open(call.context);
+    launches_.push_back(call.launch);
+}
+
+bool LaunchCounter::is_countable(const UpcomingCall& call)
+{
+    // Whatever waits for the device during a capture would end it.
+    if (call.kind == Kind::begin_of_capture) return false;
+    if (order_.is_wanted && !order_.is_wanted()) return false;
+    const bool is_graph = call.kind == Kind::graph;
+    const bool waits = is_collective(call.launch.kernel);
+    graphs_ += is_graph ? 1 : 0;
+    collectives_ += waits ? 1 : 0;
+    return !is_graph && !waits;
+}
+
+void LaunchCounter::forget(CUcontext context)
+{
+    if (context != context_) return;
+    close();
+    profiler_.reset();
+    context_ = nullptr;
+}
+
+void LaunchCounter::open(CUcontext context)
+{
+    if (switched_on_ == most_switched_on)
+        throw Unsupported("kernels that can be counted alternate with those that cannot; " +
+                          count_of(counted_, "were counted"));
+    if (!profiler_) {
+        const std::uint32_t device = device_of(*cupti_, context);
+        profiler_.emplace(cupti_, device, context);
+        device_ = "gpu:" + std::to_string(device);
+        context_ = context;
+    }
+    const auto metrics = order_.metrics.find(profiler_->chip());
+    if (metrics == order_.metrics.end()) throw Unsupported("the table of counters has no chip " + profiler_->chip());
+    counting_ = profiler_->begin_kernels(metrics->second, order_.most - counted_);
+    ++switched_on_;
+}
+
+void LaunchCounter::close()
+{
+    if (counting_ == nullptr) return;
+    const std::unique_ptr<Counting> ended = std::move(counting_);
+    ended->stop();
+    keep(ended->counted());
+    launches_.clear();
+}
+
+/// CUPTI numbers the kernels it counts; only where the numbers agree is it known which is which.
+void LaunchCounter::keep(const std::vector<CountedRange>& counted)
+{
+    const Chip chip(cupti_, profiler_->chip());
+    const std::vector<std::string>& metrics = order_.metrics.at(profiler_->chip());
+    const bool are_named = counted.size() == launches_.size();
+    if (!are_named) unnamed_ += counted.size();
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+        const LaunchSeen seen = are_named ? launches_[i] : LaunchSeen{};
+        for (std::size_t k = 0; k < metrics.size(); ++k)
+            records_.push_back({device_, CounterScope::kernel, seen.label.layer, seen.label.phase, seen.kernel,
+                                counted_ + i, metrics[k], counted[i].values[k], chip.unit(metrics[k])});
+    }
+    counted_ += counted.size();
+}
+
+void LaunchCounter::end(const std::string& reason)
+{
+    counting_.reset();
+    is_finished_ = true;
+    reason_ = reason;
+}
+
+void LaunchCounter::finish() noexcept
+{
+    const std::lock_guard lock(mutex_);
+    if (is_finished_) return;
+    try {
+        const Current current(context_);
+        close();
+        is_finished_ = true;
+    } catch (const std::exception& error) {
+        end(std::string("hardware counters failed: ") + error.what());
+    }
+}
+
+bool LaunchCounter::is_finished() const
+{
+    const std::lock_guard lock(mutex_);
+    return is_finished_;
+}
+
+bool LaunchCounter::has_failed() const
+{
+    const std::lock_guard lock(mutex_);
+    return !reason_.empty() && counted_ == 0;
+}
+
+std::vector<CounterRecord> LaunchCounter::take()
+{
+    const std::lock_guard lock(mutex_);
+    return std::exchange(records_, {});
+}
+
+std::vector<std::string> LaunchCounter::notes() const
+{
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> notes;
+    if (!reason_.empty()) notes.push_back(reason_);
+    if (reason_.empty() && counted_ == 0) notes.emplace_back("no kernel was counted: none was launched by itself");
+    if (counted_ > 0)
+        notes.push_back(count_of(counted_, "kernels were counted, each repeated alone, with caches as it left them"));
+    if (graphs_ > 0)
+        notes.push_back(count_of(graphs_,
+                                 "launches of CUDA graphs were not counted: their kernels are none of their own "
+                                 "launches; a program that can do without graphs is counted whole"));
+    if (collectives_ > 0)
+        notes.push_back(count_of(collectives_, "collectives were not counted: alone they would wait for ever"));
+    if (elsewhere_ > 0) notes.push_back(count_of(elsewhere_, "kernels were not counted: of another context or device"));
+    if (unnamed_ > 0) notes.push_back(count_of(unnamed_, "kernels were counted without their names"));
+    return notes;
+}
+
+}  // namespace roof::cupti

@@ -1,0 +1,24 @@
+// What a call of NVTX does to the ranges of its thread, from what CUPTI says of the call.
+#pragma once
+
+#include <cupti.h>
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace roof::cupti {
+
+struct RangeCall {
+    bool opens = false;
+    const void* domain = nullptr;
+    std::string name;  ///< empty where it is no plain text: wide letters, or a name registered beforehand
+};
+
+/// CUPTI's numbers of the calls that push and pop ranges.
+std::span<const CUpti_CallbackId> range_calls();
+
+/// Nothing for any other call.
+std::optional<RangeCall> range_call(CUpti_CallbackId call, const CUpti_NvtxData& data);
+
+}  // namespace roof::cupti

@@ -1,0 +1,189 @@
+#include "ert/cupti/watcher.hpp"
+
+#include "ert/cupti/nvtx_calls.hpp"
+#include "ert/cupti/records.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+namespace roof::cupti {
+namespace {
+
+using Kind = UpcomingCall::Kind;
+
+/// The label under which this thread asks for work; graphs are captured under it.
+thread_local std::uint64_t label_at_work = 0;
+/// This thread is at work for whoever was told of a call.
+thread_local bool is_telling = false;
+
+constexpr std::array<CUpti_CallbackId, 2> graph_events{CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+                                                       CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+
+struct LaunchCall {
+    CUpti_CallbackId call;
+    Kind kind;
+};
+
+constexpr std::array<LaunchCall, 8> launch_calls{
+    {{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, Kind::kernel},
+     {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, Kind::kernel},
+     {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, Kind::kernel},
+     {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, Kind::kernel},
+     {CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, Kind::kernel},
+     {CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz, Kind::kernel},
+     {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, Kind::graph},
+     {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, Kind::graph}}};
+
+constexpr std::array<CUpti_CallbackId, 6> begins_of_capture{
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,        CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,     CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz};
+constexpr std::array<CUpti_CallbackId, 2> ends_of_capture{CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
+                                                          CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz};
+
+bool holds(std::span<const CUpti_CallbackId> calls, CUpti_CallbackId call)
+{
+    return std::find(calls.begin(), calls.end(), call) != calls.end();
+}
+
+void CUPTIAPI called_back(void* watcher, CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
+{
+    static_cast<Watcher*>(watcher)->see(domain, event, data);
+}
+
+std::uint32_t this_thread()
+{
+    return static_cast<std::uint32_t>(::gettid());
+}
+
+}  // namespace
+
+Watcher::Watcher(std::shared_ptr<const Cupti> cupti, Labels& labels) : cupti_(std::move(cupti)), labels_(labels)
+{
+    const auto subscribe = cupti_->function<decltype(cuptiSubscribe)>("cuptiSubscribe");
+    const CUptiResult result = subscribe(&subscriber_, called_back, this);
+    if (result != CUPTI_SUCCESS) obstacle_ = cupti_->describe(result);
+    for (const CUpti_CallbackId event : graph_events) enable(true, CUPTI_CB_DOMAIN_RESOURCE, event);
+    for (const CUpti_CallbackId call : begins_of_capture) enable(true, CUPTI_CB_DOMAIN_DRIVER_API, call);
+    for (const CUpti_CallbackId call : ends_of_capture) enable(true, CUPTI_CB_DOMAIN_DRIVER_API, call);
+}
+
+Watcher::~Watcher()
+{
+    if (subscriber_ != nullptr) cupti_->function<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe")(subscriber_);
+}
+
+void Watcher::enable(bool wanted, CUpti_CallbackDomain domain, CUpti_CallbackId event)
+{
+    if (!obstacle_.empty()) return;
+    const auto enable_callback = cupti_->function<decltype(cuptiEnableCallback)>("cuptiEnableCallback");
+    const CUptiResult result = enable_callback(wanted ? 1 : 0, subscriber_, domain, event);
+    if (wanted && result != CUPTI_SUCCESS) obstacle_ = cupti_->describe(result);
+}
+
+void Watcher::enter(std::uint64_t label)
+{
+    label_at_work = label;
+}
+
+void Watcher::leave()
+{
+    label_at_work = 0;
+}
+
+void Watcher::follow_ranges()
+{
+    for (const CUpti_CallbackId call : range_calls()) enable(true, CUPTI_CB_DOMAIN_NVTX, call);
+}
+
+void Watcher::tell(OnCall on_call)
+{
+    const bool wanted = on_call != nullptr;
+    {
+        const std::lock_guard lock(mutex_);
+        on_call_ = std::move(on_call);
+    }
+    for (const LaunchCall& launch : launch_calls) enable(wanted, CUPTI_CB_DOMAIN_DRIVER_API, launch.call);
+    enable(wanted, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+}
+
+void Watcher::see(CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
+{
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return see_call(event, *static_cast<const CUpti_CallbackData*>(data));
+    if (domain == CUPTI_CB_DOMAIN_NVTX) return see_range(event, *static_cast<const CUpti_NvtxData*>(data));
+    if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
+    const auto& resource = *static_cast<const CUpti_ResourceData*>(data);
+    if (event == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+        return hand_on({Kind::end_of_context, resource.context, {}});
+    const auto* const graph = static_cast<const CUpti_GraphData*>(resource.resourceDescriptor);
+    if (graph != nullptr) see_graph(event, *graph);
+}
+
+Label Watcher::label_now() const
+{
+    return label_at_work != 0 ? labels_.label_of(label_at_work) : ranges_.label(this_thread());
+}
+
+void Watcher::see_graph(CUpti_CallbackId event, const CUpti_GraphData& data)
+{
+    const auto number_of = cupti_->function<decltype(cuptiGetGraphNodeId)>("cuptiGetGraphNodeId");
+    std::uint64_t node = 0;
+    std::uint64_t original = 0;
+    if (number_of(data.node, &node) != CUPTI_SUCCESS) return;
+    if (event == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) {
+        const Label label = label_now();
+        if (label != Label{}) labels_.captured(node, labels_.number_of(label));
+    } else if (number_of(data.originalNode, &original) == CUPTI_SUCCESS) {
+        labels_.cloned(node, original);
+    }
+}
+
+void Watcher::see_call(CUpti_CallbackId event, const CUpti_CallbackData& call)
+{
+    const bool enters = call.callbackSite == CUPTI_API_ENTER;
+    if (holds(begins_of_capture, event)) return see_begin_of_capture(enters, call);
+    if (holds(ends_of_capture, event)) {
+        if (!enters && captures_ > 0) --captures_;
+        return;
+    }
+    if (!enters || captures_ > 0) return;
+    for (const LaunchCall& launch : launch_calls) {
+        if (launch.call != event) continue;
+        const char* const kernel = call.symbolName == nullptr ? "" : call.symbolName;
+        return hand_on({launch.kind, call.context, {plain_kernel_name(kernel), label_now()}});
+    }
+}
+
+/// It has begun once the call has succeeded.
+void Watcher::see_begin_of_capture(bool enters, const CUpti_CallbackData& call)
+{
+    if (enters) return hand_on({Kind::begin_of_capture, call.context, {}});
+    const auto* const result = static_cast<const CUresult*>(call.functionReturnValue);
+    if (result == nullptr || *result == CUDA_SUCCESS) ++captures_;
+}
+
+void Watcher::see_range(CUpti_CallbackId event, const CUpti_NvtxData& data)
+{
+    std::optional<RangeCall> call = range_call(event, data);
+    if (!call) return;
+    if (call->opens)
+        ranges_.push(this_thread(), call->domain, std::move(call->name));
+    else
+        ranges_.pop(this_thread(), call->domain);
+}
+
+void Watcher::hand_on(const UpcomingCall& call)
+{
+    if (is_telling) return;
+    const std::lock_guard lock(mutex_);
+    if (!on_call_) return;
+    is_telling = true;
+    on_call_(call);
+    is_telling = false;
+}
+
+}  // namespace roof::cupti

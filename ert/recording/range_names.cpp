@@ -1,0 +1,60 @@
+#include "ert/recording/range_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <utility>
+
+namespace roof {
+namespace {
+
+using Words = std::pair<std::string_view, std::string_view>;
+
+constexpr std::array<Words, 17> phase_words{{{"forward", "forward"},
+                                             {"fwd", "forward"},
+                                             {"loss", "forward"},
+                                             {"criterion", "forward"},
+                                             {"backward", "backward"},
+                                             {"bwd", "backward"},
+                                             {"autograd", "backward"},
+                                             {"optimizer", "update"},
+                                             {"optimiser", "update"},
+                                             {"update", "update"},
+                                             {"opt", "update"},
+                                             {"data", "data"},
+                                             {"dataloader", "data"},
+                                             {"load", "data"},
+                                             {"enumerate", "data"},
+                                             {"allreduce", "synchronise"},
+                                             {"synchronise", "synchronise"}}};
+constexpr std::array<std::string_view, 6> step_words{"step", "steps", "iteration", "iter", "batch", "profilerstep"};
+
+/// Letters up to the first that is none, small: "Optimizer.step#SGD" -> "optimizer".
+std::string first_word(std::string_view name)
+{
+    std::string word;
+    for (const char letter : name) {
+        if (std::isalpha(static_cast<unsigned char>(letter)) == 0) break;
+        word += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    }
+    return word;
+}
+
+}  // namespace
+
+std::string_view phase_in(std::string_view name)
+{
+    const std::string word = first_word(name);
+    const auto found = std::find_if(phase_words.begin(), phase_words.end(), [&](Words w) { return w.first == word; });
+    return found == phase_words.end() ? std::string_view{} : found->second;
+}
+
+RangeKind kind_in(std::string_view name)
+{
+    const std::string word = first_word(name);
+    if (std::find(step_words.begin(), step_words.end(), word) != step_words.end()) return RangeKind::step;
+    return phase_in(name).empty() ? RangeKind::nvtx : RangeKind::phase;
+}
+
+}  // namespace roof

@@ -1,0 +1,219 @@
+// An estimate on a machine against arithmetic that can be done by hand, and against the placing of the same step.
+#include "analysis/estimate/machine_estimate.hpp"
+
+#include "analysis/estimate/all_reduce.hpp"
+#include "analysis/estimate/estimate_tables.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "made.hpp"
+#include "workloads/model/work.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+using Catch::Contains;
+
+namespace {
+
+/// 10 TFLOP/s over 1 TB/s of memory and 4 TB/s of an L2 that holds 10 MB.
+const std::string sheet_text = R"(
+name: made-gpu
+title: A made GPU
+kind: gpu
+also: [made]
+models: [Made GPU 1]
+peaks: {fp32: 10e12, tf32: 80e12}
+levels:
+  - {name: L2, bandwidth: 4e12, capacity: 10e6}
+  - {name: DRAM, bandwidth: 1e12, capacity: 16e9}
+links:
+  - {name: wire, latency: 5e-6, bandwidth: 10e9}
+sources: [made up]
+)";
+
+Target made_gpu()
+{
+    return target_of(parse_sheet(sheet_text, "made.yaml"));
+}
+
+EstimateRequest request(const std::string& model, int batch, Passes passes = Passes::step)
+{
+    EstimateRequest request;
+    request.model = model;
+    request.batch = batch;
+    request.passes = passes;
+    return request;
+}
+
+/// The sum over layers and passes of max(FLOPs / 10 TFLOP/s, compulsory bytes / 1 TB/s), from the layers' work itself.
+double by_hand(const std::string& model, int batch)
+{
+    const model::Graph graph = model::build_model(model);
+    double seconds = 0;
+    for (int index = 1; index < static_cast<int>(graph.layers().size()); ++index) {
+        const model::LayerWork work = work_of(graph, index, batch, Precision::fp32);
+        for (const model::PassWork& pass : {work.forward, work.backward_data, work.backward_weights, work.update})
+            seconds += std::max(pass.flops.value / 10e12, pass.compulsory.value / 1e12);
+    }
+    return seconds;
+}
+
+}  // namespace
+
+TEST_CASE("the time is the sum over layers and passes of the slower of arithmetic and memory")
+{
+    for (const char* model : {"alexnet", "resnet18", "vgg16"}) {
+        INFO(model);
+        const MachineEstimate estimate = estimate_on(made_gpu(), request(model, 8));
+        CHECK(estimate.obstacle.empty());
+        CHECK(estimate.known == Known::spec);
+        CHECK(estimate.layer_by_layer.value == Approx(by_hand(model, 8)));
+        CHECK((estimate.forward + estimate.backward + estimate.update).value == Approx(by_hand(model, 8)));
+        CHECK(estimate.at_once < estimate.layer_by_layer);
+        CHECK(estimate.images_per_second() == Approx(8 / by_hand(model, 8)));
+    }
+}
+
+TEST_CASE("a forward pass is the forward part of the step")
+{
+    const MachineEstimate step = estimate_on(made_gpu(), request("resnet18", 16));
+    const MachineEstimate forward = estimate_on(made_gpu(), request("resnet18", 16, Passes::forward));
+    CHECK(forward.layer_by_layer == step.forward);
+    CHECK(forward.backward.value == 0);
+    CHECK(forward.footprint.total() < step.footprint.total());
+}
+
+TEST_CASE("ridge point and intensity stand on the levels, nearest first")
+{
+    const MachineEstimate estimate = estimate_on(made_gpu(), request("resnet18", 10));
+    REQUIRE(estimate.levels.size() == 2);
+    CHECK(estimate.levels[0].name == "L2");
+    CHECK(estimate.levels[0].ridge.value == Approx(2.5));
+    CHECK(estimate.ridge().value == Approx(10));
+    const LevelEstimate& memory = estimate.levels[1];
+    CHECK(memory.intensity_high.value == Approx(estimate.flops.value / memory.low.value));
+    CHECK(memory.intensity_low < memory.intensity_high);
+}
+
+TEST_CASE("what binds follows the batch: an AlexNet of few images is all parameters")
+{
+    CHECK_FALSE(estimate_on(made_gpu(), request("alexnet", 1)).binds_compute);
+    CHECK(estimate_on(made_gpu(), request("alexnet", 512)).binds_compute);
+    CHECK(estimate_on(made_gpu(), request("alexnet", 512)).compute_share > 0.8);
+}
+
+TEST_CASE("a precision the sheet has no peak for is an obstacle, and memory is estimated all the same")
+{
+    EstimateRequest asked = request("resnet50", 4);
+    asked.precision = Precision::int8;
+    const MachineEstimate estimate = estimate_on(made_gpu(), asked);
+    CHECK_THAT(estimate.obstacle, Contains("int8") && Contains("made-gpu"));
+    CHECK(estimate.footprint.total().value > 0);
+    CHECK(estimate.largest_batch > 0);
+    CHECK(to_json(estimate)["images_per_second"].is_null());
+}
+
+TEST_CASE("the estimate on measured ceilings is the time that a measured step is placed under")
+{
+    Target target{.name = "made", .title = "made", .known = Known::measured, .device = "cpu"};
+    target.machine = made::machine();
+    target.ceilings = made::ceilings();
+    const MachineEstimate estimate = estimate_on(target, request("resnet18", 4));
+    CHECK(estimate.levels.size() == 3);
+    CHECK(estimate.peak.value == 100e9);
+    CHECK(estimate.layers.size() > 100);
+    Seconds sum;
+    for (const Placement& layer : estimate.layers) sum += layer.attainable;
+    CHECK(sum.value == Approx(estimate.layer_by_layer.value));
+}
+
+TEST_CASE("what is usual slows what is foretold, and moves no bound")
+{
+    Target target = made_gpu();
+    const MachineEstimate quiet = estimate_on(target, request("resnet18", 8));
+    for (Ceiling& ceiling : target.ceilings.all) ceiling.usual = 0.5 * ceiling.rate.median.value;
+    const MachineEstimate busy = estimate_on(target, request("resnet18", 8));
+    CHECK(busy.without_overlap.value == Approx(2 * quiet.without_overlap.value));
+    CHECK(busy.layer_by_layer.value == quiet.layer_by_layer.value);
+    for (Ceiling& ceiling : target.ceilings.all) ceiling.usual = 2 * ceiling.rate.median.value;
+    CHECK(estimate_on(target, request("resnet18", 8)).without_overlap.value == quiet.without_overlap.value);
+}
+
+TEST_CASE("a ring all-reduce sends two times all but one share of the bytes")
+{
+    const Link link{"wire", {5e-6}, {10e9}};
+    CHECK(ring_all_reduce(Bytes{1e9}, 1, link).value == 0);
+    CHECK(ring_all_reduce(Bytes{1e9}, 2, link).value == Approx(2 * 5e-6 + 0.1));
+    CHECK(ring_all_reduce(Bytes{1e9}, 4, link).value == Approx(6 * 5e-6 + 1.5 * 0.1));
+}
+
+TEST_CASE("several devices add an all-reduce of the gradients, hidden behind the backward pass or not")
+{
+    EstimateRequest asked = request("alexnet", 64);
+    const MachineEstimate alone = estimate_on(made_gpu(), asked);
+    asked.devices = 2;
+    CHECK_THROWS_WITH(estimate_on(made_gpu(), asked), Contains("link"));
+    asked.link = "rope";
+    CHECK_THROWS_WITH(estimate_on(made_gpu(), asked), Contains("rope") && Contains("wire"));
+    asked.link = "wire";
+    const MachineEstimate both = estimate_on(made_gpu(), asked);
+    REQUIRE(both.scaling);
+    CHECK(both.scaling->gradients.value == 4.0 * 61100840);
+    CHECK(both.scaling->exposed.value == Approx((alone.layer_by_layer + both.scaling->all_reduce).value));
+    CHECK(both.scaling->hidden < both.scaling->exposed);
+    CHECK(both.images_per_second() == Approx(128 / both.scaling->exposed.value));
+    asked.passes = Passes::forward;
+    CHECK_THROWS_AS(estimate_on(made_gpu(), asked), InputError);
+}
+
+TEST_CASE("an epoch is as many whole steps as its images need")
+{
+    EstimateRequest asked = request("resnet18", 100);
+    asked.images = 250;
+    const MachineEstimate estimate = estimate_on(made_gpu(), asked);
+    CHECK(estimate.epoch().value == Approx(3 * estimate.layer_by_layer.value));
+    CHECK(request("resnet18", 1).images == 1281167);
+}
+
+TEST_CASE("an estimate for people says of each row how it is known, and fits 100 columns for two machines")
+{
+    std::vector<MachineEstimate> both{estimate_on(made_gpu(), request("resnet18", 10))};
+    both.push_back(both.front());
+    both.back().machine = "other-gpu";
+    both.back().known = Known::measured;
+    const std::string text = to_text(both);
+    CHECK_THAT(text, Contains("made-gpu (spec)") && Contains("other-gpu (measured)") && Contains("analytic"));
+    CHECK_THAT(text, Contains("DRAM ridge point") && Contains("largest batch that fits") && Contains("1281167 images"));
+    for (const std::string& line : split(text, '\n')) {
+        INFO(line);
+        CHECK(line.size() <= 100);
+    }
+}
+
+TEST_CASE("an estimate for programs has numbers in SI units, and layers with what binds them")
+{
+    const nlohmann::json json = to_json(estimate_on(made_gpu(), request("resnet18", 10)));
+    CHECK(json["known"] == "spec");
+    CHECK(json["peak_flops_per_second"] == 10e12);
+    CHECK(json["levels"][1]["ridge"] == Approx(10));
+    CHECK(json["memory"]["available_bytes"] == 16e9);
+    CHECK(json["memory"]["fits"] == true);
+    CHECK(json["scaling"].is_null());
+    CHECK(json["layers"][0]["layer"] == "conv1");
+    CHECK(json["layers"][0]["phase"] == "forward");
+    CHECK(json["layers"][0]["binds"] == "fp32");
+}
+
+TEST_CASE("a sheet with a wrong key, a missing source or a number that is none is refused with its place")
+{
+    CHECK_THROWS_WITH(parse_sheet("name: a\ntitel: b\n", "m.yaml"), Contains("m.yaml:2") && Contains("'title'"));
+    std::string text = sheet_text;
+    CHECK_THROWS_WITH(parse_sheet(text.replace(text.find("4e12"), 4, "fast"), "m.yaml"),
+                      Contains("m.yaml:9") && Contains("bandwidth"));
+    text = sheet_text;
+    CHECK_THROWS_WITH(parse_sheet(text.erase(text.find("sources")), "m.yaml"), Contains("sources"));
+    text = sheet_text;
+    CHECK_THROWS_WITH(parse_sheet(text.replace(text.find("fp32"), 4, "fp31"), "m.yaml"), Contains("fp32"));
+}

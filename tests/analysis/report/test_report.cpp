@@ -1,0 +1,286 @@
+#include "../fakes/temporary_folder.hpp"
+#include "analysis/page/page_data.hpp"
+#include "analysis/page/script.hpp"
+#include "analysis/panels/panels.hpp"
+#include "analysis/report/report.hpp"
+#include "analysis/roofline/describe.hpp"
+#include "analysis/text/html.hpp"
+#include "analysis/text/words.hpp"
+#include "ert/base/error.hpp"
+#include "made.hpp"
+#include "recordings.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <sstream>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+std::size_t count(const std::string& text, const std::string& part)
+{
+    std::size_t n = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    return n;
+}
+
+/// The page without its script, which comes from this project and its packages and not from files that were measured.
+std::string without_script(std::string html)
+{
+    const std::size_t begin = page_script().empty() ? std::string::npos : html.find(page_script());
+    if (begin != std::string::npos) html.erase(begin, page_script().size());
+    return html;
+}
+
+constexpr const char* hostile = "</title></svg><script>alert('x')</script>\"onload=\"x&";
+
+}  // namespace
+
+TEST_CASE("text is escaped for markup and quoted attributes")
+{
+    CHECK(escape("<a b=\"c\" d='e'>&") == "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;");
+    CHECK(escape("a\x1b"
+                 "b") == "a?b");
+}
+
+TEST_CASE("no name from a file becomes markup")
+{
+    Measurement row = made::row(hostile);
+    row.device = "cpu";
+    row.sentence = hostile;
+    for (PartMeasurement& part : row.parts) part.part.layer = part.part.kind = part.part.implementation = hostile;
+    Measurement failed = made::failed(hostile, hostile);
+    Study study = made::study({row, failed});
+    study.results.plan = study.results.machine.cpu_model = study.results.machine.name = hostile;
+    study.results.folder = std::string("results/") + "<script>folder";
+    study.results.machine.doubts = {hostile};
+    study.results.machine.versions = {{hostile, hostile}};
+    study.ceilings.all[0].operation = study.ceilings.all[0].isa = hostile;
+    const std::string html = without_script(report_html({study}));
+    const std::size_t own = page_script().empty() ? 0 : 2;
+    CHECK(count(html, "<script") == own);
+    CHECK(count(html, "</script") == own);
+    CHECK_FALSE(holds(html.substr(0, html.find("<script type")), "\"onload"));
+    CHECK(holds(html, "&lt;script&gt;"));
+}
+
+TEST_CASE("the report asks for nothing from the network")
+{
+    const std::string html = without_script(report_html({made::study({made::row()})}));
+    CHECK(holds(html, "default-src 'none'"));
+    CHECK_FALSE(holds(html, "script-src 'unsafe-inline'"));
+    CHECK_FALSE(holds(html, "http:"));
+    CHECK_FALSE(holds(html, "https:"));
+    CHECK_FALSE(holds(html, "src="));
+    CHECK_FALSE(holds(html, "@import"));
+    CHECK(holds(html, "prefers-color-scheme:dark"));
+    CHECK(holds(html, "@media print"));
+}
+
+TEST_CASE("no text in the page's data ends its element or its line")
+{
+    const std::string text = script_text({{"name", "</script><!--\u2028&"}});
+    CHECK(text == R"({"name":"\u003c/script\u003e\u003c!--\u2028\u0026"})");
+}
+
+TEST_CASE("the page's data holds every point, with its words written once")
+{
+    const nlohmann::json page = page_json(std::vector<Study>{made::study({made::row("net", 4), made::row("net", 8)})});
+    const nlohmann::json& study = page["studies"][0];
+    CHECK(study["rows"].size() == 2);
+    for (const auto& [name, column] : study["points"].items()) {
+        INFO(name);
+        CHECK(column.size() == 2 * 8);
+    }
+    CHECK(study["kinds"] == nlohmann::json{"", "convolution", "relu"});
+    CHECK(study["points"]["attainable"][4].get<double>() == Approx(0.010));
+    CHECK(study["claimed"][study["points"]["claims"][4][0][0].get<std::size_t>()] == "fp32");
+}
+
+TEST_CASE("the same study gives the same bytes")
+{
+    CHECK(report_html({made::study({made::row()})}) == report_html({made::study({made::row()})}));
+}
+
+TEST_CASE("every panel shows a full study, under its heading and a link to it")
+{
+    Measurement of_ranks = made::row("net", 8);
+    of_ranks.point.set("ranks", "2");
+    Study study = made::study({made::row("net", 4), made::row("net", 8), of_ranks});
+    Measurement probe;
+    probe.role = Role::bandwidth;
+    probe.device = "cpu";
+    probe.point.set("working_set", "4096");
+    probe.work.compulsory = {4096};
+    probe.seconds = made::about<Seconds>(1e-7);
+    Measurement curve = probe;
+    curve.role = Role::compute;
+    curve.point.set("intensity", "1/4");
+    curve.work.flops = {1024};
+    study.calibration.rows = {probe, curve};
+    study.answers = {{"time(net) < 1", Answer::undecided, "nobody knows"}};
+    const fakes::TemporaryFolder folder;
+    study.results.folder = folder.path();
+    made::record(folder, study.results.rows.front().id());
+    const std::string html = report_html({study});
+    for (const Panel& panel : panels()) {
+        INFO(panel.id);
+        CHECK(holds(html, "<section id=\"" + std::string(panel.id) + "\">"));
+        CHECK(holds(html, "<a href=\"#" + std::string(panel.id) + "\">"));
+    }
+}
+
+TEST_CASE(
+    "times foretold stand over those measured, a point for each row that was measured, and a failed hope stands out")
+{
+    Study study = made::study({made::row("net", 4), made::row("net", 8), made::failed("net", "no room")});
+    std::vector<Prediction> predictions;
+    for (const Measurement& row : study.results.rows) predictions.push_back({row.id(), {0.02}, {0.030}, {1e9}, true});
+    CHECK_FALSE(holds(expectations_panel(study, "key"), "<svg"));
+    study.predictions = errors_of(predictions, study.results.rows);
+    study.answers = {{"time(net) < 1", Answer::fails, "2 s"}};
+    const std::string html = expectations_panel(study, "key");
+    CHECK(holds(html, "Estimate against measurement"));
+    CHECK(count(html, "class=\"dot\"") == 2);
+    CHECK(holds(html, "predicted 30.0 ms, measured 40.0 ms (-25%)"));
+    CHECK(holds(html, "<span class=\"warn\">fails</span>"));
+}
+
+TEST_CASE("the roofline joins each point's intensities and explains it")
+{
+    const std::string html = roofline_panel(made::study({made::row()}), "key");
+    CHECK(count(html, "class=\"point ") == 3 + 4);
+    CHECK(count(html, "class=\"interval\"") == 2 * (2 + 2));  // both convolutions and the two phases they are in
+    CHECK(holds(html, "<title>conv1 forward: 1.00 GFLOP in 12.5 ms"));
+    CHECK(count(html, "class=\"band\"") == 5);
+    CHECK(holds(html, "arithmetic intensity (FLOP/B)"));
+}
+
+TEST_CASE("the breakdown shows what no layer accounts for")
+{
+    const std::string html = breakdown_panel(made::study({made::row()}), "key");
+    CHECK(holds(html, "<title>not accounted for: 2.50 ms, 6.2% of the step</title>"));
+    CHECK(holds(html, "<title>convolution: 32.5 ms, 81% of the step</title>"));
+    CHECK(holds(html, "<title>update: 4.00 ms, 10% of the step</title>"));
+}
+
+TEST_CASE("a study without a calibration is reported with a warning and without roofs")
+{
+    Study study = made::study({made::row()}, {});
+    study.calibration = {};
+    const std::string html = report_html({study});
+    CHECK(holds(html, "No ceilings: no calibration of this machine was found"));
+    CHECK(holds(html, "40.0 ms [36.0, 44.0]"));
+    CHECK_FALSE(holds(html, "class=\"roof\""));
+}
+
+TEST_CASE("a study without any row that is ok lists the reasons")
+{
+    const std::string html = report_html({made::study({made::failed("net", "wants 14 GB")})});
+    CHECK(holds(html, "wants 14 GB"));
+    CHECK_FALSE(holds(html, ">nan"));
+}
+
+TEST_CASE("several studies stand under their names in each panel")
+{
+    Study other = made::study({made::row("other")});
+    other.results.folder = "results/made/second";
+    const std::string html = report_html({made::study({made::row()}), other});
+    CHECK(count(html, "<h3>made / run</h3>") == count(html, "<h3>made / second</h3>"));
+    CHECK(holds(html, "<h3>made / second</h3>"));
+    CHECK(count(html, "id=\"roofline-0-1\"") == 1);
+    CHECK(count(html, "id=\"roofline-1-1\"") == 1);
+}
+
+TEST_CASE("a report of 5,000 points stays under 2.5 MB")
+{
+    Measurement row = made::row();
+    while (row.parts.size() < 5000) {
+        PartMeasurement part = row.parts[row.parts.size() % 4];
+        part.part.layer = "layer" + std::to_string(row.parts.size()) + ".conv1";
+        row.parts.push_back(part);
+    }
+    CHECK(report_html({made::study({row})}).size() < 2'500'000);
+}
+
+TEST_CASE("a report is written whole, and nothing else is left beside it")
+{
+    const fakes::TemporaryFolder folder;
+    const std::vector<Study> studies{made::study({made::row()})};
+    write_report(studies, folder / "report.html");
+    std::ostringstream read;
+    read << std::ifstream(folder / "report.html").rdbuf();
+    CHECK(read.str() == report_html(studies));
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("a path that cannot be written is an input error, and a folder there stays")
+{
+    const fakes::TemporaryFolder folder;
+    CHECK_THROWS_AS(write_report({}, folder / "none/report.html"), InputError);
+    std::filesystem::create_directories(folder / "taken/full");
+    CHECK_THROWS_AS(write_report({}, folder / "taken"), InputError);
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("the Empirical Roofline's curve stands under the roofs of its loads and its precision")
+{
+    Study study = made::study({});
+    for (const double flops : {2e6, 32e6, 512e6}) {
+        Measurement dot;
+        dot.bench = "ert";
+        dot.role = Role::compute;
+        dot.device = "cpu";
+        dot.point.set("intensity", std::to_string(flops / 16e6));
+        dot.point.set("precision", "fp32");
+        dot.point.set("threads", "2");
+        dot.point.set("working_set", "16384");
+        dot.work = {{flops}, {16e6}, {16e6}};
+        dot.seconds = made::about<Seconds>(std::max(flops / 100e9, 16e6 / 400e9));
+        study.calibration.rows.push_back(dot);
+    }
+    const std::string html = ert_curve_panel(study, "key");
+    CHECK(count(html, "class=\"dot\"") == 3);
+    CHECK(count(html, "class=\"band\"") == 3 + 1);
+    CHECK(holds(html, "fp32 on cpu, 2 threads"));
+    CHECK(holds(html, "16 KiB (L1)"));
+    CHECK(holds(html, "1/8 FLOP/B over 16 KiB: 50.0 GFLOP/s"));
+    CHECK(holds(html, "100% of what the roofs allow"));
+    CHECK(ert_curve_panel(made::study({made::row()}), "key").empty());
+}
+
+TEST_CASE("a folder with ceilings alone shows its roofs, and no chart without points")
+{
+    const std::string html = report_html({made::study({})});
+    CHECK(count(html, "<section id=\"roofline\">") == 1);
+    CHECK_THAT(html, Catch::Contains("Roofs of cpu, 2 threads"));
+    for (const char* id : {"time", "headroom", "breakdown", "trajectory", "whatif"})
+        CHECK(count(html, "<section id=\"" + std::string(id) + "\">") == 0);
+}
+
+TEST_CASE("a layer above the farthest roof is hollow and says why, and each says what no reuse would cost")
+{
+    Study study = made::study({made::row()});
+    const std::string below = roofline_panel(study, "key");
+    CHECK(count(below, "class=\"hollow\"") == 0);
+    for (Placement& p : study.placements)
+        if (p.scope == Scope::layer && p.flops.value > 0)
+            p.rate.median = 2 * p.levels.back().roof * p.levels.back().intensity_high;
+    const std::string above = roofline_panel(study, "key");
+    CHECK(count(above, "class=\"hollow\"") > 0);
+    CHECK(count(above, "Above the DRAM roof: part of these bytes was still in a cache.") > 0);
+    Placement moved = study.placements.back();
+    moved.flops = Flops{1e9};
+    moved.levels.back().low = Bytes{1e6};
+    moved.levels.back().high = Bytes{4e9};
+    moved.levels.back().roof = ByteRate{40e9};
+    CHECK_THAT(remarks_on(moved), Catch::Contains("(no reuse) they would be 4.00 GB and take 100 ms at DRAM's roof"));
+}

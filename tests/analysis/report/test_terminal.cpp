@@ -1,0 +1,160 @@
+#include "analysis/drawing/frame.hpp"
+#include "analysis/report/terminal.hpp"
+#include "analysis/study/summary.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/text/narrow.hpp"
+#include "ert/base/text.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+void check_fits(const std::string& text, std::size_t columns)
+{
+    for (const std::string& line : split(text, '\n')) {
+        INFO(line);
+        CHECK(display_columns(line) <= columns);
+    }
+}
+
+/// The drawing without the legend.
+std::string drawing(const std::string& text)
+{
+    return text.substr(0, text.find("arithmetic intensity"));
+}
+
+/// Three batches on two thread counts, with names as long as people give them.
+Study long_names()
+{
+    std::vector<Measurement> rows;
+    for (const int batch : {4, 8, 64})
+        for (const int threads : {1, 2}) {
+            Measurement row = made::row("a_network_with_a_name_that_goes_on_and_on", batch, threads);
+            row.seconds = made::about<Seconds>(0.01 * batch / threads);
+            for (PartMeasurement& part : row.parts)
+                part.part.layer = "features.stage3.block11.downsample.convolution_of_many";
+            row.remarks = "a remark that says much more about this row than any line of eighty columns could ever hold";
+            rows.push_back(row);
+        }
+    rows.push_back(
+        made::failed("a_network_with_a_name_that_goes_on_and_on", "wants 14 GB of memory, available are 8 GB"));
+    return made::study(rows);
+}
+
+}  // namespace
+
+TEST_CASE("the frame holds every ridge and comes from the ceilings alone")
+{
+    const std::optional<Frame> frame = frame_of(made::ceilings());
+    REQUIRE(frame);
+    CHECK(frame->intensity_low == Approx(0.01));   // fp64 under L1: 0.125
+    CHECK(frame->intensity_high == Approx(1000));  // fp32 under DRAM: 10
+    CHECK(frame->rate_low == Approx(1e8));
+    CHECK(frame->rate_high == Approx(1e12));
+    CHECK_FALSE(frame_of({}));
+}
+
+TEST_CASE("a slower precision widens the frame downwards, a slower level to the right")
+{
+    Ceilings more = made::ceilings();
+    more.all.push_back(made::compute("int8", 2, 1e9));  // ridge under L1: 0.0025
+    CHECK(frame_of(more)->intensity_low == Approx(1e-4));
+    more.all.push_back(made::bandwidth("link", 2, 1e8));  // ridge under fp32: 1000
+    CHECK(frame_of(more)->intensity_high == Approx(1e5));
+}
+
+TEST_CASE("two runs on one machine have the same axes, however fast they were")
+{
+    Measurement fast = made::row();
+    for (PartMeasurement& part : fast.parts) part.seconds = made::about<Seconds>(1e-5);
+    fast.seconds = made::about<Seconds>(1e-4);
+    const auto axis = [](const std::string& text) {
+        const std::vector<std::string> lines = split(text, '\n');
+        return *std::find_if(lines.begin(), lines.end(),
+                             [](const std::string& line) { return line.find("0.01") != std::string::npos; });
+    };
+    CHECK(axis(terminal_roofline(made::study({fast}), 80, true)) ==
+          axis(terminal_roofline(made::study({made::row()}), 80, true)));
+}
+
+TEST_CASE("the plain drawing is ASCII and no wider than asked for")
+{
+    const std::string text = drawing(terminal_roofline(made::study({made::row()}), 72, true));
+    CHECK(std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; }));
+    check_fits(text, 72);
+}
+
+TEST_CASE("the braille drawing is no wider than asked for")
+{
+    const std::string text = drawing(terminal_roofline(made::study({made::row()}), 100, false));
+    CHECK(text.find("\xE2\xA0") != std::string::npos);
+    check_fits(text, 100);
+}
+
+TEST_CASE("every roof is named and every step has a letter with a legend")
+{
+    const std::string text = terminal_roofline(made::study({made::row("net", 8), made::row("net", 16)}), 100, true);
+    for (const char* name : {"L1", "L2", "DRAM", "fp32", "fp64"}) CHECK(drawing(text).find(name) != std::string::npos);
+    CHECK(text.find("  A net batch 8 step: ") != std::string::npos);
+    CHECK(text.find("  B net batch 16 step: ") != std::string::npos);
+    CHECK(text.find("DRAM 10.0 GB/s") != std::string::npos);
+}
+
+TEST_CASE("nothing a report or a sweep prints is wider than a terminal of eighty columns")
+{
+    const Study study = long_names();
+    for (const bool plain : {true, false}) {
+        check_fits(terminal_roofline(study, 80, plain), 80);
+        check_fits(terminal_batches(study, 80, plain), 80);
+        check_fits(terminal_layers(study, 80, plain), 80);
+    }
+    check_fits(verdict_table(study, 80), 80);
+    check_fits(top_headroom(study, 5, 80), 80);
+    check_fits(wrapped(summary(study), 80), 80);
+    check_fits(terminal_roofline(made::study({made::row()}, {}), 80, true), 80);
+    CHECK(verdict_table(study).size() > verdict_table(study, 80).size());
+}
+
+TEST_CASE("a model's batches are a chart with a letter for each series, and one batch is none")
+{
+    const std::string text = terminal_batches(long_names(), 80, true);
+    CHECK(text.find("images/s of the median") != std::string::npos);
+    CHECK(text.find("a fp32 on cpu, 1 thread") != std::string::npos);
+    CHECK(text.find("b fp32 on cpu, 2 threads") != std::string::npos);
+    const std::size_t begin = text.find('|');
+    CHECK(std::ranges::count(text.substr(begin, text.find("a fp32") - begin), 'b') ==
+          3);  // 200 images/s at each of three batches
+    CHECK(std::ranges::all_of(text, [](unsigned char c) { return c < 0x80; }));
+    CHECK(terminal_batches(made::study({made::row()}), 80, true).empty());
+}
+
+TEST_CASE("a step's time stands by kind of layer and phase, and what no layer accounts for last")
+{
+    const std::string text = terminal_layers(made::study({made::row()}), 80, true);
+    const std::vector<std::string> lines = split(text, '\n');
+    REQUIRE(lines.size() == 6);  // title, header, two kinds, the rest, the end
+    CHECK(lines[2].starts_with("convolution         12.5 ms   20.0 ms  4.00 ms      91%  ##################"));
+    CHECK(lines[4].starts_with("outside the layers"));
+    CHECK(terminal_layers(made::study({}), 80, true).empty());
+}
+
+TEST_CASE("a terminal too narrow to draw in gets the narrowest drawing")
+{
+    CHECK(terminal_roofline(made::study({made::row()}), 1, true) ==
+          terminal_roofline(made::study({made::row()}), 40, true));
+}
+
+TEST_CASE("without ceilings nothing is drawn and the text says why")
+{
+    CHECK(terminal_roofline(made::study({made::row()}, {}), 80, true).find("no calibration") != std::string::npos);
+    Ceilings only_compute;
+    only_compute.all = {made::compute("fp32", 2, 1e11)};
+    CHECK(terminal_roofline(made::study({made::row()}, only_compute), 80, true).find("one is missing") !=
+          std::string::npos);
+}

@@ -1,0 +1,141 @@
+#include "analysis/report/report.hpp"
+#include "analysis/report/terminal.hpp"
+#include "analysis/roofline/group_roofs.hpp"
+#include "analysis/roofline/place.hpp"
+#include "analysis/roofline/roofs.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+void add_device(Ceilings& ceilings, const std::string& device, double memory, double arithmetic)
+{
+    std::vector<Ceiling> found{made::bandwidth("L2", 1, 2 * memory), made::bandwidth("DRAM", 1, memory),
+                               made::compute("bf16", 1, arithmetic)};
+    for (Ceiling& ceiling : found) {
+        ceiling.device = device;
+        ceilings.all.push_back(ceiling);
+    }
+    ceilings.levels.push_back({device, "L2", {1e6}, {40e6}, {50e6}, false});
+    ceilings.levels.push_back({device, "DRAM", {60e6}, {1e9}, {}, false});
+}
+
+/// Two GPUs, 1000 and 800 GB/s of memory, 100 and 90 TFLOP/s in bf16, whose links carry 50 GB/s each way.
+Ceilings two_gpus()
+{
+    Ceilings ceilings;
+    add_device(ceilings, "gpu:0", 1000e9, 100e12);
+    add_device(ceilings, "gpu:1", 800e9, 90e12);
+    Ceiling bus = made::bandwidth("nccl", 1, 50e9);
+    bus.device = "gpu:0";
+    bus.operation = "bus";
+    bus.condition = "nccl";
+    ceilings.all.push_back(bus);
+    return ceilings;
+}
+
+/// A step of two ranks in `seconds`, with these bytes of messages: 1.9 TFLOP and 9 GB of compulsory traffic, of both.
+Measurement step_on(const std::string& device, double seconds, double messages)
+{
+    Measurement row;
+    row.bench = "train";
+    row.device = device;
+    for (const auto& [axis, value] : {std::pair{"model", "net"}, {"batch", "8"}, {"precision", "bf16"}, {"ranks", "2"}})
+        row.point.set(axis, value);
+    row.parts = {made::part("conv1", "convolution", Phase::forward, seconds, 1.9e12, 9e9, 9e9)};
+    row.work = row.parts.front().part.work;
+    row.seconds = row.forward = made::about<Seconds>(seconds);
+    row.messages = {messages};
+    row.samples = {{{seconds}, {}, {seconds}, {}, {}, 6.9, {}, {}, true}};
+    return row;
+}
+
+Placement placed(const Measurement& row)
+{
+    return place(row, with_groups(two_gpus(), std::vector{row}), made::machine()).front();
+}
+
+}  // namespace
+
+TEST_CASE("the roofs of two devices together are those of each, added")
+{
+    const Ceilings ceilings = with_groups(two_gpus(), std::vector{step_on("gpu:0,1", 0.1, 0)});
+    const Roofs roofs = roofs_of(ceilings, "gpu:0,1");
+    REQUIRE(roofs.levels.size() == 2);
+    CHECK(roofs.levels[0]->level == "L2");
+    CHECK(roofs.levels[1]->rate.median.value == Approx(1800e9));
+    CHECK(roofs.levels[1]->rate.low.value == Approx(0.9 * 1800e9));
+    CHECK(roofs.levels[1]->devices == 2);
+    CHECK(roofs.levels[1]->variant == "measured, added: gpu:0 + gpu:1");
+    REQUIRE(roofs.precision("bf16") != nullptr);
+    CHECK(roofs.precision("bf16")->rate.median.value == Approx(190e12));
+    CHECK(ceilings.levels.back().device == "gpu:0,1");
+    CHECK(ceilings.levels.back().to.value == Approx(2e9));
+}
+
+TEST_CASE("a device that lacks a ceiling leaves its group without one, and rows of one device make no group")
+{
+    Ceilings ceilings = two_gpus();
+    std::erase_if(ceilings.all, [](const Ceiling& c) { return c.device == "gpu:1" && c.kind == Role::compute; });
+    const Measurement row = step_on("gpu:0,1", 0.1, 0);
+    CHECK(roofs_of(with_groups(ceilings, std::vector{row}), "gpu:0,1").compute.empty());
+    CHECK(with_groups(ceilings, std::vector{step_on("gpu:0", 0.1, 0)}).all.size() == ceilings.all.size());
+
+    std::erase_if(ceilings.all, [](const Ceiling& c) { return c.device == "gpu:1"; });
+    const Placement alone = place(row, with_groups(ceilings, std::vector{row}), made::machine()).front();
+    CHECK(alone.binds.empty());
+    CHECK_THAT(alone.note, Catch::Contains("calibrate each of them"));
+}
+
+TEST_CASE("a step on two devices stands under their roofs, and the link is a level of its own")
+{
+    // 1.9e12 / 190e12 = 10 ms under bf16, 9e9 / 1800e9 = 5 ms under DRAM; 100e6 / 50e9 = 2 ms over the link.
+    const Placement step = placed(step_on("gpu:0,1", 0.020, 100e6));
+    CHECK(step.binds == "bf16");
+    CHECK(step.attainable.value == Approx(0.010));
+    CHECK(step.fraction == Approx(0.5));
+    REQUIRE(step.link);
+    CHECK(step.link->low.value == Approx(100e6));
+    CHECK(step.link->roof.value == Approx(50e9));
+    CHECK(step.link->intensity_high.value == Approx(19e3));
+}
+
+TEST_CASE("where the messages need longer than the work, the link binds")
+{
+    // 800e6 / 50e9 = 16 ms.
+    const Placement step = placed(step_on("gpu:0,1", 0.020, 800e6));
+    CHECK(step.binds == "link");
+    CHECK_FALSE(step.binds_compute);
+    CHECK(step.attainable.value == Approx(0.016));
+    CHECK(step.fraction == Approx(0.8));
+    CHECK(claim_text(step) == "link");
+    CHECK(step.bound() == Bound::bandwidth);
+}
+
+TEST_CASE("ranks that share one machine stand under its ceilings, and no link is theirs")
+{
+    Measurement row = made::row();
+    row.point.set("ranks", "2");
+    row.messages = {100e6};
+    const Placement together = place(row, made::ceilings(), made::machine()).front();
+    const Placement alone = place(made::row(), made::ceilings(), made::machine()).front();
+    CHECK(together.attainable.value == alone.attainable.value);
+    CHECK(together.compute_roof.value == alone.compute_roof.value);
+    CHECK_FALSE(together.link);
+}
+
+TEST_CASE("report and terminal show the roofs of the group, say that they are added, and draw the link")
+{
+    const Measurement row = step_on("gpu:0,1", 0.020, 100e6);
+    const Study study = made::study({row}, with_groups(two_gpus(), std::vector{row}));
+    const std::string html = report_html(std::vector{study});
+    CHECK_THAT(html, Catch::Contains("measured on 2 devices and added"));
+    CHECK_THAT(html, Catch::Contains("measured, added: gpu:0 + gpu:1"));
+    CHECK_THAT(html, Catch::Contains("link 50.0 GB/s"));
+    const std::string text = terminal_roofline(study, 100, true);
+    CHECK_THAT(text, Catch::Contains("gpu:0,1") && Catch::Contains("2 devices added"));
+}

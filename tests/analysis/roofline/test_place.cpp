@@ -1,0 +1,213 @@
+#include "analysis/roofline/place.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+/// The placement of a step with this one part.
+Placement placed(const PartMeasurement& part, int threads = 2)
+{
+    Measurement row = made::row("net", 8, threads);
+    row.parts = {part};
+    return place(row, made::ceilings(), made::machine()).back();
+}
+
+PartMeasurement of_bytes(double compulsory)
+{
+    return made::part("layer", "convolution", Phase::forward, 1, 1e6, compulsory, 1e9);
+}
+
+}  // namespace
+
+TEST_CASE("a step's attainable time is the sum of its parts', and the roof of most of that time binds")
+{
+    const Placement step = place(made::row(), made::ceilings(), made::machine())[0];
+    REQUIRE(step.scope == Scope::step);
+    // 1e9 / 100e9 under fp32, 8e6 / 10e9 under DRAM, 5e8 / 100e9 under fp32, 10e6 / 10e9 under DRAM.
+    CHECK(step.attainable.value == Approx(0.010 + 0.0008 + 0.005 + 0.001));
+    CHECK(step.binds == "fp32");
+    CHECK(step.binds_compute);
+    CHECK(step.headroom.value == Approx(0.040 - 0.0168));
+}
+
+TEST_CASE("a row gives one placement for the step, one per phase and one per part")
+{
+    const auto placements = place(made::row(), made::ceilings(), made::machine());
+    REQUIRE(placements.size() == 1 + 3 + 4);
+    CHECK(placements[0].scope == Scope::step);
+    CHECK(placements[3].scope == Scope::phase);
+    CHECK(placements[3].phase == Phase::update);
+    CHECK(placements[4].name == "conv1");
+    CHECK(placements[5].kind == "relu");
+}
+
+TEST_CASE("the compute roof binds a layer of high intensity")
+{
+    // 1e9 FLOP / 100 GFLOP/s = 10 ms; 2e6 B / 10 GB/s = 0.2 ms; measured 12.5 ms.
+    const Placement p = place(made::row(), made::ceilings(), made::machine())[4];
+    CHECK(p.binds == "fp32");
+    CHECK(p.binds_compute);
+    CHECK(p.attainable.value == Approx(0.010));
+    CHECK(p.fraction == Approx(0.8));
+    CHECK(p.headroom.value == Approx(0.0025));
+    CHECK(p.bound() == Bound::compute);
+    CHECK_FALSE(p.above);
+}
+
+TEST_CASE("the slowest level binds a layer of low intensity")
+{
+    // 8e6 B / 10 GB/s = 0.8 ms of 1 ms.
+    const Placement p = place(made::row(), made::ceilings(), made::machine())[5];
+    CHECK(p.binds == "DRAM");
+    CHECK(p.fraction == Approx(0.8));
+    CHECK(p.bound() == Bound::bandwidth);
+}
+
+TEST_CASE("a layer under half of what its roof allows is bound by neither")
+{
+    // 5e8 FLOP / 100 GFLOP/s = 5 ms of 20 ms.
+    const Placement p = place(made::row(), made::ceilings(), made::machine())[6];
+    CHECK(p.fraction == Approx(0.25));
+    CHECK(p.bound() == Bound::far_below);
+}
+
+TEST_CASE("a rate's interval turns the time's round")
+{
+    const Placement p = place(made::row(), made::ceilings(), made::machine())[4];
+    CHECK(p.rate.median.value == Approx(1e9 / 0.0125));
+    CHECK(p.rate.low.value == Approx(1e9 / 0.01375));
+    CHECK(p.rate.high.value == Approx(1e9 / 0.01125));
+}
+
+TEST_CASE("bytes at a level reach to no reuse unless the footprint fits into the nearer caches")
+{
+    const auto high = [](double compulsory, std::size_t level) {
+        return placed(of_bytes(compulsory)).levels[level].high.value;
+    };
+    CHECK(high(1000, 0) == 1e9);  // nothing is nearer than L1
+    CHECK(high(65536, 1) == 65536);
+    CHECK(high(65537, 1) == 1e9);
+    CHECK(high(1048576, 2) == 1048576);
+    CHECK(high(1048577, 2) == 1e9);
+}
+
+TEST_CASE("a private cache holds half as much for one of two threads")
+{
+    CHECK(placed(of_bytes(32768), 1).levels[1].high.value == 32768);
+    CHECK(placed(of_bytes(32769), 1).levels[1].high.value == 1e9);
+}
+
+TEST_CASE("intensity is an interval from no reuse to compulsory")
+{
+    const LevelPlacement dram = place(made::row(), made::ceilings(), made::machine())[4].levels.back();
+    CHECK(dram.level == "DRAM");
+    CHECK(dram.intensity_low.value == Approx(0.25));
+    CHECK(dram.intensity_high.value == Approx(500));
+    CHECK(dram.roof.value == Approx(10e9));
+}
+
+TEST_CASE("bytes of a step and a phase are sums over their layers, each judged by its own footprint")
+{
+    const auto placements = place(made::row(), made::ceilings(), made::machine());
+    CHECK(placements[0].levels.back().low.value == Approx(24e6));
+    CHECK(placements[0].levels.back().high.value == Approx(12e9 + 18e6));
+    CHECK(placements[1].levels.back().low.value == Approx(10e6));
+    CHECK(placements[1].flops.value == Approx(1.001e9));
+}
+
+TEST_CASE("roofs are those of the row's threads")
+{
+    const Placement p = place(made::row("net", 8, 1), made::ceilings(), made::machine())[4];
+    CHECK(p.roof_threads == 1);
+    CHECK(p.attainable.value == Approx(0.020));
+    CHECK(p.note.find("threads") == std::string::npos);
+}
+
+TEST_CASE("roofs of the most threads stand in for threads that were not calibrated, and the note says so")
+{
+    const Placement p = place(made::row("net", 8, 3), made::ceilings(), made::machine())[0];
+    CHECK(p.roof_threads == 2);
+    CHECK(p.note.find("no ceiling was measured with 3 threads; those of 2 stand in") != std::string::npos);
+}
+
+TEST_CASE("a layer above its roof has no headroom and a note that says why that can be")
+{
+    const Placement fast = placed(made::part("relu", "relu", Phase::forward, 0.0004, 1e6, 8e6, 8e6));
+    CHECK(fast.above);
+    CHECK(fast.fraction == Approx(2));
+    CHECK(fast.headroom.value == 0);
+    CHECK(fast.note.find("left in a cache") != std::string::npos);
+    const Placement padded = placed(made::part("conv", "convolution", Phase::forward, 0.005, 1e9, 1e6, 1e9));
+    CHECK(padded.above);
+    CHECK(padded.note.find("padding") != std::string::npos);
+}
+
+TEST_CASE("a layer whose algorithm executes fewer FLOPs is held against the roof by those, and its rate is explained")
+{
+    // 1e9 model FLOP in 5 ms are 200 GFLOP/s under a roof of 100; 0.3e9 executed need 3 ms.
+    PartMeasurement part = made::part("conv", "convolution", Phase::forward, 0.005, 1e9, 1e6, 1e9);
+    part.part.work.executed = {0.3e9};
+    const Placement p = placed(part);
+    CHECK_FALSE(p.above);
+    CHECK(p.binds_compute);
+    CHECK(p.fraction == Approx(0.6));
+    CHECK(p.headroom.value == Approx(0.002));
+    CHECK(p.rate.median.value == Approx(200e9));
+    CHECK(p.executed.value == Approx(0.3e9));
+    CHECK(p.note.find("executes 30% of them") != std::string::npos);
+
+    part.part.work.executed = {0.6e9};
+    const Placement faster = placed(part);
+    CHECK(faster.above);
+    CHECK(faster.note.find("even by the FLOPs that the algorithm executes") != std::string::npos);
+
+    Measurement row = made::row("net", 8, 2);
+    row.work.flops = {4e9};
+    row.parts = {part, part};
+    const std::vector<Placement> placements = place(row, made::ceilings(), made::machine());
+    CHECK(placements[0].flops.value == Approx(4e9));
+    CHECK(placements[0].executed.value == Approx(4e9 - 2 * 0.4e9));
+    CHECK(placements[1].executed.value == Approx(1.2e9));
+}
+
+TEST_CASE("work without FLOPs stays visible under the bandwidth roofs")
+{
+    const Placement p = placed(made::part("flatten", "flatten", Phase::forward, 0.002, 0, 10e6, 10e6));
+    CHECK(p.binds == "DRAM");
+    CHECK(p.fraction == Approx(0.5));
+    CHECK(p.levels.back().intensity_high.value == 0);
+    CHECK(p.rate.median.value == 0);
+}
+
+TEST_CASE("a precision without a roof is placed by bandwidth, and the note says so")
+{
+    Measurement row = made::row();
+    row.point.set("precision", "bf16");
+    const Placement p = place(row, made::ceilings(), made::machine())[4];
+    CHECK(p.compute_roof.value == 0);
+    CHECK(p.binds == "DRAM");
+    CHECK(p.note.find("no compute roof was measured for bf16") != std::string::npos);
+}
+
+TEST_CASE("without ceilings a row keeps its rate and claims no roof")
+{
+    const Placement p = place(made::row(), {}, made::machine())[0];
+    CHECK(p.rate.median.value > 0);
+    CHECK(p.levels.empty());
+    CHECK(p.bound() == Bound::unknown);
+    CHECK(p.headroom.value == 0);
+}
+
+TEST_CASE("rows that are not ok, and probes, are not placed")
+{
+    CHECK(place(made::failed("net", "too large"), made::ceilings(), made::machine()).empty());
+    Measurement probe = made::row();
+    probe.role = Role::bandwidth;
+    CHECK(place(probe, made::ceilings(), made::machine()).empty());
+}

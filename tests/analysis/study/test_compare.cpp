@@ -1,0 +1,170 @@
+#include "analysis/study/compare.hpp"
+#include "analysis/text/narrow.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+Measurement scaled(double factor, int samples = 9)
+{
+    Measurement row = made::row();
+    row.seconds = made::about<Seconds>(0.040 * factor);
+    row.seconds.n = samples;
+    return row;
+}
+
+Comparison of(const Measurement& a, const Measurement& b)
+{
+    return compare(made::study({a}), made::study({b}));
+}
+
+}  // namespace
+
+TEST_CASE("the interval of a ratio combines both sides as independent, on the logarithmic scale")
+{
+    const Change change = change_of("x", "s", {2, 1.8, 2.2, 9}, {3, 2.4, 3.9, 9});
+    CHECK(change.ratio == Approx(1.5));
+    CHECK(change.low == Approx(1.5 * std::exp(-std::hypot(std::log(3 / 2.4), std::log(2.2 / 2)))));
+    CHECK(change.high == Approx(1.5 * std::exp(std::hypot(std::log(3.9 / 3), std::log(2 / 1.8)))));
+}
+
+TEST_CASE("a row compared with itself shows no difference")
+{
+    const Comparison same = of(scaled(1), scaled(1));
+    REQUIRE(same.steps.size() == 1);
+    CHECK(same.steps[0].ratio == 1);
+    CHECK_FALSE(same.steps[0].shown());
+    CHECK(to_text(same).find("no difference shown") != std::string::npos);
+}
+
+TEST_CASE("a difference inside the intervals is not shown, one outside is")
+{
+    CHECK_FALSE(of(scaled(1), scaled(1.1)).steps[0].shown());
+    const Comparison slower = of(scaled(1), scaled(1.5));
+    CHECK(slower.steps[0].shown());
+    CHECK(to_text(slower).find("b is slower") != std::string::npos);
+    CHECK(to_text(of(scaled(1.5), scaled(1))).find("b is faster") != std::string::npos);
+}
+
+TEST_CASE("too few samples on a side show nothing, however far apart")
+{
+    const Comparison few = of(scaled(1, 4), scaled(3));
+    CHECK_FALSE(few.steps[0].shown());
+    CHECK(to_text(few).find("too few samples to tell (4 and 9)") != std::string::npos);
+    CHECK(of(scaled(1, 5), scaled(3)).steps[0].shown());
+}
+
+TEST_CASE("rows of one side only, and rows that are not ok, are listed")
+{
+    const Comparison c = compare(made::study({made::row("net"), made::row("old")}),
+                                 made::study({made::row("net"), made::failed("net", "full")}));
+    CHECK(c.steps.size() == 1);
+    CHECK(c.only_a == std::vector<std::string>{made::row("old").id()});
+    CHECK(c.only_b.empty());
+    CHECK(to_text(c).find("Measured only in a:") != std::string::npos);
+}
+
+TEST_CASE("ceilings both sides have are compared, and more of a rate is faster")
+{
+    Ceilings faster = made::ceilings();
+    for (Ceiling& ceiling : faster.all) ceiling.rate = made::about<Hertz>(2 * ceiling.rate.median.value);
+    faster.all.pop_back();
+    const Comparison c = compare(made::study({made::row()}), made::study({made::row()}, faster));
+    CHECK(c.ceilings.size() == 9);
+    CHECK(c.ceilings[0].ratio == Approx(2));
+    CHECK(to_text(c).find("b is faster") != std::string::npos);
+}
+
+TEST_CASE("a comparison as JSON carries ratios, intervals and verdicts")
+{
+    const nlohmann::json json = to_json(of(scaled(1), scaled(1.5)));
+    CHECK(json["steps"][0]["ratio"]["median"].get<double>() == Approx(1.5));
+    CHECK(json["steps"][0]["difference_shown"] == true);
+    CHECK(json["steps"][0]["verdict"] == "b is slower");
+    CHECK(json["only_a"].empty());
+}
+
+TEST_CASE("drift names the ceilings that moved beyond their intervals, and only those")
+{
+    Ceilings later = made::ceilings();
+    later.all[0].rate = made::about<Hertz>(2 * later.all[0].rate.median.value);
+    const Comparison c = compare(made::study({}), made::study({}, later));
+    REQUIRE(moved(c).size() == 1);
+    CHECK(moved(c)[0].id == "cpu bandwidth L1 load threads=1");
+    CHECK_THAT(drift_text(c), Catch::StartsWith("drift since results/made/run: 1 of 10 ceilings moved beyond their") &&
+                                  Catch::Contains("L1 load threads=1"));
+    CHECK_THAT(drift_text(c), !Catch::Contains("DRAM"));
+    CHECK_THAT(to_text(c), Catch::Contains("1 of 10 ceilings moved beyond their intervals"));
+    const nlohmann::json json = drift_json(c);
+    CHECK(json["compared"] == 10);
+    CHECK(json["moved"][0]["verdict"] == "b is faster");
+}
+
+TEST_CASE("without a ceiling that moved, drift says so in one line")
+{
+    const Comparison c = compare(made::study({}), made::study({}));
+    CHECK(drift_text(c) == "drift since results/made/run: none of 10 ceilings moved beyond its interval\n");
+}
+
+TEST_CASE("the instruction set that a level's ceiling was reached with is no part of what is compared; conditions are")
+{
+    Ceilings other = made::ceilings();
+    other.all[0].isa = "avx512";
+    other.all[1].condition = "small pages";
+    CHECK(compare(made::study({}), made::study({}, other)).ceilings.size() == 9);
+}
+
+TEST_CASE("no difference below what two runs of the same thing show is called one")
+{
+    const Study a = made::study({scaled(1)});
+    Comparison faint = compare(a, made::study({scaled(1.3)}));
+    CHECK(faint.steps[0].shown());
+    CHECK(slower_than(faint, 0.05).size() == 1);
+    set_noise(faint, a, made::study({scaled(1.4)}));
+    CHECK(faint.floor == Approx(std::log(1.4)));
+    CHECK_FALSE(faint.steps[0].shown());
+    CHECK(slower_than(faint, 0.05).empty());
+    Comparison clear = compare(a, made::study({scaled(2)}));
+    set_noise(clear, a, made::study({scaled(1.4)}));
+    CHECK(clear.steps[0].shown());
+}
+
+TEST_CASE("a step is slower than allowed only by more than the share, and in the right direction")
+{
+    CHECK(slower_than(of(scaled(1), scaled(1.5)), 0.6).empty());
+    CHECK(slower_than(of(scaled(1), scaled(1.5)), 0.4).size() == 1);
+    CHECK(slower_than(of(scaled(1.5), scaled(1)), 0).empty());
+}
+
+TEST_CASE("a second run without a common step is no floor of noise")
+{
+    Comparison comparison = of(scaled(1), scaled(1));
+    CHECK_THROWS_AS(set_noise(comparison, made::study({scaled(1)}), made::study({})), InputError);
+}
+
+TEST_CASE("in a window of 80 columns each comparison fits, says once what all rows share, and keeps rows apart")
+{
+    std::vector<Measurement> rows;
+    for (const char* batch : {"8", "16"}) {
+        rows.push_back(made::row("a_model_of_some_length"));
+        rows.back().point.set("batch", batch);
+        rows.back().point.set("algorithm", "winograd");
+        rows.back().point.set("parameters", "seeded");
+    }
+    const Comparison c = compare(made::study(rows), made::study(rows));
+    const std::string text = to_text(c, 80);
+    for (const std::string& line : split(text, '\n')) {
+        INFO(line);
+        CHECK(display_columns(line) <= 80);
+    }
+    CHECK_THAT(text, Catch::Contains("All: ") && Catch::Contains("batch=8 ") && Catch::Contains("batch=16 "));
+    CHECK_THAT(text, Catch::Contains("no difference shown") && Catch::Contains("1.000"));
+}

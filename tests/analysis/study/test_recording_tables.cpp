@@ -1,0 +1,88 @@
+// What was recorded is shown in the page and in the terminal, and what no rule knows is seen.
+#include "analysis/panels/panels.hpp"
+#include "analysis/study/recording_tables.hpp"
+#include "made.hpp"
+#include "recordings.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+
+TEST_CASE("a run with recordings shows its kernels, books, calls, copies and memory")
+{
+    const fakes::TemporaryFolder folder;
+    Study study = made::study({made::row()});
+    study.results.folder = folder.path();
+    made::record(folder, study.results.rows.front().id());
+
+    const RecordedTable kernels = kernel_table(study);
+    REQUIRE(kernels.rows.size() == 2);
+    CHECK(kernels.rows[0] == std::vector<std::string>{"unclassified", "net b8", "cpu", "1", "4.00 ms", "17%"});
+    CHECK(kernels.warned == std::set<std::size_t>{0});
+    CHECK(kernels.rows[1][0] == "GEMM");
+
+    const RecordedTable books = books_table(study);
+    REQUIRE(books.rows.size() == 1);
+    CHECK(books.rows[0][4] == "20.0 ms, 50%");
+    CHECK(books.rows[0][5] == "4.00 ms, 10%");
+    CHECK(books.rows[0][7] == "8.00 ms, 20%");
+    CHECK(books.rows[0][8] == "8.00 ms, 20%");
+    CHECK(books.rows[0][12] == "100%");
+
+    const std::string text = recording_text(study, 0);
+    CHECK_THAT(text, Catch::Contains("unclassified (!)") && Catch::Contains("cudaLaunchKernel ") &&
+                         Catch::Contains("1.00 GB/s") && Catch::Contains("5.00 MB"));
+    for (const auto panel : {kernels_panel, counted_panel, books_panel, calls_panel, copies_panel, memory_panel})
+        CHECK_THAT(panel(study, "k"), Catch::Contains("<table>"));
+    CHECK_THAT(kernels_panel(study, "k"), Catch::Contains("<span class=\"warn\">unclassified</span>"));
+    CHECK_THAT(absent_panel(study, "k"), !Catch::Contains("Kernels:") && !Catch::Contains("Counters:"));
+}
+
+TEST_CASE("records of rows that do not count are left out, and a run without recordings shows none")
+{
+    const fakes::TemporaryFolder folder;
+    Study study = made::study({made::row()});
+    study.results.folder = folder.path();
+    CHECK(recording_text(study, 0).empty());
+    CHECK(books_panel(study, "k").empty());
+    made::record(folder, "another row");
+    Study recorded = made::study({made::row()});
+    recorded.results.folder = folder.path();
+    CHECK(recording_text(recorded, 0).empty());
+}
+
+TEST_CASE("kernels, calls, copies and memory are read once, whoever shows them")
+{
+    const fakes::TemporaryFolder folder;
+    Study study = made::study({made::row()});
+    study.results.folder = folder.path();
+    made::record(folder, study.results.rows.front().id());
+    const std::string first = recording_text(study, 0);
+    for (const char* file : {"kernels.csv", "api.csv", "copies.csv", "ranges.csv", "memory.csv"})
+        REQUIRE(std::filesystem::remove(folder / file));
+    CHECK(recording_text(study, 0) == first);
+    for (const auto panel : {kernels_panel, books_panel, calls_panel, copies_panel, memory_panel})
+        CHECK_THAT(panel(study, "k"), Catch::Contains("<table>"));
+}
+
+TEST_CASE("what was counted of a step stands beside the analysis, and a metric in neither FLOPs nor bytes does not")
+{
+    const fakes::TemporaryFolder folder;
+    Study study = made::study({made::row()});
+    study.results.folder = folder.path();
+    const auto counter = [](const std::string& metric, double value, const std::string& unit) {
+        return CounterRecord{"cpu", CounterScope::step, {}, {}, {}, {}, metric, value, unit};
+    };
+    append_records<CounterRecord>(
+        folder.path(), study.results.rows.front().id(),
+        std::vector{counter("FLOPs of fp32", 1.6e9, "FLOP"), counter("lines from memory", 3e7, "byte"),
+                    counter("skx::L1D:REPLACEMENT", 5, "event")});
+    const RecordedTable table = step_counters_table(study);
+    REQUIRE(table.rows.size() == 2);
+    CHECK(table.rows[0] == std::vector<std::string>{"FLOPs of fp32", "net b8", "cpu", "1.60 GFLOP", "1.50 GFLOP"});
+    CHECK(table.rows[1][4] == "24.0 MB to 12.0 GB");
+    CHECK_THAT(counted_panel(study, "k"), Catch::Contains("1.60 GFLOP"));
+    CHECK_THAT(recording_text(study, 0), Catch::Contains("lines from memory"));
+}

@@ -1,0 +1,92 @@
+// The answers at the top: the best device, where one overtakes another, and the largest losses.
+#include "analysis/study/summary.hpp"
+#include "analysis/study/verdict.hpp"
+#include "ert/base/text.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+Measurement on(const std::string& device, int batch, double seconds)
+{
+    Measurement row = made::row("net", batch);
+    row.device = device;
+    row.seconds = made::about<Seconds>(seconds);
+    return row;
+}
+
+}  // namespace
+
+TEST_CASE("a crossover lies where the ratio of the times crosses 1 on logarithmic scales")
+{
+    const std::vector<RatioAtBatch> ratios{{4, 2, 1.8, 2.2}, {16, 0.5, 0.45, 0.55}};
+    const std::vector<Crossover> found = crossovers("cpu", "gpu", ratios);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].faster == "gpu");
+    CHECK(found[0].slower == "cpu");
+    CHECK(found[0].batch == Approx(8));
+    CHECK(found[0].low < 8);
+    CHECK(found[0].low > 4);
+    CHECK(found[0].high > 8);
+    CHECK(found[0].high < 16);
+}
+
+TEST_CASE("where an end of the interval never crosses, the crossover is open to the last batch")
+{
+    const std::vector<RatioAtBatch> ratios{{4, 1.1, 0.9, 1.3}, {16, 0.9, 0.7, 1.2}};
+    const std::vector<Crossover> found = crossovers("cpu", "gpu", ratios);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].low == 4);
+    CHECK(found[0].high == 16);
+}
+
+TEST_CASE("devices that never change places have no crossover")
+{
+    CHECK(crossovers("cpu", "gpu", std::vector<RatioAtBatch>{{4, 2, 1.8, 2.2}, {16, 3, 2.5, 3.5}}).empty());
+    CHECK(crossovers("cpu", "gpu", std::vector<RatioAtBatch>{{4, 2, 1.8, 2.2}}).empty());
+}
+
+TEST_CASE("the summary names the best device of each batch and the crossover")
+{
+    const Study study = made::study({on("cpu", 4, 0.02), on("cpu", 16, 0.2), on("gpu", 4, 0.04), on("gpu", 16, 0.05)});
+    const std::vector<std::string> sentences = summary(study);
+    REQUIRE(sentences.size() == 1);
+    CHECK_THAT(sentences[0], Catch::Contains("fastest on cpu (2 threads) at batch 4, gpu (2 threads) at batch 16"));
+    CHECK_THAT(sentences[0], Catch::Contains("gpu (2 threads) overtakes cpu (2 threads) at batch"));
+}
+
+TEST_CASE("the largest losses are those of kinds of layer in a phase, in seconds, and of the time outside the layers")
+{
+    const Study study = made::study({made::row()});
+    const std::vector<Loss> losses = largest_losses(study, study.results.rows[0], 3);
+    REQUIRE(losses.size() == 3);
+    CHECK(losses[0].what == "convolution backward");
+    CHECK(losses[0].seconds.value == Approx(0.015));
+    CHECK(losses[1].seconds >= losses[2].seconds);
+    const std::vector<Loss> all = largest_losses(study, study.results.rows[0], 9);
+    CHECK(std::any_of(all.begin(), all.end(), [](const Loss& loss) { return loss.what == "outside the layers"; }));
+}
+
+TEST_CASE("no line is wider than asked for, and no name moves the cursor")
+{
+    const std::string text = wrapped(summary(made::study({made::row("net\x1b[2J")})), 80);
+    CHECK(text.find('\x1b') == std::string::npos);
+    std::size_t begin = 0;
+    for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin))
+        CHECK(end - begin <= 80);
+}
+
+TEST_CASE("the verdict fits a window of eighty columns, with both candidates where no bound is claimed")
+{
+    Study study = made::study({made::row("resnet18"), made::failed("resnet18", "wants 14 GB")});
+    study.placements.front().claims = {{"fp32", 0.93}, {"DRAM", 0.07}};
+    const std::string text = verdict_table(study, 80);
+    CHECK(text.find("fp32 or DRAM (93 / 7%)") != std::string::npos);
+    CHECK(text.find("wants 14 GB") != std::string::npos);
+    const std::string table = text.substr(0, text.find("\n\n"));
+    for (const std::string& line : split(table, '\n')) CHECK(line.size() <= 80);
+}

@@ -1,0 +1,169 @@
+#include "analysis/roofline/ceiling_tables.hpp"
+#include "analysis/roofline/describe.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/text/words.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("shares of the step time add up what layers are held by, and keep the rest apart")
+{
+    const Study study = made::study({made::row()});
+    const TimeShares shares = time_shares(study.placements, study.results.rows[0]);
+    CHECK(shares.compute == Approx(12.5 / 40));
+    CHECK(shares.bandwidth == Approx(1.0 / 40));
+    CHECK(shares.far_below == Approx(24.0 / 40));  // conv1 backward, and the update at 1 ms of 4 ms
+    CHECK(shares.rest == Approx(2.5 / 40));
+}
+
+TEST_CASE("a verdict line gives time, throughput, rate, share of the roof and headroom")
+{
+    const std::string text = verdict_table(made::study({made::row()}));
+    CHECK(holds(text, "40.0 ms [36.0, 44.0]"));
+    CHECK(holds(text, "160"));           // 8 images in 40 ms and 10 ms of waiting
+    CHECK(holds(text, "37.6 GFLOP/s"));  // 1.504e9 / 40 ms
+    CHECK(holds(text, "38%"));
+    CHECK(holds(text, "31% / 2.5% / 60%"));
+    CHECK(holds(text, "23.2 ms"));  // 40 ms - (10 + 0.8 + 5 + 1) ms: each part under its own roof
+    CHECK_FALSE(holds(text, "Not measured"));
+}
+
+TEST_CASE("a row that is not ok keeps its line and gives its reason")
+{
+    const std::string text = verdict_table(made::study({made::row(), made::failed("net", "wants 14 GB")}));
+    CHECK(holds(text, "out_of_memory"));
+    CHECK(holds(text, "train cpu model=net batch=64 precision=fp32 threads=2 out_of_memory: wants 14 GB"));
+}
+
+TEST_CASE("a study without any row that is ok says so without failing")
+{
+    const Study study = made::study({made::failed("net", "wants 14 GB")});
+    CHECK(holds(verdict_table(study), "wants 14 GB"));
+    CHECK(holds(top_headroom(study, 5), "No layer was measured below its roof."));
+    CHECK(holds(verdict_table(made::study({})), "No training steps in this folder."));
+}
+
+TEST_CASE("without a calibration every text says so and the times remain")
+{
+    Study study = made::study({made::row()}, {});
+    study.calibration = {};
+    CHECK(holds(verdict_table(study), "no calibration of this machine was found"));
+    CHECK(holds(verdict_table(study), "40.0 ms [36.0, 44.0]"));
+    CHECK(holds(top_headroom(study, 5), "no calibration"));
+    CHECK(holds(ceilings_table(study.ceilings, {}), "No ceilings were measured."));
+}
+
+TEST_CASE("a calibration of another machine is told")
+{
+    Study study = made::study({made::row()});
+    study.calibration.machine.name = "other";
+    CHECK(holds(calibration_warning(study), "another machine, 'other'"));
+    CHECK(calibration_warning(made::study({})).empty());
+}
+
+TEST_CASE("the most headroom comes first, of the largest batch, and no more than asked for")
+{
+    const Study study = made::study({made::row("net", 8), made::row("net", 16), made::row("net", 4)});
+    const auto layers = most_headroom(study.placements, study.results.rows[1], 2);
+    REQUIRE(layers.size() == 2);
+    CHECK(layers[0]->phase == Phase::backward);
+    CHECK(layers[0]->headroom.value == Approx(0.015));
+    CHECK(layers[1]->phase == Phase::update);
+    const std::string text = top_headroom(study, 2);
+    CHECK(holds(text, "net, batch 16, fp32 on cpu"));
+    CHECK_FALSE(holds(text, "batch 8"));
+    CHECK(most_headroom(study.placements, study.results.rows[1], -1).empty());
+}
+
+TEST_CASE("runs of one model with other thread counts are told apart")
+{
+    const std::string text = top_headroom(made::study({made::row("net", 8, 1), made::row("net", 4, 2)}), 1);
+    CHECK(holds(text, "net, batch 8, fp32 on cpu, 1 thread:"));
+    CHECK(holds(text, "net, batch 4, fp32 on cpu, 2 threads:"));
+}
+
+TEST_CASE("the ceilings table sets measured levels beside reported ones and tells contradictions and doubts")
+{
+    Machine machine = made::machine();
+    machine.doubts = {"CPUID and the kernel disagree"};
+    const std::string text = ceilings_table(made::ceilings(), machine);
+    CHECK(holds(text, "400 GB/s [360, 440]"));
+    CHECK(holds(text, "100 GFLOP/s [90.0, 110]"));
+    CHECK(holds(text, "128 KiB to 1 MiB"));
+    CHECK(holds(text, "contradiction: more than a factor of two apart"));
+    CHECK(holds(text, "not reported"));
+    CHECK(holds(text, "CPUID and the kernel disagree"));
+    CHECK(holds(text, "(measured)"));
+}
+
+TEST_CASE("control characters in names never reach the terminal")
+{
+    const Study study = made::study({made::row("net\x1b[2J"), made::failed("b", "no\x1b]0;title")});
+    CHECK_FALSE(holds(verdict_table(study) + top_headroom(study, 9), "\x1b"));
+}
+
+TEST_CASE("numbers for people keep three digits and one prefix")
+{
+    CHECK(with_interval(0.0123, 0.0119, 0.01285, "s") == "12.3 ms [11.9, 12.8]");
+    CHECK(with_interval(1.5e12, 0.9e12, 2e12, "FLOP/s") == "1.50 TFLOP/s [0.900, 2.00]");
+    CHECK(plain_number(1234.5) == "1234");
+    CHECK(percent(0.1234) == "12%");
+    CHECK(percent(0.0123) == "1.2%");
+    CHECK(intensity_text({0.25}, {97.2}) == "0.25 to 97");
+    CHECK(intensity_text({0.25}, {0.25}) == "0.25");
+    CHECK(tick_text(1e10, "B/s") == "10 GB/s");
+}
+
+TEST_CASE("a point explains its arithmetic in one sentence")
+{
+    const Study study = made::study({made::row()});
+    CHECK(explain(study.placements[4]) ==
+          "conv1 forward: 1.00 GFLOP in 12.5 ms [11.3, 13.8] = 80.0 GFLOP/s; 2.00 MB at least to DRAM, 0.25 to 500 "
+          "FLOP/B; "
+          "the fp32 roof allows 10.0 ms: 80% reached.");
+}
+
+TEST_CASE("the calibration is named with its date")
+{
+    Study study = made::study({made::row()});
+    CHECK(calibration_line(study) == "Roofs: the calibration made/calibration.");
+    study.calibration.rows = {made::row(), made::row()};
+    study.calibration.rows[0].started = "2026-01-02T03:05:00Z";
+    study.calibration.rows[1].started = "2026-01-02T03:04:05Z";
+    CHECK(calibration_line(study) == "Roofs: the calibration made/calibration of 2026-01-02 03:04 UTC.");
+    CHECK(holds(verdict_table(study), calibration_line(study)));
+    study.calibration = {};
+    CHECK(calibration_line(study).empty());
+}
+
+TEST_CASE("points above their roof beyond all intervals are counted, with the causes and the remedy")
+{
+    // The roof allows 1e9 FLOP / 100 GFLOP/s = 10 ms; both ends of both intervals lie 10% off.
+    Measurement inside = made::row();
+    inside.parts[0].seconds = made::about<Seconds>(0.009);
+    CHECK(above_their_roof(made::study({inside})).empty());
+    CHECK(above_text(made::study({inside})).empty());
+    Measurement beyond = made::row();
+    beyond.parts[0].seconds = made::about<Seconds>(0.005);
+    const Study study = made::study({beyond});
+    REQUIRE(above_their_roof(study).size() == 1);
+    const std::string text = above_text(study);
+    CHECK(holds(text, "1 of 8 placed points lie above their roof"));
+    CHECK(holds(text, "conv1, reached 200% of fp32"));
+    CHECK(holds(text, "taps on padding"));
+    CHECK_FALSE(holds(text, "left in a cache"));
+    CHECK(holds(text, "`roof calibrate`"));
+    CHECK(holds(verdict_table(study), text));
+}

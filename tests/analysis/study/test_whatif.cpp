@@ -1,0 +1,67 @@
+// What if: the formula by hand, and what its settings refuse. That the page has the same numbers is tested in tests/page.
+#include "analysis/study/whatif.hpp"
+#include "ert/base/error.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+
+TEST_CASE("each layer keeps the share of its roof, and time outside the layers stays")
+{
+    const Study study = made::study({made::row()});
+    const Foretold faster = what_if(study, {{{"fp32", 2.0}}, 0}).front();
+    // conv1: 12.5 ms at 10 ms of roof becomes 6.25; backward 20 at 5 becomes 10; the ReLU and the update lie under DRAM.
+    CHECK(faster.seconds.value == Approx(0.040 - 0.00625 - 0.010));
+    CHECK(faster.least.value == Approx(0.005 + 0.0008 + 0.0025 + 0.001));
+    const Foretold same = what_if(study, {}).front();
+    CHECK(same.seconds.value == Approx(0.040));
+    CHECK(same.batch == 8);
+}
+
+TEST_CASE("a roof that binds nothing changes nothing, and one that is raised lets the next one bind")
+{
+    const Study study = made::study({made::row()});
+    CHECK(what_if(study, {{{"L1", 2.0}}, 0}).front().seconds.value == Approx(0.040));
+    // At 100 times the compute roof conv1 is held by DRAM: 2e6 B / 10 GB/s.
+    CHECK(what_if(study, {{{"fp32", 1000.0}}, 0}).front().least.value == Approx(0.0002 + 0.0008 + 0.0004 + 0.001));
+}
+
+TEST_CASE("a roof that is set to a rate is that high, whatever was measured")
+{
+    const Study study = made::study({made::row()});
+    CHECK(what_if(study, {{}, 0, {{"fp32", 200e9}}}).front().seconds.value ==
+          Approx(what_if(study, {{{"fp32", 2.0}}, 0}).front().seconds.value));
+    CHECK(what_if(study, {{}, 0, {{"fp32", 100e9}}}).front().seconds.value == Approx(0.040));
+}
+
+TEST_CASE("another batch follows from two measured ones, and takes them")
+{
+    Measurement small = made::row("net", 4);
+    Measurement large = made::row("net", 8);
+    for (PartMeasurement& part : large.parts) part.part.work.flops = 2 * part.part.work.flops;
+    const Study study = made::study({small, large});
+    const std::vector<Foretold> answers = what_if(study, {{}, 16});
+    REQUIRE(answers.size() == 2);
+    // FLOPs are those of batch 4 times four; the bytes were the same at both.
+    CHECK(answers[0].least.value == Approx(0.040 + 0.0008 + 0.020 + 0.001));
+    const Study alone = made::study({small});
+    CHECK_FALSE(what_if(alone, {{}, 16}).front().obstacle.empty());
+}
+
+TEST_CASE("settings are factors of roofs there are, and a batch")
+{
+    const Study study = made::study({made::row()});
+    const WhatIf change = parse_what_if({"DRAM=1.5x", "batch=512"}, study);
+    CHECK(change.factors.at("DRAM") == 1.5);
+    CHECK(change.batch == 512);
+    const WhatIf rates = parse_what_if({"DRAM=2x", "DRAM=100GB/s", "fp32=1.5TFLOP/s"}, study);
+    CHECK(rates.factors.empty());
+    CHECK(rates.rates.at("DRAM") == 1e11);
+    CHECK(rates.rates.at("fp32") == 1.5e12);
+    for (const char* wrong : {"DRAM=5GFLOP/s", "fp32=5GB/s", "DRAM=5QB/s", "DRAM=-5GB/s", "DRAM=5 GB/s", "DRAM=GB/s"})
+        CHECK_THROWS_AS(parse_what_if({wrong}, study), InputError);
+    for (const char* wrong : {"DRAM", "DRAM=1.5", "DRAM=0x", "DRAM=-1x", "DRAM=nanx", "HBM=2x", "batch=0", "batch=1.5"})
+        CHECK_THROWS_AS(parse_what_if({wrong}, study), InputError);
+}

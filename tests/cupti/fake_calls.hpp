@@ -1,0 +1,22 @@
+// What the CUPTI of our own making lets a test do in a program's place: its launches, ranges and graphs, of which CUPTI then tells.
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+void fake_launch(const char* symbol, std::uintptr_t context);
+/// Of three kernels.
+void fake_graph_launch(std::uintptr_t context);
+/// Captures: what is launched in between does not run.
+void fake_begin_capture();
+void fake_end_capture();
+void fake_end_context(std::uintptr_t context);
+void fake_push(const char* name);
+void fake_pop();
+void fake_node(std::uintptr_t node);
+void fake_clone(std::uintptr_t node, std::uintptr_t original);
+
+/// So many kernels ran: they are counted if the counters are on in that context.
+void fake_count(int kernels, std::uintptr_t context);
+}

@@ -1,0 +1,71 @@
+// The ranges that threads have open: which layer and phase they speak of, and what becomes of the nodes of a graph made within them.
+#include "ert/cupti/watcher.hpp"
+#include "fake_functions.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof::cupti;
+
+TEST_CASE("the innermost open range that is neither step nor phase is the layer, the innermost phase the phase")
+{
+    OpenRanges ranges;
+    for (const char* name : {"step 3", "forward", "block1", "conv1"}) ranges.push(1, nullptr, name);
+    CHECK(ranges.label(1) == Label{"conv1", "forward"});
+    CHECK(ranges.is_within("step*"));
+    CHECK(ranges.is_within("conv1"));
+    CHECK_FALSE(ranges.is_within("step"));
+    ranges.pop(1, nullptr);
+    CHECK(ranges.label(1) == Label{"block1", "forward"});
+    for (int i = 0; i < 9; ++i) ranges.pop(1, nullptr);
+    CHECK(ranges.label(1) == Label{});
+    CHECK_FALSE(ranges.is_within("step*"));
+}
+
+TEST_CASE("a thread without a phase has the one that was opened last on any thread")
+{
+    OpenRanges ranges;
+    ranges.push(1, nullptr, "forward");
+    ranges.push(2, nullptr, "backward");
+    ranges.push(3, nullptr, "conv1");
+    CHECK(ranges.label(3) == Label{"conv1", "backward"});
+    CHECK(ranges.label(4) == Label{"", "backward"});
+    CHECK(ranges.label(1) == Label{"", "forward"});
+}
+
+TEST_CASE("ranges of two domains need not nest")
+{
+    OpenRanges ranges;
+    const int other = 0;
+    ranges.push(1, nullptr, "ours");
+    ranges.push(1, &other, "theirs");
+    ranges.pop(1, nullptr);
+    CHECK(ranges.label(1).layer == "theirs");
+    ranges.pop(1, &other);
+    CHECK(ranges.label(1).layer.empty());
+}
+
+TEST_CASE("nodes of a graph keep the ranges they were made in, through clones, long after these are closed")
+{
+    Labels labels;
+    Watcher watcher(Cupti::open({ROOF_FAKE_CUPTI}), labels);
+    const auto node = made::fake<decltype(fake_node)>("fake_node");
+    const auto clone = made::fake<decltype(fake_clone)>("fake_clone");
+    made::push("backward");
+    node(10);
+    CHECK(labels.of_node(10) == 0);  // nobody followed the ranges
+    watcher.follow_ranges();
+    made::push("backward");
+    made::push("conv2");
+    node(11);
+    made::pop();
+    made::pop();
+    node(12);
+    clone(111, 11);
+    clone(1111, 111);
+    CHECK(labels.label_of(labels.of_node(1111)) == Label{"conv2", "backward"});
+    CHECK(labels.of_node(12) == 0);
+    Watcher::enter(labels.number_of({"fc", "forward"}));
+    node(13);
+    Watcher::leave();
+    CHECK(labels.label_of(labels.of_node(13)) == Label{"fc", "forward"});
+}

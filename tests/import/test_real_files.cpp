@@ -1,0 +1,83 @@
+// Files that the tools themselves wrote (data/README.md says which and where), held against what can be read in them by eye.
+#include "analysis/import/import.hpp"
+#include "ert/base/error.hpp"
+#include "ert/method/files.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+#include "tests/import/fixtures.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace roof;
+using namespace roof::analysis;
+using tests::fixture;
+
+namespace {
+
+Imported imported_text(const std::string& text)
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / "x", text);
+    return import_file(folder / "x");
+}
+
+}  // namespace
+
+TEST_CASE("the Empirical Roofline Tool's own file: two levels, two precisions, and the device its configuration names")
+{
+    const Imported file = import_file(fixture("ert_1.1.0.json"));
+    REQUIRE(file.rows.size() == 4);
+    CHECK(file.rows[0].measurement.point.text("path") == "L1");
+    CHECK(file.rows[0].measurement.work.compulsory.value == Approx(936.46e9));
+    CHECK(file.rows[1].measurement.point.text("path") == "DRAM");
+    CHECK(file.rows[2].measurement.point.text("precision") == "fp32");
+    CHECK(file.rows[2].measurement.work.flops.value == Approx(202.08e9));
+    CHECK(file.rows[3].measurement.point.text("precision") == "fp64");
+    CHECK(file.rows[3].measurement.device == "cpu");
+    CHECK(file.missing.empty());
+    std::string text = tests::fixture_text("ert_1.1.0.json");
+    for (std::size_t at = 0; (at = text.find("'ERT_GPU': ['False']")) != text.npos;)
+        text.replace(at, 20, "'ERT_GPU': ['True']");
+    const Imported on_gpu = imported_text(text);
+    CHECK(on_gpu.rows[3].measurement.device == "gpu:0");
+    CHECK(on_gpu.devices.at(0).kind == "gpu");
+}
+
+TEST_CASE("perf's own file: time in seconds, and the events that the machine lacks are named")
+{
+    const Imported file = import_file(fixture("perf_6.1.json"));
+    REQUIRE(file.rows.size() == 1);
+    CHECK(file.rows[0].measurement.seconds.median.value == Approx(0.128155383));
+    const auto& counters = file.rows[0].counters;
+    const auto clock = std::ranges::find(counters, "task-clock", &CounterRecord::metric);
+    REQUIRE(clock != counters.end());
+    CHECK(clock->value == Approx(0.971399e-3));
+    CHECK(clock->unit == "s");
+    CHECK(std::ranges::any_of(file.missing, [](const std::string& sentence) {
+        return sentence.find("instructions (<not supported>)") != sentence.npos;
+    }));
+}
+
+TEST_CASE(
+    "PyTorch's own file without a GPU is refused with what would help; with a kernel, its ranges are steps and phases")
+{
+    CHECK_THROWS_WITH(import_file(fixture("kineto_cpu_2.13.json")), Catch::Contains("ProfilerActivity.CUDA"));
+    std::string text = tests::fixture_text("kineto_cpu_2.13.json");
+    const std::string list = "\"traceEvents\": [";
+    text.insert(text.find(list) + list.size(),
+                R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 100, "tid": 100,
+                    "ts": 4445779348400.000, "dur": 5.000, "args": {"correlation": 9}},
+                   {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
+                    "ts": 4445779348410.500, "dur": 20.250, "args": {"device": 0, "stream": 7, "correlation": 9}},)");
+    const Imported file = imported_text(text);
+    const ImportedRow& row = file.rows.at(0);
+    REQUIRE(row.kernels.size() == 1);
+    CHECK(row.kernels[0].cause.phase == "forward");
+    CHECK(row.kernels[0].duration.value == Approx(20.25e-6));
+    REQUIRE(row.ranges.size() == 5);
+    const auto forward = std::ranges::find(row.ranges, "forward", &RangeRecord::name);
+    REQUIRE(forward != row.ranges.end());
+    CHECK(row.kernels[0].start->value - forward->start->value == Approx(76.359e-6).margin(1e-9));
+    CHECK(row.measurement.seconds.median.value == Approx(792.972e-6));
+}

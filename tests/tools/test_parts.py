@@ -1,0 +1,56 @@
+"""Which shared parts the program opens: none for the CPU, all for who asks what there is. Beside a copy of it lie parts that tell."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+PARTS = ("roof_gpu.so", "roof_cupti.so", "roof_cudnn.so")
+ON_CPU = "name: small\nrun:\n  - {bench: flops, operation: fma, isa: scalar, precision: fp32, threads: 1}\n"
+ON_GPU = "name: small\nrun:\n  - {bench: flops, device: 'gpu:0', operation: fma}\n"
+
+
+class Parts(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        shutil.copy2(os.environ["ROOF_PROGRAM"], self.folder / "roof")
+        for part in PARTS:
+            shutil.copy2(os.environ["ROOF_TELLING_PART"], self.folder / part)
+
+    def opened_by(self, *words):
+        told = self.folder / "opened"
+        told.unlink(missing_ok=True)
+        subprocess.run([self.folder / "roof", *words], cwd=self.folder, capture_output=True, check=False, timeout=120,
+                       env={**os.environ, "ROOF_PARTS_OPENED": str(told)})
+        return set(told.read_text(encoding="utf-8").split()) if told.exists() else set()
+
+    def sweep(self, plan):
+        (self.folder / "small.yaml").write_text(plan, encoding="utf-8")
+        opened = self.opened_by("sweep", "small.yaml", "--out", "out")
+        self.assertTrue((self.folder / "out" / "measurements.csv").exists())
+        return opened
+
+    def test_a_sweep_on_the_cpu_opens_none(self):
+        self.assertEqual(self.sweep(ON_CPU), set())
+
+    def test_a_training_step_on_the_cpu_opens_none(self):
+        self.assertEqual(self.opened_by("run", "alexnet", "--batch", "1", "--explain"), set())
+
+    def test_what_needs_no_device_opens_none(self):
+        for words in (["--help"], ["help", "run"], ["list", "plans"], ["estimate", "alexnet", "--batch", "4"]):
+            with self.subTest(words=words):
+                self.assertEqual(self.opened_by(*words), set())
+
+    def test_a_plan_for_a_gpu_and_who_asks_what_there_is_open_them(self):
+        self.assertLessEqual({"roof_gpu.so"}, self.sweep(ON_GPU))
+        for words in (["doctor"], ["list", "benches"], ["list", "devices"]):
+            with self.subTest(words=words):
+                self.assertLessEqual({"roof_gpu.so"}, self.opened_by(*words))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,93 @@
+"""What tools/peers/profile_checks.py takes for a sound profile, and what it does not."""
+
+import csv
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "peers"))
+import profile_checks as checks  # noqa: E402
+
+FLOPS = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+
+
+class ProfileChecks(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+        self.write("measurements.csv", remarks="tracing made a launch 3.1% slower (median of 5)", reason="")
+
+    def write(self, file_name, *lines, **line):
+        lines = list(lines) or [line]
+        with (self.folder / file_name).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(lines[0]))
+            writer.writeheader()
+            writer.writerows(lines)
+
+    def count(self, *lines):
+        self.write("counters.csv", *({"scope": scope, "phase": phase, "name": "k", "metric": metric, "value": value, "unit": "x"}
+                                     for scope, phase, metric, value in lines))
+
+    def refused(self, words, check, *arguments):
+        with self.assertRaisesRegex(RuntimeError, words):
+            check(*arguments)
+
+    def test_a_counted_program_has_both_passes(self):
+        self.refused("no kernel was counted: tracing", checks.check_counted_program, self.folder)
+        self.count(("kernel", "forward", checks.L2, 1))
+        self.refused("no kernel of backward", checks.check_counted_program, self.folder)
+        self.count(("kernel", "forward", checks.L2, 1), ("kernel", "backward", checks.L2, 1))
+        checks.check_counted_program(self.folder)
+        self.write("kernels.csv", name="another", graph_node="", phase="")
+        self.refused("counted and never traced, as k", checks.check_counted_program, self.folder)
+
+    def test_kernels_of_graphs_have_phases(self):
+        self.refused("no kernel of a CUDA graph", checks.check_graph_layers, self.folder)
+        self.write("kernels.csv", {"graph_node": "1", "phase": "forward"}, {"graph_node": "2", "phase": ""})
+        self.refused("50% of", checks.check_graph_layers, self.folder)
+        self.write("kernels.csv", {"graph_node": "1", "phase": "forward"}, {"graph_node": "", "phase": ""})
+        checks.check_graph_layers(self.folder)
+
+    def test_phases_add_up_to_the_step(self):
+        self.count(("step", "", FLOPS, 100))
+        self.refused("no phase was counted", checks.check_phases, self.folder)
+        self.count(("step", "", FLOPS, 100), ("phase", "forward", FLOPS, 40), ("phase", "backward", FLOPS, 50))
+        self.refused("add up to 90, the step is 100", checks.check_phases, self.folder)
+        self.count(("step", "", FLOPS, 100), ("phase", "forward", FLOPS, 40), ("phase", "backward", FLOPS, 59))
+        checks.check_phases(self.folder)
+
+    def test_probes_reach_the_roofs_they_were_measured_on(self):
+        table = self.folder / "counted.csv"
+        self.refused("no probe was placed", checks.check_probes_on_roofs, table)
+        line = {"row": "r", "kernel": "chain_kernel", "category": "probe", "time_s": "1", "attainable_s": "0.95"}
+        self.write("counted.csv", line)
+        checks.check_probes_on_roofs(table)
+        self.write("counted.csv", line, {**line, "kernel": "stream_kernel", "attainable_s": "0.5"})
+        self.refused("stream_kernel of r: 0.500", checks.check_probes_on_roofs, table)
+
+    def test_tracing_costs_little(self):
+        checks.check_cost_of_tracing(self.folder)
+        self.write("measurements.csv", remarks="tracing made a launch 9.0% slower (", reason="")
+        self.refused("9.0% slower", checks.check_cost_of_tracing, self.folder)
+        self.write("measurements.csv", remarks="", reason="")
+        self.refused("not said", checks.check_cost_of_tracing, self.folder)
+
+    def test_each_check_runs_its_program_first(self):
+        seen = []
+
+        def run(command, log, timeout, **more):
+            seen.append([str(word) for word in command])
+
+        for name, check in checks.steps("roof", self.folder, run, ""):
+            with self.subTest(name), self.assertRaises(RuntimeError):
+                check()
+        self.assertEqual(["profile"] * 3 + ["run"] * 2 + ["report"], [words[1] for words in seen])
+        self.assertIn("--counters", seen[0])
+        self.assertIn("--no-graph", seen[3])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,31 @@
+"""The steps, in the order of their importance, which is also the order in which they run. Seconds are those of one H200, as far as they
+can be foreseen; what is over of eight minutes goes to the first that needs more, and in the end to the sweep."""
+
+from acceptance.budget import Step
+from acceptance.scene import gpu, ncu, part, program, torch
+from acceptance.steps import ceilings, machine, profiles, training
+
+TRAINS = (gpu, part("cudnn"))
+
+STEPS = (
+    Step("machine", "which machine, libraries and revision the numbers are of", 5, 40, (), machine.provenance),
+    Step("device-tests", "every kernel of the ceilings computes what the host does; NVML's, cuBLASLt's and NCCL's prototypes",
+         40, 110, (gpu, program("test_gpu")), machine.device_tests),
+    Step("peers", "what PyTorch's products and copies reach, before", 15, 30, (gpu, torch), ceilings.visit_peers("before")),
+    Step("calibration", "every ceiling, in under a minute, beside what is promised; levels; near and far L2; links", 60, 100, (gpu,),
+         ceilings.calibrate),
+    Step("peers-again", "the same after: ours stand between", 15, 30, (gpu, torch), ceilings.visit_peers("after")),
+    Step("parity", "training computes what the loops and PyTorch do; graph and launches agree bit for bit", 30, 60,
+         (*TRAINS, program("test_cudnn_device")), machine.parity),
+    Step("read-back", "counters read what is known: FLOPs within 1%, bytes within 3%", 25, 60, (gpu, part("cupti")),
+         profiles.read_probes_back),
+    Step("ncu", "Nsight Compute reads the same of the same kernels", 25, 60, (gpu, ncu), profiles.read_probes_with_ncu),
+    Step("quick-calibration", "the main ceilings, in under 15 seconds", 15, 30, (gpu,), ceilings.calibrate_quickly),
+    Step("training-beside-pytorch", "our steps beside PyTorch at its best, in turns", 60, 1800, (*TRAINS, torch),
+         training.beside_pytorch),
+    Step("pytorch-recorded", "PyTorch's training loop recorded as it is, and placed under the ceilings", 20, 45,
+         (gpu, program("roof_inject.so"), torch), profiles.record_pytorch),
+    Step("nccl", "means of ranks by NCCL, one and two on one GPU", 10, 30, (gpu, program("nccl_ranks")), machine.nccl),
+    Step("training-ranks", "a step by NCCL, within a graph, in each way to communicate", 20, 60, TRAINS, training.on_ranks),
+    Step("training-sweep", "training steps of every family, number format and batch", 30, 36000, TRAINS, training.sweep),
+)

@@ -1,0 +1,105 @@
+"""Where the steps work: the folder of results, the build, and what this machine has; each is asked once."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from acceptance.programs import Failed, TimeOver, run
+
+ROOT = Path(__file__).resolve().parents[2]
+PEERS = ROOT / "tools" / "peers"
+
+
+class Scene:
+    def __init__(self, out, build):
+        self.out = out
+        self.bin = build / "bin"
+        self.roof = self.bin / "roof"
+        self.libraries = library_path(build)
+        self.known = {}
+
+    def run(self, command, log, seconds, accepted=(0,), **environment):
+        """In the folder's file `log`, with the build's libraries. Throws Failed and TimeOver."""
+        return run(command, self.out / log, seconds, accepted, **{"LD_LIBRARY_PATH": self.libraries, **environment})
+
+    def fresh(self, name):
+        """A folder for results that is not there yet: what an earlier visit left would be taken for this one's."""
+        folder = self.out / name
+        shutil.rmtree(folder, ignore_errors=True)
+        return folder
+
+    def once(self, name, ask):
+        if name not in self.known:
+            self.known[name] = ask()
+        return self.known[name]
+
+    def doctor(self):
+        """What `roof doctor --json` says; a text if it says nothing."""
+        return self.once("doctor", self.ask_doctor)
+
+    def ask_doctor(self):
+        if not self.roof.exists():
+            return f"the build has no {self.roof.name} in {self.bin.parent.name}/bin"
+        try:
+            return json.loads(self.run([self.roof, "doctor", "--json"], "doctor.json", 60))
+        except (Failed, TimeOver, ValueError) as error:
+            return f"roof doctor: {error}"
+
+
+# ------------------------------------------------------------------------------- needs: the reason why a step cannot run here
+
+def gpu(scene):
+    found = scene.doctor()
+    if isinstance(found, str):
+        return found
+    if any(device["kind"] == "gpu" for device in found["machine"]["devices"]):
+        return None
+    said = [one["reason"] for one in found["machine"]["capabilities"] + found["absent"] if one["name"] == "gpu"]
+    return "no GPU: " + (said[0] if said and said[0] else "this build has no part for one")
+
+
+def program(name):
+    def need(scene):
+        return None if (scene.bin / name).exists() else f"the build has no {name}"
+    return need
+
+
+def part(name):
+    """A shared part that is built and opens here."""
+    def need(scene):
+        found = scene.doctor()
+        if isinstance(found, str):
+            return found
+        return next((f"part {name} is absent: {one['reason']}" for one in found["absent"] if one["name"] == name), None)
+    return need
+
+
+def torch(scene):
+    return scene.once("torch", ask_torch)
+
+
+def ask_torch():
+    code = "import torch, sys; sys.exit(None if torch.cuda.is_available() else f'PyTorch {torch.__version__} sees no GPU')"
+    try:
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    except subprocess.TimeoutExpired:
+        return "PyTorch did not answer within a minute"
+    return None if done.returncode == 0 else (done.stderr.strip().splitlines() or ["PyTorch gives no reason"])[-1]
+
+
+def ncu(scene):
+    return None if scene.once("ncu", lambda: shutil.which("ncu")) else "Nsight Compute (ncu) is not on the path"
+
+
+def library_path(build):
+    """Of a packed build, and of the libraries that PyTorch brings: its cuBLAS is the one that we are measured against."""
+    folders = [build / "lib"]
+    found = subprocess.run([sys.executable, "-c", "import nvidia; print(*nvidia.__path__)"], capture_output=True, text=True,
+                           check=False)
+    for folder in found.stdout.split():
+        folders += [Path(folder) / name / "lib" for name in ("cu13", "cublas", "cudnn", "nccl")]
+    known = [str(folder) for folder in folders if folder.is_dir()]
+    return ":".join(known + [word for word in [os.environ.get("LD_LIBRARY_PATH", "")] if word])

@@ -1,0 +1,130 @@
+"""The calibrations, PyTorch's products and copies before and after, and the tables: ours beside the peer's, seen beside wanted."""
+
+import csv
+import json
+import statistics
+import sys
+import time
+
+from acceptance import goals
+from acceptance.programs import Failed, errors_of, last_words
+from acceptance.scene import PEERS
+
+# Of the ceilings, the one that a peer's number stands beside: kind, and what each of its fields must be.
+BESIDE = {
+    "matmul bf16": ("compute", {"operation": "matmul", "precision": "bf16"}),
+    "matmul fp16": ("compute", {"operation": "matmul", "precision": "fp16"}),
+    "matmul tf32": ("compute", {"operation": "matmul", "precision": "tf32"}),
+    "matmul fp32": ("compute", {"operation": "matmul", "precision": "fp32"}),
+    "matmul fp64": ("compute", {"operation": "matmul", "precision": "fp64"}),
+    "copy": ("bandwidth", {"operation": "copy", "level": "DRAM"}),
+    "read": ("bandwidth", {"operation": "load", "level": "DRAM"}),
+}
+RAW = ("fma", "tile")
+
+
+def ceilings_in(log):
+    """Of what `roof calibrate --json` printed. Throws Failed if there are none, with what it complained of."""
+    ceilings = json.JSONDecoder().raw_decode(log.read_text(encoding="utf-8"))[0]["ceilings"]
+    if not ceilings:
+        raise Failed(last_words(errors_of(log)) if errors_of(log).exists() else "no ceiling was measured")
+    return ceilings
+
+
+def best(ceilings, kind, fields):
+    rates = [c["median"] for c in ceilings if c["kind"] == kind and all(c.get(k) == v for k, v in fields.items())]
+    return max(rates, default=None)
+
+
+def rows_beside(ceilings, visits):
+    """One row for each peer's number: ours, the peer's median over its visits, and the ratio."""
+    for name, (kind, fields) in BESIDE.items():
+        seen = [visit[name] for visit in visits if visit.get(name)]
+        ours = best(ceilings, kind, fields)
+        peer = statistics.median(seen) if seen else None
+        raw = None
+        if kind == "compute":
+            found = [best(ceilings, kind, {**fields, "operation": operation}) for operation in RAW]
+            raw = max((rate for rate in found if rate), default=None)
+        yield {"what": name, "ours": ours, "peer": peer, "visits": len(seen),
+               "ratio": ours / peer if ours and peer else None, "raw issue rate": raw}
+
+
+def in_words(value):
+    if value is None:
+        return "-"
+    return str(value) if isinstance(value, (int, str)) else f"{value:.4g}"
+
+
+def as_markdown(rows):
+    columns = list(rows[0])
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    return "\n".join(lines + ["| " + " | ".join(in_words(row[column]) for column in columns) + " |" for row in rows]) + "\n"
+
+
+def read_json(path, otherwise):
+    """Also for a file that was not written to its end."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return otherwise
+
+
+def write_tables(out):
+    """Of what there is so far: peers.csv, and peers.md with the goals."""
+    visits = [read_json(path, {}) for path in sorted(out.glob("peers-*.json"))]
+    ceilings = read_json(out / "ceilings.json", [])
+    rows = list(rows_beside(ceilings, visits))
+    with open(out / "peers.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    model = read_json(out / "doctor.json", {"machine": {"devices": []}})["machine"]["devices"]
+    wanted = goals.rows(ceilings, {row["what"]: row for row in rows}, goals.promised_bandwidth(model),
+                        read_json(out / "seconds.json", {}))
+    (out / "peers.md").write_text(as_markdown(rows) + "\n" + as_markdown(list(wanted)), encoding="utf-8")
+
+
+def visit_peers(name):
+    def visit(scene, seconds):
+        text = scene.run([sys.executable, PEERS / "torch_gpu.py"], f"peers-{name}.json", seconds)
+        write_tables(scene.out)
+        missing = [peer for peer in BESIDE if peer not in json.loads(text)]
+        return f"without {', '.join(missing)}; peers-{name}.json.err says why" if missing else None
+    return visit
+
+
+def keep_seconds(out, name, seconds):
+    known = read_json(out / "seconds.json", {})
+    (out / "seconds.json").write_text(json.dumps({**known, name: seconds}) + "\n", encoding="utf-8")
+
+
+def run_calibration(scene, name, seconds, *more):
+    begin = time.monotonic()
+    scene.run([scene.roof, "calibrate", "--device", "gpu:0", "--json", "--out", scene.fresh(name), *more], f"{name}.json",
+              seconds, accepted=(0, 1))
+    keep_seconds(scene.out, name, time.monotonic() - begin)
+    return ceilings_in(scene.out / f"{name}.json")
+
+
+def words_of(ceilings, folder):
+    wide = [c for c in ceilings if c["high"] - c["low"] > 2 * goals.INTERVAL * c["median"]]
+    with open(folder / "measurements.csv", newline="", encoding="utf-8") as file:
+        failed = [row for row in csv.DictReader(file) if row["status"] == "failed"]
+    with open(folder / "samples.csv", newline="", encoding="utf-8") as file:
+        dropped = sum(row["disturbance"] != "" for row in csv.DictReader(file))
+    return (f"{len(ceilings)} ceilings, {len(wide)} of them with an interval beyond {100 * goals.INTERVAL:g}%; "
+            f"{len(failed)} rows failed, {dropped} launches disturbed")
+
+
+def calibrate(scene, seconds):
+    ceilings = run_calibration(scene, "calibration", seconds)
+    (scene.out / "ceilings.json").write_text(json.dumps(ceilings, indent=1) + "\n", encoding="utf-8")
+    write_tables(scene.out)
+    return words_of(ceilings, scene.out / "calibration")
+
+
+def calibrate_quickly(scene, seconds):
+    ceilings = run_calibration(scene, "quick-calibration", seconds, "--quick")
+    write_tables(scene.out)
+    return words_of(ceilings, scene.out / "quick-calibration")

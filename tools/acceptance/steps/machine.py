@@ -1,0 +1,54 @@
+"""What this machine is, the tests that need its GPU, and NCCL's ranks."""
+
+import json
+import platform
+import subprocess
+import sys
+import time
+
+from acceptance.programs import Countdown
+from acceptance.scene import ROOT
+
+COMMANDS = {"nvidia-smi": ["nvidia-smi", "-q", "-d", "CLOCK,POWER,TEMPERATURE,MEMORY,PERFORMANCE"],
+            "nvcc": ["nvcc", "--version"], "ncu": ["ncu", "--version"], "libc": ["ldd", "--version"],
+            "torch": [sys.executable, "-c", "import torch; print(torch.__version__, torch.version.cuda, torch.backends.cudnn.version())"],
+            "revision": ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]}
+
+
+def said_by(command, seconds):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
+    except OSError as error:
+        return f"not to be had: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return "not to be had in time"
+    return done.stdout.strip() or done.stderr.strip()
+
+
+def provenance(scene, seconds):
+    """provenance.json, so that the numbers can be told from another machine's; and what roof itself says of it."""
+    time_left = Countdown(seconds)
+    found = {"utc": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "python": sys.version, "kernel": platform.platform()}
+    for name, command in COMMANDS.items():
+        found[name] = said_by(command, max(1, time_left.left))
+    (scene.out / "provenance.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    doctor = scene.doctor()
+    if isinstance(doctor, str):
+        return doctor
+    gpus = [device["model"] for device in doctor["machine"]["devices"] if device["kind"] == "gpu"]
+    return ", ".join(gpus) or "no GPU"
+
+
+def device_tests(scene, seconds):
+    scene.run([scene.bin / "test_gpu"], "device-tests.txt", seconds, ROOF_GPU_PART=str(scene.bin / "roof_gpu.so"), ROOF_TREE=str(ROOT))
+
+
+def parity(scene, seconds):
+    scene.run([scene.bin / "test_cudnn_device"], "parity.txt", seconds, ROOF_TREE=str(ROOT))
+
+
+def nccl(scene, seconds):
+    """Two ranks on one GPU show that it works, and no speed."""
+    time_left = Countdown(seconds)
+    for ranks in (1, 2):
+        scene.run([scene.bin / "nccl_ranks", ranks], f"nccl-{ranks}.txt", time_left.left)

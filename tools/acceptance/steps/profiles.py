@@ -1,0 +1,61 @@
+"""What the recorders see, held against what is known: the probes' FLOPs and bytes by our counters, the same by Nsight Compute, and a
+training loop of PyTorch recorded as it is."""
+
+import json
+import sys
+
+import read_back
+
+from acceptance.programs import Countdown, Failed
+from acceptance.scene import PEERS, ROOT
+
+PLAN = ROOT / "configs" / "profile" / "read-back.yaml"
+REPORT_SECONDS = 10
+
+
+def keep(path, lines):
+    path.write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
+
+
+def read_probes_back(scene, seconds):
+    """Throws Failed where counters say something else than what is known."""
+    folder = scene.fresh("read-back")
+    scene.run([scene.roof, "sweep", PLAN, "--out", folder], "read-back.log", seconds, accepted=(0, 1))
+    lines = list(read_back.compare(folder))
+    if not lines:
+        raise Failed("no probe was counted; read-back.log and the remarks in read-back/measurements.csv say why")
+    keep(scene.out / "read-back.json", lines)
+    far = [f"{line['row']}: {line['ratio']:.4f} of the {line['what']} known" for line in lines if not line["is_near"]]
+    if far:
+        raise Failed("; ".join(far))
+    return f"{len(lines)} probes"
+
+
+def read_probes_with_ncu(scene, seconds):
+    """The same metrics, each kernel's median beside ours. It runs alone: there is one profiler at a time."""
+    plan = scene.out / "read-back-ncu.yaml"
+    plan.write_text(PLAN.read_text(encoding="utf-8").replace("profile: true", "profile: false"), encoding="utf-8")
+    said = scene.run(["ncu", "--csv", "--page", "raw", "--print-units", "base", "--cache-control", "none", "--clock-control", "none",
+                      "--metrics", ",".join(read_back.formulas()), "--launch-count", "60", scene.roof, "sweep", plan, "--out",
+                      scene.fresh("read-back-ncu")], "ncu.csv", seconds, accepted=(0, 1))
+    lines = list(read_back.beside_ncu(scene.out / "read-back", said))
+    if not lines:
+        raise Failed("ncu and roof saw no kernel in common; the step read-back comes first")
+    keep(scene.out / "ncu.json", lines)
+    far = max(lines, key=lambda line: abs(line["ratio"] - 1))
+    return f"{len(lines)} kernels and metrics; the farthest: {far['kernel']} {far['metric']} {far['ratio']:.4f}"
+
+
+def record_pytorch(scene, seconds):
+    """Recorded, and placed under the ceilings of the calibration, if there is one."""
+    time_left = Countdown(seconds)
+    folder = scene.fresh("torch-profile")
+    scene.run([scene.roof, "profile", "--from-start", "--out", folder, "--", sys.executable, PEERS / "torch_loop.py"],
+              "torch-profile.log", time_left.left - REPORT_SECONDS)
+    kernels = read_back.rows(folder / "kernels.csv")
+    if not any(row["phase"] == "backward" for row in kernels):
+        raise Failed("no kernel of the backward pass was recorded; torch-profile.log says more")
+    calibration = ["--calibration", scene.out / "calibration"] if (scene.out / "calibration" / "measurements.csv").exists() else []
+    scene.run([scene.roof, "report", folder, *calibration, "--out", scene.out / "torch-profile.html"], "torch-report.log",
+              time_left.left)
+    return f"{len(kernels)} kernels{'' if calibration else ', under no ceilings: the step calibration comes first'}"

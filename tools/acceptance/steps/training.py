@@ -1,0 +1,77 @@
+"""Training steps on the GPU: beside PyTorch's in turns, among ranks, and as much of the plan of them as there is time for."""
+
+import sys
+
+import read_back
+
+from acceptance.programs import Countdown, Failed, TimeOver
+from acceptance.scene import ROOT
+
+PLAN = ROOT / "configs" / "run" / "gpu_training.yaml"
+BENCH = ROOT / "tools" / "bench_training"
+#: In the order of what they tell: a usual step, one that waits for launches, one of large convolutions, one in between.
+HANDFUL = ("resnet50:32", "alexnet:4", "vgg16:32", "resnet18:4")
+ROW_SECONDS = 30  # PyTorch is started once for each of its ways
+ALL_SECONDS = 900
+TABLE_SECONDS = 10
+
+
+def rows_for(seconds):
+    """(arguments of bench_training, what they leave out)."""
+    if seconds >= ALL_SECONDS:
+        return ["--models", "alexnet,resnet18,resnet50,vgg16", "--batches", "4,32,256"], ""
+    rows = HANDFUL[:max(1, int(seconds // ROW_SECONDS))]
+    words = ["--models", ",".join(row.split(":")[0] for row in rows), "--batches", "4,32", "--rows", ",".join(rows),
+             "--modes", "bf16:auto", "--no-compile"]
+    return words, (f"{len(rows)} rows in bf16, and PyTorch without torch.compile; all of them: "
+                   f"tools/gpu_acceptance --only training-beside-pytorch --minutes {ALL_SECONDS // 60}")
+
+
+def beside_pytorch(scene, seconds):
+    """pytorch.csv, row by row, and the table of the rows that were done when the time was over."""
+    chosen, left_out = rows_for(seconds)
+    measuring = seconds - TABLE_SECONDS
+    table = scene.out / "pytorch.csv"
+    try:
+        scene.run([sys.executable, BENCH, "--device", "gpu:0", "--roof", scene.roof, "--python", sys.executable, *chosen,
+                   "--minutes", f"{0.8 * measuring / 60:.2f}", "--csv", table], "pytorch.log", measuring)
+    except TimeOver:
+        if not table.exists():
+            raise
+        left_out = f"cut off after {measuring:.0f} s; {left_out}"
+    text = scene.run([sys.executable, BENCH, "--from", table], "pytorch.txt", TABLE_SECONDS)
+    (scene.out / "pytorch.md").write_text(f"```\n{text}```\n", encoding="utf-8")
+    return left_out
+
+
+def require_measured(rows):
+    """Throws Failed unless all rows are ok: here one that says why it is not measured will not do."""
+    reasons = dict.fromkeys(row["reason"] or row["status"] for row in rows if row["status"] != "ok")
+    if reasons or not rows:
+        raise Failed("; ".join(reasons) or "no row was measured")
+
+
+def on_ranks(scene, seconds):
+    """Steps whose gradients go through NCCL, in each way to communicate. Two ranks on the one GPU show that it works, and no speed."""
+    time_left = Countdown(seconds)
+    for ranks in (1, 2):
+        folder = scene.fresh(f"training-ranks-{ranks}")
+        shared = {"NCCL_HOSTID": "roof", "NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": "lo"} if ranks > 1 else {}
+        scene.run([scene.roof, "run", "resnet18", "--batch", 32, "--precision", "bf16", "--device", "gpu:0", "--ranks", ranks,
+                   "--communication", "overlapped,serial,broadcast", "--out", folder], f"{folder.name}.log", time_left.left, **shared)
+        require_measured(read_back.rows(folder / "measurements.csv"))
+
+
+def sweep(scene, seconds):
+    """The rows that were measured when the time was over; the same command goes on behind them."""
+    folder, cut_off = scene.out / "training", ""
+    try:
+        scene.run([scene.roof, "sweep", PLAN, "--out", folder], "training.log", seconds, accepted=(0, 1))
+    except TimeOver:
+        cut_off = "; the rest: tools/gpu_acceptance --only training-sweep --minutes 60"
+    rows = read_back.rows(folder / "measurements.csv")
+    measured = [row for row in rows if row["status"] == "ok"]
+    failed = [f"{row['id']}: {row['reason']}" for row in rows if row["status"] == "failed"]
+    if failed or not measured:
+        raise Failed("; ".join(failed) or "no row was measured in the time; training.log says more")
+    return f"{len(measured)} rows measured{cut_off}"

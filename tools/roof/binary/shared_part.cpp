@@ -1,0 +1,48 @@
+// Parts that live in shared objects beside the executable, each with the libraries it alone needs. One is opened when something of
+// its kind of device is first looked for: cuDNN's libraries alone take a second and hundreds of megabytes, which a step on
+// the CPU is not to bear. One that cannot be opened here is absent with the loader's own words: the same binary starts with and
+// without a GPU driver.
+#include "ert/method/lab.hpp"
+#include "tools/roof/binary/assemble.hpp"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+namespace roof {
+namespace {
+
+using AddPart = void (*)(Lab& lab);
+constexpr const char* entry = "roof_add_part";
+
+std::string loader_message()
+{
+    const char* message = dlerror();
+    return message == nullptr ? "the loader gives no reason" : message;
+}
+
+void open_part(Lab& lab, const std::string& part, const std::string& object)
+{
+    const std::string remedy = "install the libraries that " + object + " needs, or build without this part";
+    std::error_code ignored;
+    const auto file = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / object;
+    // Never closed: the lab keeps benches whose code lies in the object.
+    void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) return lab.add(AbsentPart{part, loader_message(), remedy});
+    const auto add = reinterpret_cast<AddPart>(dlsym(handle, entry));
+    if (add == nullptr) return lab.add(AbsentPart{part, loader_message(), "build roof and its parts together"});
+    try {
+        add(lab);
+    } catch (const std::exception& error) {
+        lab.add(AbsentPart{part, error.what(), remedy});
+    }
+}
+
+}  // namespace
+
+void add_shared_part(Lab& lab, const std::string& part, const std::string& object, const std::string& device_kind)
+{
+    lab.add(DeferredPart{device_kind, [part, object](Lab& opening) { open_part(opening, part, object); }});
+}
+
+}  // namespace roof

@@ -1,0 +1,153 @@
+// `roof calibrate`: the ceilings of this machine, by the plan for its kind of device that is compiled into the binary.
+#include "analysis/roofline/ceiling_tables.hpp"
+#include "analysis/roofline/promises.hpp"
+#include "analysis/study/json.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/ceiling.hpp"
+#include "ert/method/device_group.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/arguments.hpp"
+#include "tools/roof/console/output.hpp"
+#include "tools/roof/programs/beside_likwid.hpp"
+#include "tools/roof/reading/drift.hpp"
+#include "tools/roof/session/plans.hpp"
+#include "tools/roof/session/progress.hpp"
+#include "tools/roof/session/session.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace roof {
+namespace {
+
+constexpr int most_threads = 65536;
+
+struct Options {
+    std::string device = "cpu";
+    std::string threads;
+    std::string out;
+    std::string compare;
+    bool quick = false;
+    bool json = false;
+};
+
+/// Of a group, "gpu:0,1", the plan of each device, one after the other: what trains on both stands under the ceilings of each, added.
+/// A GPU that is not here has a plan all the same: its rows say why they are not measured.
+Plan plan_for(const std::string& device, const Machine& machine, const Options& options)
+{
+    const bool is_gpu = device.starts_with("gpu:");
+    const std::string kind = is_gpu ? "gpu" : machine.device(device).kind;
+    Plan plan = find_plan("calibrate/" + kind + (options.quick ? "-quick" : ""));
+    std::vector<PlanEntry> entries;
+    for (const std::string& one : devices_in(device)) {
+        for (PlanEntry entry : plan.entries) {
+            entry.device = one;
+            entries.push_back(std::move(entry));
+        }
+    }
+    plan.entries = std::move(entries);
+    return plan;
+}
+
+void say_if_nothing_was_measured(const Session& session, const std::string& device, Context& context)
+{
+    const auto measured = [](const Measurement& row) { return row.status == Status::ok; };
+    if (session.rows.empty() || std::ranges::any_of(session.rows, measured)) return;
+    context.err << "nothing could be measured on " << printable(device) << ": "
+                << printable(session.rows.front().reason) << '\n';
+}
+
+/// The plan and what stands on the command line beside it, kept in the folder: two calibrations are comparable if it is equal.
+std::string text_of(const Plan& plan, const Options& options)
+{
+    std::string text = plan.source + "# on device " + options.device + '\n';
+    if (!options.threads.empty()) text += "# with --threads " + options.threads + '\n';
+    return text;
+}
+
+Settings settings_of(const Options& options)
+{
+    if (options.threads.empty()) return {};
+    return {{"threads", {std::to_string(whole_number("--threads", options.threads, 1, most_threads))}}};
+}
+
+/// Throws InputError for a peer that is none, or that is not installed.
+void check_peer(const Options& options)
+{
+    if (options.compare.empty()) return;
+    const std::vector<std::string> peers{"likwid"};
+    if (options.compare != peers.front())
+        throw InputError("--compare: " + unknown_word("peer", options.compare, peers));
+    require_likwid();
+}
+
+struct Outcome {
+    Session session;
+    Ceilings ceilings;
+    std::optional<analysis::Comparison> drift;  ///< nothing if there is no earlier calibration
+    std::optional<std::vector<LikwidComparison>> likwid;
+};
+
+void show_json(const Outcome& outcome, Context& context)
+{
+    nlohmann::json document = analysis::ceilings_json(outcome.ceilings, context.lab.machine());
+    document["drift"] = outcome.drift ? analysis::drift_json(*outcome.drift) : nlohmann::json();
+    if (outcome.likwid) document["likwid"] = to_json(*outcome.likwid);
+    print_json(context.out, document);
+}
+
+void show_text(const Outcome& outcome, Context& context)
+{
+    context.out << analysis::ceilings_table(outcome.ceilings, context.lab.machine(), context.terminal.width) << '\n';
+    if (outcome.likwid) context.out << to_text(*outcome.likwid) << '\n';
+    context.out << (outcome.drift ? analysis::drift_text(*outcome.drift, context.terminal.width)
+                                  : "drift: this machine has no earlier calibration by this plan\n")
+                << '\n'
+                << outcome.session.folder.string() << '\n';
+}
+
+/// 1 if a ceiling lies above what the core can do, which is said on `context.err`.
+int status_of(const Outcome& outcome, Context& context)
+{
+    const auto impossible = analysis::impossible_ceilings(outcome.ceilings, context.lab.machine());
+    for (const std::string& sentence : impossible) context.err << printable(sentence) << '\n';
+    return impossible.empty() ? outcome.session.status() : 1;
+}
+
+int measure_ceilings(const Options& options, Context& context)
+{
+    check_peer(options);
+    const Machine& machine = context.lab.machine();
+    const Plan plan = plan_for(options.device, machine, options);
+    const std::string text = text_of(plan, options);
+    const Agenda agenda(plan, context.lab, settings_of(options));
+    Outcome outcome{measure_all({text, agenda, options.out}, context, progress(context)), {}, {}, {}};
+    const Session& session = outcome.session;
+    if (session.interrupted) return session.status();
+    say_if_nothing_was_measured(session, options.device, context);
+    outcome.ceilings = fit_ceilings(session.rows, machine);
+    outcome.drift = drift_since_last({session.folder, machine, text, session.rows}, agenda, context);
+    if (!options.compare.empty()) outcome.likwid = compare_with_likwid(outcome.ceilings, context);
+    if (options.json)
+        show_json(outcome, context);
+    else
+        show_text(outcome, context);
+    return status_of(outcome, context);
+}
+
+}  // namespace
+
+Action calibrate(Grammar& grammar)
+{
+    const auto options = std::make_shared<Options>();
+    grammar.value("--device", options->device);
+    grammar.value("--threads", options->threads);
+    grammar.flag("--quick", options->quick);
+    grammar.value("--compare", options->compare);
+    grammar.value("--out", options->out);
+    grammar.flag("--json", options->json);
+    return [options](Context& context) { return measure_ceilings(*options, context); };
+}
+
+}  // namespace roof

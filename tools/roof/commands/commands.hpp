@@ -1,0 +1,52 @@
+// The table of contents: every subcommand, one line each. A subcommand is a file of its name beside this one, and its
+// help is tools/roof/help/<name>.md.
+#pragma once
+
+#include "tools/roof/console/context.hpp"
+#include "tools/roof/console/grammar.hpp"
+
+#include <array>
+#include <functional>
+#include <string_view>
+
+namespace roof {
+
+/// Does the command with the options parsed, and returns the exit status. Throws InputError and Error.
+using Action = std::function<int(Context&)>;
+
+/// Each declares its options and returns what is to be done once they are parsed.
+Action doctor(Grammar& grammar);
+Action calibrate(Grammar& grammar);
+Action run(Grammar& grammar);
+Action sweep(Grammar& grammar);
+Action estimate(Grammar& grammar);
+Action report(Grammar& grammar);
+Action compare(Grammar& grammar);
+Action whatif(Grammar& grammar);
+Action trace(Grammar& grammar);
+Action profile(Grammar& grammar);
+Action import(Grammar& grammar);
+Action list(Grammar& grammar);
+
+struct Command {
+    std::string_view name;
+    Action (*declare)(Grammar& grammar);
+    std::string_view summary;
+};
+
+inline constexpr std::array commands{
+    Command{"doctor", doctor, "what this machine is, and what can be measured here"},
+    Command{"calibrate", calibrate, "measure this machine's ceilings"},
+    Command{"run", run, "train one model for a few steps under the ceilings"},
+    Command{"sweep", sweep, "measure every item of a plan"},
+    Command{"estimate", estimate, "FLOPs and bytes of a model's training step, without running it"},
+    Command{"report", report, "make a report of result folders"},
+    Command{"compare", compare, "tell whether two result folders differ"},
+    Command{"whatif", whatif, "foretell steps under other roofs, or at another batch"},
+    Command{"profile", profile, "record what any program's GPUs do"},
+    Command{"trace", trace, "write one step as a trace for Perfetto"},
+    Command{"import", import, "make a result folder of another tool's files"},
+    Command{"list", list, "models, benches, plans and devices"},
+};
+
+}  // namespace roof

@@ -1,0 +1,74 @@
+// `roof compare`: row by row, whether two result folders show a difference that their intervals support.
+#include "analysis/study/compare.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/output.hpp"
+#include "tools/roof/reading/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+namespace roof {
+namespace {
+
+struct Options {
+    std::string first;
+    std::string second;
+    std::string noise;
+    std::string fail_if;
+    bool json = false;
+};
+
+/// "slower:5%" -> 0.05.
+std::optional<double> parse_fail_if(const std::string& text)
+{
+    if (text.empty()) return std::nullopt;
+    constexpr std::string_view head = "slower:";
+    double share = 0;
+    const char* const end = text.data() + text.size() - 1;
+    const bool shaped = text.starts_with(head) && text.back() == '%';
+    const auto [rest, error] = shaped ? std::from_chars(text.data() + head.size(), end, share)
+                                      : std::from_chars_result{text.data(), std::errc::invalid_argument};
+    if (error == std::errc{} && rest == end && share >= 0 && std::isfinite(share)) return share / 100;
+    throw InputError("--fail-if: '" + text + "' is not of the form slower:5%");
+}
+
+int compare_folders(const Options& options, Context& context)
+{
+    const std::optional<double> most = parse_fail_if(options.fail_if);
+    const analysis::Study first = open_with_calibration(options.first, {}, context);
+    const analysis::Study second = open_with_calibration(options.second, {}, context);
+    auto comparison = analysis::compare(first, second);
+    if (!options.noise.empty())
+        analysis::set_noise(comparison, first, open_with_calibration(options.noise, {}, context));
+    if (options.json)
+        print_json(context.out, analysis::to_json(comparison));
+    else
+        context.out << analysis::to_text(comparison, context.terminal.width);
+    if (!most) return 0;
+    const auto slower = analysis::slower_than(comparison, *most);
+    for (const analysis::Change& change : slower)
+        context.err << fmt::format("slower by {:.1f}%: {}\n", 100 * (change.ratio - 1), printable(change.id));
+    return slower.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+Action compare(Grammar& grammar)
+{
+    const auto options = std::make_shared<Options>();
+    grammar.word("A", options->first);
+    grammar.word("B", options->second);
+    grammar.value("--noise", options->noise);
+    grammar.value("--fail-if", options->fail_if);
+    grammar.flag("--json", options->json);
+    return [options](Context& context) { return compare_folders(*options, context); };
+}
+
+}  // namespace roof

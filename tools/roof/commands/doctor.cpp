@@ -1,0 +1,47 @@
+// `roof doctor`: what this machine says of itself, what is doubtful about it, and what can be measured here or not, each
+// with its reason and remedy.
+#include "tools/roof/commands/doctor_text.hpp"
+
+#include "analysis/study/json.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/output.hpp"
+
+#include <memory>
+
+namespace roof {
+namespace {
+
+nlohmann::json doctor_json(const Lab& lab)
+{
+    nlohmann::json benches = nlohmann::json::array();
+    for (const auto& bench : lab.benches()) {
+        benches.push_back(
+            {{"name", bench->name()}, {"device_kind", bench->device_kind()}, {"sentence", bench->sentence()}});
+    }
+    nlohmann::json absent = nlohmann::json::array();
+    for (const AbsentPart& part : lab.absent()) {
+        absent.push_back({{"name", part.name}, {"reason", part.reason}, {"remedy", part.remedy}});
+    }
+    return {{"machine", analysis::machine_json(lab.machine())}, {"benches", benches}, {"absent", absent}};
+}
+
+int examine(bool json, Context& context)
+{
+    context.lab.open_all();
+    if (json)
+        print_json(context.out, doctor_json(context.lab));
+    else
+        context.out << doctor_text(context.lab);
+    return 0;
+}
+
+}  // namespace
+
+Action doctor(Grammar& grammar)
+{
+    const auto json = std::make_shared<bool>(false);
+    grammar.flag("--json", *json);
+    return [json](Context& context) { return examine(*json, context); };
+}
+
+}  // namespace roof

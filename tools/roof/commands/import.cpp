@@ -1,0 +1,85 @@
+// `roof import`: files of other tools become a results folder like any other.
+#include "analysis/import/import.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "tools/roof/commands/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace roof {
+namespace {
+
+struct Options {
+    std::vector<std::string> files;
+    std::string out;
+    std::string name;
+    std::string machine = "imported";
+    std::string device;
+};
+
+void rename_device(analysis::Imported& imported, const std::string& device)
+{
+    if (imported.devices.size() != 1)
+        throw InputError("--device names one device, and the file has " + std::to_string(imported.devices.size()));
+    imported.devices.front().name = device;
+    imported.devices.front().kind = device.substr(0, device.find(':'));
+    for (analysis::ImportedRow& row : imported.rows) {
+        row.measurement.device = device;
+        for (KernelRecord& kernel : row.kernels) kernel.cause.device = device;
+        for (CopyRecord& copy : row.copies) copy.cause.device = device;
+        for (CounterRecord& counter : row.counters) counter.device = device;
+    }
+}
+
+std::string summary(const std::string& file, const analysis::Imported& imported)
+{
+    std::string text = fmt::format("{}: {}\n", printable(file), imported.format);
+    for (const analysis::ImportedRow& row : imported.rows)
+        text += fmt::format("  {}: {} kernels, {} calls, {} copies, {} counters\n", printable(row.measurement.id()),
+                            row.kernels.size(), row.calls.size(), row.copies.size(), row.counters.size());
+    for (const std::string& missing : imported.missing)
+        text += "  missing for a point on a roofline: " + printable(missing) + "\n";
+    for (const std::string& remark : imported.remarks) text += "  " + printable(remark) + "\n";
+    return text;
+}
+
+int import_files(const Options& options, Context& context)
+{
+    if (!options.name.empty() && options.files.size() > 1)
+        throw InputError("--name names the row of one file; import them one by one");
+    const std::vector<std::string> kinds{"cpu", "gpu"};
+    const std::string kind = options.device.substr(0, options.device.find(':'));
+    if (!options.device.empty() && std::ranges::find(kinds, kind) == kinds.end())
+        throw InputError(unknown_word("device", options.device, kinds));
+    std::vector<analysis::Imported> all;
+    for (const std::string& file : options.files) {
+        all.push_back(analysis::import_file(file, options.name));
+        if (!options.device.empty()) rename_device(all.back(), options.device);
+    }
+    std::filesystem::path folder = options.out;
+    if (folder.empty())
+        folder = context.results / options.machine / std::filesystem::path(options.files.front()).stem();
+    analysis::write_import(folder, all, options.machine);
+    for (std::size_t i = 0; i < all.size(); ++i) context.out << summary(options.files[i], all[i]);
+    context.out << folder.string() << '\n';
+    return 0;
+}
+
+}  // namespace
+
+Action import(Grammar& grammar)
+{
+    const auto options = std::make_shared<Options>();
+    grammar.words("FILE", options->files);
+    grammar.value("--out", options->out);
+    grammar.value("--name", options->name);
+    grammar.value("--machine", options->machine);
+    grammar.value("--device", options->device);
+    return [options](Context& context) { return import_files(*options, context); };
+}
+
+}  // namespace roof

@@ -1,0 +1,147 @@
+// `roof list`: the words that plans and commands take, as this binary on this machine knows them.
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/output.hpp"
+#include "tools/roof/session/plans.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace roof {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+    std::string kind;
+    bool json = false;
+};
+
+// The models are those that some bench of this binary can train.
+json models(const Lab& lab)
+{
+    json list = json::array();
+    for (const auto& bench : lab.benches()) {
+        for (const Axis& axis : bench->axes(lab.machine())) {
+            if (axis.name != "model") continue;
+            for (const std::string& model : axis.legal) {
+                if (std::find(list.begin(), list.end(), model) == list.end()) list.push_back(model);
+            }
+        }
+    }
+    return list;
+}
+
+std::string legal_text(const Axis& axis)
+{
+    if (!axis.legal.empty()) return join(axis.legal, ", ");
+    return axis.numeric ? fmt::format("{} to {}", axis.least, axis.most) : "any text";
+}
+
+// A sweep's many sizes are told by their ends.
+std::string usual_text(const Axis& axis)
+{
+    if (axis.optional) return "left out, which means " + axis.usual.front();
+    constexpr std::size_t most_shown = 8;
+    if (axis.usual.size() <= most_shown) return join(axis.usual, ", ");
+    return fmt::format("{} values from {} to {}", axis.usual.size(), axis.usual.front(), axis.usual.back());
+}
+
+json benches(const Lab& lab)
+{
+    json list = json::array();
+    for (const auto& bench : lab.benches()) {
+        json axes = json::array();
+        for (const Axis& axis : bench->axes(lab.machine())) {
+            axes.push_back({{"name", axis.name},
+                            {"meaning", axis.meaning},
+                            {"legal", legal_text(axis)},
+                            {"usual", usual_text(axis)}});
+        }
+        list.push_back({{"name", bench->name()},
+                        {"device_kind", bench->device_kind()},
+                        {"role", name(bench->role())},
+                        {"sentence", bench->sentence()},
+                        {"axes", axes}});
+    }
+    return list;
+}
+
+json plans(const Lab&)
+{
+    json list = json::array();
+    for (const std::string& plan : built_in_plans()) {
+        list.push_back({{"name", plan}, {"description", find_plan(plan).description}});
+    }
+    return list;
+}
+
+json devices(const Lab& lab)
+{
+    lab.open_all();
+    json list = json::array();
+    for (const Device& device : lab.machine().devices) {
+        list.push_back({{"name", device.name}, {"description", device.model}});
+    }
+    return list;
+}
+
+struct Kind {
+    const char* name;
+    json (*collect)(const Lab&);
+};
+constexpr Kind kinds[] = {{"models", models}, {"benches", benches}, {"plans", plans}, {"devices", devices}};
+
+std::string bench_text(const json& bench)
+{
+    std::string text =
+        fmt::format("{} ({}, {}): {}\n", bench["name"].get<std::string>(), bench["device_kind"].get<std::string>(),
+                    bench["role"].get<std::string>(), bench["sentence"].get<std::string>());
+    for (const json& axis : bench["axes"]) {
+        text += fmt::format("    {:<12} {}: {}; usually {}\n", axis["name"].get<std::string>(),
+                            axis["meaning"].get<std::string>(), axis["legal"].get<std::string>(),
+                            axis["usual"].get<std::string>());
+    }
+    return text;
+}
+
+std::string text_of(const json& entry)
+{
+    if (entry.is_string()) return entry.get<std::string>() + '\n';
+    if (entry.contains("axes")) return bench_text(entry);
+    return fmt::format("{:<22} {}\n", entry["name"].get<std::string>(), entry["description"].get<std::string>());
+}
+
+int show(const Options& options, Context& context)
+{
+    std::vector<std::string> names;
+    json all = json::object();
+    for (const Kind& kind : kinds) {
+        names.emplace_back(kind.name);
+        if (options.kind.empty() || options.kind == kind.name) all[kind.name] = kind.collect(context.lab);
+    }
+    if (all.empty()) throw InputError("list: " + unknown_word("list", options.kind, names));
+    if (options.json) {
+        print_json(context.out, all);
+        return 0;
+    }
+    for (const auto& [kind, entries] : all.items()) {
+        if (options.kind.empty()) context.out << kind << ":\n";
+        for (const json& entry : entries) context.out << (options.kind.empty() ? "  " : "") << text_of(entry);
+    }
+    return 0;
+}
+
+}  // namespace
+
+Action list(Grammar& grammar)
+{
+    const auto options = std::make_shared<Options>();
+    grammar.optional_word("KIND", options->kind);
+    grammar.flag("--json", options->json);
+    return [options](Context& context) { return show(*options, context); };
+}
+
+}  // namespace roof

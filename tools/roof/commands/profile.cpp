@@ -1,0 +1,184 @@
+// `roof profile`: any program, run as it is, with a recorder injected; what its GPUs did becomes a results folder.
+#include "analysis/study/recording_tables.hpp"
+#include "ert/base/error.hpp"
+#include "ert/counters/counter_table.hpp"
+#include "ert/method/files.hpp"
+#include "ert/method/results.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/shell.hpp"
+#include "tools/roof/programs/child_program.hpp"
+#include "tools/roof/programs/recorded_program.hpp"
+#include "tools/roof/reading/calibration.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+    bool from_start = false;
+    std::string range;
+    std::string after;
+    std::string seconds;
+    bool counters = false;
+    std::string metrics;
+    std::string kernels;
+    std::string out;
+    std::vector<std::string> program;
+};
+
+constexpr std::size_t usual_kernels = 2000;
+constexpr const char* metrics_file = "metrics.txt";  ///< gone when the program has ended
+
+/// Interpreters, whose first argument that is a file is the program meant.
+constexpr std::array<std::string_view, 6> interpreters{"python", "python3", "torchrun", "bash", "sh", "env"};
+
+/// "python3 -u train.py --lr 1" -> "train.py".
+std::string name_of(const std::vector<std::string>& words)
+{
+    const std::string first = fs::path(words.front()).filename();
+    if (std::find(interpreters.begin(), interpreters.end(), first) == interpreters.end()) return first;
+    for (std::size_t i = 1; i < words.size(); ++i)
+        if (!words[i].starts_with('-') && fs::exists(words[i])) return fs::path(words[i]).filename();
+    return first;
+}
+
+fs::path injected_library()
+{
+    std::error_code ignored;
+    const fs::path file = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "roof_inject.so";
+    if (!fs::exists(file))
+        throw InputError("this build has no " + file.filename().string() +
+                         ", which records programs: build roof where the CUDA toolkit with its CUPTI is");
+    return file;
+}
+
+std::size_t number_in(const std::string& text)
+{
+    std::size_t value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && rest == text.data() + text.size() && value > 0) return value;
+    throw InputError("profile: --kernels takes a number of kernels, not '" + text + "'");
+}
+
+std::string seconds_of(const std::string& option, const std::string& text, const char* usual)
+{
+    if (text.empty()) return usual;
+    double value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && rest == text.data() + text.size() && value >= 0) return text;
+    throw InputError("profile: " + option + " takes a time in seconds, not '" + text + "'");
+}
+
+/// The recorder, which is at home in other people's programs, reads no YAML: a line for each chip, with what to count on it.
+std::string metrics_by_chip(const std::string& set)
+{
+    std::string lines;
+    for (const ChipFamily& family : built_in_counter_table().families) {
+        std::string names;
+        for (const CounterMetric& metric : built_in_counter_table().metrics_of(family, set))
+            names += ' ' + metric.metric;
+        if (!names.empty())
+            for (const std::string& chip : family.chips) lines += chip + names + '\n';
+    }
+    if (lines.empty())
+        throw InputError("profile: --metrics takes usual, traffic, shared, scalar, tensor, rare or all, not '" + set +
+                         "'");
+    return lines;
+}
+
+/// What tells the recorder to count; the folder must be there. Empty where nothing is to be counted.
+std::map<std::string, std::string> counters_for(const Options& options, const fs::path& folder)
+{
+    if (!options.counters && !(options.metrics + options.kernels).empty())
+        throw InputError("profile: --metrics and --kernels choose what --counters counts; give it, too");
+    if (!options.counters) return {};
+    const std::size_t kernels = options.kernels.empty() ? usual_kernels : number_in(options.kernels);
+    const fs::path file = fs::absolute(folder) / metrics_file;
+    write_file(file, metrics_by_chip(options.metrics.empty() ? "usual" : options.metrics));
+    return {{"ROOF_PROFILE_COUNTERS", file}, {"ROOF_PROFILE_KERNELS", std::to_string(kernels)}};
+}
+
+std::map<std::string, std::string> variables_for(const Options& options, const fs::path& folder)
+{
+    if (options.from_start && !(options.after + options.seconds).empty())
+        throw InputError("profile: --from-start records to the end; --after and --seconds choose a stretch");
+    const std::string library = injected_library();
+    const std::string window = options.from_start ? "whole"
+                                                  : seconds_of("--after", options.after, "5") + " " +
+                                                        seconds_of("--seconds", options.seconds, "10");
+    return {{"CUDA_INJECTION64_PATH", library},
+            {"NVTX_INJECTION64_PATH", library},
+            {"ROOF_PROFILE_FOLDER", fs::absolute(folder)},
+            {"ROOF_PROFILE_WINDOW", window},
+            {"ROOF_PROFILE_RANGE", options.range}};
+}
+
+/// A plan like any other to those who read it; JSON's quoting is YAML's.
+std::string plan_text(const Options& options)
+{
+    const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
+    return fmt::format("name: profile\ndescription: {}\nrun:\n  - bench: program\n    device: gpu:0\n    model: {}\n",
+                       quoted("recorded while it ran: " + shell_line(options.program)),
+                       quoted(name_of(options.program)));
+}
+
+void print_digest(const fs::path& folder, const std::vector<Measurement>& rows, Context& context)
+{
+    const analysis::Study study = open_with_calibration(folder, {}, context);
+    for (const Measurement& row : rows)
+        for (const std::string* text : {&row.reason, &row.remarks})
+            if (!text->empty()) context.err << "roof: " << *text << '\n';
+    context.err << analysis::recording_text(study, context.terminal.width) << folder.string() << '\n';
+}
+
+int profile_program(const Options& options, Context& context)
+{
+    context.lab.profiler("gpu");  // the recording's machine is to have its GPUs
+    const Machine& machine = context.lab.machine();
+    const std::string plan = plan_text(options);
+    const fs::path folder =
+        options.out.empty() ? choose_folder(context.results, machine, plan, Agenda({})) : fs::path(options.out);
+    auto variables = variables_for(options, folder);
+    RunDirectory run(folder, plan, machine);
+    if (!run.done().empty()) throw InputError("profile: '" + folder.string() + "' holds a recording already");
+    variables.merge(counters_for(options, folder));
+    std::string problem;
+    const int status = run_child(options.program, variables, problem);
+    fs::remove(folder / metrics_file);
+    if (!problem.empty()) {
+        context.err << "roof: " << problem << '\n';
+        return status;
+    }
+    const std::vector<Measurement> rows = gather_recording(folder, name_of(options.program));
+    for (const Measurement& row : rows) run.append(row);
+    print_digest(folder, rows, context);
+    return status;
+}
+
+}  // namespace
+
+Action profile(Grammar& grammar)
+{
+    const auto options = std::make_shared<Options>();
+    grammar.flag("--from-start", options->from_start);
+    grammar.value("--range", options->range);
+    grammar.value("--after", options->after);
+    grammar.value("--seconds", options->seconds);
+    grammar.flag("--counters", options->counters);
+    grammar.value("--metrics", options->metrics);
+    grammar.value("--kernels", options->kernels);
+    grammar.value("--out", options->out);
+    grammar.words("PROGRAM", options->program);
+    return [options](Context& context) { return profile_program(*options, context); };
+}
+
+}  // namespace roof

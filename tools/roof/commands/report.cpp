@@ -1,0 +1,84 @@
+// `roof report`: result folders read back, on any machine and at any time later, as a page, tables and a terminal picture.
+#include "analysis/report/report.hpp"
+
+#include "analysis/page/page_data.hpp"
+#include "analysis/report/pictures.hpp"
+#include "analysis/study/summary.hpp"
+#include "analysis/tables/tables.hpp"
+#include "ert/method/files.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/programs/png.hpp"
+#include "tools/roof/reading/calibration.hpp"
+#include "tools/roof/reading/print_study.hpp"
+
+#include <memory>
+
+namespace roof {
+namespace {
+
+struct Options {
+    std::vector<std::string> folders;
+    std::string out;
+    std::string calibration;
+    std::string pictures;
+    std::string data;
+    std::string kernels;
+    bool brief = false;
+    bool plain = false;
+};
+
+/// A file for what the page draws from; a folder for that and every panel's table.
+void write_data(const std::filesystem::path& where, const std::vector<analysis::Study>& studies)
+{
+    const bool is_file = where.extension() == ".json";
+    if (!is_file) analysis::write_tables(studies, where);
+    write_file(is_file ? where : where / "page.json", analysis::page_json(studies).dump(1) + "\n");
+}
+
+void write_extras(const Options& options, const std::vector<analysis::Study>& studies, Context& context)
+{
+    if (!options.data.empty()) write_data(options.data, studies);
+    if (options.pictures.empty()) return;
+    const std::vector<std::filesystem::path> pictures = analysis::write_pictures(studies, options.pictures);
+    const std::string obstacle = make_png(pictures);
+    context.out << pictures.size() << " pictures in " << options.pictures
+                << (obstacle.empty() ? ", as SVG and PNG\n" : ", as SVG; no PNG: " + obstacle + "\n");
+}
+
+int make_report(const Options& options, Context& context)
+{
+    std::vector<analysis::Study> studies;
+    for (const std::string& folder : options.folders) {
+        studies.push_back(open_with_calibration(folder, options.calibration, context));
+        if (!options.kernels.empty())
+            studies.back().kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
+    }
+    std::filesystem::path page = options.out;
+    if (page.empty()) page = std::filesystem::path(options.folders.front()) / "report.html";
+    analysis::write_report(studies, page);
+    write_extras(options, studies, context);
+    const bool plain = options.plain || context.terminal.plain;
+    context.out << analysis::wrapped(analysis::summary(studies), context.terminal.columns) << '\n';
+    for (const analysis::Study& study : studies)
+        print_study(study, {context.terminal.columns, context.terminal.width, plain, options.brief}, context.out);
+    context.out << page.string() << '\n';
+    return 0;
+}
+
+}  // namespace
+
+Action report(Grammar& grammar)
+{
+    const auto options = std::make_shared<Options>();
+    grammar.words("DIR", options->folders);
+    grammar.value("--out", options->out);
+    grammar.value("--calibration", options->calibration);
+    grammar.value("--pictures", options->pictures);
+    grammar.value("--data", options->data);
+    grammar.value("--kernels", options->kernels);
+    grammar.flag("--brief", options->brief);
+    grammar.flag("--plain", options->plain);
+    return [options](Context& context) { return make_report(*options, context); };
+}
+
+}  // namespace roof

@@ -1,0 +1,116 @@
+#include "tools/roof/commands/run_summary.hpp"
+
+#include "analysis/estimate/estimate.hpp"
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/scaling.hpp"
+#include "analysis/text/rows.hpp"
+#include "analysis/text/words.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace roof {
+namespace {
+
+std::string line(std::string_view key, const std::string& text)
+{
+    return fmt::format("    {:<11}{}\n", key, text);
+}
+
+std::string title(const Measurement& row)
+{
+    std::string text = fmt::format("{}, batch {}, {} on {}", analysis::model_of(row), analysis::batch_of(row),
+                                   analysis::precision_of(row), row.device);
+    if (row.ranks() > 1) text += fmt::format(", {} ranks", row.ranks());
+    if (const int threads = analysis::threads_of(row); threads > 0) text += fmt::format(", {} threads", threads);
+    if (row.point.has("data")) text += ", data: " + row.point.text("data");
+    return printable(text) + '\n';
+}
+
+std::string step_text(const Measurement& row)
+{
+    const auto warmup = std::count_if(row.samples.begin(), row.samples.end(), [](const Sample& s) { return !s.used; });
+    return fmt::format("{}  median and 95% interval of {} steps, {} warm-up left out (measured)",
+                       analysis::with_interval(row.seconds, "s"), row.seconds.n, warmup);
+}
+
+std::string images_text(const Measurement& row)
+{
+    return fmt::format("{:.4g} total images over total time, data wait included; {:.4g} of the median step (measured)",
+                       row.images_per_second(), row.images_per_second_of_median_step());
+}
+
+std::string phases_text(const Measurement& row)
+{
+    return fmt::format("forward {}, backward {}, update {}; wait for data {} (medians, measured)",
+                       format_duration(row.forward.median.value), format_duration(row.backward.median.value),
+                       format_duration(row.update.median.value), format_duration(row.data.median.value));
+}
+
+// Arithmetic knows the models of this project; a row of another one shows only what it declared itself.
+std::string per_image_text(const Measurement& row)
+{
+    const double images = std::max(1.0, row.images());
+    const std::string flops = format_si(row.work.flops.value / images, "FLOP") + " per training step";
+    std::string multiply_adds;
+    try {
+        const auto model = analysis::estimate_model(analysis::model_of(row), 1, row.point.precision());
+        multiply_adds = format_si(static_cast<double>(model.multiply_adds), "MAC") + " forward, ";
+    } catch (const InputError&) {
+    }
+    return fmt::format("{}{}; 2 FLOPs per multiply-add ({})", multiply_adds, flops, name(row.work.known));
+}
+
+std::string rate_text(const Measurement& row, const Ceilings& ceilings)
+{
+    const auto rate = row.work.flops / row.seconds;
+    const std::string text = analysis::with_interval(rate, "FLOP/s");
+    const auto roofs = analysis::roofs_of(ceilings, row.device, analysis::threads_of(row));
+    const Ceiling* ceiling = roofs.precision(analysis::precision_of(row));
+    if (ceiling == nullptr) return text + "; no measured roof to hold it against: 'roof calibrate' measures one";
+    return fmt::format("{}, {} of the measured {} roof {} ({} threads)", text,
+                       analysis::percent(rate.median.value / ceiling->rate.median.value), ceiling->precision,
+                       format_si(ceiling->rate.median.value, "FLOP/s"), ceiling->threads);
+}
+
+/// Nothing without other ranks.
+std::string ranks_line(const Measurement& row)
+{
+    if (row.ranks() < 2) return "";
+    const Seconds both = row.exposed.median + row.hidden.median;
+    return line("ranks",
+                fmt::format("{}; communication {} exposed, {} hidden beside the backward pass (medians, measured); "
+                            "{} of messages, {} over the links by the ring's count (analytic)",
+                            row.ranks(), format_duration(row.exposed.median.value),
+                            format_duration(row.hidden.median.value), format_si(row.messages.value, "B"),
+                            both.value > 0 ? format_si(analysis::bus_bandwidth(row).value, "B/s") : "0 B/s"));
+}
+
+std::string remarks_line(const Measurement& row)
+{
+    return row.remarks.empty() ? "" : line("remarks", printable(row.remarks));
+}
+
+std::string losses_text(const Measurement& row)
+{
+    std::string text;
+    for (const double loss : row.losses()) text += fmt::format("{:.6g} ", loss);
+    return std::string(trim(text));
+}
+
+}  // namespace
+
+std::string run_summary(const Measurement& row, const Ceilings& ceilings)
+{
+    if (row.status != Status::ok) {
+        return title(row) + line("status", fmt::format("{}: {}", name(row.status), printable(row.reason)));
+    }
+    return title(row) + line("step", step_text(row)) + line("images/s", images_text(row)) +
+           line("phases", phases_text(row)) + ranks_line(row) + line("per image", per_image_text(row)) +
+           line("rate", rate_text(row, ceilings)) + line("losses", losses_text(row)) + remarks_line(row);
+}
+
+}  // namespace roof

@@ -1,0 +1,93 @@
+// `roof sweep`: every item of a plan, measured into a results folder that may be continued.
+#include "analysis/study/json.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/arguments.hpp"
+#include "tools/roof/console/output.hpp"
+#include "tools/roof/reading/calibration.hpp"
+#include "tools/roof/reading/expectations.hpp"
+#include "tools/roof/reading/print_study.hpp"
+#include "tools/roof/session/dry_run.hpp"
+#include "tools/roof/session/plans.hpp"
+#include "tools/roof/session/progress.hpp"
+#include "tools/roof/session/session.hpp"
+
+#include <memory>
+
+namespace roof {
+namespace {
+
+struct Options {
+    std::string plan;
+    std::string only;
+    std::string out;
+    std::vector<std::string> settings;
+    bool dry_run = false;
+    bool predict = false;
+    bool json = false;
+};
+
+std::vector<std::string> sweep_words(const Options& options)
+{
+    std::vector<std::string> words{"sweep", options.plan};
+    for (const std::string& setting : options.settings) words.insert(words.end(), {"--set", setting});
+    return words;
+}
+
+// A folder holds one plan, and a plan that was changed on the command line is another one.
+std::string text_of(const Plan& plan, const Options& options)
+{
+    std::string text = plan.source;
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    for (const std::string& setting : options.settings) text += "# swept with --set " + setting + '\n';
+    if (!options.only.empty()) text += "# swept with --only " + options.only + '\n';
+    return text;
+}
+
+void show(const Session& session, const Options& options, Context& context)
+{
+    const analysis::Study study = open_with_calibration(session.folder, {}, context);
+    if (options.json) {
+        print_json(context.out, analysis::study_json(study));
+        return;
+    }
+    print_study(study, {context.terminal.columns, context.terminal.width, context.terminal.plain, false}, context.out);
+    context.out << session.folder.string() << '\n';
+}
+
+int sweep_plan(const Options& options, Context& context)
+{
+    const Plan plan = find_plan(options.plan);
+    const Agenda agenda(plan, context.lab, parse_settings(options.settings), options.only);
+    if (options.dry_run) {
+        if (options.json)
+            print_json(context.out, dry_run_json(agenda.written(), sweep_words(options)));
+        else
+            context.out << dry_run_text(agenda.written(), sweep_words(options));
+        return 0;
+    }
+    Job job{text_of(plan, options), agenda, options.out, {}};
+    if (options.predict)
+        job.opened = [&, predictions = foretell(agenda.written(), context)](const auto& folder, bool has_rows) {
+            keep_predictions(predictions, folder, has_rows, context);
+        };
+    const Session session = measure_all(job, context, progress(context));
+    if (!session.interrupted) show(session, options, context);
+    return session.status();
+}
+
+}  // namespace
+
+Action sweep(Grammar& grammar)
+{
+    const auto options = std::make_shared<Options>();
+    grammar.word("PLAN", options->plan);
+    grammar.flag("--dry-run", options->dry_run);
+    grammar.value("--only", options->only);
+    grammar.repeated("--set", options->settings);
+    grammar.value("--out", options->out);
+    grammar.flag("--predict", options->predict);
+    grammar.flag("--json", options->json);
+    return [options](Context& context) { return sweep_plan(*options, context); };
+}
+
+}  // namespace roof

@@ -1,0 +1,49 @@
+// `roof trace`: one training step of a result folder as a trace that Perfetto shows.
+#include "analysis/report/trace.hpp"
+
+#include "analysis/text/rows.hpp"
+#include "ert/base/error.hpp"
+#include "ert/method/files.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/arguments.hpp"
+#include "tools/roof/reading/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace roof {
+namespace {
+
+struct Options {
+    std::string folder;
+    std::string row = "1";
+    std::string out = "trace.json";
+};
+
+int write_trace(const Options& options, Context& context)
+{
+    const analysis::Study study = open_with_calibration(options.folder, {}, context);
+    std::vector<const Measurement*> steps;
+    for (const Measurement* row : analysis::step_rows(study.results.rows))
+        if (row->status == Status::ok) steps.push_back(row);
+    if (steps.empty()) throw InputError("no training step was measured in '" + options.folder + "'");
+    const int number = whole_number("--row", options.row, 1, static_cast<int>(steps.size()));
+    const Measurement& row = *steps[static_cast<std::size_t>(number - 1)];
+    write_file(options.out, analysis::trace_of(study, row).dump(1) + "\n");
+    context.out << fmt::format("{}: step {} of {}, {}\n", options.out, number, steps.size(), row.id());
+    return 0;
+}
+
+}  // namespace
+
+Action trace(Grammar& grammar)
+{
+    const auto options = std::make_shared<Options>();
+    grammar.word("DIR", options->folder);
+    grammar.value("--row", options->row);
+    grammar.value("--out", options->out);
+    return [options](Context& context) { return write_trace(*options, context); };
+}
+
+}  // namespace roof

@@ -1,0 +1,27 @@
+// What every subcommand is given: the lab, the clock, where results and messages go, and whether a person wants to stop.
+// Tests pass a fake lab, a clock turned by hand and string streams.
+#pragma once
+
+#include "ert/method/clock.hpp"
+#include "ert/method/lab.hpp"
+#include "tools/roof/console/terminal.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <ostream>
+#include <string>
+
+namespace roof {
+
+struct Context {
+    const Lab& lab;
+    const Clock& clock;
+    std::ostream& out;  ///< results, and nothing else
+    std::ostream& err;  ///< progress and messages
+    Terminal terminal;
+    std::function<bool()> interrupted = [] { return false; };
+    std::string command_line = "roof";  ///< as typed, for "continue with:"
+    std::filesystem::path results = "results";
+};
+
+}  // namespace roof

@@ -1,0 +1,37 @@
+#include "tools/roof/console/interrupt.hpp"
+
+namespace roof {
+namespace {
+
+// A signal handler can be told nothing: this is the one variable of the program outside a function or an object.
+volatile std::sig_atomic_t signal_seen = 0;
+
+void note_signal(int)
+{
+    signal_seen = 1;
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard()
+{
+    signal_seen = 0;
+    struct sigaction action {};
+    action.sa_handler = note_signal;
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    sigaction(SIGINT, &action, &old_interrupt_);
+    sigaction(SIGTERM, &action, &old_terminate_);
+}
+
+InterruptGuard::~InterruptGuard()
+{
+    sigaction(SIGINT, &old_interrupt_, nullptr);
+    sigaction(SIGTERM, &old_terminate_, nullptr);
+}
+
+bool InterruptGuard::raised() const
+{
+    return signal_seen != 0;
+}
+
+}  // namespace roof

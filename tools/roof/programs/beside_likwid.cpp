@@ -1,0 +1,166 @@
+#include "tools/roof/programs/beside_likwid.hpp"
+
+#include "analysis/text/json_values.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace roof {
+namespace {
+
+constexpr int rounds = 3;
+constexpr int visits = 3;  ///< of ours in each round: together they are still far shorter than one run of likwid
+
+bool is_compute(const LikwidPoint& point)
+{
+    return point.level == "core";
+}
+
+/// What of ours stands beside it; none if this build's bench lacks the operation.
+std::vector<Item> items_for(const LikwidPoint& point, const Lab& lab)
+{
+    PlanEntry entry;
+    entry.bench = is_compute(point) ? "flops" : "bandwidth";
+    entry.device = "cpu";
+    entry.where = "--compare likwid";
+    entry.stopping = {.warmup = 1, .least = 7, .most = 30, .interval = 0.003, .budget = Seconds{0.03}};
+    entry.axes = {{"operation", {point.operation}}, {"threads", {std::to_string(point.threads)}}};
+    if (is_compute(point)) {
+        entry.axes["precision"] = {point.precision};
+        entry.axes["isa"] = {lab.machine().isa.back()};
+    } else {
+        entry.axes["working_set"] = {fmt::format("{:.0f}", point.working_set.value)};
+    }
+    Plan plan;
+    plan.entries = {entry};
+    try {
+        return expand(plan, lab);
+    } catch (const InputError&) {
+        return {};
+    }
+}
+
+/// The fastest of all visits to all items; 0 if none could be measured.
+double measure_ours(const std::vector<Item>& items, const Context& context)
+{
+    double best = 0;
+    for (int visit = 0; visit < visits; ++visit) {
+        for (const Item& item : items) {
+            const Measurement row = measure(item, context.lab, context.clock);
+            if (row.status != Status::ok || row.seconds.median.value <= 0) continue;
+            best = std::max(best, work_of(row) / row.seconds.median.value);
+        }
+    }
+    return best;
+}
+
+/// Nothing if it fails, as it does where its threads are more than it may use.
+std::optional<double> ask_likwid(const LikwidPoint& point, const RunProgram& run)
+{
+    try {
+        return parse_likwid(run(likwid_command(point)));
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+void say(const Context& context, const std::string& text)
+{
+    if (context.terminal.live) context.err << "\r\033[K" << text << std::flush;
+}
+
+void measure_round(int round, std::vector<LikwidComparison>& comparisons, const Context& context, const RunProgram& run)
+{
+    for (std::size_t i = 0; i < comparisons.size() && !context.interrupted(); ++i) {
+        LikwidComparison& comparison = comparisons[i];
+        say(context, fmt::format("round {} of {}, {} of {}: {}", round, rounds, i + 1, comparisons.size(),
+                                 comparison.point.test));
+        const std::optional<double> theirs = ask_likwid(comparison.point, run);
+        const double ours = measure_ours(items_for(comparison.point, context.lab), context);
+        if (!theirs || ours <= 0) continue;
+        comparison.ours.push_back(ours);
+        comparison.theirs.push_back(*theirs);
+    }
+}
+
+Spread ratio_of(const LikwidComparison& comparison)
+{
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < comparison.ours.size(); ++i)
+        ratios.push_back(comparison.ours[i] / comparison.theirs[i]);
+    return spread_of(ratios);
+}
+
+std::string_view unit_of(const LikwidPoint& point)
+{
+    return is_compute(point) ? "FLOP/s" : "B/s";
+}
+
+}  // namespace
+
+void require_likwid()
+{
+    if (is_installed("likwid-bench")) return;
+    throw InputError("--compare likwid: likwid-bench is not on PATH; install likwid");
+}
+
+std::vector<LikwidComparison> compare_with_likwid(const Ceilings& ceilings, Context& context, const RunProgram& run)
+{
+    std::vector<LikwidComparison> comparisons;
+    const std::set<std::string> tests = parse_likwid_tests(run({"likwid-bench", "-a"}));
+    for (const LikwidPoint& point : likwid_points(ceilings, context.lab.machine(), tests))
+        if (!items_for(point, context.lab).empty()) comparisons.push_back({point, {}, {}});
+    context.err << fmt::format("beside likwid-bench: {} points in {} rounds, a minute or two\n", comparisons.size(),
+                               rounds);
+    for (int round = 1; round <= rounds; ++round) measure_round(round, comparisons, context, run);
+    say(context, "");
+    std::erase_if(comparisons, [](const LikwidComparison& comparison) { return comparison.ours.empty(); });
+    return comparisons;
+}
+
+std::string to_text(const std::vector<LikwidComparison>& comparisons)
+{
+    if (comparisons.empty()) return "Nothing was measured beside likwid-bench.\n";
+    Table table({"level", "operation", "precision", "threads", "working set", "ours", "likwid", "ratio", "interval",
+                 "its test"});
+    for (const LikwidComparison& c : comparisons) {
+        const Spread ratio = ratio_of(c);
+        table.add({c.point.level, c.point.operation, c.point.precision.empty() ? "-" : c.point.precision,
+                   std::to_string(c.point.threads), format_capacity(c.point.working_set.value),
+                   format_si(spread_of(c.ours).median, unit_of(c.point)),
+                   format_si(spread_of(c.theirs).median, unit_of(c.point)), fmt::format("{:.3f}", ratio.median),
+                   fmt::format("[{:.3f}, {:.3f}]", ratio.low, ratio.high), c.point.test});
+    }
+    return "Beside likwid-bench (measured, in turns)\n" + table.text() +
+           fmt::format("Ratio: ours over likwid's, within a round; median, smallest and largest of {} rounds.\n",
+                       rounds);
+}
+
+nlohmann::json to_json(const std::vector<LikwidComparison>& comparisons)
+{
+    nlohmann::json list = nlohmann::json::array();
+    for (const LikwidComparison& c : comparisons) {
+        const Spread ratio = ratio_of(c);
+        list.push_back({{"level", c.point.level},
+                        {"operation", c.point.operation},
+                        {"precision", c.point.precision.empty() ? nlohmann::json() : nlohmann::json(c.point.precision)},
+                        {"threads", c.point.threads},
+                        {"working_set_bytes", c.point.working_set.value},
+                        {"test", c.point.test},
+                        {"ours", analysis::json_number(spread_of(c.ours).median)},
+                        {"theirs", analysis::json_number(spread_of(c.theirs).median)},
+                        {"ratio",
+                         {{"median", analysis::json_number(ratio.median)},
+                          {"low", analysis::json_number(ratio.low)},
+                          {"high", analysis::json_number(ratio.high)}}},
+                        {"rounds", c.ours.size()},
+                        {"unit", unit_of(c.point)}});
+    }
+    return list;
+}
+
+}  // namespace roof

@@ -1,0 +1,103 @@
+#include "tools/roof/programs/child_program.hpp"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace roof {
+namespace {
+
+constexpr int not_found = 127;
+constexpr int not_runnable = 126;
+constexpr int signalled = 128;
+
+std::vector<char*> pointers(std::vector<std::string>& words)
+{
+    std::vector<char*> made;
+    for (std::string& word : words) made.push_back(word.data());
+    made.push_back(nullptr);
+    return made;
+}
+
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables)
+{
+    std::vector<std::string> lines;
+    for (char** line = environ; *line != nullptr; ++line) {
+        const std::string text = *line;
+        if (!variables.contains(text.substr(0, text.find('=')))) lines.push_back(text);
+    }
+    for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
+    return lines;
+}
+
+/// While it lives, signals wait for us to ask for them; the child starts as if it were not there.
+class HeldSignals {
+  public:
+    HeldSignals()
+    {
+        sigemptyset(&held_);
+        for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&held_, number);
+        pthread_sigmask(SIG_BLOCK, &held_, &before_);
+        posix_spawnattr_init(&attributes_);
+        posix_spawnattr_setsigmask(&attributes_, &before_);
+        posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK);
+    }
+    ~HeldSignals()
+    {
+        posix_spawnattr_destroy(&attributes_);
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    HeldSignals(const HeldSignals&) = delete;
+    HeldSignals& operator=(const HeldSignals&) = delete;
+
+    const posix_spawnattr_t* attributes() const { return &attributes_; }
+    int next() const
+    {
+        int number = 0;
+        sigwait(&held_, &number);
+        return number;
+    }
+
+  private:
+    sigset_t held_{};
+    sigset_t before_{};
+    posix_spawnattr_t attributes_{};
+};
+
+/// Ctrl-C and Ctrl-\ at a terminal reach the child without us.
+bool is_to_be_handed_on(int number)
+{
+    return number == SIGTERM || number == SIGHUP;
+}
+
+int wait_for(pid_t child, const HeldSignals& signals)
+{
+    int status = 0;
+    while (::waitpid(child, &status, WNOHANG) == 0) {
+        const int number = signals.next();
+        if (is_to_be_handed_on(number)) ::kill(child, number);
+    }
+    return WIFSIGNALED(status) ? signalled + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+int run_child(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
+              std::string& problem)
+{
+    std::vector<std::string> arguments = words;
+    std::vector<std::string> environment = environment_with(variables);
+    const HeldSignals signals;
+    pid_t child = 0;
+    const int error = ::posix_spawnp(&child, words.front().c_str(), nullptr, signals.attributes(),
+                                     pointers(arguments).data(), pointers(environment).data());
+    if (error == 0) return wait_for(child, signals);
+    problem = "cannot run '" + words.front() + "': " + std::strerror(error);
+    return error == ENOENT ? not_found : not_runnable;
+}
+
+}  // namespace roof

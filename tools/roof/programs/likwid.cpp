@@ -1,0 +1,171 @@
+#include "tools/roof/programs/likwid.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "tools/roof/console/shell.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include <sys/wait.h>
+#include <cstdio>
+
+namespace roof {
+namespace {
+
+struct TestName {
+    std::string_view operation;  ///< ours
+    std::string_view test;       ///< without its instruction set
+    bool only_memory = false;    ///< bypasses the caches
+};
+constexpr std::array<TestName, 7> streams{{{"load", "load"},
+                                           {"store", "store"},
+                                           {"store_nt", "store_mem", true},
+                                           {"copy", "copy"},
+                                           {"copy_nt", "copy_mem", true},
+                                           {"update", "update"},
+                                           {"triad", "stream"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> peaks{
+    {{"fp64", "peakflops"}, {"fp32", "peakflops_sp"}}};
+
+/// How likwid names the instruction sets of the machine, widest first.
+std::vector<std::string> widths_of(const Machine& machine)
+{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names{
+        {{"avx512", "avx512"}, {"avx2", "avx"}, {"sse", "sse"}}};
+    std::vector<std::string> widths;
+    for (const auto& [ours, theirs] : names)
+        if (std::ranges::find(machine.isa, ours) != machine.isa.end()) widths.emplace_back(theirs);
+    return widths;
+}
+
+/// The first test that there is of `stem`_<width>`ending`; empty if there is none.
+std::string widest(std::string_view stem, std::string_view ending, const Machine& machine,
+                   const std::set<std::string>& tests)
+{
+    for (const std::string& width : widths_of(machine)) {
+        std::string test = fmt::format("{}_{}{}", stem, width, ending);
+        if (tests.contains(test)) return test;
+    }
+    return {};
+}
+
+/// Whole KiB for every thread.
+Bytes middle_of(const MeasuredLevel& level)
+{
+    const double size = level.name == "DRAM" ? level.to.value : std::sqrt(level.from.value * level.to.value);
+    const double grain = 1024.0 * level.threads;
+    return Bytes{std::max(1.0, std::floor(size / grain)) * grain};
+}
+
+/// That take some tenths of a second at the rate of ours; 0 if there is none.
+long long iterations_for(const LikwidPoint& point, const Ceilings& ceilings)
+{
+    constexpr double seconds = 0.2;
+    constexpr double least = 10;
+    for (const Ceiling& ours : ceilings.all) {
+        if (ours.kind == Role::bandwidth && ours.level == point.level && ours.operation == point.operation &&
+            ours.threads == point.threads && ours.condition.empty() && ours.device == "cpu")
+            return std::llround(std::max(least, seconds * ours.rate.median.value / point.working_set.value));
+    }
+    return 0;
+}
+
+/// The number behind "key:" at the start of a line; 0 if there is none.
+double number_after(std::string_view output, std::string_view key)
+{
+    for (const std::string& line : split(output, '\n'))
+        if (line.starts_with(key) && line.substr(key.size()).starts_with(":"))
+            return std::strtod(line.c_str() + key.size() + 1, nullptr);
+    return 0;
+}
+
+}  // namespace
+
+std::string run_program(const std::vector<std::string>& words)
+{
+    const auto close = [](FILE* pipe) { pclose(pipe); };
+    std::unique_ptr<FILE, decltype(close)> pipe(popen((shell_line(words) + " 2>/dev/null").c_str(), "r"), close);
+    if (pipe == nullptr) throw Error(words.front() + " cannot be started");
+    std::string output;
+    std::array<char, 4096> buffer{};
+    for (std::size_t n = 0; (n = fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;)
+        output.append(buffer.data(), n);
+    const int status = pclose(pipe.release());
+    if (status != 0)
+        throw Error(fmt::format("'{}' ended with status {}", shell_line(words),
+                                WIFEXITED(status) ? WEXITSTATUS(status) : status));
+    return output;
+}
+
+bool is_installed(const std::string& program)
+{
+    const char* const path = std::getenv("PATH");
+    const std::vector<std::string> folders = split(path == nullptr ? "" : path, ':');
+    return std::ranges::any_of(folders, [&](const std::string& folder) {
+        std::error_code none;
+        return std::filesystem::is_regular_file(std::filesystem::path(folder) / program, none);
+    });
+}
+
+std::set<std::string> parse_likwid_tests(std::string_view listing)
+{
+    std::set<std::string> tests;
+    for (const std::string& line : split(listing, '\n'))
+        if (const std::size_t dash = line.find(" - "); dash != std::string::npos) tests.insert(line.substr(0, dash));
+    return tests;
+}
+
+std::vector<LikwidPoint> likwid_points(const Ceilings& ceilings, const Machine& machine,
+                                       const std::set<std::string>& tests)
+{
+    constexpr double bytes_in_l1 = 16384;
+    std::vector<LikwidPoint> points;
+    std::set<int> thread_counts;
+    for (const MeasuredLevel& level : ceilings.levels_by_threads) {
+        if (level.device != "cpu") continue;
+        thread_counts.insert(level.threads);
+        for (const TestName& stream : streams) {
+            const std::string test = widest(stream.test, "", machine, tests);
+            if (test.empty() || (stream.only_memory && level.name != "DRAM")) continue;
+            points.push_back({level.name, std::string(stream.operation), "", level.threads, middle_of(level), test});
+            points.back().iterations = iterations_for(points.back(), ceilings);
+        }
+    }
+    for (const int threads : thread_counts) {
+        for (const auto& [precision, stem] : peaks) {
+            const std::string test = widest(stem, "_fma", machine, tests);
+            if (test.empty()) continue;
+            points.push_back({"core", "fma", std::string(precision), threads, Bytes{bytes_in_l1 * threads}, test});
+        }
+    }
+    return points;
+}
+
+std::vector<std::string> likwid_command(const LikwidPoint& point)
+{
+    // Its kB are thousands of bytes.
+    const auto kilobytes = std::max(1LL, std::llround(point.working_set.value / 1000));
+    std::vector<std::string> words{"likwid-bench", "-t", point.test, "-W",
+                                   fmt::format("N:{}kB:{}", kilobytes, point.threads)};
+    if (point.iterations > 0)
+        words.insert(words.end(), {"-i", std::to_string(point.iterations)});
+    else
+        words.insert(words.end(), {"-s", "1"});
+    return words;
+}
+
+std::optional<double> parse_likwid(std::string_view output)
+{
+    const bool is_peak = output.find("Test: peakflops") != std::string_view::npos;
+    const double millions = number_after(output, is_peak ? "MFlops/s" : "MByte/s");
+    return millions > 0 ? std::optional(millions * 1e6) : std::nullopt;
+}
+
+}  // namespace roof

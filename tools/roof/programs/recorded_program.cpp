@@ -1,0 +1,229 @@
+#include "tools/roof/programs/recorded_program.hpp"
+
+#include "analysis/counted_work.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/files.hpp"
+#include "ert/recording/record_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* sentence =
+    "the time of one step that a program marked as such, or else of all that was recorded of it, "
+    "while every kernel, copy and call was traced";
+constexpr const char* counted_sentence =
+    "the kernels of a program that were counted, each alone and repeated, one after the other: their FLOPs, the bytes "
+    "they moved between the device's memory and its caches, and the time they took then";
+constexpr const char* never_called =
+    "no process of the program initialised the CUDA driver, or there is no driver here";
+
+/// recorded.yaml of one process: a word and its value in each line, `note` any number of times.
+struct Summary {
+    std::map<std::string, std::string> values;
+    std::vector<std::string> notes;
+
+    double number(const std::string& key) const
+    {
+        const auto found = values.find(key);
+        return found == values.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
+    }
+};
+
+Summary read_summary(const fs::path& file)
+{
+    Summary summary;
+    if (!fs::exists(file)) {
+        summary.notes.emplace_back("the process was gone before it could write what was recorded");
+        return summary;
+    }
+    for (const std::string& line : split(read_file(file), '\n')) {
+        const std::size_t colon = line.find(": ");
+        if (colon == std::string::npos) continue;
+        const std::string key = line.substr(0, colon);
+        if (key == "note")
+            summary.notes.push_back(line.substr(colon + 2));
+        else
+            summary.values[key] = line.substr(colon + 2);
+    }
+    return summary;
+}
+
+/// In the order of their numbers.
+std::vector<fs::path> processes_in(const fs::path& folder)
+{
+    std::vector<fs::path> found;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+        if (entry.is_directory() && entry.path().filename().string().starts_with("process-"))
+            found.push_back(entry.path());
+    std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
+        const std::string left = a.filename();
+        const std::string right = b.filename();
+        return std::pair(left.size(), left) < std::pair(right.size(), right);
+    });
+    return found;
+}
+
+/// The device that most of the process's kernels ran on, or were counted on; nothing without kernels.
+std::optional<std::string> device_of(const fs::path& process)
+{
+    std::map<std::string, std::size_t> kernels;
+    read_records<KernelRecord>(process,
+                               [&](const std::string&, const KernelRecord& kernel) { ++kernels[kernel.cause.device]; });
+    if (kernels.empty())
+        read_records<CounterRecord>(
+            process, [&](const std::string&, const CounterRecord& counter) { ++kernels[counter.device]; });
+    const auto most = std::max_element(kernels.begin(), kernels.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == kernels.end() ? std::nullopt : std::optional(most->first);
+}
+
+std::vector<double> steps_of(const fs::path& process)
+{
+    std::vector<double> seconds;
+    read_records<RangeRecord>(process, [&](const std::string&, const RangeRecord& range) {
+        if (range.kind == RangeKind::step) seconds.push_back(range.duration.value);
+    });
+    return seconds;
+}
+
+void set_seconds(Measurement& row, const std::vector<double>& seconds)
+{
+    row.seconds = Estimate<Seconds>::of(seconds);
+    for (const double one : seconds) {
+        Sample& sample = row.samples.emplace_back();
+        sample.seconds = Seconds{one};
+    }
+}
+
+/// Of a process that was counted and not traced: the kernels that were counted are all that is known of it.
+void set_counted(Measurement& row, const fs::path& process)
+{
+    analysis::Metrics sums;
+    read_records<CounterRecord>(process, [&](const std::string&, const CounterRecord& counter) {
+        analysis::Metric& sum = sums[counter.metric];
+        sum.value += counter.value;
+        sum.unit = counter.unit;
+    });
+    const analysis::CountedWork work = analysis::count_work(sums);
+    const auto moved = work.bytes.find("DRAM");
+    row.work.flops = work.total();
+    row.work.compulsory = row.work.no_reuse = moved == work.bytes.end() ? Bytes{} : moved->second;
+    row.work.known = Known::counter;
+    if (!work.precision().empty()) row.point.set("precision", work.precision());
+    row.sentence = counted_sentence;
+    set_seconds(row, {sums["gpu__time_duration.sum"].value});
+}
+
+template <class Record>
+void move_records(const fs::path& from, const fs::path& to, const std::string& id)
+{
+    constexpr std::size_t piece = 1U << 15U;
+    std::vector<Record> records;
+    const auto write = [&] {
+        if (!records.empty()) append_records<Record>(to, id, records);
+        records.clear();
+    };
+    read_records<Record>(from, [&](const std::string&, const Record& record) {
+        records.push_back(record);
+        if (records.size() == piece) write();
+    });
+    write();
+}
+
+void move_all_records(const fs::path& from, const fs::path& to, const std::string& id)
+{
+    move_records<KernelRecord>(from, to, id);
+    move_records<ApiRecord>(from, to, id);
+    move_records<CopyRecord>(from, to, id);
+    move_records<MemoryRecord>(from, to, id);
+    move_records<SynchronisationRecord>(from, to, id);
+    move_records<RangeRecord>(from, to, id);
+    move_records<CounterRecord>(from, to, id);
+}
+
+/// Counted, and not traced: what the program took meanwhile is no measure of it.
+bool is_counted_alone(const Summary& summary)
+{
+    return summary.values.contains("counted");
+}
+
+std::string remarks_of(const Summary& summary, bool has_steps)
+{
+    std::vector<std::string> remarks = summary.notes;
+    if (is_counted_alone(summary))
+        remarks.emplace_back(
+            "the time is that of the counted kernels alone, by the counter gpu__time_duration: nothing was traced");
+    else if (!has_steps)
+        remarks.emplace_back(
+            "the program marked no steps by NVTX ranges (step, iteration): the time is all that was recorded");
+    if (summary.values.contains("has_start") && summary.values.at("has_start") == "yes")
+        remarks.emplace_back("holds the program's start, with its loading, allocating and trying of algorithms");
+    if (const double dropped = summary.number("dropped"); dropped > 0)
+        remarks.push_back(fmt::format("{:.0f} records were dropped: kernels, calls or copies are missing", dropped));
+    if (const double overhead = summary.number("overhead_s"); overhead > 0)
+        remarks.push_back(fmt::format("CUPTI's own work took {:.3g} s of it", overhead));
+    return join(remarks, "; ");
+}
+
+Measurement row_of(const std::string& program)
+{
+    Measurement row;
+    row.bench = "program";
+    row.role = Role::step;
+    row.device = "gpu:0";
+    row.point.set("model", program);
+    row.sentence = sentence;
+    return row;
+}
+
+Measurement row_of_process(const fs::path& process, const std::string& device, const std::string& program)
+{
+    const Summary summary = read_summary(process / "recorded.yaml");
+    Measurement row = row_of(program);
+    row.device = device;
+    const std::vector<double> seconds = steps_of(process);
+    row.remarks = remarks_of(summary, !seconds.empty());
+    if (is_counted_alone(summary))
+        set_counted(row, process);
+    else
+        set_seconds(row, seconds.empty() ? std::vector{summary.number("recorded_s")} : seconds);
+    return row;
+}
+
+}  // namespace
+
+std::vector<Measurement> gather_recording(const fs::path& folder, const std::string& program)
+{
+    std::vector<Measurement> rows;
+    std::vector<std::string> reasons;
+    const std::vector<fs::path> processes = processes_in(folder);
+    for (const fs::path& process : processes) {
+        if (const std::optional<std::string> device = device_of(process)) {
+            Measurement row = row_of_process(process, *device, program);
+            if (!rows.empty()) row.point.set("round", std::to_string(rows.size() + 1));
+            move_all_records(process, folder, row.id());
+            rows.push_back(std::move(row));
+        } else {
+            for (const std::string& note : read_summary(process / "recorded.yaml").notes) reasons.push_back(note);
+        }
+        fs::remove_all(process);
+    }
+    if (!rows.empty()) return rows;
+    if (reasons.empty()) reasons.emplace_back(processes.empty() ? never_called : "no kernel ran while it was recorded");
+    Measurement row = row_of(program);
+    row.status = Status::unsupported;
+    row.reason = "no GPU activity was recorded: " + join(reasons, "; ");
+    return {row};
+}
+
+}  // namespace roof

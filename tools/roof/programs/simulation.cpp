@@ -1,0 +1,175 @@
+#include "tools/roof/programs/simulation.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace roof {
+namespace {
+
+constexpr std::size_t line = 64;
+
+/// The rest of the first line that begins so; empty if there is none.
+std::string_view after(std::string_view text, std::string_view begin)
+{
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        if (text.substr(at, end - at).starts_with(begin)) return text.substr(at, end - at).substr(begin.size());
+        at = end + 1;
+    }
+    return {};
+}
+
+std::vector<std::string> words_of(std::string_view text)
+{
+    std::vector<std::string> words;
+    for (const std::string& word : split(trim(text), ' '))
+        if (!word.empty()) words.push_back(word);
+    return words;
+}
+
+template <class Number>
+Number number_in(std::string_view text, const char* what)
+{
+    Number value{};
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc{} || rest != text.data() + text.size())
+        throw Error(fmt::format("callgrind: its {} '{}' is no number", what, printable(text)));
+    return value;
+}
+
+SimulatedPart sum_of(const std::vector<SimulatedPart>& parts)
+{
+    SimulatedPart sum{"all", "", "", {}, {}, {}, {}};
+    for (const SimulatedPart& part : parts)
+        for (const auto bytes :
+             {&SimulatedPart::compulsory, &SimulatedPart::no_reuse, &SimulatedPart::first, &SimulatedPart::last})
+            sum.*bytes += part.*bytes;
+    return sum;
+}
+
+std::vector<std::string> cells_of(const SimulatedPart& part)
+{
+    const auto bytes = [](Bytes b) { return format_si(b.value, "B"); };
+    return {printable(part.layer),
+            printable(part.kind),
+            part.phase,
+            bytes(part.compulsory),
+            bytes(part.no_reuse),
+            bytes(part.first),
+            std::string(place_of(part.first, part)),
+            bytes(part.last),
+            std::string(place_of(part.last, part))};
+}
+
+}  // namespace
+
+std::string SimulatedCache::option() const
+{
+    return fmt::format("{},{},{}", bytes, ways, line);
+}
+
+SimulatedCache simulated_cache(Bytes capacity)
+{
+    constexpr std::size_t least_ways = 8;
+    const auto lines = std::max(static_cast<std::size_t>(capacity.value) / line, least_ways);
+    std::size_t sets = 1;
+    while (lines % (2 * sets) == 0 && lines / (2 * sets) >= least_ways) sets *= 2;
+    return {lines * line, lines / sets};
+}
+
+Misses& Misses::operator+=(const Misses& other)
+{
+    first += other.first;
+    last += other.last;
+    return *this;
+}
+
+Dump parse_dump(std::string_view text)
+{
+    const std::vector<std::string> events = words_of(after(text, "events:"));
+    std::string_view totals = after(text, "summary:");
+    if (totals.empty()) totals = after(text, "totals:");
+    const std::vector<std::string> counts = words_of(totals);
+    if (events.empty() || totals.empty()) throw Error("callgrind: the dump has no events, or no sum of them");
+    Dump dump;
+    constexpr std::string_view trigger = "desc: Trigger: Client Request: part ";
+    if (const std::string_view part = after(text, trigger); !part.empty())
+        dump.part = number_in<int>(trim(part), "part");
+    // Events at the end of the list that never happened are left out of the sums.
+    for (std::size_t i = 0; i < std::min(events.size(), counts.size()); ++i) {
+        const auto count = number_in<double>(counts[i], "count");
+        if (events[i] == "D1mr" || events[i] == "D1mw") dump.misses.first += count;
+        if (events[i] == "DLmr" || events[i] == "DLmw") dump.misses.last += count;
+    }
+    return dump;
+}
+
+std::vector<SimulatedPart> simulated_parts(const nlohmann::json& parts, const std::vector<Dump>& dumps)
+{
+    std::vector<SimulatedPart> simulated;
+    for (const nlohmann::json& part : parts)
+        simulated.push_back({part.at("layer").get<std::string>(),
+                             part.at("kind").get<std::string>(),
+                             part.at("phase").get<std::string>(),
+                             {part.at("compulsory_bytes").get<double>()},
+                             {part.at("no_reuse_bytes").get<double>()},
+                             {},
+                             {}});
+    for (const Dump& dump : dumps) {
+        if (dump.part < 0) continue;
+        if (static_cast<std::size_t>(dump.part) >= simulated.size())
+            throw Error(fmt::format("callgrind: a dump of part {}, of {} parts", dump.part, simulated.size()));
+        SimulatedPart& part = simulated[static_cast<std::size_t>(dump.part)];
+        part.first += Bytes{dump.misses.first * line};
+        part.last += Bytes{dump.misses.last * line};
+    }
+    return simulated;
+}
+
+std::string_view place_of(Bytes moved, const SimulatedPart& part)
+{
+    constexpr double leeway = 0.05;
+    if (moved < (1 - leeway) * part.compulsory) return "below";
+    return moved > (1 + leeway) * part.no_reuse ? "above" : "in";
+}
+
+std::string simulation_text(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,
+                            const SimulatedCache& last)
+{
+    Table table(
+        {"layer", "kind", "phase", "compulsory", "no reuse", "into L1", "interval", "from memory", "interval "});
+    for (const SimulatedPart& part : parts) table.add(cells_of(part));
+    table.add(cells_of(sum_of(parts)));
+    return table.text() +
+           fmt::format(
+               "\nInto L1 and from memory: lines of 64 bytes that simulated caches missed, of {} with {} ways and of "
+               "{} with {} ways, in the second of two steps, with AVX2 on one thread (simulated). Compulsory and "
+               "no reuse: the interval of the analysis (analytic); a twentieth on either side is in it. Below it: the "
+               "caches held operands from the layer before, or a line was fetched once and written back, which "
+               "the analysis counts as two.\n",
+               format_capacity(static_cast<double>(first.bytes)), first.ways,
+               format_capacity(static_cast<double>(last.bytes)), last.ways);
+}
+
+nlohmann::json simulation_json(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,
+                               const SimulatedCache& last)
+{
+    nlohmann::json list = nlohmann::json::array();
+    for (const SimulatedPart& part : parts)
+        list.push_back({{"layer", part.layer},
+                        {"kind", part.kind},
+                        {"phase", part.phase},
+                        {"compulsory_bytes", part.compulsory.value},
+                        {"no_reuse_bytes", part.no_reuse.value},
+                        {"simulated_first_level_bytes", part.first.value},
+                        {"simulated_memory_bytes", part.last.value}});
+    return {
+        {"known", "simulated"}, {"first_level_bytes", first.bytes}, {"last_level_bytes", last.bytes}, {"parts", list}};
+}
+
+}  // namespace roof

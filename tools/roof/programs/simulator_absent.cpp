@@ -1,0 +1,22 @@
+#include "tools/roof/programs/simulator.hpp"
+
+#include "ert/base/error.hpp"
+
+namespace roof {
+
+std::string simulator_obstacle()
+{
+    return "roof was built without valgrind's headers (Debian's package valgrind)";
+}
+
+bool under_simulator()
+{
+    return false;
+}
+
+void launch_for_simulator(Subject&, std::size_t)
+{
+    throw Error(simulator_obstacle());
+}
+
+}  // namespace roof

@@ -1,0 +1,93 @@
+#include "tools/roof/reading/expectations.hpp"
+
+#include "analysis/expected/facts.hpp"
+#include "analysis/text/narrow.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/files.hpp"
+#include "tools/roof/reading/machines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> expected_by(const Results& results)
+try {
+    return parse_plan(results.plan, (results.folder / "plan.yaml").string()).expect;
+} catch (const InputError&) {
+    return {};  // a plan of another version: its rows are still worth a report
+}
+
+}  // namespace
+
+std::vector<analysis::Prediction> foretell(const std::vector<Item>& items, const Context& context)
+{
+    std::vector<analysis::Target> targets;
+    try {
+        targets = find_targets("here", context);
+    } catch (const InputError&) {
+        throw InputError(
+            "--predict: this machine has no calibration yet, and an estimate rests on its ceilings; "
+            "`roof calibrate` makes one");
+    }
+    std::vector<analysis::Prediction> predictions;
+    for (const Item& item : items) {
+        const auto target = std::ranges::find_if(targets, [&](const analysis::Target& one) {
+            return one.known == Known::measured && one.device == item.device;
+        });
+        if (target == targets.end()) continue;
+        if (auto prediction = analysis::predict(item.id(), item.point, *target)) predictions.push_back(*prediction);
+    }
+    return predictions;
+}
+
+void keep_predictions(const std::vector<analysis::Prediction>& predictions, const fs::path& folder, bool has_rows,
+                      const Context& context)
+{
+    const fs::path file = folder / analysis::predictions_file;
+    if (fs::exists(file)) {
+        context.err << fmt::format("predicted before: {}, fingerprint {}\n", file.string(),
+                                   analysis::fingerprint(read_file(file)));
+        return;
+    }
+    if (has_rows)
+        throw InputError(folder.string() +
+                         ": --predict: some rows are measured already, so nothing can be foretold; "
+                         "take another folder with --out");
+    const std::string text = analysis::to_csv(predictions);
+    write_file(file, text);
+    context.err << fmt::format("predicted {} rows before the first is measured: {}, fingerprint {}\n",
+                               predictions.size(), file.string(), analysis::fingerprint(text));
+}
+
+void answer_expectations(analysis::Study& study)
+{
+    const std::vector<std::string> expected = expected_by(study.results);
+    if (expected.empty()) return;
+    std::vector<analysis::Target> targets = sheet_targets();
+    for (analysis::Target& target : targets_here(study.calibration)) targets.push_back(std::move(target));
+    const auto knowledge = analysis::knowledge_of({.targets = targets, .rows = study.results.rows, .usual = {}});
+    study.answers = analysis::answer_all(expected, knowledge);
+}
+
+std::string expectations_text(const analysis::Study& study, int columns)
+{
+    std::string text;
+    if (!study.answers.empty())
+        text += "What the plan expected\n" + analysis::fitted_lines(analysis::to_text(study.answers), columns) + '\n';
+    if (!study.predictions.rows.empty())
+        text += analysis::fitted_lines(
+                    fmt::format("Predicted before the first row was measured (fingerprint {}) and measured",
+                                study.predictions_fingerprint),
+                    columns) +
+                '\n' + analysis::to_text(study.predictions, columns) + '\n';
+    return text;
+}
+
+}  // namespace roof

@@ -1,0 +1,141 @@
+#include "tools/roof/reading/machines.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "tools/roof/binary/embedded.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+using analysis::MachineSheet;
+using analysis::Target;
+
+constexpr std::string_view folder = "configs/machines/";
+
+bool describes(const MachineSheet& sheet, const Target& target)
+{
+    return std::ranges::find(sheet.models, target.title) != sheet.models.end();
+}
+
+/// The ceilings in this folder, or the newest beside it; none without a calibration.
+std::vector<Target> measured_in(const fs::path& place, const std::string& name)
+{
+    const fs::path calibration = find_calibration(place);
+    if (calibration.empty()) return {};
+    return analysis::targets_of(read_results(calibration), name);
+}
+
+/// Each measured device, and after it the sheet that describes it; links are the sheet's, for nobody has measured them yet.
+std::vector<Target> beside_sheets(std::vector<Target> measured, const std::vector<MachineSheet>& sheets)
+{
+    std::vector<Target> targets;
+    for (Target& target : measured) {
+        const auto sheet = std::ranges::find_if(sheets, [&](const auto& one) { return describes(one, target); });
+        if (sheet != sheets.end() && target.links.empty()) target.links = sheet->links;
+        targets.push_back(std::move(target));
+        if (sheet != sheets.end()) targets.push_back(analysis::target_of(*sheet));
+    }
+    return targets;
+}
+
+/// Devices among the results that the sheet describes.
+std::vector<Target> measured_as(const MachineSheet& sheet, const fs::path& results)
+{
+    std::vector<Target> found;
+    if (!fs::is_directory(results)) return found;
+    for (const fs::directory_entry& machine : fs::directory_iterator(results)) {
+        if (!machine.is_directory()) continue;
+        for (Target& target : measured_in(machine.path(), machine.path().filename().string()))
+            if (describes(sheet, target)) found.push_back(std::move(target));
+    }
+    return found;
+}
+
+std::vector<Target> of_sheet(const MachineSheet& sheet, const std::string& word, const Context& context)
+{
+    std::vector<Target> targets = sheet.models.empty() ? std::vector<Target>{} : measured_as(sheet, context.results);
+    for (Target& target : targets) target.links = sheet.links;
+    targets.push_back(analysis::target_of(sheet));
+    targets.back().name = word;
+    return targets;
+}
+
+std::vector<std::string> sheet_names(const std::vector<MachineSheet>& sheets)
+{
+    std::vector<std::string> names;
+    for (const MachineSheet& sheet : sheets) {
+        names.push_back(sheet.name);
+        names.insert(names.end(), sheet.also.begin(), sheet.also.end());
+    }
+    return names;
+}
+
+}  // namespace
+
+std::vector<MachineSheet> built_in_sheets()
+{
+    std::vector<MachineSheet> sheets;
+    for (const EmbeddedText& file : embedded_texts())
+        if (file.path.starts_with(folder))
+            sheets.push_back(analysis::parse_sheet(std::string(file.text), std::string(file.path)));
+    return sheets;
+}
+
+std::vector<Target> find_targets(const std::string& word, const Context& context)
+{
+    const std::vector<MachineSheet> sheets = built_in_sheets();
+    const bool here = word == "here";
+    const fs::path machine = context.results / (here ? context.lab.machine().name : word);
+    for (const fs::path& place : here ? std::vector{machine} : std::vector{fs::path(word), machine}) {
+        if (!fs::is_directory(place)) continue;
+        std::vector<Target> measured = measured_in(place, here ? word : place.filename().string());
+        if (!measured.empty()) return beside_sheets(std::move(measured), sheets);
+    }
+    const auto sheet = std::ranges::find_if(sheets, [&](const auto& one) { return one.is_called(word); });
+    if (sheet != sheets.end()) return of_sheet(*sheet, word, context);
+    if (here) throw InputError("--on here: this machine has no calibration yet; `roof calibrate` makes one");
+    throw InputError(fmt::format("--on: there is no calibration in '{}'; {}", printable(word),
+                                 unknown_word("machine", word, sheet_names(sheets))));
+}
+
+std::vector<Target> sheet_targets()
+{
+    std::vector<Target> targets;
+    for (const MachineSheet& sheet : built_in_sheets()) {
+        targets.push_back(analysis::target_of(sheet));
+        for (const std::string& word : sheet.also) {
+            targets.push_back(targets.back());
+            targets.back().name = word;
+        }
+    }
+    return targets;
+}
+
+std::vector<Target> targets_here(const Results& calibration)
+try {
+    std::vector<Target> targets = analysis::targets_of(calibration, "here");
+    if (targets.size() < 2) return targets;
+    targets.push_back(targets.front());
+    targets.back().name = "here";
+    return targets;
+} catch (const InputError&) {
+    return {};
+}
+
+std::vector<Target> all_targets(const Context& context)
+{
+    std::vector<Target> targets = sheet_targets();
+    const fs::path machine = context.results / context.lab.machine().name;
+    const fs::path calibration = fs::is_directory(machine) ? find_calibration(machine) : fs::path();
+    if (calibration.empty()) return targets;
+    for (Target& target : targets_here(read_results(calibration))) targets.push_back(std::move(target));
+    return targets;
+}
+
+}  // namespace roof

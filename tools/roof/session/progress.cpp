@@ -1,0 +1,99 @@
+#include "tools/roof/session/progress.hpp"
+
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace roof {
+namespace {
+
+constexpr std::string_view erase_line = "\r\033[K";
+constexpr Seconds redraw_every{0.1};
+
+class Progress {
+  public:
+    explicit Progress(const Context& context) : context_(context), started_(context.clock()), drawn_(started_) {}
+
+    void begins(const Item& item, std::size_t index, std::size_t total)
+    {
+        if (total_ == 0) left_ = total - index;
+        id_ = printable(item.id());
+        index_ = index;
+        total_ = total;
+        draw(0);
+    }
+
+    void sample(int launches)
+    {
+        if (context_.clock() - drawn_ > redraw_every) draw(launches);
+    }
+
+    void row(const Measurement& row)
+    {
+        ++finished_;
+        const bool ok = row.status == Status::ok;
+        if (ok && (context_.terminal.live || !worth_a_line())) return;
+        erase();
+        context_.err << fmt::format("[{}/{}] {} {}  {}\n", index_ + 1, total_, name(row.status), id_,
+                                    ok ? format_duration(row.seconds.median.value) : printable(row.reason));
+        context_.err.flush();
+    }
+
+    void erase() const
+    {
+        if (context_.terminal.live) context_.err << erase_line << std::flush;
+    }
+
+  private:
+    /// Of a long list, one row in each twentieth: a log is to be read.
+    bool worth_a_line()
+    {
+        constexpr std::size_t long_list = 100;
+        constexpr std::size_t lines = 20;
+        const std::size_t passed = (index_ + 1) * lines / total_;
+        if (total_ > long_list && passed == lines_) return false;
+        lines_ = passed;
+        return true;
+    }
+
+    void draw(int launches)
+    {
+        if (!context_.terminal.live) return;
+        drawn_ = context_.clock();
+        const double elapsed = (drawn_ - started_).value;
+        std::string times = fmt::format("{} samples, {}", launches, format_duration(elapsed));
+        if (finished_ > 0) {
+            const double each = elapsed / static_cast<double>(finished_);
+            times += ", ETA " + format_duration(each * static_cast<double>(left_ - finished_));
+        }
+        std::string line = fmt::format("[{}/{}] {}  {}", index_ + 1, total_, times, id_);
+        const auto room = static_cast<std::size_t>(context_.terminal.columns - 1);
+        if (line.size() > room) line.resize(room);
+        context_.err << erase_line << line << std::flush;
+    }
+
+    const Context& context_;
+    Seconds started_;
+    Seconds drawn_;
+    std::string id_;
+    std::size_t index_ = 0;
+    std::size_t total_ = 0;
+    std::size_t left_ = 0;  ///< items that had no row when the session began, those between included
+    std::size_t finished_ = 0;
+    std::size_t lines_ = 0;  ///< twentieths of the list that a line was written for
+};
+
+}  // namespace
+
+Listener progress(const Context& context)
+{
+    const auto state = std::make_shared<Progress>(context);
+    return {.begins = [=](const Item& item, std::size_t i, std::size_t total) { state->begins(item, i, total); },
+            .sample = [=](const Sample&, int launches) { state->sample(launches); },
+            .row = [=](const Measurement& row) { state->row(row); },
+            .ends = [=] { state->erase(); }};
+}
+
+}  // namespace roof

@@ -1,0 +1,88 @@
+#include "tools/roof/session/train_plan.hpp"
+
+#include "ert/base/error.hpp"
+#include "tools/roof/console/arguments.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace roof {
+namespace {
+
+constexpr double unlimited_seconds = 1e9;
+
+StoppingOptions stopping_for(int steps)
+{
+    if (steps == 0) return {.warmup = 2, .least = 5, .most = 200, .interval = 0.01, .budget = Seconds{10}};
+    const int timed = steps == 1 ? 1 : steps - 1;
+    return {
+        .warmup = steps - timed, .least = timed, .most = timed, .interval = 0, .budget = Seconds{unlimited_seconds}};
+}
+
+// JSON's quoting is YAML's: any text survives it.
+std::string to_yaml(const Plan& plan, const PlanEntry& entry)
+{
+    const auto quoted = [](const auto& value) { return nlohmann::json(value).dump(); };
+    const StoppingOptions& s = entry.stopping;
+    std::string text = fmt::format("name: {}\ndescription: {}\n", plan.name, quoted(plan.description));
+    text += fmt::format("measure: {{warmup: {}, least: {}, most: {}, interval: {}, budget_seconds: {}}}\n", s.warmup,
+                        s.least, s.most, s.interval, s.budget.value);
+    text += fmt::format("run:\n  - bench: {}\n    device: {}\n", entry.bench, quoted(entry.device));
+    if (entry.profile) text += "    profile: true\n";
+    for (const auto& [axis, values] : entry.axes) text += fmt::format("    {}: {}\n", axis, quoted(values));
+    return text;
+}
+
+/// "bucket_mb" -> "--bucket-mb".
+std::string option_of(const std::string& axis)
+{
+    std::string option = "--" + axis;
+    std::ranges::replace(option, '_', '-');
+    return option;
+}
+
+}  // namespace
+
+int steps_of(const TrainOptions& options)
+{
+    constexpr int most = 1'000'000;
+    return options.steps.empty() ? 0 : whole_number("--steps", options.steps, 1, most);
+}
+
+Plan train_plan(const TrainOptions& options)
+{
+    PlanEntry entry;
+    entry.bench = "train";
+    entry.device = options.device;
+    entry.stopping = stopping_for(steps_of(options));
+    entry.where = "command line";
+    entry.profile = options.profile;
+    const auto set = [&](const std::string& axis, const std::string& values) {
+        if (!values.empty()) entry.axes[axis] = comma_list(option_of(axis), values);
+    };
+    entry.axes["model"] = comma_list("MODEL", options.model);
+    entry.axes["data"] = {options.data};
+    set("batch", options.batch);
+    set("precision", options.precision);
+    set("algorithm", options.algorithm);
+    set("parameters", options.parameters);
+    set("lr", options.lr);
+    set("threads", options.threads);
+    set("ranks", options.ranks);
+    set("scaling", options.scaling);
+    set("communication", options.communication);
+    set("bucket_mb", options.bucket_mb);
+    set("batch_norm", options.batch_norm);
+    if (options.no_graph) set("graph", "off");
+    if (options.deterministic) set("deterministic", "on");
+    Plan plan;
+    plan.name = "run";
+    plan.description = "training steps of " + options.model + ", as given on the command line";
+    plan.source = to_yaml(plan, entry);
+    plan.entries = {std::move(entry)};
+    return plan;
+}
+
+}  // namespace roof

@@ -1,0 +1,73 @@
+#include "tools/roof/session/training_log.hpp"
+
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace roof {
+namespace {
+
+// The last value and the mean so far, as the example's AverageMeter.
+class Meter {
+  public:
+    void add(double value)
+    {
+        last_ = value;
+        sum_ += value;
+        ++count_;
+    }
+    double last() const { return last_; }
+    double mean() const { return sum_ / count_; }
+
+  private:
+    double last_ = 0;
+    double sum_ = 0;
+    int count_ = 0;
+};
+
+struct Meters {
+    Meter time;
+    Meter data;
+    Meter loss;
+};
+
+// Every step at first, then every tenth, and the last.
+bool is_printed(int step, int steps)
+{
+    return step <= 20 || step % 10 == 0 || step == steps;
+}
+
+std::string line(const Meters& meters, int step, int steps)
+{
+    const std::string total = steps > 0 ? std::to_string(steps) : "?";
+    std::string text =
+        fmt::format("Epoch: [0][{:>{}}/{}]  Time {:.3f} ({:6.3f})  Data {:.3f} ({:6.3f})", step, total.size(), total,
+                    meters.time.last(), meters.time.mean(), meters.data.last(), meters.data.mean());
+    return text + fmt::format("  Loss {:.4e} ({:.4e})\n", meters.loss.last(), meters.loss.mean());
+}
+
+}  // namespace
+
+Listener training_log(std::ostream& err, int steps)
+{
+    const auto meters = std::make_shared<Meters>();
+    Listener listener;
+    listener.begins = [&err, meters](const Item& item, std::size_t, std::size_t) {
+        *meters = {};
+        err << "=> " << printable(item.id()) << std::endl;
+    };
+    listener.sample = [&err, meters, steps](const Sample& sample, int step) {
+        meters->time.add((sample.seconds + sample.data).value);
+        meters->data.add(sample.data.value);
+        if (sample.loss) meters->loss.add(*sample.loss);
+        if (is_printed(step, steps)) err << line(*meters, step, steps) << std::flush;
+    };
+    listener.row = [&err](const Measurement& row) {
+        if (row.status != Status::ok) err << name(row.status) << ": " << printable(row.reason) << std::endl;
+    };
+    return listener;
+}
+
+}  // namespace roof
