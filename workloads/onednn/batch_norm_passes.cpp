@@ -104,7 +104,18 @@ void in_two_passes(const std::vector<Norm>& norms, const Pass& pass)
 
 /// A norm whose memory is known: looked up once in a run, not at each strip.
 struct PlacedNorm {
-    explicit PlacedNorm(const Norm& of) : norm(of), x(of.source.elements()), rows(of.factors.data()) {}
+    explicit PlacedNorm(const Norm& of)
+        : norm(of),
+          x(of.source.elements()),
+          rows(of.factors.data()),
+          scale(of.scale.data()),
+          shift(of.shift.data()),
+          scale_gradient(of.scale_gradient.data()),
+          shift_gradient(of.shift_gradient.data()),
+          running_mean(of.running.mean.data()),
+          running_variance(of.running.variance.data())
+    {
+    }
 
     float* row(FactorRow row, Dim group) const
     {
@@ -118,7 +129,7 @@ struct PlacedNorm {
 
     const Norm& norm;
     Elements x;
-    float* rows;
+    float *rows, *scale, *shift, *scale_gradient, *shift_gradient, *running_mean, *running_variance;
 };
 
 /// Adds the sums of x and of x^2 of a group's strips.
@@ -174,10 +185,10 @@ void find_statistics(const PlacedNorm& placed, Dim group, const double* sums)
         const double inverse = 1 / std::sqrt(variance + batch_norm_epsilon);
         placed.row(FactorRow::mean, group)[c] = static_cast<float>(mean);
         placed.row(FactorRow::inverse, group)[c] = static_cast<float>(inverse);
-        placed.row(FactorRow::slope, group)[c] = static_cast<float>(norm.scale.data()[channel] * inverse);
-        placed.row(FactorRow::shift, group)[c] = norm.shift.data()[channel];
-        follow(norm.running.mean.data()[channel], mean);
-        follow(norm.running.variance.data()[channel], variance * norm.values / (norm.values - 1));
+        placed.row(FactorRow::slope, group)[c] = static_cast<float>(placed.scale[channel] * inverse);
+        placed.row(FactorRow::shift, group)[c] = placed.shift[channel];
+        follow(placed.running_mean[channel], mean);
+        follow(placed.running_variance[channel], variance * norm.values / (norm.values - 1));
     }
 }
 
@@ -194,8 +205,8 @@ void find_gradients(const PlacedNorm& placed, Dim group, const double* own, cons
         placed.row(FactorRow::of_shift, group)[c] = static_cast<float>(all[c] / norm.values);
         placed.row(FactorRow::of_scale, group)[c] =
             static_cast<float>(all[c + together] * inverse * inverse / norm.values);
-        norm.shift_gradient.data()[channel] = static_cast<float>(own[c]);
-        norm.scale_gradient.data()[channel] = static_cast<float>(own[c + together] * inverse);
+        placed.shift_gradient[channel] = static_cast<float>(own[c]);
+        placed.scale_gradient[channel] = static_cast<float>(own[c + together] * inverse);
     }
 }
 
