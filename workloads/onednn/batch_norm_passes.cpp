@@ -34,7 +34,12 @@ Dim slices_of(const ChannelMap& map)
     return std::min(map.images, (enough * threads + map.groups() - 1) / map.groups());
 }
 
-/// A pass is pass.sum(group, image, sums), pass.finish(group, own sums, sums of all ranks), pass.apply(group, image): here each
+struct Images {
+    Dim begin = 0;
+    Dim end = 0;
+};
+
+/// A pass is pass.sum(group, images, sums), pass.finish(group, own sums, sums of all ranks), pass.apply(group, image): here each
 /// thread with its groups.
 template <class Pass>
 void by_group(const ChannelMap& map, const Pass& pass)
@@ -42,7 +47,7 @@ void by_group(const ChannelMap& map, const Pass& pass)
 #pragma omp parallel for schedule(static)
     for (Dim group = 0; group < map.groups(); ++group) {
         GroupSums sums{};
-        for (Dim n = 0; n < map.images; ++n) pass.sum(group, n, sums.data());
+        pass.sum(group, {0, map.images}, sums.data());
         pass.finish(group, sums.data(), sums.data());
         for (Dim n = 0; n < map.images; ++n) pass.apply(group, n);
     }
@@ -60,8 +65,8 @@ std::span<double> sum_by_slice(const ChannelMap& map, Dim stride, const Pass& pa
 #pragma omp parallel for schedule(static)
     for (Dim task = 0; task < map.groups() * slices; ++task) {
         const Dim slice = task / map.groups();
-        for (Dim n = map.images * slice / slices; n < map.images * (slice + 1) / slices; ++n)
-            pass.sum(task % map.groups(), n, sums + task * stride);
+        const Images images{map.images * slice / slices, map.images * (slice + 1) / slices};
+        if (images.begin < images.end) pass.sum(task % map.groups(), images, sums + task * stride);
     }
     for (Dim place = of_slice; place < of_slice * slices; ++place) sums[place % of_slice] += sums[place];
     return {sums, static_cast<std::size_t>(of_slice)};
@@ -99,7 +104,18 @@ void in_two_passes(const std::vector<Norm>& norms, const Pass& pass)
 
 /// A norm whose memory is known: looked up once in a run, not at each strip.
 struct PlacedNorm {
-    explicit PlacedNorm(const Norm& of) : norm(of), x(of.source.elements()), rows(of.factors.data()) {}
+    explicit PlacedNorm(const Norm& of)
+        : norm(of),
+          x(of.source.elements()),
+          rows(of.factors.data()),
+          scale(of.scale.data()),
+          shift(of.shift.data()),
+          scale_gradient(of.scale_gradient.data()),
+          shift_gradient(of.shift_gradient.data()),
+          running_mean(of.running.mean.data()),
+          running_variance(of.running.variance.data())
+    {
+    }
 
     float* row(FactorRow row, Dim group) const
     {
@@ -113,22 +129,23 @@ struct PlacedNorm {
 
     const Norm& norm;
     Elements x;
-    float* rows;
+    float *rows, *scale, *shift, *scale_gradient, *shift_gradient, *running_mean, *running_variance;
 };
 
-/// Adds the sums of x and of x^2 of a strip.
-void add_values(const PlacedNorm& placed, Dim group, Dim image, double* sums)
+/// Adds the sums of x and of x^2 of a group's strips.
+void add_values(const PlacedNorm& placed, Dim group, const Images& images, double* sums)
 {
     const ChannelMap& map = placed.norm.map;
-    const Elements x = map.at(placed.x, group, image);
+    const Elements x = map.at(placed.x, group, images.begin);
     const auto channels = static_cast<std::size_t>(map.together);
     std::array<float, most_together> about{};
     for (std::size_t c = 0; c < channels; ++c)
         about[c] = x.precision == Precision::bf16 ? widen(x.as<BFloat16>()[c]) : x.as<float>()[c];
     std::array<double, most_together> first{};
     std::array<double, most_together> second{};
-    map.loops->sums(map.strip(), x, about.data(), first.data(), second.data());
-    const auto count = static_cast<double>(map.positions);
+    for (Dim n = images.begin; n < images.end; ++n)
+        map.loops->sums(map.strip(), map.at(placed.x, group, n), about.data(), first.data(), second.data());
+    const auto count = static_cast<double>((images.end - images.begin) * map.positions);
     for (std::size_t c = 0; c < channels; ++c) {
         const double a = about[c];
         sums[c] += first[c] + count * a;
@@ -139,11 +156,11 @@ void add_values(const PlacedNorm& placed, Dim group, Dim image, double* sums)
 /// A result that the caches near a core cannot hold until it is read goes past them.
 Strip strip_to(const ChannelMap& map, const Elements& result)
 {
-    constexpr double near_a_core = 1 << 20;  // bytes
+    constexpr double near_a_core = 2 << 20;  // bytes
     Strip strip = map.strip();
     const double bytes = static_cast<double>(map.images * map.groups() * map.together * map.positions) *
                          traits(result.precision).storage_bytes;
-    strip.is_streamed = bytes > near_a_core * omp_get_num_threads();
+    strip.is_streamed = bytes > near_a_core * omp_get_max_threads();
     return strip;
 }
 
@@ -168,10 +185,10 @@ void find_statistics(const PlacedNorm& placed, Dim group, const double* sums)
         const double inverse = 1 / std::sqrt(variance + batch_norm_epsilon);
         placed.row(FactorRow::mean, group)[c] = static_cast<float>(mean);
         placed.row(FactorRow::inverse, group)[c] = static_cast<float>(inverse);
-        placed.row(FactorRow::slope, group)[c] = static_cast<float>(norm.scale.data()[channel] * inverse);
-        placed.row(FactorRow::shift, group)[c] = norm.shift.data()[channel];
-        follow(norm.running.mean.data()[channel], mean);
-        follow(norm.running.variance.data()[channel], variance * norm.values / (norm.values - 1));
+        placed.row(FactorRow::slope, group)[c] = static_cast<float>(placed.scale[channel] * inverse);
+        placed.row(FactorRow::shift, group)[c] = placed.shift[channel];
+        follow(placed.running_mean[channel], mean);
+        follow(placed.running_variance[channel], variance * norm.values / (norm.values - 1));
     }
 }
 
@@ -188,21 +205,25 @@ void find_gradients(const PlacedNorm& placed, Dim group, const double* own, cons
         placed.row(FactorRow::of_shift, group)[c] = static_cast<float>(all[c] / norm.values);
         placed.row(FactorRow::of_scale, group)[c] =
             static_cast<float>(all[c + together] * inverse * inverse / norm.values);
-        norm.shift_gradient.data()[channel] = static_cast<float>(own[c]);
-        norm.scale_gradient.data()[channel] = static_cast<float>(own[c + together] * inverse);
+        placed.shift_gradient[channel] = static_cast<float>(own[c]);
+        placed.scale_gradient[channel] = static_cast<float>(own[c + together] * inverse);
     }
 }
 
 struct Forward {
     explicit Forward(const NormSum& of)
-        : map(of.norms.front().map), norms(of.norms.begin(), of.norms.end()), y(of.result.elements()), relu(of.relu)
+        : map(of.norms.front().map),
+          norms(of.norms.begin(), of.norms.end()),
+          y(of.result.elements()),
+          strip(strip_to(map, y)),
+          relu(of.relu)
     {
         if (of.addend) addend = of.addend->elements();
     }
 
-    void sum(Dim group, Dim image, double* sums) const
+    void sum(Dim group, const Images& images, double* sums) const
     {
-        for (std::size_t k = 0; k < norms.size(); ++k) add_values(norms[k], group, image, sums_of_norm(sums, map, k));
+        for (std::size_t k = 0; k < norms.size(); ++k) add_values(norms[k], group, images, sums_of_norm(sums, map, k));
     }
     void finish(Dim group, const double*, double* sums) const
     {
@@ -213,13 +234,14 @@ struct Forward {
         Addend added{};
         if (addend.at != nullptr) added.tensor = map.at(addend, group, image);
         if (norms.size() == 2) added = {.tensor = map.at(norms[1].x, group, image), .factors = norms[1].factors(group)};
-        map.loops->normalise(strip_to(map, y), map.at(y, group, image), map.at(norms[0].x, group, image),
-                             norms[0].factors(group), added, relu);
+        map.loops->normalise(strip, map.at(y, group, image), map.at(norms[0].x, group, image), norms[0].factors(group),
+                             added, relu);
     }
 
     const ChannelMap& map;
     std::vector<PlacedNorm> norms;
     Elements y, addend{};
+    Strip strip;
     bool relu;
 };
 
@@ -234,7 +256,11 @@ struct Backward {
           y(of.result.elements())
     {
         if (gradient.second) second = gradient.second->elements();
-        for (const Tensor& tensor : gradient.to_sources) to_sources.push_back(tensor.elements());
+        for (const Tensor& tensor : gradient.to_sources) {
+            to_sources.push_back(tensor.elements());
+            const bool in_place = to_sources.back().at == before_relu.at;
+            strips.push_back(in_place ? map.strip() : strip_to(map, to_sources.back()));
+        }
     }
 
     /// What the first norm's sums are made of; the second norm finds it made.
@@ -247,15 +273,18 @@ struct Backward {
                 .result = map.at(y, group, image),
                 .sum = map.at(before_relu, group, image)};
     }
-    void sum(Dim group, Dim image, double* sums) const
+    void sum(Dim group, const Images& images, double* sums) const
     {
-        for (std::size_t k = 0; k < norms.size(); ++k) {
-            double* const to = sums_of_norm(sums, map, k);
-            const GivenGradient dy =
-                k == 0 ? given(group, image) : GivenGradient{.first = map.at(before_relu, group, image)};
-            map.loops->gradient_sums(map.strip(), dy, map.at(norms[k].x, group, image), norms[k].factors(group), to,
-                                     to + map.together);
+        for (Dim n = images.begin; n < images.end; ++n) {
+            for (std::size_t k = 0; k < norms.size(); ++k) add_gradients(k, group, n, sums_of_norm(sums, map, k));
         }
+    }
+    void add_gradients(std::size_t k, Dim group, Dim image, double* sums) const
+    {
+        const GivenGradient dy =
+            k == 0 ? given(group, image) : GivenGradient{.first = map.at(before_relu, group, image)};
+        map.loops->gradient_sums(map.strip(), dy, map.at(norms[k].x, group, image), norms[k].factors(group), sums,
+                                 sums + map.together);
     }
     void finish(Dim group, double* own, double* all) const
     {
@@ -265,8 +294,7 @@ struct Backward {
     void apply(Dim group, Dim image) const
     {
         for (std::size_t k = 0; k < norms.size(); ++k)
-            map.loops->spread(to_sources[k].at == before_relu.at ? map.strip() : strip_to(map, to_sources[k]),
-                              map.at(to_sources[k], group, image), map.at(before_relu, group, image),
+            map.loops->spread(strips[k], map.at(to_sources[k], group, image), map.at(before_relu, group, image),
                               relu && !stores ? Gate::normalised : Gate::open, map.at(norms[k].x, group, image),
                               norms[k].factors(group), norms[k].spread(group));
     }
@@ -276,6 +304,7 @@ struct Backward {
     bool relu, stores;
     Elements first, before_relu, y, second{};
     std::vector<Elements> to_sources;
+    std::vector<Strip> strips;  ///< of each norm, as its result is written
 };
 
 }  // namespace
