@@ -135,6 +135,14 @@ class WinogradLoopsFor {
         return ((plane * order.height() + at.row) * order.width() + at.column) * lanes;
     }
 
+    /// The lines of two vectors.
+    [[gnu::always_inline]] static void fetch_to_l2(const float* from)
+    {
+        constexpr int line = 16;
+#pragma GCC unroll 2
+        for (int i = 0; i < wide; i += line) __builtin_prefetch(from + i, 0, 2);
+    }
+
     // ---- the products ----
 
     /// sums[t][k] of `count` tiles and two vectors of k, over all input channels. Fetches what comes next: the factors at
@@ -152,8 +160,7 @@ class WinogradLoopsFor {
                 Lane::load(u, left);
                 Lane::load(u + lanes, right);
                 u += wide;
-                __builtin_prefetch(next_u, 0, 2);
-                __builtin_prefetch(next_u + lanes, 0, 2);
+                fetch_to_l2(next_u);
                 next_u += wide;
                 __builtin_prefetch(v + 2 * block_apart + c * lanes);
 #pragma GCC unroll 16
@@ -187,10 +194,7 @@ class WinogradLoopsFor {
     static void correlation(WinogradPair now, WinogradPair next, int tiles, float* m, bool add)
     {
 #pragma GCC unroll 16
-        for (int c = side; c < 2 * side; ++c) {
-            __builtin_prefetch(m + c * wide, 1);
-            __builtin_prefetch(m + c * wide + lanes, 1);
-        }
+        for (int c = side; c < 2 * side; ++c) fetch_to_l2(m + c * wide);
         Floats sum[side][2];
 #pragma GCC unroll 16
         for (int c = 0; c < side; ++c) {
@@ -205,8 +209,7 @@ class WinogradLoopsFor {
             Lane::load(now.z, left);
             Lane::load(now.z + lanes, right);
             __builtin_prefetch(next.v, 0, 2);
-            __builtin_prefetch(next.z, 0, 2);
-            __builtin_prefetch(next.z + lanes, 0, 2);
+            fetch_to_l2(next.z);
 #pragma GCC unroll 16
             for (int c = 0; c < side; ++c) {
                 sum[c][0] += now.v[c] * left;
