@@ -107,6 +107,7 @@ CeilingMaker::CeilingMaker(std::span<const Measurement> rows, const std::vector<
     : clocks_(rows)
 {
     for (const Sustained& point : points) {
+        if (point.visits == 0) continue;  // a size may then still be a word
         const std::string level = level_at(point.best, levels);
         if (!sees_neighbours(level)) continue;
         const std::string group = group_of(point.best, level);

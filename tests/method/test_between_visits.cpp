@@ -136,3 +136,13 @@ TEST_CASE("in quiet weather they agree too, and no interval is wide for it")
     CHECK(found.agree >= 0.97 * found.pairs);
     CHECK(found.widest < 0.03);
 }
+
+TEST_CASE("a row that could not be measured, its size still a word, teaches nothing and does no harm")
+{
+    std::vector<Measurement> rows = calibration(quiet, 1);
+    Measurement unsupported = row("load", "avx512", 1, 8 * MiB, 1e9);
+    unsupported.status = Status::unsupported;
+    unsupported.point.set("working_set", "levels");
+    rows.push_back(unsupported);
+    CHECK(fit_ceilings(rows, machine()).all.size() == fit_ceilings(calibration(quiet, 1), machine()).all.size());
+}
