@@ -18,6 +18,7 @@
 namespace roof::onednn {
 
 using engine::readers;
+using engine::relu_behind;
 using engine::to_work;
 using engine::Unit;
 
