@@ -102,10 +102,24 @@ double misfit(std::span<const LogPoint> points, const Line& line)
     return sum;
 }
 
+double typical_noise(std::span<const LogPoint> points)
+{
+    std::vector<double> noises;
+    for (const LogPoint& point : points) noises.push_back(point.noise);
+    return median(std::move(noises));
+}
+
 /// What is cheaper left out.
 bool lies_off(const LogPoint& point, const Line& line)
 {
     return std::abs(point.y - line.at(point.x)) > std::sqrt(most_cost_of_point) * point.noise;
+}
+
+/// Noisy points close together that take the span of a level from a stray one. Where the sweep is quiet they agree not by chance,
+/// and a level may be short: the caches of a GPU hold nearly as much together as the one behind them.
+bool borrows_span(std::span<const LogPoint> part, const Line& line)
+{
+    return typical_noise(part) >= quiet && (lies_off(part.front(), line) || lies_off(part.back(), line));
 }
 
 /// The cheapest split: plateaus in order, the points of no plateau between them.
@@ -121,8 +135,7 @@ std::vector<Plateau> best_split(std::span<const LogPoint> points)
             const auto part = points.subspan(begin, end - begin);
             if (part.back().x - part.front().x < least_span) continue;
             const Line line = fit_line(part);
-            // Or points close together would borrow the span of a level from a stray one.
-            if (lies_off(part.front(), line) || lies_off(part.back(), line)) continue;
+            if (borrows_span(part, line)) continue;
             const double with = cost[begin] + cost_of_plateau + misfit(part, line);
             if (with < cost[end]) {
                 cost[end] = with;
@@ -137,13 +150,6 @@ std::vector<Plateau> best_split(std::span<const LogPoint> points)
     }
     std::reverse(plateaus.begin(), plateaus.end());
     return plateaus;
-}
-
-double typical_noise(std::span<const LogPoint> points)
-{
-    std::vector<double> noises;
-    for (const LogPoint& point : points) noises.push_back(point.noise);
-    return median(std::move(noises));
 }
 
 /// A sagging or disturbed level may have been split in two; what does not drop at the seam, beyond its noise, is one level.
