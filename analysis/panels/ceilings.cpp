@@ -1,7 +1,8 @@
-// The ceilings beside what guides promise, and the memory levels as measured beside those reported.
+// The ceilings beside what guides and data sheets promise, and the memory levels as measured beside those reported.
 #include "analysis/panels/panels.hpp"
 #include "analysis/roofline/ceiling_tables.hpp"
 #include "analysis/roofline/promises.hpp"
+#include "analysis/study/beside_sheet.hpp"
 #include "analysis/text/html.hpp"
 
 namespace roof::analysis {
@@ -36,7 +37,10 @@ std::string ceilings_panel(const Study& study, const std::string&)
     for (const std::string& sentence : impossible_ceilings(study.ceilings, machine))
         html += paragraph(sentence, "warning");
     for (const TextTable& table : ceiling_tables(study.ceilings, machine)) html += html_of(table);
-    return html + paragraph(promise_footnote(study.ceilings, machine), "legend");
+    html += paragraph(promise_footnote(study.ceilings, machine), "legend");
+    if (const TextTable sheets = sheet_table(study); !sheets.rows.empty())
+        html += html_of(sheets) + paragraph(sheet_footnote(study), "legend");
+    return html;
 }
 
 }  // namespace roof::analysis

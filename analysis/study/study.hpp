@@ -1,6 +1,7 @@
 // A study: a results folder seen under the ceilings of its machine. What every table, picture and export starts from.
 #pragma once
 
+#include "analysis/estimate/machine_sheet.hpp"
 #include "analysis/expected/hypothesis.hpp"
 #include "analysis/expected/prediction.hpp"
 #include "analysis/recorded/api_calls.hpp"
@@ -34,7 +35,8 @@ struct Study {
     std::vector<Placement> placements;
     PredictionErrors predictions{};  ///< of what was foretold in the folder's predictions.csv; no rows if nothing was
     std::string predictions_fingerprint{};
-    std::vector<Answered> answers{};  ///< to what the plan expects; whoever knows machines fills them in
+    std::vector<Answered> answers{};     ///< to what the plan expects; whoever knows machines fills them in
+    std::vector<MachineSheet> sheets{};  ///< what makers publish of devices; whoever knows machines fills them in
     KernelRules kernel_rules = built_in_kernel_rules();
     Recording recording{};
 };

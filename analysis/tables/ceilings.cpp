@@ -1,4 +1,5 @@
-// The ceilings, and the memory levels as measured beside those reported.
+// The ceilings, what data sheets say of them, and the memory levels as measured beside those reported.
+#include "analysis/study/beside_sheet.hpp"
 #include "analysis/tables/tables.hpp"
 
 namespace roof::analysis {
@@ -49,11 +50,31 @@ const std::vector<DataColumn<MeasuredLevel>>& level_columns()
     return columns;
 }
 
+const std::vector<DataColumn<SheetShare>>& sheet_columns()
+{
+    static const std::vector<DataColumn<SheetShare>> columns{
+        {"device", [](const SheetShare& s) { return text(s.device); }},
+        {"what", [](const SheetShare& s) { return text(s.what); }},
+        {"measured_median_per_s", [](const SheetShare& s) { return number(s.measured.median.value); }},
+        {"measured_low_per_s", [](const SheetShare& s) { return number(s.measured.low.value); }},
+        {"measured_high_per_s", [](const SheetShare& s) { return number(s.measured.high.value); }},
+        {"spec_per_s", [](const SheetShare& s) { return number(s.spec); }},
+        {"unit", [](const SheetShare& s) { return text(s.unit); }},
+        {"source", [](const SheetShare& s) { return text(s.source); }},
+    };
+    return columns;
+}
+
 }  // namespace
 
 DataTable ceilings_table_of(const Study& study)
 {
     return table_of(ceiling_columns(), study.ceilings.all);
+}
+
+DataTable sheet_table_of(const Study& study)
+{
+    return table_of(sheet_columns(), beside_sheets(study));
 }
 
 DataTable levels_table(const Study& study)

@@ -33,7 +33,7 @@ DataTable over_all(const std::vector<Study>& studies, const PanelTable& panel)
 
 std::span<const PanelTable> panel_tables()
 {
-    static constexpr std::array<PanelTable, 24> table{{
+    static constexpr std::array<PanelTable, 25> table{{
         {"verdict", "verdict", "", verdict_table_of},
         {"expectations", "hypotheses", "", hypotheses_table},
         {"expectations", "predictions", "", predictions_table},
@@ -53,6 +53,7 @@ std::span<const PanelTable> panel_tables()
         {"trajectory", "trajectories", "", trajectories_table},
         {"whatif", "what_if", "", what_if_table},
         {"ceilings", "ceilings", "", ceilings_table_of},
+        {"ceilings", "data_sheets", "", sheet_table_of},
         {"ceilings", "levels", "", levels_table},
         {"curve", "bandwidth", "", bandwidth_table},
         {"ert", "ert", "", ert_table},

@@ -43,6 +43,7 @@ DataTable scaling_table_of(const Study& study);
 DataTable trajectories_table(const Study& study);
 DataTable what_if_table(const Study& study);
 DataTable ceilings_table_of(const Study& study);
+DataTable sheet_table_of(const Study& study);
 DataTable levels_table(const Study& study);
 DataTable bandwidth_table(const Study& study);
 DataTable ert_table(const Study& study);

@@ -1,0 +1,76 @@
+#include "analysis/study/beside_sheet.hpp"
+
+#include "analysis/text/words.hpp"
+#include "ert/base/text.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace roof::analysis {
+
+namespace {
+
+const MachineSheet* sheet_of(const Study& study, const Device& device)
+{
+    const auto describes = [&](const MachineSheet& sheet) {
+        return std::ranges::find(sheet.models, device.model) != sheet.models.end();
+    };
+    const auto found = std::ranges::find_if(study.sheets, describes);
+    return found == study.sheets.end() ? nullptr : &*found;
+}
+
+std::string source_of(const MachineSheet& sheet)
+{
+    std::string text = sheet.title;
+    for (const std::string& source : sheet.sources) text += (&source == sheet.sources.data() ? ": " : "; ") + source;
+    return text;
+}
+
+void add_shares(const Study& study, const std::string& device, const MachineSheet& sheet,
+                std::vector<SheetShare>& shares)
+{
+    const int threads = study.ceilings.most_threads(device);
+    const auto add = [&](const std::string& what, double spec, const Ceiling* measured) {
+        if (measured == nullptr || !(spec > 0)) return;
+        shares.push_back({device, what, spec, measured->rate, std::string(measured->unit()), source_of(sheet)});
+    };
+    for (const auto& [precision, peak] : sheet.peaks)
+        add(std::string(traits(precision).name), peak.value,
+            study.ceilings.compute(device, std::string(traits(precision).name), threads));
+    for (const SheetLevel& level : sheet.levels)
+        add(level.name, level.bandwidth.value, study.ceilings.bandwidth(device, level.name, threads));
+}
+
+}  // namespace
+
+std::vector<SheetShare> beside_sheets(const Study& study)
+{
+    std::vector<SheetShare> shares;
+    for (const Device& device : study.calibration.machine.devices)
+        if (const MachineSheet* sheet = sheet_of(study, device)) add_shares(study, device.name, *sheet, shares);
+    return shares;
+}
+
+TextTable sheet_table(const Study& study)
+{
+    TextTable table{"Beside the data sheet",
+                    {{"device"}, {"what"}, {"measured [95%]", true}, {"data sheet", true}, {"reached", true}},
+                    {}};
+    for (const SheetShare& share : beside_sheets(study))
+        table.rows.push_back({share.device, share.what, with_interval(share.measured, share.unit),
+                              format_si(share.spec, share.unit), percent(share.share())});
+    return table;
+}
+
+std::string sheet_footnote(const Study& study)
+{
+    std::set<std::string> sources;
+    for (const SheetShare& share : beside_sheets(study)) sources.insert(share.source);
+    if (sources.empty()) return {};
+    std::string text = "Data sheet: spec, at the clock the maker counts with, matrix products without sparsity. ";
+    for (const std::string& source : sources) text += source + ". ";
+    text.pop_back();
+    return text;
+}
+
+}  // namespace roof::analysis

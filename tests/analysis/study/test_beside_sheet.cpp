@@ -1,0 +1,62 @@
+// Measured ceilings beside a made-up data sheet: fp32 200 GFLOP/s, DRAM 40 GB/s, where 100 GFLOP/s and 10 GB/s were measured.
+#include "analysis/panels/panels.hpp"
+#include "analysis/study/beside_sheet.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+Study under_sheet(const std::string& model)
+{
+    Study study = made::study({made::row()});
+    MachineSheet sheet{.name = "made-1", .title = "The made card", .kind = "gpu"};
+    sheet.models = {"another", model};
+    sheet.peaks = {{Precision::fp32, {200e9}}, {Precision::bf16, {800e9}}};
+    sheet.levels = {{"L2", {}, {1e6}}, {"DRAM", {40e9}, {1e12}}};
+    sheet.sources = {"its leaflet"};
+    study.sheets = {sheet};
+    return study;
+}
+
+}  // namespace
+
+TEST_CASE("what was measured stands beside the data sheet of the device that it names")
+{
+    const std::vector<SheetShare> shares = beside_sheets(under_sheet("made"));
+    REQUIRE(shares.size() == 2);
+    CHECK(shares[0].what == "fp32");
+    CHECK(shares[0].share() == Approx(0.5));
+    CHECK(shares[0].unit == "FLOP/s");
+    CHECK(shares[1].what == "DRAM");
+    CHECK(shares[1].share() == Approx(0.25));
+    CHECK(shares[1].unit == "B/s");
+    CHECK(shares[1].source == "The made card: its leaflet");
+}
+
+TEST_CASE("a precision that was not measured and a level without a figure have no share")
+{
+    for (const SheetShare& share : beside_sheets(under_sheet("made"))) {
+        CHECK(share.what != "bf16");
+        CHECK(share.what != "L2");
+    }
+}
+
+TEST_CASE("a device that no sheet names has no figures beside it")
+{
+    const Study study = under_sheet("something else");
+    CHECK(beside_sheets(study).empty());
+    CHECK(sheet_footnote(study).empty());
+    CHECK(ceilings_panel(study, "made").find("data sheet") == std::string::npos);
+}
+
+TEST_CASE("the page shows the share and says where the data sheet's figures come from")
+{
+    const std::string panel = ceilings_panel(under_sheet("made"), "made");
+    CHECK(panel.find("Beside the data sheet") != std::string::npos);
+    CHECK(panel.find("25%") != std::string::npos);
+    CHECK(panel.find("The made card: its leaflet.") != std::string::npos);
+}
