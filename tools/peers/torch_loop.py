@@ -7,6 +7,7 @@ import time
 
 import torch
 from torch.cuda import nvtx
+from torch_step import captured
 
 
 def model_of(name):
@@ -26,25 +27,6 @@ def ranged(name, function):
         return function()
     finally:
         nvtx.range_pop()
-
-
-def captured(train):
-    """A function that replays what `train` does, as a graph. Three steps before it, as PyTorch asks for."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            train()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        loss = train()
-
-    def replay():
-        graph.replay()
-        return loss
-
-    return replay
 
 
 def main():
@@ -72,7 +54,7 @@ def main():
         ranged("optimizer", optimizer.step)
         return loss
 
-    replayed = captured(train) if options.graph else None
+    replayed = captured(torch, train) if options.graph else None
     seconds = []
     begin_of_all = time.perf_counter()
     for step in range(options.steps):

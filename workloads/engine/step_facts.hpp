@@ -17,6 +17,19 @@ namespace roof::engine {
 Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<Part>& parts,
                int ranks = 1);
 
+/// The part of each stage of a program, in their order. Executed FLOPs are said only where they are not the model's.
+template <class Stages>
+std::vector<Part> parts_of(const Stages& stages)
+{
+    std::vector<Part> parts;
+    for (const auto& stage : stages) {
+        parts.push_back(stage.part);
+        Work& work = parts.back().work;
+        if (work.executed == work.flops) work.executed = {};
+    }
+    return parts;
+}
+
 /// Names the broken images that were skipped; none if there were none.
 std::vector<std::string> remarks_on(const data::SourceFacts& facts);
 

@@ -1,5 +1,6 @@
 #include "workloads/onednn/program.hpp"
 
+#include "workloads/engine/step_facts.hpp"
 #include "workloads/onednn/loops/parallel.hpp"
 
 #include <algorithm>
@@ -136,13 +137,7 @@ void Program::fill(std::byte value)
 
 std::vector<Part> Program::parts() const
 {
-    std::vector<Part> parts;
-    for (const Stage& stage : stages_) {
-        parts.push_back(stage.part);
-        Work& work = parts.back().work;
-        if (work.executed == work.flops) work.executed = {};
-    }
-    return parts;
+    return engine::parts_of(stages_);
 }
 
 void Program::run(Phase phase, Trace& trace, const std::function<void(std::size_t stage)>& done)

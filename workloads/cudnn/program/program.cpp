@@ -1,5 +1,7 @@
 #include "workloads/cudnn/program/program.hpp"
 
+#include "workloads/engine/step_facts.hpp"
+
 namespace roof::cudnn {
 namespace {
 
@@ -78,13 +80,7 @@ void Program::append(const Operation& operation, const std::vector<Tensor>& used
 
 std::vector<Part> Program::parts() const
 {
-    std::vector<Part> parts;
-    for (const Stage& stage : stages_) {
-        parts.push_back(stage.part);
-        Work& work = parts.back().work;
-        if (work.executed == work.flops) work.executed = {};
-    }
-    return parts;
+    return engine::parts_of(stages_);
 }
 
 }  // namespace roof::cudnn
