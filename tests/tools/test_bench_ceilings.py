@@ -58,6 +58,15 @@ Number Threads: 1
 | AVX             | ADD(MUL(f64,f64),f64)  | 58.1 GFLOPS      |
 ---------------------------------------------------------------
 """
+CPUFP_LENGTHS = """
+| Instruction Set | Vector Length | Core Computation      | Peak Performance |
+|-----------------|---------------|-----------------------|------------------|
+| AVX512_VNNI     | 512b          | DP4A(s32,u8,s8)       | 673.15 GOPS      |
+| AVX512F         | 512b          | FMA(f64,f64,f64)      | 86.149 GFLOPS    |
+| FMA             | 256b          | FMA(f64,f64,f64)      | 60.121 GFLOPS    |
+| AVX512F         | 512b          | ADD(MUL(f64,f64),f64) | 120.92 GFLOPS    |
+"""
+
 CPUFP_OLD = """\
 | Instruction Set | Data Type | Peak Performance |
 | AVX_VNNI        | INT8      | 590.31 GOPS      |
@@ -106,6 +115,8 @@ class Answers(unittest.TestCase):
     def test_of_cpufp_are_the_best_of_each_operation_and_precision(self):
         self.assertEqual({("dot", "bf16"): 235.1e9, ("dot", "int8"): 470.2e9, ("fma", "fp32"): 117.3e9,
                           ("fma", "fp64"): 58.8e9, ("mul+add", "fp64"): 58.1e9}, answers.parse_cpufp(CPUFP))
+        self.assertEqual({("dot", "int8"): 673.15e9, ("fma", "fp64"): 86.149e9, ("mul+add", "fp64"): 120.92e9},
+                         answers.parse_cpufp(CPUFP_LENGTHS))
         self.assertEqual({("dot", "int8"): 590.31e9, ("fma", "fp32"): 149.87e9}, answers.parse_cpufp(CPUFP_OLD))
 
     def test_of_mixbench_are_the_highest_finite_ones(self):

@@ -27,18 +27,20 @@ def parse_stream(text):
 
 
 def parse_cpufp(text):
-    """{(operation, precision): operations/s} of cpufp's table, the best of its instruction sets."""
+    """{(operation, precision): operations/s} of cpufp's table, the best of its instruction sets. Newer ones have a column for the
+    vector's length before that of the computation."""
     types = {"fp64": "fp64", "fp32": "fp32", "fp16": "fp16", "bf16": "bf16", "int8": "int8",
              "f64": "fp64", "f32": "fp32", "f16": "fp16", "u8": "int8", "s8": "int8"}
     best = {}
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        rate = re.match(r"([0-9.]+) ([GT])(FL)?OPS$", cells[-1]) if len(cells) == 3 else None
-        words = re.findall(r"[a-z]+[0-9]+", cells[1].lower()) if rate else []
+        rate = re.match(r"([0-9.]+) ([GT])(FL)?OPS$", cells[-1]) if len(cells) in (3, 4) else None
+        computation = cells[-2] if rate else ""
+        words = re.findall(r"[a-z]+[0-9]+", computation.lower())
         known = [types[word] for word in words if word in types]
         if not known:
             continue
-        is_mul_add = cells[1].startswith("ADD(MUL") or cells[0] in ("AVX", "SSE")
+        is_mul_add = computation.startswith("ADD(MUL") or cells[0] in ("AVX", "SSE")
         narrow = min(known, key=lambda name: int(re.sub(r"\D", "", name)))
         operation = "mul+add" if is_mul_add else "dot" if narrow in ("bf16", "int8") else "fma"
         value = float(rate.group(1)) * (1e12 if rate.group(2) == "T" else 1e9)
