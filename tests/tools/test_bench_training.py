@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -73,6 +74,29 @@ class OnGpu(unittest.TestCase):
     def test_ours_is_asked_for_the_device_and_not_for_threads(self):
         self.assertEqual(("--device", "gpu:0"), programs.our_device(self.options()))
         self.assertEqual(("--threads", "2"), programs.our_device(bench.parse_arguments(["--threads", "2"])))
+
+
+class FakeTorch:
+    """Twice as fast when compiled."""
+
+    def __init__(self, _options, _python, _model, _batch, _precision, way):
+        self.seconds = 1.0 if "--compile" in way else 2.0
+
+    def steps(self, count):
+        return {"seconds": [self.seconds] * count}
+
+    def close(self):
+        pass
+
+
+class Chooses(unittest.TestCase):
+    def test_what_was_compiled_and_won_is_tried_again_at_the_next_batch(self):
+        with unittest.mock.patch.object(programs, "Torch", FakeTorch):
+            choice = programs.Choice(bench.parse_arguments(["--python", "p"]))
+            for batch in (4, 8, 16):
+                _, seconds = choice.fastest("net", batch, "fp32", 1, lambda _: None)
+                self.assertEqual(1.0, seconds)
+                self.assertIn("--compile", choice.last["net", "fp32"][1])
 
 
 class Compares(unittest.TestCase):

@@ -104,9 +104,10 @@ class Choice:
         return [variant for variant in found if (model, precision, variant) not in self.lost]
 
     def compiled(self, model, precision, best):
-        """The best layout with torch.compile, for each Python."""
-        plain = tuple(word for word in best[1] if word != "--graph")
-        ways = {(*best[1], "--compile"), (*plain, "--compile")}
+        """The way of `best`, compiled, for each Python."""
+        way = tuple(word for word in best[1] if word != "--compile")
+        plain = tuple(word for word in way if word != "--graph")
+        ways = {(*way, "--compile"), (*plain, "--compile")}
         found = [(python, way) for python in self.options.python for way in sorted(ways)] if self.options.compile else []
         return [variant for variant in found if (model, precision, variant) not in self.lost]
 
@@ -137,7 +138,8 @@ class Choice:
 
         for variant in self.variants(model, precision):
             attempt(variant)
-        for variant in self.compiled(model, precision, min(times, key=times.get)) if times else ():
+        plain = min(times, key=times.get) if times else self.last.get((model, precision))
+        for variant in self.compiled(model, precision, plain) if plain else ():
             attempt(variant)
         if best is None:
             raise NotMeasured(reasons[0] if reasons else "PyTorch failed at a smaller batch")
