@@ -131,6 +131,12 @@ class Sequence(Quiet):
         self.assertEqual(1, len(again.rows))
         self.assertIn("now it fails \\| so", (self.folder / "summary.md").read_text(encoding="utf-8"))
 
+    def test_rows_of_an_older_form_are_not_read(self):
+        (self.folder / "steps.json").write_text('[{"step": "a", "status": "ok", "seconds": 1}]', encoding="utf-8")
+        journal = Journal(self.folder)
+        self.assertFalse(journal.is_done("a"))
+        journal.write()
+
 
 class Programs(Quiet):
     def test_a_program_that_fails_tells_its_last_words(self):

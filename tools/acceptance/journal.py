@@ -7,14 +7,19 @@ import json
 ENDS = ("ok", "failed", "cut off", "unavailable", "left out")
 
 
+FIELDS = {"step", "status", "seconds", "reason", "proves", "build"}
+
+
 class Journal:
-    """`build` says which one the steps are run with: what another has shown does not count."""
+    """`build` says which one the steps are run with: what another has shown does not count, nor does what an older form of this file
+    says."""
 
     def __init__(self, folder, build=""):
         self.folder = folder
         self.build = build
         self.file = folder / "steps.json"
-        self.rows = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else []
+        rows = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else []
+        self.rows = [row for row in rows if FIELDS <= row.keys()]
 
     def is_done(self, name):
         return any((row["step"], row["status"], row["build"]) == (name, "ok", self.build) for row in self.rows)
