@@ -109,6 +109,11 @@ bool MachineSheet::is_called(const std::string& word) const
     return word == name || std::ranges::find(also, word) != also.end();
 }
 
+bool MachineSheet::describes(const std::string& model) const
+{
+    return std::ranges::find(models, model) != models.end();
+}
+
 MachineSheet parse_sheet(const std::string& text, const std::string& name)
 {
     return SheetReader(name).read(text);

@@ -37,6 +37,8 @@ struct MachineSheet {
 
     Bytes memory() const { return levels.back().capacity; }
     bool is_called(const std::string& word) const;
+    /// Whether it is of the device that reports this model.
+    bool describes(const std::string& model) const;
 };
 
 /// Reads a sheet's YAML; `name` stands in messages. Throws InputError with file, line, key and what is legal there.

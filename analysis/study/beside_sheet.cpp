@@ -12,10 +12,8 @@ namespace {
 
 const MachineSheet* sheet_of(const Study& study, const Device& device)
 {
-    const auto describes = [&](const MachineSheet& sheet) {
-        return std::ranges::find(sheet.models, device.model) != sheet.models.end();
-    };
-    const auto found = std::ranges::find_if(study.sheets, describes);
+    const auto found =
+        std::ranges::find_if(study.sheets, [&](const auto& sheet) { return sheet.describes(device.model); });
     return found == study.sheets.end() ? nullptr : &*found;
 }
 

@@ -9,6 +9,7 @@
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/programs/png.hpp"
 #include "tools/roof/reading/calibration.hpp"
+#include "tools/roof/reading/machines.hpp"
 #include "tools/roof/reading/print_study.hpp"
 
 #include <memory>
@@ -50,6 +51,7 @@ int make_report(const Options& options, Context& context)
     std::vector<analysis::Study> studies;
     for (const std::string& folder : options.folders) {
         studies.push_back(open_with_calibration(folder, options.calibration, context));
+        studies.back().sheets = built_in_sheets();
         if (!options.kernels.empty())
             studies.back().kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
     }

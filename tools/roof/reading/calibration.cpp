@@ -2,7 +2,6 @@
 
 #include "ert/method/results.hpp"
 #include "tools/roof/reading/expectations.hpp"
-#include "tools/roof/reading/machines.hpp"
 
 namespace roof {
 
@@ -14,7 +13,6 @@ analysis::Study open_with_calibration(const std::filesystem::path& folder, const
         const auto here = find_calibration(context.results / study.results.machine.name);
         if (!here.empty()) study = analysis::make_study(std::move(study.results), read_results(here));
     }
-    study.sheets = built_in_sheets();
     answer_expectations(study);
     return study;
 }

@@ -18,11 +18,6 @@ using analysis::Target;
 
 constexpr std::string_view folder = "configs/machines/";
 
-bool describes(const MachineSheet& sheet, const Target& target)
-{
-    return std::ranges::find(sheet.models, target.title) != sheet.models.end();
-}
-
 /// The ceilings in this folder, or the newest beside it; none without a calibration.
 std::vector<Target> measured_in(const fs::path& place, const std::string& name)
 {
@@ -36,7 +31,7 @@ std::vector<Target> beside_sheets(std::vector<Target> measured, const std::vecto
 {
     std::vector<Target> targets;
     for (Target& target : measured) {
-        const auto sheet = std::ranges::find_if(sheets, [&](const auto& one) { return describes(one, target); });
+        const auto sheet = std::ranges::find_if(sheets, [&](const auto& one) { return one.describes(target.title); });
         if (sheet != sheets.end() && target.links.empty()) target.links = sheet->links;
         targets.push_back(std::move(target));
         if (sheet != sheets.end()) targets.push_back(analysis::target_of(*sheet));
@@ -52,7 +47,7 @@ std::vector<Target> measured_as(const MachineSheet& sheet, const fs::path& resul
     for (const fs::directory_entry& machine : fs::directory_iterator(results)) {
         if (!machine.is_directory()) continue;
         for (Target& target : measured_in(machine.path(), machine.path().filename().string()))
-            if (describes(sheet, target)) found.push_back(std::move(target));
+            if (sheet.describes(target.title)) found.push_back(std::move(target));
     }
     return found;
 }
