@@ -1,5 +1,7 @@
 // What goes where: results on standard output, progress on standard error, and each in the form that was asked for.
+#include "ert/method/plan.hpp"
 #include "tests/tools/workbench.hpp"
+#include "tools/roof/session/progress.hpp"
 #include "tools/roof/session/training_log.hpp"
 
 #include <catch2/catch.hpp>
@@ -108,6 +110,31 @@ TEST_CASE("progress without a terminal is one plain line per finished row")
     CHECK(said.err.find('\033') == std::string::npos);
     CHECK_THAT(said.err, Catch::StartsWith("[1/4] ok train cpu model=tinynet batch=4"));
     CHECK_THAT(said.err, Catch::Contains("[2/4] failed train cpu") && Catch::Contains("the loss is not finite"));
+}
+
+TEST_CASE("of a long list progress writes a line for each tenth, what fails, and sums of what is not to be had")
+{
+    const fakes::ManualClock time;
+    const Lab lab = fakes::fake_lab(time);
+    const Clock clock = time.clock();
+    std::ostringstream out;
+    std::ostringstream err;
+    const Context context{.lab = lab, .clock = clock, .out = out, .err = err, .terminal = {}};
+    const Listener listener = progress(context);
+    const Item item = expand(parse_plan("run:\n  - {bench: train, batch: 4}\n", "p"), lab).front();
+    for (std::size_t i = 0; i < 400; ++i) {
+        listener.begins(item, i, 400);
+        Measurement row;
+        row.status = i == 201 ? Status::failed : i % 4 == 0 ? Status::unsupported : Status::ok;
+        row.reason = i % 8 == 0 ? "no tiles here" : i % 40 == 4 ? "one node" : "no dot here";
+        listener.row(row);
+    }
+    listener.ends();
+    CHECK(lines(err.str()) >= 13);  // nine or ten on their way, one that failed, four of sums
+    CHECK(lines(err.str()) <= 15);
+    CHECK_THAT(err.str(), Catch::Contains("failed train"));
+    CHECK_THAT(err.str(), Catch::EndsWith("unsupported: 100 of 400 rows\n    50  no tiles here\n    40  no dot here\n"
+                                          "    10  one node\n"));
 }
 
 TEST_CASE("progress on a terminal is a line that fits, is drawn again, and is gone at the end")

@@ -4,13 +4,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace roof {
 namespace {
 
 constexpr std::string_view erase_line = "\r\033[K";
 constexpr Seconds redraw_every{0.1};
+constexpr std::size_t long_list = 100;  ///< rows; of longer ones a line for each would bury what matters
 
 class Progress {
   public:
@@ -34,6 +39,10 @@ class Progress {
     {
         ++finished_;
         const bool ok = row.status == Status::ok;
+        if (row.status == Status::unsupported && total_ > long_list) {
+            ++unsupported_[row.reason];
+            return;
+        }
         if (ok && (context_.terminal.live || !worth_a_line())) return;
         erase();
         context_.err << fmt::format("[{}/{}] {} {}  {}\n", index_ + 1, total_, name(row.status), id_,
@@ -41,21 +50,41 @@ class Progress {
         context_.err.flush();
     }
 
+    void ends()
+    {
+        erase();
+        sum_up_unsupported();
+    }
+
+  private:
     void erase() const
     {
         if (context_.terminal.live) context_.err << erase_line << std::flush;
     }
 
-  private:
-    /// Of a long list, one row in each twentieth: a log is to be read.
+    /// Of a long list, one row for each tenth of it: a log is to be read. The list may grow meanwhile.
     bool worth_a_line()
     {
-        constexpr std::size_t long_list = 100;
-        constexpr std::size_t lines = 20;
-        const std::size_t passed = (index_ + 1) * lines / total_;
-        if (total_ > long_list && passed == lines_) return false;
-        lines_ = passed;
+        constexpr std::size_t lines = 10;
+        if (total_ > long_list && finished_ - finished_at_line_ < total_ / lines) return false;
+        finished_at_line_ = finished_;
         return true;
+    }
+
+    /// The rows that a long list passed over, by reason, the most frequent first.
+    void sum_up_unsupported()
+    {
+        if (unsupported_.empty()) return;
+        std::vector<std::pair<std::string, std::size_t>> reasons(unsupported_.begin(), unsupported_.end());
+        std::ranges::stable_sort(reasons, std::ranges::greater{}, &std::pair<std::string, std::size_t>::second);
+        std::size_t rows = 0;
+        std::string lines;
+        for (const auto& [reason, count] : reasons) {
+            rows += count;
+            lines += fmt::format("  {:>4}  {}\n", count, printable(reason));
+        }
+        context_.err << fmt::format("unsupported: {} of {} rows\n{}", rows, finished_, lines) << std::flush;
+        unsupported_.clear();
     }
 
     void draw(int launches)
@@ -82,7 +111,8 @@ class Progress {
     std::size_t total_ = 0;
     std::size_t left_ = 0;  ///< items that had no row when the session began, those between included
     std::size_t finished_ = 0;
-    std::size_t lines_ = 0;  ///< twentieths of the list that a line was written for
+    std::size_t finished_at_line_ = 0;
+    std::map<std::string, std::size_t> unsupported_;  ///< rows without a line of their own, by reason
 };
 
 }  // namespace
@@ -93,7 +123,7 @@ Listener progress(const Context& context)
     return {.begins = [=](const Item& item, std::size_t i, std::size_t total) { state->begins(item, i, total); },
             .sample = [=](const Sample&, int launches) { state->sample(launches); },
             .row = [=](const Measurement& row) { state->row(row); },
-            .ends = [=] { state->erase(); }};
+            .ends = [=] { state->ends(); }};
 }
 
 }  // namespace roof
