@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <set>
 
@@ -164,16 +165,24 @@ TextTable latencies(const Ceilings& ceilings)
     return table_of("Latency (measured): one dependent load after another", columns, group);
 }
 
+/// "1 thread", "1, 2 threads".
+std::string threads_of(const MeasuredLevel& level)
+{
+    std::vector<std::string> counts;
+    for (const int threads : level.seen_with) counts.push_back(std::to_string(threads));
+    return join(counts, ", ") + (level.seen_with == std::vector{1} ? " thread" : " threads");
+}
+
 std::string level_verdict(const MeasuredLevel& level)
 {
+    if (!level.confirmed) return "unconfirmed: seen with " + threads_of(level) + " only";
     if (level.contradiction) return "contradiction: more than a factor of two apart";
     return level.reported.value > 0 && level.name != "DRAM" ? "agree" : nothing;
 }
 
 TextTable levels(const Ceilings& ceilings)
 {
-    const std::vector<MeasuredLevel>& found =
-        ceilings.levels_by_threads.empty() ? ceilings.levels : ceilings.levels_by_threads;
+    const std::vector<MeasuredLevel> found = ceilings.plateaus();
     std::vector<const MeasuredLevel*> rows;
     for (const MeasuredLevel& level : found) rows.push_back(&level);
     const bool one_device = devices_of(ceilings).size() < 2;
@@ -239,7 +248,9 @@ std::string verdict_of(const Ceiling& ceiling)
 
 bool warns(const std::string& cell)
 {
-    return cell.starts_with("contradiction") || cell.starts_with("bimodal") || cell.starts_with("unsteady");
+    constexpr std::array<std::string_view, 5> warnings{"contradiction", "bimodal", "unsteady", "few samples",
+                                                       "unconfirmed"};
+    return std::ranges::any_of(warnings, [&](std::string_view warning) { return cell.starts_with(warning); });
 }
 
 std::string promise_footnote(const Ceilings& ceilings, const Machine& machine)

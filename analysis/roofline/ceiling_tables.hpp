@@ -27,7 +27,7 @@ std::vector<TextTable> ceiling_tables(const Ceilings& ceilings, const Machine& m
 /// multiply-adds, without SIMD; for each device, precision and thread count.
 TextTable named_ceilings(const Ceilings& ceilings);
 
-/// "steady", "bimodal 105 | 118 GB/s" or "unsteady".
+/// "steady", "bimodal 105 | 118 GB/s", "unsteady", "unsteady clock" or "few samples".
 std::string verdict_of(const Ceiling& ceiling);
 
 /// Whether a cell of these tables says that something is wrong.

@@ -6,6 +6,7 @@
 #include "analysis/text/json_values.hpp"
 #include "analysis/text/rows.hpp"
 
+#include <map>
 #include <optional>
 
 namespace roof::analysis {
@@ -127,7 +128,8 @@ json levels_json(const std::vector<MeasuredLevel>& levels)
                         {"beyond_bytes", positive_or_null(level.beyond.value)},
                         {"reported_bytes", positive_or_null(level.reported.value)},
                         {"sharing", name(level.sharing)},
-                        {"contradiction", level.contradiction}});
+                        {"contradiction", level.contradiction},
+                        {"seen_with_threads", level.seen_with}});
     return list;
 }
 
@@ -222,7 +224,21 @@ json ceilings_json(const Ceilings& ceilings, const Machine& machine)
             {"ceilings", all},
             {"levels", levels_json(ceilings.levels)},
             {"levels_by_threads", levels_json(ceilings.levels_by_threads)},
+            {"levels_unconfirmed", levels_json(ceilings.unconfirmed)},
             {"impossible", texts(impossible_ceilings(ceilings, machine))}};
+}
+
+json samples_json(std::span<const Measurement> rows)
+{
+    int taken = 0;
+    std::map<std::string, int> disturbed;
+    for (const Measurement& row : rows) {
+        for (const Sample& sample : row.samples) {
+            if (!sample.disturbance.empty()) ++disturbed[json_text(sample.disturbance)];
+            if (sample.used || !sample.disturbance.empty()) ++taken;
+        }
+    }
+    return {{"taken", taken}, {"disturbed", disturbed}};
 }
 
 json rows_json(std::span<const Measurement> rows)

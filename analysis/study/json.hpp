@@ -19,9 +19,12 @@ nlohmann::json machine_json(const Machine& machine);
 /// "median", "low", "high", "n", "unit", "working_set_bytes", "variant", "clock_hertz", "per_clock_and_core",
 /// "promised_per_clock_and_core", "share_of_promise", "steadiness", "modes", "visits", "seconds_per_access", "point"}],
 /// "levels": [{"device", "name", "threads", "from_bytes", "to_bytes", "beyond_bytes", "reported_bytes", "sharing",
-/// "contradiction"}], "levels_by_threads": [the same for every thread count], "impossible": [a sentence for each ceiling
-/// above what the core can do]}
+/// "contradiction", "seen_with_threads"}], "levels_by_threads": [the same for every thread count], "levels_unconfirmed":
+/// [plateaus that not every sweep shows that could], "impossible": [a sentence for each ceiling above what the core can do]}
 nlohmann::json ceilings_json(const Ceilings& ceilings, const Machine& machine);
+
+/// {"taken", "disturbed": {reason: how many}}: the weather of a run. Warm-ups do not count.
+nlohmann::json samples_json(std::span<const Measurement> rows);
 
 /// {"rows": [{"model", "batch", "precision", "device", "data", "status", "reason", "step_seconds": {"median", "low",
 /// "high", "n"}, "phase_seconds": {"forward", "backward", "update"}, "data_seconds", "images_per_second",

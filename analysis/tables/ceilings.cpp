@@ -46,6 +46,7 @@ const std::vector<DataColumn<MeasuredLevel>>& level_columns()
         {"reported_bytes", [](const MeasuredLevel& l) { return number_if(l.reported.value > 0, l.reported.value); }},
         {"sharing", [](const MeasuredLevel& l) { return text(name(l.sharing)); }},
         {"contradiction", [](const MeasuredLevel& l) { return Value(l.contradiction); }},
+        {"confirmed", [](const MeasuredLevel& l) { return Value(l.confirmed); }},
     };
     return columns;
 }
@@ -79,8 +80,7 @@ DataTable sheet_table_of(const Study& study)
 
 DataTable levels_table(const Study& study)
 {
-    const Ceilings& ceilings = study.ceilings;
-    return table_of(level_columns(), ceilings.levels_by_threads.empty() ? ceilings.levels : ceilings.levels_by_threads);
+    return table_of(level_columns(), study.ceilings.plateaus());
 }
 
 }  // namespace roof::analysis

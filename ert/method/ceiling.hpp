@@ -28,10 +28,10 @@ struct Ceiling {
         clock{};  ///< at which the cores ran, or for what goes with the clock, sustained; empty if not known
     /// FLOPs, bytes or lines per clock of one thread, each sample over the clock beside it; empty if that is not known.
     Estimate<Quantity<0, 0, 0>> per_clock{};
-    Steadiness steadiness = Steadiness::steady;
-    std::vector<Mode> modes{};  ///< of all visits, slowest first
-    int visits = 1;             ///< that count
-    bool disturbed = false;     ///< hardly a sample of any visit was undisturbed: the rate may be higher than it
+    Steadiness steadiness = Steadiness::steady;  ///< by the interval of `rate` (verdict.hpp)
+    std::vector<Mode> modes{};                   ///< of all visits, slowest first
+    int visits = 1;                              ///< that count
+    bool disturbed = false;  ///< hardly a sample of any visit was undisturbed: the rate may be higher than it
     /// As `rate`: what half of all samples reached, disturbed ones among them; 0 if that is not known.
     double usual = 0;
     std::string point;  ///< the row it comes from, without its round: "bench device axis=value …"
@@ -64,6 +64,8 @@ struct MeasuredLevel {
     Bytes
         beyond{};  ///< smallest working set that fell off the plateau: the edge lies between `to` and this; 0 for memory
     Sharing sharing = Sharing::unclear;
+    bool confirmed = true;         ///< every sweep shows it that could
+    std::vector<int> seen_with{};  ///< thread counts whose sweeps show it, its own among them
 };
 
 struct Ceilings {
@@ -72,6 +74,9 @@ struct Ceilings {
     std::vector<MeasuredLevel> levels;
     /// The same for every thread count that has a load sweep.
     std::vector<MeasuredLevel> levels_by_threads{};
+    /// Plateaus that not every sweep shows that could (confirmation.hpp): they have no ceilings, and are no levels. Named by
+    /// the level they follow, "after L3".
+    std::vector<MeasuredLevel> unconfirmed{};
 
     /// The roof of a memory level for a device and thread count: its best operation. Null if there is none.
     const Ceiling* bandwidth(const std::string& device, const std::string& level, int threads) const;
@@ -80,6 +85,8 @@ struct Ceilings {
     /// The roof over multiply-adds, which convolutions and matrix products are made of: the best ISA of `fma`, `dot` or `tile`,
     /// else of `mul+add`, else compute(). A mix that needs further independent additions (`fma+add`) is no roof for them.
     const Ceiling* multiply_add(const std::string& device, const std::string& precision, int threads) const;
+    /// Levels of every thread count and what is unconfirmed, each where its sizes belong.
+    std::vector<MeasuredLevel> plateaus() const;
     /// The most threads any ceiling of the device was measured with; 0 if none.
     int most_threads(const std::string& device) const;
 };

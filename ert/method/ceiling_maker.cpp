@@ -6,27 +6,13 @@
 #include "ert/method/ceiling_maker.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/method/verdict.hpp"
 
 #include <algorithm>
 
 namespace roof {
 
 namespace {
-
-/// Half-widths that still are one rate. Beyond the caches of one's own, neighbours' traffic is part of what a machine gives.
-constexpr double tolerance_of_core = 0.01;
-constexpr double tolerance_of_memory = 0.03;
-
-/// The core's own, or a cache: L1, L2 and so on. Memory and links do not.
-bool goes_with_clock(const std::string& level)
-{
-    return level == "core" || (level.size() == 2 && level[0] == 'L');
-}
-
-double tolerance_of(const std::string& level)
-{
-    return level == "core" || level == "L1" || level == "L2" ? tolerance_of_core : tolerance_of_memory;
-}
 
 /// The watch over a core sees who shares it, not whose lines lie in a cache beyond the first.
 bool sees_neighbours(const std::string& level)

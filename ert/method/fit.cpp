@@ -1,17 +1,19 @@
 // From rows to ceilings. What the visits to a point sustain together is a row's rate (sustained.hpp). A compute ceiling is a
 // row. A bandwidth ceiling is a plateau of a working-set sweep: the plateaus are found on the load sweep of each thread count
-// (levels.hpp), and serve the other operations of that thread count. What goes by a path of its own, as a host link does, is
-// a ceiling of that path, and no roof.
+// (levels.hpp), confirmed by the sweeps of the others (confirmation.hpp), and serve the other operations of that thread count.
+// What goes by a path of its own, as a host link does, is a ceiling of that path, and no roof.
 //
 // Estimator of a plateau's rate: of all pairs of neighbouring working sets on the plateau, the pair whose slower member is
 // fastest; that member's own estimate is the ceiling. One lucky point cannot set it, nor a slope towards the next level
 // pull it down. A latency is that at the middle of the plateau: near its lower end the level before still answers some.
 //
 // How a ceiling's rate and interval follow from its point is ceiling_maker.cpp's. Where a rate has hardly an undisturbed
-// sample, its interval reaches up to what the rate may be without the disturbance.
+// sample, its interval reaches from what is usual there to what the rate may be without the disturbance.
 #include "ert/method/ceiling.hpp"
 #include "ert/method/ceiling_maker.hpp"
+#include "ert/method/confirmation.hpp"
 #include "ert/method/levels.hpp"
+#include "ert/method/verdict.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -87,7 +89,7 @@ const Sustained* in_the_middle(const Sweep& sweep, const MeasuredLevel& level)
 }
 
 /// Of every device and thread count, on the load sweep under usual conditions; where there is none, on the first.
-std::vector<MeasuredLevel> find_levels(const Sweeps& sweeps, const Machine& machine)
+std::vector<SweptLevels> swept_levels(const Sweeps& sweeps, const Machine& machine)
 {
     std::map<std::pair<std::string, int>, const Sweep*> chosen;
     for (const auto& [key, sweep] : sweeps) {
@@ -96,13 +98,13 @@ std::vector<MeasuredLevel> find_levels(const Sweeps& sweeps, const Machine& mach
         const auto [place, is_first] = chosen.try_emplace({device, threads}, &sweep);
         if (!is_first && operation == "load") place->second = &sweep;
     }
-    std::vector<MeasuredLevel> levels;
+    std::vector<SweptLevels> swept;
     for (const auto& [key, sweep] : chosen) {
-        const std::vector<MeasuredLevel> found = levels_of(*sweep, key.first, key.second, machine);
-        levels.insert(levels.end(), found.begin(), found.end());
+        SweptLevels& of_sweep = swept.emplace_back();
+        for (const auto& [bytes, point] : *sweep) of_sweep.sizes.push_back(bytes);
+        of_sweep.levels = levels_of(*sweep, key.first, key.second, machine);
     }
-    compare_thread_counts(levels);
-    return levels;
+    return swept;
 }
 
 std::vector<MeasuredLevel> with_most_threads(const std::vector<MeasuredLevel>& levels)
@@ -114,6 +116,16 @@ std::vector<MeasuredLevel> with_most_threads(const std::vector<MeasuredLevel>& l
         if (level.threads == most[level.device]) kept.push_back(level);
     }
     return kept;
+}
+
+void add_levels(const Sweeps& sweeps, const Machine& machine, Ceilings& ceilings)
+{
+    std::vector<SweptLevels> swept = swept_levels(sweeps, machine);
+    ceilings.unconfirmed = take_out_unconfirmed(swept);
+    std::vector<MeasuredLevel>& levels = ceilings.levels_by_threads;
+    for (const SweptLevels& sweep : swept) levels.insert(levels.end(), sweep.levels.begin(), sweep.levels.end());
+    compare_thread_counts(levels);
+    ceilings.levels = with_most_threads(levels);
 }
 
 using Choose = const Sustained* (*)(const Sweep&, const MeasuredLevel&);
@@ -140,15 +152,15 @@ const Ceiling* with_one_thread(const Ceiling& ceiling, const std::vector<Ceiling
 }
 
 /// Undisturbed, threads together reach at most what each reaches alone; and one whose core a stranger shares, twice what it
-/// was seen to reach.
-void reach_up_where_disturbed(std::vector<Ceiling>& all)
+/// was seen to reach. Nor does a sample or two say how low the rate may be: it may be what is usual here.
+void reach_out_where_disturbed(std::vector<Ceiling>& all)
 {
     for (Ceiling& ceiling : all) {
         if (!ceiling.disturbed) continue;
         const Ceiling* const alone = ceiling.threads > 1 ? with_one_thread(ceiling, all) : nullptr;
         const Quantity<0, 0, -1> most = alone ? ceiling.threads * alone->rate.high : 2 * ceiling.rate.median;
         ceiling.rate.high = std::max(ceiling.rate.high, most);
-        if (ceiling.steadiness == Steadiness::steady) ceiling.steadiness = Steadiness::unsteady;
+        if (ceiling.usual > 0) ceiling.rate.low.value = std::min(ceiling.rate.low.value, ceiling.usual);
     }
 }
 
@@ -209,15 +221,15 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
     const std::vector<Sustained> points = sustained(rows);
     const AllSweeps sweeps = sweeps_in(points);
     Ceilings ceilings;
-    ceilings.levels_by_threads = find_levels(sweeps.bandwidths, machine);
-    ceilings.levels = with_most_threads(ceilings.levels_by_threads);
+    add_levels(sweeps.bandwidths, machine, ceilings);
     const CeilingMaker maker(rows, points, ceilings.levels_by_threads);
     add_compute_ceilings(points, maker, ceilings.all);
     add_level_ceilings(sweeps.bandwidths, best_held, maker, ceilings);
     add_node_ceilings(points, maker, ceilings.all);
     add_level_ceilings(sweeps.latencies, in_the_middle, maker, ceilings);
     add_path_ceilings(points, maker, ceilings.all);
-    reach_up_where_disturbed(ceilings.all);
+    reach_out_where_disturbed(ceilings.all);
+    for (Ceiling& ceiling : ceilings.all) ceiling.steadiness = steadiness_of(ceiling);
     return ceilings;
 }
 

@@ -240,9 +240,10 @@ std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep)
     const double common = noise_of(points);
     for (LogPoint& point : points) point.noise = std::min(most_noise, std::hypot(point.noise, common));
     std::vector<Plateau> plateaus = join_without_drop(best_split(points), points);
+    end_in_memory(plateaus,
+                  points);  // before the next, or the last plateau before a memory that scatters would pass for memory
     leave_out_phantoms(plateaus, points);
     take_in_climbs(plateaus, points);
-    end_in_memory(plateaus, points);
     return plateaus;
 }
 

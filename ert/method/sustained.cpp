@@ -13,8 +13,10 @@
 namespace roof {
 namespace {
 
-constexpr std::array<Named<Steadiness>, 3> words{{
+constexpr std::array<Named<Steadiness>, 5> words{{
     {Steadiness::steady, "steady"},
+    {Steadiness::few_samples, "few samples"},
+    {Steadiness::unsteady_clock, "unsteady clock"},
     {Steadiness::bimodal, "bimodal"},
     {Steadiness::unsteady, "unsteady"},
 }};

@@ -108,3 +108,17 @@ TEST_CASE("a ceiling that was never undisturbed reaches up to what it may be")
     CHECK(ceiling.rate.high.value == Approx(2 * per_clock * 4.0e9));
     CHECK(ceiling.steadiness == Steadiness::unsteady);
 }
+
+TEST_CASE("a ceiling of one undisturbed sample among many disturbed ones reaches down to what is usual")
+{
+    std::vector<Measurement> rows{visit_at(4.0e9, "fma", 1)};
+    disturb(rows.front());
+    for (Sample& sample : rows.front().samples) sample.seconds = 2 * sample.seconds;
+    for (Sample& sample : rows.front().samples) sample.used = false;
+    rows.front().samples.push_back(visit_at(4.0e9, "fma", 1).samples.front());
+    rows.front().seconds.n = 1;
+    const Ceiling ceiling = fit_ceilings(rows, Machine{}).all.front();
+    REQUIRE(ceiling.disturbed);
+    CHECK(ceiling.rate.median.value == Approx(per_clock * 4.0e9));
+    CHECK(ceiling.rate.low.value == Approx(per_clock * 2.0e9));
+}

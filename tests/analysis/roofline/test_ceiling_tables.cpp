@@ -246,3 +246,19 @@ TEST_CASE("a level says whether each core has one of its own, and where it ends"
     CHECK(*cell(tables.back(), 0, "but not") == "96 KiB");
     CHECK(*cell(tables.back(), 0, "threads") == "2");
 }
+
+TEST_CASE("a plateau that not every sweep shows stands among the levels, with who has seen it, as a warning")
+{
+    Ceilings ceilings = only({load(1)});
+    ceilings.levels_by_threads = {{"cpu", "L3", {2e6}, {8e6}, {}, false, 1},
+                                  {"cpu", "DRAM", {64e6}, {256e6}, {}, false, 1}};
+    MeasuredLevel phantom{"cpu", "after L3", {9e6}, {16e6}, {}, false, 1};
+    phantom.confirmed = false;
+    phantom.seen_with = {1};
+    ceilings.unconfirmed = {phantom};
+    const TextTable table = ceiling_tables(ceilings, made::machine()).back();
+    REQUIRE(table.rows.size() == 3);
+    CHECK(*cell(table, 1, "level") == "after L3");
+    CHECK(*cell(table, 1, "verdict") == "unconfirmed: seen with 1 thread only");
+    CHECK(warns(*cell(table, 1, "verdict")));
+}

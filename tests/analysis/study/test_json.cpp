@@ -71,6 +71,29 @@ TEST_CASE("ceilings name level, operation, precision and unit")
     CHECK(json["levels"][2]["reported_bytes"].is_null());
 }
 
+TEST_CASE("a plateau that not every sweep shows is told beside the levels, with who has seen it")
+{
+    Ceilings ceilings = made::ceilings();
+    ceilings.unconfirmed = {ceilings.levels.front()};
+    ceilings.unconfirmed[0].seen_with = {1};
+    const nlohmann::json json = ceilings_json(ceilings, made::machine());
+    CHECK(json["levels_unconfirmed"][0]["seen_with_threads"] == nlohmann::json{1});
+    CHECK(json["levels"].size() == ceilings.levels.size());
+}
+
+TEST_CASE("the weather of a run is told by its samples: those taken, and what disturbed some")
+{
+    Measurement row = made::row("net");
+    row.samples.assign(5, Sample{});
+    row.samples[0].used = false;  // a warm-up
+    row.samples[1].used = false;
+    row.samples[1].disturbance = "a core was shared";
+    row.samples[2].disturbance = "a core was shared";
+    const nlohmann::json json = samples_json(std::span(&row, 1));
+    CHECK(json["taken"] == 4);
+    CHECK(json["disturbed"] == nlohmann::json{{"a core was shared", 2}});
+}
+
 TEST_CASE("a ceiling carries its clock, what is promised beside it, and whether it is steady")
 {
     Ceilings ceilings = made::ceilings();

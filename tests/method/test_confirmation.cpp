@@ -1,0 +1,109 @@
+// Levels that the sweeps of several thread counts agree on, and plateaus that only one of them shows; from made-up sweeps.
+#include "tests/method/sweeps.hpp"
+
+using namespace roof;
+using namespace roof::tests;
+
+namespace {
+
+using Caches = std::vector<std::pair<double, double>>;
+
+const Caches two_threads{{96 * KiB, 900e9}, {2 * MiB, 400e9}, {32 * MiB, 190e9}};
+const Names five_levels{"L1", "L2", "L3", "L4", "DRAM"};
+
+/// A sweep with one thread and one with more.
+Ceilings ceilings_of(const Caches& one, const Caches& more, int threads = 2, double memory_rate = 50e9)
+{
+    std::vector<Measurement> rows = sweep(staircase(one, 30e9));
+    const std::vector<Measurement> others = sweep(staircase(more, memory_rate), 0, 1, "load", threads);
+    rows.insert(rows.end(), others.begin(), others.end());
+    return fit_ceilings(rows, machine());
+}
+
+Names names_with(const Ceilings& ceilings, int threads)
+{
+    Names found;
+    for (const MeasuredLevel& level : ceilings.levels_by_threads)
+        if (level.threads == threads) found.push_back(level.name);
+    return found;
+}
+
+bool has_ceiling_at(const Ceilings& ceilings, double rate)
+{
+    return std::ranges::any_of(ceilings.all, [&](const Ceiling& c) { return c.rate.median.value == Approx(rate); });
+}
+
+}  // namespace
+
+TEST_CASE("a plateau that one thread alone shows is unconfirmed: no level, and no ceiling")
+{
+    const Caches drooping{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {8 * MiB, 100e9}, {32 * MiB, 60e9}};
+    const Ceilings ceilings = ceilings_of(drooping, two_threads);
+    CHECK(names_with(ceilings, 1) == four_levels);
+    CHECK(names_with(ceilings, 2) == four_levels);
+    REQUIRE(ceilings.unconfirmed.size() == 1);
+    CHECK(ceilings.unconfirmed[0].name == "after L3");
+    CHECK(ceilings.unconfirmed[0].seen_with == std::vector{1});
+    CHECK(ceilings.unconfirmed[0].to.value == 32 * MiB);
+    CHECK_FALSE(has_ceiling_at(ceilings, 60e9));
+    CHECK(rate(ceilings, "L3") == Approx(100e9));
+}
+
+TEST_CASE("nor is one a level that only several threads show")
+{
+    const Caches drooping{{96 * KiB, 900e9}, {2 * MiB, 400e9}, {12 * MiB, 190e9}, {48 * MiB, 120e9}};
+    const Ceilings ceilings = ceilings_of(three_caches, drooping);
+    CHECK(names(ceilings) == four_levels);
+    REQUIRE(ceilings.unconfirmed.size() == 1);
+    CHECK(ceilings.unconfirmed[0].seen_with == std::vector{2});
+    CHECK(rate(ceilings, "L3", 2) == Approx(190e9));
+}
+
+TEST_CASE("one between two caches is told from both, and those behind it keep their names")
+{
+    const Caches squeezed{{48 * KiB, 450e9}, {512 * KiB, 200e9}, {2.5 * MiB, 150e9}, {32 * MiB, 100e9}};
+    const Ceilings ceilings = ceilings_of(squeezed, two_threads);
+    REQUIRE(ceilings.unconfirmed.size() == 1);
+    CHECK(ceilings.unconfirmed[0].name == "after L2");
+    CHECK(rate(ceilings, "L2") == Approx(200e9));
+    CHECK(rate(ceilings, "L3") == Approx(100e9));
+}
+
+TEST_CASE("a fourth cache that all sweeps see is a level")
+{
+    const Caches one{{32 * KiB, 450e9}, {256 * KiB, 200e9}, {6 * MiB, 100e9}, {96 * MiB, 50e9}};
+    const Caches two{{64 * KiB, 900e9}, {512 * KiB, 400e9}, {6 * MiB, 190e9}, {96 * MiB, 90e9}};
+    const Ceilings ceilings = ceilings_of(one, two, 2, 35e9);
+    CHECK(names_with(ceilings, 1) == five_levels);
+    CHECK(names_with(ceilings, 2) == five_levels);
+    CHECK(ceilings.unconfirmed.empty());
+    CHECK(ceilings.levels[3].sharing == Sharing::shared);
+    CHECK(ceilings.levels[3].seen_with == std::vector{1, 2});
+}
+
+TEST_CASE("with one sweep alone, what it shows is believed")
+{
+    const Caches caches{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {8 * MiB, 100e9}, {32 * MiB, 60e9}};
+    const Ceilings ceilings = fit_ceilings(sweep(staircase(caches, 30e9)), machine());
+    CHECK(names(ceilings) == five_levels);
+    CHECK(ceilings.unconfirmed.empty());
+}
+
+TEST_CASE("a shared cache behind private ones that hold as much together is hidden from many threads, and stays")
+{
+    const Caches all_cores{{3 * MiB, 9000e9}, {64 * MiB, 4000e9}};
+    const Caches one_core{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {60 * MiB, 60e9}};
+    const Ceilings ceilings = ceilings_of(one_core, all_cores, 64, 300e9);
+    CHECK(names_with(ceilings, 1) == four_levels);
+    CHECK(names_with(ceilings, 64) == Names{"L1", "L2", "DRAM"});
+    CHECK(ceilings.unconfirmed.empty());
+}
+
+TEST_CASE("a sweep of few sizes denies nothing that it has not swept")
+{
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+    for (const double bytes : {128 * MiB, 192 * MiB, 256 * MiB}) rows.push_back(row("load", "avx512", 2, bytes, 50e9));
+    const Ceilings ceilings = fit_ceilings(rows, machine());
+    CHECK(names_with(ceilings, 1) == four_levels);
+    CHECK(ceilings.unconfirmed.empty());
+}
