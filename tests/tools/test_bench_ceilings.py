@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
 
-from ceilings import answers, programs, tables
+from ceilings import answers, programs, tables, theory
 from ceilings.answers import Quantity
 
 LOADER = importlib.machinery.SourceFileLoader("bench_ceilings", str(ROOT / "tools/bench_ceilings"))
@@ -212,6 +212,34 @@ class Agreement(unittest.TestCase):
                           ("all", "4", "75.0%", "0.50%", "100%", "4.95%")], table.rows)
         self.assertIn("3 of 4 ceilings (75%) agree", table.foot)
         self.assertIn("L1 DRAM: in 3 of 3 sweeps", table.foot)
+        calibrations[1]["levels_unconfirmed"] = [{"device": "cpu", "name": "after L1", "threads": 1}]
+        self.assertIn("unconfirmed beside them: 1", tables.repeatability_table(calibrations).foot)
+
+
+class Theory(unittest.TestCase):
+    def calibration(self, share, verdict="steady", isa="avx2", samples=None):
+        found = ceiling("compute", "core", "fma", 50 * share, isa, "fp64")
+        found.update(share_of_promise=share, per_clock_and_core=16 * share, promised_per_clock_and_core=16, steadiness=verdict)
+        other = dict(found, isa="scalar", median=5)
+        return {"ceilings": [found, other, ceiling("bandwidth", "DRAM", "load", 50)], "samples": samples}
+
+    def test_is_the_median_over_rounds_of_the_fastest_instruction_set(self):
+        table = theory.theory_table([self.calibration(0.9, "unsteady"), self.calibration(1), self.calibration(0.99)])
+        self.assertEqual([("core", "fma", "fp64", "avx2", "1", "15.84", "16", "99.0%", "[90.0%, 100.0%]",
+                           "steady (2 of 3)")], table.rows)
+        self.assertIn("Farthest from theory: core fp64 fma, 1 thread, 99.0%.", table.foot)
+
+    def test_says_nothing_where_nothing_is_promised(self):
+        self.assertIsNone(theory.theory_table([{"ceilings": [ceiling("bandwidth", "DRAM", "load", 50)]}]))
+        self.assertIsNone(theory.theory_table([]))
+
+    def test_weather_is_the_share_of_samples_disturbed_with_its_causes(self):
+        rounds = [self.calibration(1, samples={"taken": 60, "disturbed": {"a core was shared": 30}}),
+                  self.calibration(1, samples={"taken": 40, "disturbed": {"a core was shared": 5, "stolen": 10}})]
+        self.assertEqual("45% of our samples disturbed (a core was shared 35%, stolen 10%)", theory.weather_of(rounds))
+        self.assertEqual("", theory.weather_of([self.calibration(1)]))
+        self.assertIn("2 rounds", bench.setting_of([dict(one, machine={}) for one in rounds], [(1,), (2,)]))
+        self.assertTrue(bench.setting_of([dict(one, machine={}) for one in rounds], [(1,)]).endswith("stolen 10%)."))
 
 
 class Command(unittest.TestCase):

@@ -145,7 +145,9 @@ def levels_sentence(calibrations):
         for level in calibration.get("levels_by_threads", ()):
             sweeps.setdefault((level["device"], level["threads"]), []).append(level["name"])
         found.update(" ".join(levels) for levels in sweeps.values())
-    return "; ".join(f"{levels}: in {count} of {found.total()} sweeps" for levels, count in found.most_common())
+    words = "; ".join(f"{levels}: in {count} of {found.total()} sweeps" for levels, count in found.most_common())
+    plateaus = sum(len(calibration.get("levels_unconfirmed", ())) for calibration in calibrations)
+    return words + (f"; unconfirmed beside them: {plateaus}" if plateaus else "")
 
 
 def repeatability_table(calibrations):

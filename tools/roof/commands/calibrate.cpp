@@ -92,6 +92,7 @@ struct Outcome {
 void show_json(const Outcome& outcome, Context& context)
 {
     nlohmann::json document = analysis::ceilings_json(outcome.ceilings, context.lab.machine());
+    document["samples"] = analysis::samples_json(outcome.session.rows);
     document["drift"] = outcome.drift ? analysis::drift_json(*outcome.drift) : nlohmann::json();
     if (outcome.likwid) document["likwid"] = to_json(*outcome.likwid);
     print_json(context.out, document);

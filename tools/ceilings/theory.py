@@ -1,0 +1,78 @@
+"""How near our ceilings come to what the maker's guide promises of a core per clock, and in what weather: the median over
+calibrations, as a Table and as words."""
+
+import statistics
+from collections import Counter
+
+from ceilings.tables import Table, key_of
+
+
+def promised(calibrations):
+    """{key: [the same ceiling in each calibration]} of those that a guide says something of, under usual conditions."""
+    found = {}
+    for calibration in calibrations:
+        for ceiling in calibration["ceilings"]:
+            if ceiling.get("share_of_promise") and not ceiling.get("condition"):
+                found.setdefault(key_of(ceiling), []).append(ceiling)
+    return found
+
+
+def fastest_of_each(found):
+    """Of ceilings that differ in the instruction set alone, the fastest."""
+    best = {}
+    for key, ceilings in found.items():
+        kind, level, operation, precision, _, threads, _ = key
+        rate = statistics.median(c["median"] for c in ceilings)
+        place = kind, level, operation, precision, threads
+        if place not in best or rate > best[place][0]:
+            best[place] = rate, key
+    return {key: found[key] for _, key in best.values()}
+
+
+def verdict_of(ceilings):
+    """The most frequent; how often, where there are others."""
+    counts = Counter(c.get("steadiness", "steady") for c in ceilings)
+    word, count = counts.most_common(1)[0]
+    return word if count == len(ceilings) else f"{word} ({count} of {len(ceilings)})"
+
+
+def theory_row(key, ceilings):
+    _, level, operation, precision, isa, threads, _ = key
+    shares = [c["share_of_promise"] for c in ceilings]
+    return (level, operation, precision or "-", isa or "-", str(threads),
+            f"{statistics.median(c['per_clock_and_core'] for c in ceilings):.4g}",
+            f"{ceilings[0]['promised_per_clock_and_core']:.4g}", f"{100 * statistics.median(shares):.1f}%",
+            f"[{100 * min(shares):.1f}%, {100 * max(shares):.1f}%]", verdict_of(ceilings))
+
+
+def farthest_sentence(found):
+    def share(key):
+        return statistics.median(c["share_of_promise"] for c in found[key])
+    key = min(found, key=share)
+    _, level, operation, precision, _, threads, _ = key
+    name = " ".join(word for word in (level, precision, operation) if word)
+    return f"Farthest from theory: {name}, {threads} thread{'' if threads == 1 else 's'}, {100 * share(key):.1f}%."
+
+
+def theory_table(calibrations):
+    """None where no guide promises anything of this processor."""
+    found = fastest_of_each(promised(calibrations))
+    if not found:
+        return None
+    foot = ("FLOPs or bytes per clock and core, the median over the rounds (measured), beside the maker's guide (spec); of spec: the "
+            "median [least, largest]. Of instruction sets the fastest. " + farthest_sentence(found))
+    return Table("theory", ("level", "operation", "precision", "isa", "threads", "per clock", "spec", "of spec",
+                            "least, largest", "verdict"), [theory_row(*item) for item in found.items()], foot)
+
+
+def weather_of(calibrations):
+    """The share of our samples that were disturbed, and by what; empty where calibrations do not say."""
+    samples = [calibration["samples"] for calibration in calibrations if calibration.get("samples")]
+    taken = sum(of_one["taken"] for of_one in samples)
+    if not taken:
+        return ""
+    reasons = Counter()
+    for of_one in samples:
+        reasons.update(of_one["disturbed"])
+    words = ", ".join(f"{reason} {100 * count / taken:.0f}%" for reason, count in reasons.most_common(3))
+    return f"{100 * reasons.total() / taken:.0f}% of our samples disturbed" + (f" ({words})" if words else "")
