@@ -84,6 +84,17 @@ Compute iters, Flops/byte, ex.time,  GFLOPS, GB/sec, Flops/byte, ex.time,  GFLOP
 ERT = 'Gathering the final roofline results...\n' + json.dumps({"empirical": {
     "gflops": {"data": [["FP64 GFLOPs", 70.9]]}, "gbytes": {"data": [["L1", 396.0], ["DRAM", 46.0]]}}})
 
+ERT_CURVE = """\
+fp64
+ 16000 16777216 37.4 37.6 38.1 680.0 690.0 685.0 0.89 0.89 0.89
+ 20000 8388608 19.3 19.3 19.3 720.0 720.0 720.0 1.73 1.73 1.73
+ 65536 524288 19.3 19.3 19.3 500.0 500.0 500.0 1.73 1.73 1.73
+ 400000000 1 9000.5 9000.5 9000.5 44.0 44.0 44.0 2.75 2.75 2.75
+
+META_DATA
+FLOPS          1
+"""
+
 
 def ceiling(kind, level, operation, median, isa="best", precision=None, threads=1, condition=None):
     return {"kind": kind, "level": level, "operation": operation, "precision": precision, "isa": isa,
@@ -126,6 +137,14 @@ class Answers(unittest.TestCase):
     def test_of_ert_are_updates_and_a_roof(self):
         self.assertEqual({("L1", "update", ""): 396e9, ("DRAM", "update", ""): 46e9, ("core", "roof", "fp64"): 70.9e9},
                          answers.parse_ert(ERT))
+
+    def test_of_ert_s_curve_are_taken_where_our_levels_are(self):
+        curve = answers.parse_ert_curve(ERT + "\n" + ERT_CURVE)
+        self.assertEqual([(16000, 690e9), (20000, 720e9), (65536, 500e9), (400000000, 44e9)], curve)
+        self.assertEqual(720e9, answers.at_working_set(curve, 17000))
+        self.assertIsNone(answers.at_working_set(curve, 1000))
+        self.assertEqual({("L1", "update", ""): 396e9, ("DRAM", "update", ""): 46e9, ("core", "roof", "fp64"): 70.9e9},
+                         answers.parse_ert(ERT + "\n" + ERT_CURVE))
 
     def test_of_ours_are_the_best_instruction_set_under_usual_conditions(self):
         self.assertEqual({Quantity("L1", "load", "", 1): 200e9, Quantity("core", "fma", "fp64", 1): 50e9,

@@ -69,8 +69,9 @@ def parse_mixbench(text):
 
 
 def parse_ert(text):
-    """{(level, operation, precision): rate} of ERT's roofline.json. It counts each element as read and written: update."""
-    empirical = json.loads(text[text.index("{"):])["empirical"]
+    """{(level, operation, precision): rate} of ERT's roofline.json, with levels as it names them. It counts each element as read and
+    written: update."""
+    empirical = json.JSONDecoder().raw_decode(text[text.index("{"):])[0]["empirical"]
     rates = {}
     for name, value in empirical["gbytes"]["data"]:
         rates[name, "update", ""] = value * 1e9
@@ -78,6 +79,19 @@ def parse_ert(text):
         precision = name.split()[0].lower()
         rates["core", "roof", precision] = value * 1e9
     return rates
+
+
+def parse_ert_curve(text):
+    """[(bytes of the working set, byte/s)] of the curve that ERT keeps in its files `max`: a line for each working set, of all
+    threads together, with trials, three times, and three rates in GB/s from the sixth number on. Empty if the text
+    holds none."""
+    lines = (line.split() for line in text.splitlines())
+    return [(int(words[0]), max(map(float, words[5:8])) * 1e9) for words in lines if len(words) == 11 and words[0].isdigit()]
+
+
+def at_working_set(curve, size, within=1.25):
+    """The best rate of a curve near that working set. None if it has nothing there."""
+    return max((rate for bytes_, rate in curve if size / within <= bytes_ <= size * within), default=None)
 
 
 def parse_roof(document):

@@ -4,7 +4,8 @@ import math
 import os
 import subprocess
 
-from ceilings.answers import Quantity, parse_cpufp, parse_ert, parse_likwid, parse_mixbench, parse_stream
+from ceilings.answers import (Quantity, at_working_set, parse_cpufp, parse_ert, parse_ert_curve, parse_likwid, parse_mixbench,
+                              parse_stream)
 
 
 class NotMeasured(Exception):
@@ -44,16 +45,23 @@ LIKWID_STREAMS = {"load": "load", "store": "store", "store_nt": "store_mem", "co
                   "update": "update", "triad": "stream"}
 
 
+def levels_of_cpu(calibration):
+    return [level for level in calibration["levels_by_threads"] if level["device"] == "cpu"]
+
+
+def middle(level):
+    """A working set that is well inside the level, in bytes."""
+    low, high = level["from_bytes"], level["to_bytes"]
+    return high if level["name"] == "DRAM" else math.sqrt(low * high)
+
+
 def likwid_points(calibration, tests):
     """[(Quantity, test, bytes)]: every operation in the middle of every measured level, and the peak rates."""
     widths = [isa for isa in ("avx512", "avx", "sse") if isa in calibration["machine"]["isa"] or
               (isa == "avx" and "avx2" in calibration["machine"]["isa"])]
     points = []
-    for level in calibration["levels_by_threads"]:
-        if level["device"] != "cpu":
-            continue
-        low, high = level["from_bytes"], level["to_bytes"]
-        size = high if level["name"] == "DRAM" else math.sqrt(low * high)
+    for level in levels_of_cpu(calibration):
+        size = middle(level)
         for operation, name in LIKWID_STREAMS.items():
             test = next((f"{name}_{width}" for width in widths if f"{name}_{width}" in tests), None)
             if test and not (operation.endswith("_nt") and level["name"] != "DRAM"):
@@ -104,10 +112,19 @@ def measure_cpufp(command, calibration, say):
 
 
 def measure_ert(command, calibration, say):
+    """ERT reads its levels off its own curve, and they are others than there are. Where the command prints that curve too, its rate in
+    the middle of each of our levels is taken."""
     say(command[0])
     threads = calibration["machine"]["threads"]
-    return {Quantity(level, operation, precision, threads): rate
-            for (level, operation, precision), rate in parse_ert(run(command)).items()}
+    text = run(command)
+    curve = parse_ert_curve(text)
+    rates = {Quantity(level, operation, precision, threads): rate
+             for (level, operation, precision), rate in parse_ert(text).items() if level == "core" or not curve}
+    for level in levels_of_cpu(calibration):
+        rate = at_working_set(curve, middle(level)) if level["threads"] == threads else None
+        if rate:
+            rates[Quantity(level["name"], "update", "", threads)] = rate
+    return rates
 
 
 #: What each measures is said by its function: command, our calibration, say -> {Quantity: rate}. Throws NotMeasured.
