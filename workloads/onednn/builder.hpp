@@ -5,7 +5,7 @@
 #include "workloads/engine/unit.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
-#include "workloads/onednn/loops/linear_products.hpp"
+#include "workloads/onednn/loops/linear/products.hpp"
 #include "workloads/onednn/program.hpp"
 #include "workloads/onednn/settings.hpp"
 

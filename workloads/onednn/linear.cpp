@@ -3,7 +3,7 @@
 // dw is made where it is used, in the layer's own update, and never stored; but with other ranks, who are to have it. Sums are fp32 always; in bf16 the passes read a
 // copy of the weights, which the update writes. After a flattened map the source is first laid out in PyTorch's order.
 #include "workloads/onednn/layers.hpp"
-#include "workloads/onednn/loops/linear_products.hpp"
+#include "workloads/onednn/loops/linear/products.hpp"
 
 namespace roof::onednn {
 namespace {

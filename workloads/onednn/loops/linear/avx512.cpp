@@ -1,12 +1,12 @@
 // The loops of a linear layer for AVX-512.
-#include "workloads/onednn/loops/linear_isa.hpp"
+#include "workloads/onednn/loops/linear/isa.hpp"
 #include "workloads/onednn/settings.hpp"
 
 #include <cstddef>
 
 #pragma GCC target("arch=x86-64-v4")  // for what follows alone: no header of others may come after it
 
-#include "workloads/onednn/loops/linear_loops.hpp"
+#include "workloads/onednn/loops/linear/loops.hpp"
 
 namespace roof::onednn {
 

@@ -1,10 +1,10 @@
 // The loops of a linear layer for SSE, which every processor of this architecture has.
-#include "workloads/onednn/loops/linear_isa.hpp"
+#include "workloads/onednn/loops/linear/isa.hpp"
 #include "workloads/onednn/settings.hpp"
 
 #include <cstddef>
 
-#include "workloads/onednn/loops/linear_loops.hpp"
+#include "workloads/onednn/loops/linear/loops.hpp"
 
 namespace roof::onednn {
 

@@ -1,7 +1,7 @@
-// The loops of linear_loops.hpp as compiled for each instruction set: a source file each, linear_avx512.cpp and so on.
+// The loops of loops.hpp as compiled for each instruction set: a source file each, avx512.cpp and so on.
 #pragma once
 
-#include "workloads/onednn/loops/linear_products.hpp"
+#include "workloads/onednn/loops/linear/products.hpp"
 
 namespace roof::onednn {
 
@@ -11,7 +11,7 @@ struct Range {
     int end = 0;
 };
 
-/// Each does its range of what the function of the same name in linear_products.hpp does.
+/// Each does its range of what the function of the same name in products.hpp does.
 struct LinearLoops {
     const char* name;
     /// Rows. y holds the bias before; no ReLU.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "workloads/onednn/loops/lanes.hpp"
-#include "workloads/onednn/loops/linear_isa.hpp"
+#include "workloads/onednn/loops/linear/isa.hpp"
 #include "workloads/onednn/settings.hpp"
 
 #include <cstddef>

@@ -1,10 +1,8 @@
-#include "workloads/onednn/loops/linear_products.hpp"
+#include "workloads/onednn/loops/linear/products.hpp"
 
 #include "ert/base/error.hpp"
-#include "workloads/onednn/loops/linear_isa.hpp"
+#include "workloads/onednn/loops/linear/isa.hpp"
 #include "workloads/onednn/loops/parallel.hpp"
-
-#include <oneapi/dnnl/dnnl.h>
 
 #include <oneapi/dnnl/dnnl.h>
 
