@@ -22,7 +22,7 @@ using engine::relu_behind;
 using engine::to_work;
 using engine::Unit;
 
-/// A linear layer's weights have no stored gradient: it is the product of these two, in fp32, row after row.
+/// A linear layer's weights have no stored gradient: it is the product of these two, row after row.
 struct GradientFactors {
     LinearShape shape;
     Tensor source;           ///< [batch][inputs]

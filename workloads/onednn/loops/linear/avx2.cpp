@@ -2,7 +2,10 @@
 #include "workloads/onednn/loops/linear/isa.hpp"
 #include "workloads/onednn/settings.hpp"
 
+#include <immintrin.h>
+
 #include <cstddef>
+#include <utility>
 
 #pragma GCC target("arch=x86-64-v3")  // for what follows alone: no header of others may come after it
 
@@ -10,7 +13,8 @@
 
 namespace roof::onednn {
 
-const LinearLoops linear_avx2{"roof:avx2", LinearLoopsFor<8, 4, 2>::forward, LinearLoopsFor<8, 4, 2>::backward_data,
-                              LinearLoopsFor<8, 4, 2>::update};
+const LinearLoops linear_avx2{
+    "roof:avx2", LinearLoopsFor<8, Dot::widened>::forward, LinearLoopsFor<8, Dot::widened>::backward_data,
+    LinearLoopsFor<8, Dot::widened>::backward_weights, LinearLoopsFor<8, Dot::widened>::update};
 
 }  // namespace roof::onednn

@@ -2,7 +2,10 @@
 #include "workloads/onednn/loops/linear/isa.hpp"
 #include "workloads/onednn/settings.hpp"
 
+#include <immintrin.h>
+
 #include <cstddef>
+#include <utility>
 
 #pragma GCC target("arch=x86-64-v4")  // for what follows alone: no header of others may come after it
 
@@ -10,7 +13,8 @@
 
 namespace roof::onednn {
 
-const LinearLoops linear_avx512{"roof:avx512", LinearLoopsFor<16, 6, 4>::forward,
-                                LinearLoopsFor<16, 6, 4>::backward_data, LinearLoopsFor<16, 6, 4>::update};
+const LinearLoops linear_avx512{
+    "roof:avx512", LinearLoopsFor<16, Dot::widened>::forward, LinearLoopsFor<16, Dot::widened>::backward_data,
+    LinearLoopsFor<16, Dot::widened>::backward_weights, LinearLoopsFor<16, Dot::widened>::update};
 
 }  // namespace roof::onednn

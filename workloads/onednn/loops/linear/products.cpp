@@ -1,20 +1,18 @@
 #include "workloads/onednn/loops/linear/products.hpp"
 
-#include "ert/base/error.hpp"
 #include "workloads/onednn/loops/linear/isa.hpp"
 #include "workloads/onednn/loops/parallel.hpp"
 
-#include <oneapi/dnnl/dnnl.h>
+#include <algorithm>
+#include <array>
+#include <vector>
 
 namespace roof::onednn {
 namespace {
 
 const LinearLoops& loops()
 {
-    static const LinearLoops& widest = __builtin_cpu_supports("x86-64-v4")   ? linear_avx512
-                                       : __builtin_cpu_supports("x86-64-v3") ? linear_avx2
-                                                                             : linear_sse;
-    return widest;
+    return *linear_loops_here().front();
 }
 
 /// Calls loop(Range) in every thread; the ranges are whole tiles of 64 and cover [0, count).
@@ -35,9 +33,20 @@ void for_tiles(int count, const Loop& loop)
     }
 }
 
+template <class Element>
+void add_rows(const LinearShape& shape, const Element* dy, float* db, const Range& columns)
+{
+    std::fill(db + columns.begin, db + columns.end, 0.0F);
+    for (int n = 0; n < shape.batch; ++n) {
+        const Element* row = dy + std::ptrdiff_t{n} * shape.outputs;
+        for (int o = columns.begin; o < columns.end; ++o) db[o] += widen(row[o]);
+    }
+}
+
 }  // namespace
 
-void linear_forward(const LinearShape& shape, const Elements& w, const float* bias, const float* x, float* y, bool relu)
+void linear_forward(const LinearShape& shape, const Elements& w, const float* bias, const Elements& x, float* y,
+                    bool relu)
 {
     for_tiles(shape.outputs, [&](Range rows) {
         for (int n = 0; n < shape.batch; ++n) {
@@ -52,52 +61,51 @@ void linear_forward(const LinearShape& shape, const Elements& w, const float* bi
     });
 }
 
-void linear_backward_data(const LinearShape& shape, const Elements& w, const float* dy, float* dx)
+void linear_backward_data(const LinearShape& shape, const Elements& w, const Elements& dy, float* dx)
 {
     for_tiles(shape.inputs, [&](Range columns) { loops().backward_data(shape, w, dy, dx, columns); });
 }
 
-void linear_backward_bias(const LinearShape& shape, const float* dy, float* db)
+void linear_backward_bias(const LinearShape& shape, const Elements& dy, float* db)
 {
     for_tiles(shape.outputs, [&](Range columns) {
-        for (int o = columns.begin; o < columns.end; ++o) db[o] = 0;
-        for (int n = 0; n < shape.batch; ++n) {
-            const float* row = dy + std::ptrdiff_t{n} * shape.outputs;
-            for (int o = columns.begin; o < columns.end; ++o) db[o] += row[o];
-        }
+        if (dy.precision == Precision::bf16)
+            add_rows(shape, dy.as<const BFloat16>(), db, columns);
+        else
+            add_rows(shape, dy.as<const float>(), db, columns);
     });
 }
 
-void linear_gradient(const LinearShape& shape, const float* x, const float* dy, float* g)
+void linear_backward_weights(const LinearShape& shape, const Elements& x, const Elements& dy, float* g)
 {
-#pragma omp parallel for
-    for (int o = 0; o < shape.outputs; ++o) {
-        float* row = g + std::ptrdiff_t{o} * shape.inputs;
-        std::fill_n(row, shape.inputs, 0.0F);
-        for (int n = 0; n < shape.batch; ++n) {
-            const float factor = dy[std::ptrdiff_t{n} * shape.outputs + o];
-            const float* values = x + std::ptrdiff_t{n} * shape.inputs;
-            for (int i = 0; i < shape.inputs; ++i) row[i] += factor * values[i];
-        }
-    }
+    for_tiles(shape.outputs, [&](Range rows) { loops().backward_weights(shape, x, dy, g, rows); });
 }
 
-void linear_backward_weights(const LinearShape& shape, const float* x, const float* dy, float* g)
-{
-    const dnnl_status_t status = dnnl_sgemm('T', 'N', shape.outputs, shape.inputs, shape.batch, 1, dy, shape.outputs, x,
-                                            shape.inputs, 0, g, shape.row);
-    if (status != dnnl_success) throw Error("oneDNN's sgemm refused a linear layer's gradient");
-}
-
-void linear_update(const LinearShape& shape, const float* x, const float* dy, float rate, const LinearTrained& trained)
+void linear_update(const LinearShape& shape, const Elements& x, const Elements& dy, float rate,
+                   const LinearTrained& trained)
 {
     for_tiles(shape.outputs, [&](Range rows) { loops().update(shape, x, dy, rate, trained, rows); });
 }
 
-float* linear_scratch()
+std::uint32_t* linear_scratch(std::size_t words)
 {
-    alignas(64) static thread_local float memory[linear_scratch_floats + linear_factors];
-    return memory;
+    struct alignas(64) Line {
+        std::array<std::uint32_t, 16> words;
+    };
+    static thread_local std::vector<Line> memory;
+    const std::size_t lines = (std::max(words, std::size_t{linear_scratch_words}) + 15) / 16;
+    if (memory.size() < lines) memory.resize(lines);
+    return memory.front().words.data();
+}
+
+std::span<const LinearLoops* const> linear_loops_here()
+{
+    static constexpr const LinearLoops* best_first[]{&linear_avx512_bf16, &linear_avx512, &linear_avx2, &linear_sse};
+    const std::size_t wider = !__builtin_cpu_supports("x86-64-v3")    ? 3
+                              : !__builtin_cpu_supports("x86-64-v4")  ? 2
+                              : !__builtin_cpu_supports("avx512bf16") ? 1
+                                                                      : 0;
+    return std::span(best_first).subspan(wider);
 }
 
 const char* linear_implementation()
