@@ -1,9 +1,11 @@
 // The loops of linear layers, of every instruction set this machine has, against sums in double.
 #include "workloads/model/hashed.hpp"
-#include "workloads/onednn/loops/linear_isa.hpp"
+#include "workloads/onednn/loops/linear/isa.hpp"
 #include "workloads/onednn/settings.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -12,17 +14,14 @@ using namespace roof::onednn;
 
 namespace {
 
-/// The matrices of a layer of that shape, filled with hashes.
-struct Layer {
-    explicit Layer(const LinearShape& of)
-        : shape(of),
-          w(filled(1, static_cast<std::size_t>(of.outputs) * static_cast<std::size_t>(of.row))),
-          x(filled(2, static_cast<std::size_t>(of.batch) * static_cast<std::size_t>(of.inputs))),
-          dy(filled(3, static_cast<std::size_t>(of.batch) * static_cast<std::size_t>(of.outputs))),
-          bias(filled(4, static_cast<std::size_t>(of.outputs))),
-          halves(w.size())
+/// Numbers in both precisions, filled with hashes.
+struct Matrix {
+    Matrix(std::uint32_t seed, int rows, int apart)
+        : wide(filled(seed, static_cast<std::size_t>(rows) * static_cast<std::size_t>(apart))),
+          half(wide.size()),
+          row(apart)
     {
-        for (std::size_t i = 0; i < w.size(); ++i) narrow(w[i], halves[i]);
+        for (std::size_t i = 0; i < wide.size(); ++i) narrow(wide[i], half[i]);
     }
 
     static std::vector<float> filled(std::uint32_t seed, std::size_t count)
@@ -31,131 +30,198 @@ struct Layer {
         model::HashedFill{.seed = seed, .scale = 2, .offset = 0}.fill(values);
         return values;
     }
-    Elements weights(Precision precision)
+    Elements elements(Precision precision)
     {
-        return {precision == Precision::bf16 ? static_cast<void*>(halves.data()) : w.data(), precision};
+        return {precision == Precision::bf16 ? static_cast<void*>(half.data()) : wide.data(), precision};
     }
-    double weight(Precision precision, int o, int i) const
+    double at(Precision precision, int r, int c) const
     {
-        const auto at = static_cast<std::size_t>(o * shape.row + i);
-        return precision == Precision::bf16 ? widen(halves[at]) : w[at];
+        const auto place = static_cast<std::size_t>(r * row + c);
+        return precision == Precision::bf16 ? widen(half[place]) : wide[place];
     }
-    double value(int n, int i) const { return x[static_cast<std::size_t>(n * shape.inputs + i)]; }
-    double slope(int n, int o) const { return dy[static_cast<std::size_t>(n * shape.outputs + o)]; }
 
-    LinearShape shape;
-    std::vector<float> w, x, dy, bias;
-    std::vector<BFloat16> halves;
+    std::vector<float> wide;
+    std::vector<BFloat16> half;
+    int row;
 };
 
-std::vector<LinearLoops> loops_here()
-{
-    std::vector<LinearLoops> all{linear_sse};
-    if (__builtin_cpu_supports("x86-64-v3")) all.push_back(linear_avx2);
-    if (__builtin_cpu_supports("x86-64-v4")) all.push_back(linear_avx512);
-    return all;
-}
+struct Layer {
+    explicit Layer(const LinearShape& of)
+        : shape(of),
+          w(1, of.outputs, of.row),
+          x(2, of.batch, of.inputs),
+          dy(3, of.batch, of.outputs),
+          bias(4, 1, of.outputs)
+    {
+    }
 
-/// Whole tiles, rests of every kind, a batch too large for the scratch memory, and one that needs several chunks of columns.
-const std::vector<LinearShape> shapes{{.batch = 4, .inputs = 128, .outputs = 12},
-                                      {.batch = 7, .inputs = 83, .outputs = 11},
-                                      {.batch = 1, .inputs = 5, .outputs = 1},
-                                      {.batch = 64, .inputs = 2100, .outputs = 9},
-                                      {.batch = 1100, .inputs = 70, .outputs = 7}};
+    double result(Precision precision, int n, int o) const
+    {
+        double sum = 0;
+        for (int i = 0; i < shape.inputs; ++i) sum += w.at(precision, o, i) * x.at(precision, n, i);
+        return sum;
+    }
+    double source_gradient(Precision precision, int n, int i) const
+    {
+        double sum = 0;
+        for (int o = 0; o < shape.outputs; ++o) sum += w.at(precision, o, i) * dy.at(precision, n, o);
+        return sum;
+    }
+    double weight_gradient(Precision precision, int o, int i) const
+    {
+        double sum = 0;
+        for (int n = 0; n < shape.batch; ++n) sum += x.at(precision, n, i) * dy.at(precision, n, o);
+        return sum;
+    }
+
+    LinearShape shape;
+    Matrix w, x, dy, bias;
+};
+
+/// Whole tiles, rests of every kind, every count of images in a tile, and batches too large for one chunk of columns.
+const std::vector<LinearShape> shapes{
+    {.batch = 4, .inputs = 128, .outputs = 12},  {.batch = 7, .inputs = 83, .outputs = 11},
+    {.batch = 1, .inputs = 5, .outputs = 1},     {.batch = 8, .inputs = 192, .outputs = 70},
+    {.batch = 17, .inputs = 1667, .outputs = 8}, {.batch = 64, .inputs = 2100, .outputs = 9},
+    {.batch = 1100, .inputs = 70, .outputs = 7}};
 
 constexpr double accepted = 1e-5;  ///< of sums of products of numbers below 1, per root of their count
 
-}  // namespace
-
-TEST_CASE("A linear layer's forward pass and its gradients are sums of products")
+/// Calls check(loops, precision, layer) for all there are.
+template <class Check>
+void for_all(const Check& check)
 {
-    for (const LinearLoops& loops : loops_here()) {
+    for (const LinearLoops* loops : linear_loops_here()) {
         for (const LinearShape& shape : shapes) {
             for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-                INFO(loops.name << ' ' << shape.batch << ' ' << shape.inputs << ' ' << shape.outputs);
+                INFO(loops->name << ' ' << shape.batch << ' ' << shape.inputs << ' ' << shape.outputs << ' '
+                                 << traits(precision).name);
                 Layer layer(shape);
-                std::vector<float> y(layer.dy.size());
-                std::vector<float> dx(layer.x.size(), NAN);
-                const int half = shape.outputs / 2;
-                loops.forward(shape, layer.weights(precision), layer.x.data(), y.data(), {0, half});
-                loops.forward(shape, layer.weights(precision), layer.x.data(), y.data(), {half, shape.outputs});
-                loops.backward_data(shape, layer.weights(precision), layer.dy.data(), dx.data(), {0, shape.inputs});
-                double worst = 0;
-                for (int n = 0; n < shape.batch; n += 1 + shape.batch / 9) {
-                    for (int o = 0; o < shape.outputs; ++o) {
-                        double sum = 0;
-                        for (int i = 0; i < shape.inputs; ++i) sum += layer.weight(precision, o, i) * layer.value(n, i);
-                        worst = std::max(worst, std::abs(sum - y[static_cast<std::size_t>(n * shape.outputs + o)]));
-                    }
-                    for (int i = 0; i < shape.inputs; ++i) {
-                        double sum = 0;
-                        for (int o = 0; o < shape.outputs; ++o)
-                            sum += layer.weight(precision, o, i) * layer.slope(n, o);
-                        const double error = std::abs(sum - dx[static_cast<std::size_t>(n * shape.inputs + i)]);
-                        worst = std::isnan(error) ? 1 : std::max(worst, error);
-                    }
-                }
-                CHECK(worst < accepted * std::sqrt(shape.inputs));
+                check(*loops, precision, layer);
             }
         }
     }
+}
+
+/// The larger one; NaN counts as 1.
+double larger(double worst, double error)
+{
+    return std::isnan(error) ? 1 : std::max(worst, std::abs(error));
+}
+
+}  // namespace
+
+TEST_CASE("A linear layer's results are sums of products along its rows")
+{
+    for_all([](const LinearLoops& loops, Precision precision, Layer& layer) {
+        const LinearShape& shape = layer.shape;
+        std::vector<float> y(layer.dy.wide.size(), 1);
+        const int half = shape.outputs / 2;
+        loops.forward(shape, layer.w.elements(precision), layer.x.elements(precision), y.data(), {0, half});
+        loops.forward(shape, layer.w.elements(precision), layer.x.elements(precision), y.data(), {half, shape.outputs});
+        double worst = 0;
+        for (int n = 0; n < shape.batch; n += 1 + shape.batch / 9) {
+            for (int o = 0; o < shape.outputs; ++o)
+                worst = larger(worst,
+                               1 + layer.result(precision, n, o) - y[static_cast<std::size_t>(n * shape.outputs + o)]);
+        }
+        CHECK(worst < accepted * std::sqrt(shape.inputs));
+    });
+}
+
+TEST_CASE("Its source's gradients are sums of products down its columns")
+{
+    for_all([](const LinearLoops& loops, Precision precision, Layer& layer) {
+        const LinearShape& shape = layer.shape;
+        std::vector<float> dx(layer.x.wide.size(), NAN);
+        const int half = std::min(64, shape.inputs);
+        for (const Range& columns : {Range{0, half}, Range{half, shape.inputs}})
+            loops.backward_data(shape, layer.w.elements(precision), layer.dy.elements(precision), dx.data(), columns);
+        double worst = 0;
+        for (int n = 0; n < shape.batch; n += 1 + shape.batch / 9) {
+            for (int i = 0; i < shape.inputs; ++i)
+                worst = larger(
+                    worst, layer.source_gradient(precision, n, i) - dx[static_cast<std::size_t>(n * shape.inputs + i)]);
+        }
+        CHECK(worst < accepted * std::sqrt(shape.outputs));
+    });
+}
+
+TEST_CASE("Its weights' gradients are sums of products along the batch, and what lies between the rows is left alone")
+{
+    for_all([](const LinearLoops& loops, Precision precision, Layer& layer) {
+        const LinearShape& shape = layer.shape;
+        std::vector<float> g(layer.w.wide.size(), 3);
+        loops.backward_weights(shape, layer.x.elements(precision), layer.dy.elements(precision), g.data(),
+                               {0, shape.outputs});
+        double worst = 0;
+        for (int o = 0; o < shape.outputs; ++o) {
+            const float* row = g.data() + std::ptrdiff_t{o} * shape.row;
+            for (int i = 0; i < shape.inputs; ++i)
+                worst = larger(worst, layer.weight_gradient(precision, o, i) - row[i]);
+            for (int i = shape.inputs; i < shape.row; ++i) worst = larger(worst, 3 - row[i]);
+        }
+        CHECK(worst < accepted * std::sqrt(shape.batch));
+    });
 }
 
 TEST_CASE("A linear layer's update is gradient descent with its gradient")
 {
     constexpr float rate = 0.1F;
-    for (const LinearLoops& loops : loops_here()) {
-        for (const LinearShape& shape : shapes) {
-            INFO(loops.name << ' ' << shape.batch << ' ' << shape.inputs << ' ' << shape.outputs);
-            Layer layer(shape);
-            const Layer before(shape);
-            std::vector<float> m = Layer::filled(5, layer.w.size());
-            const std::vector<float> m_before = m;
-            const LinearTrained trained{layer.w.data(), m.data(), layer.halves.data()};
-            loops.update(shape, layer.x.data(), layer.dy.data(), rate, trained, {0, shape.outputs});
-            double worst = 0;
-            for (int o = 0; o < shape.outputs; ++o) {
-                for (int i = 0; i < shape.inputs; ++i) {
-                    const auto at = static_cast<std::size_t>(o * shape.row + i);
-                    double gradient = 0;
-                    for (int n = 0; n < shape.batch; ++n) gradient += layer.value(n, i) * layer.slope(n, o);
-                    const double momentum_then =
-                        momentum * double{m_before[at]} + gradient + weight_decay * double{before.w[at]};
-                    worst = std::max({worst, std::abs(m[at] - momentum_then),
-                                      std::abs(layer.w[at] - (double{before.w[at]} - rate * momentum_then))});
-                    BFloat16 copy;
-                    narrow(layer.w[at], copy);
-                    CHECK(layer.halves[at].bits == copy.bits);
-                }
+    for_all([](const LinearLoops& loops, Precision precision, Layer& layer) {
+        const LinearShape& shape = layer.shape;
+        const Layer before(shape);
+        std::vector<float> m = Matrix::filled(5, layer.w.wide.size());
+        const std::vector<float> m_before = m;
+        const LinearTrained trained{layer.w.wide.data(), m.data(), layer.w.half.data()};
+        loops.update(shape, layer.x.elements(precision), layer.dy.elements(precision), rate, trained,
+                     {0, shape.outputs});
+        double worst = 0;
+        int wrong_copies = 0;
+        for (int o = 0; o < shape.outputs; ++o) {
+            for (int i = 0; i < shape.inputs; ++i) {
+                const auto at = static_cast<std::size_t>(o * shape.row + i);
+                const double w = before.w.wide[at];
+                const double momentum_then =
+                    momentum * double{m_before[at]} + layer.weight_gradient(precision, o, i) + weight_decay * w;
+                worst = larger(worst, m[at] - momentum_then);
+                worst = larger(worst, layer.w.wide[at] - (w - rate * momentum_then));
+                BFloat16 copy;
+                narrow(layer.w.wide[at], copy);
+                wrong_copies += layer.w.half[at].bits != copy.bits ? 1 : 0;
             }
-            CHECK(worst < accepted * std::sqrt(shape.batch));
         }
-    }
+        CHECK(worst < accepted * std::sqrt(shape.batch));
+        CHECK(wrong_copies == 0);
+    });
 }
 
 TEST_CASE("The whole layer, in threads, adds the bias and clips")
 {
     Layer layer({.batch = 3, .inputs = 33, .outputs = 150});
-    std::vector<float> y(layer.dy.size());
-    std::vector<float> clipped(layer.dy.size());
-    linear_forward(layer.shape, layer.weights(Precision::fp32), layer.bias.data(), layer.x.data(), y.data(), false);
-    linear_forward(layer.shape, layer.weights(Precision::fp32), layer.bias.data(), layer.x.data(), clipped.data(),
-                   true);
-    double sum = layer.bias[149];
-    for (int i = 0; i < 33; ++i) sum += layer.weight(Precision::fp32, 149, i) * layer.value(2, i);
-    CHECK(y.back() == Approx(sum).margin(1e-5));
+    const Elements w = layer.w.elements(Precision::fp32);
+    const Elements x = layer.x.elements(Precision::fp32);
+    std::vector<float> y(450);
+    std::vector<float> clipped(450);
+    linear_forward(layer.shape, w, layer.bias.wide.data(), x, y.data(), false);
+    linear_forward(layer.shape, w, layer.bias.wide.data(), x, clipped.data(), true);
+    CHECK(y.back() == Approx(layer.bias.wide[149] + layer.result(Precision::fp32, 2, 149)).margin(1e-5));
     for (std::size_t i = 0; i < y.size(); ++i) CHECK(clipped[i] == std::max(y[i], 0.0F));
 
-    std::vector<float> db(150);
-    linear_backward_bias(layer.shape, layer.dy.data(), db.data());
-    CHECK(db[149] == Approx(layer.slope(0, 149) + layer.slope(1, 149) + layer.slope(2, 149)));
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        std::vector<float> db(150);
+        linear_backward_bias(layer.shape, layer.dy.elements(precision), db.data());
+        double sum = 0;
+        for (int n = 0; n < 3; ++n) sum += layer.dy.at(precision, n, 149);
+        CHECK(db[149] == Approx(sum));
+    }
 }
 
-TEST_CASE("Rows of weights lie an odd number of cache lines apart")
+TEST_CASE("Rows of weights lie an odd number of cache lines of bf16 apart")
 {
     for (const int inputs : {1, 16, 17, 512, 4096, 9216, 25088}) {
         CHECK(linear_row(inputs) >= inputs);
-        CHECK(linear_row(inputs) % 32 == 16);
-        CHECK(linear_row(inputs) <= inputs + 31);
+        CHECK(linear_row(inputs) % 64 == 32);
+        CHECK(linear_row(inputs) <= inputs + 63);
     }
 }

@@ -21,6 +21,7 @@ struct Training {
     std::string data = "hashed";
     Parameters parameters = Parameters::hashed;
     int steps = 2;
+    Precision precision = Precision::fp32;
 };
 
 /// A small network of every kind of layer that trains: cheap enough for four ranks of threads.
@@ -45,6 +46,7 @@ Settings settings_of(const Training& training)
             .threads = 1,
             .parameters = training.parameters,
             .learning_rate = 0.01F,
+            .precision = training.precision,
             .synchronised_batch_norm = training.synchronised};
 }
 
@@ -118,6 +120,20 @@ TEST_CASE("and four, and with dropout, and however gradients travel")
         check_same(found[0], due);
         for (const auto& losses : found) CHECK(losses == found[0]);
     }
+}
+
+TEST_CASE("and in bf16: statistics are summed in double, so that only what rounds to another number differs")
+{
+    const Training one{.model = "small", .batch = 4, .precision = Precision::bf16};
+    const auto due = alone(one);
+    Training two = one;
+    two.batch = 2;
+    const auto own = on(2, two)[0];
+    two.synchronised = true;
+    const auto found = on(2, two);
+    check_same(found[0], due, 1e-4);
+    CHECK(found[0] == found[1]);
+    CHECK(own[0] != Approx(due[0]).epsilon(4e-4));
 }
 
 TEST_CASE("batch norm of each rank's own batch trains otherwise")

@@ -1,8 +1,8 @@
 // This project's Winograd convolution against the definition of a convolution, in double precision: each instruction set, whole
 // and cut tiles, all ways of sharing the work.
-#include "workloads/onednn/loops/winograd_isa.hpp"
-#include "workloads/onednn/loops/winograd_maps.hpp"
-#include "workloads/onednn/loops/winograd_weights.hpp"
+#include "workloads/onednn/loops/winograd/isa.hpp"
+#include "workloads/onednn/loops/winograd/maps.hpp"
+#include "workloads/onednn/loops/winograd/weights.hpp"
 
 #include <catch2/catch.hpp>
 

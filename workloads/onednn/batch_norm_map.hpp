@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/onednn/dnnl.hpp"
-#include "workloads/onednn/loops/norm_isa.hpp"
+#include "workloads/onednn/loops/norm/isa.hpp"
 
 #include <optional>
 

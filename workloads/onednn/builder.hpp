@@ -5,7 +5,7 @@
 #include "workloads/engine/unit.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
-#include "workloads/onednn/loops/linear_products.hpp"
+#include "workloads/onednn/loops/linear/products.hpp"
 #include "workloads/onednn/program.hpp"
 #include "workloads/onednn/settings.hpp"
 
@@ -22,7 +22,7 @@ using engine::relu_behind;
 using engine::to_work;
 using engine::Unit;
 
-/// A linear layer's weights have no stored gradient: it is the product of these two, in fp32, row after row.
+/// A linear layer's weights have no stored gradient: it is the product of these two, row after row.
 struct GradientFactors {
     LinearShape shape;
     Tensor source;           ///< [batch][inputs]

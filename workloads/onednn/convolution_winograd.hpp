@@ -1,9 +1,9 @@
-// This project's own Winograd convolution (loops/winograd.hpp) as an implementation of a convolution's passes, beside those of
+// This project's own Winograd convolution (loops/winograd/winograd.hpp) as an implementation of a convolution's passes, beside those of
 // the library.
 #pragma once
 
 #include "workloads/onednn/dnnl.hpp"
-#include "workloads/onednn/loops/winograd.hpp"
+#include "workloads/onednn/loops/winograd/winograd.hpp"
 #include "workloads/onednn/program.hpp"
 
 #include <optional>

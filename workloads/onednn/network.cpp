@@ -163,8 +163,10 @@ std::vector<float> Network::gradient(std::size_t parameter) const
     if (!trained.factors) return read(trained.gradient, pytorch_layout(parameter));
     const ThreadCount threads(settings_.threads);
     std::vector<float> values(static_cast<std::size_t>(parameters_[parameter].elements()));
-    linear_gradient(trained.factors->shape, trained.factors->source.data(), trained.factors->result_gradient.data(),
-                    values.data());
+    LinearShape shape = trained.factors->shape;
+    shape.row = shape.inputs;
+    linear_backward_weights(shape, trained.factors->source.elements(), trained.factors->result_gradient.elements(),
+                            values.data());
     return values;
 }
 

@@ -21,13 +21,6 @@ using engine::learning_rate;
 using engine::numbers;
 using engine::words;
 
-std::optional<std::string> lacking_statistics(const Point& point)
-{
-    if (!parallel::options_of(point).synchronised_batch_norm || point.precision() == Precision::fp32)
-        return std::nullopt;
-    return "synchronised batch norm is computed in fp32 alone";
-}
-
 /// bf16 without instructions for it is slower than fp32, and says nothing about a machine.
 std::optional<std::string> lacking_precision(const Point& point, const Machine& machine)
 {
@@ -82,7 +75,6 @@ std::optional<std::string> TrainBench::obstacle(const Point& point, const Machin
     data::require_source(point.text("data"));
     if (auto lacking = lacking_precision(point, machine)) return lacking;
     if (auto lacking = lacking_algorithm(point)) return lacking;
-    if (auto lacking = lacking_statistics(point)) return lacking;
     return parallel::obstacle_in(point);
 }
 

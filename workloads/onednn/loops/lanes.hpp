@@ -56,6 +56,12 @@ struct Lanes {
         const HalfWords halves = __builtin_convertvector((words + 0x7fffU + ((words >> 16) & 1U)) >> 16, HalfWords);
         __builtin_memcpy(to, &halves, sizeof halves);
     }
+    /// The vector stays in a register: compilers would rather load it anew with each use, and run out of loads.
+    template <class Vector>
+    [[gnu::always_inline]] static void hold(Vector& vector)
+    {
+        asm("" : "+v"(vector));
+    }
     /// to[j][i] = from[i][j], `lanes` each way.
     [[gnu::always_inline]] static void transpose(const float* from, float* to)
     {
@@ -68,14 +74,32 @@ struct Lanes {
     }
     [[gnu::always_inline]] static float sum(const Floats& of)
     {
-        Four parts[lanes / 4];
-        __builtin_memcpy(parts, &of, sizeof of);
-        Four four = parts[0];
-        for (int part = 1; part < lanes / 4; ++part) four += parts[part];
+        Four four;
+        add_quarters(of, four);
         return (four[0] + four[2]) + (four[1] + four[3]);
+    }
+    /// to[k] = sum of of[k].
+    [[gnu::always_inline]] static void sums(const Floats (&of)[4], Four& to)
+    {
+        Four four[4];
+#pragma GCC unroll 4
+        for (int k = 0; k < 4; ++k) add_quarters(of[k], four[k]);
+        const Four left = __builtin_shufflevector(four[0], four[1], 0, 4, 1, 5) +
+                          __builtin_shufflevector(four[0], four[1], 2, 6, 3, 7);
+        const Four right = __builtin_shufflevector(four[2], four[3], 0, 4, 1, 5) +
+                           __builtin_shufflevector(four[2], four[3], 2, 6, 3, 7);
+        to = __builtin_shufflevector(left, right, 0, 1, 4, 5) + __builtin_shufflevector(left, right, 2, 3, 6, 7);
     }
 
   private:
+    [[gnu::always_inline]] static void add_quarters(const Floats& of, Four& to)
+    {
+        Four parts[lanes / 4];
+        __builtin_memcpy(parts, &of, sizeof of);
+        to = parts[0];
+#pragma GCC unroll 4
+        for (int part = 1; part < lanes / 4; ++part) to += parts[part];
+    }
     /// Of each square of 2 * size numbers each way the upper right and the lower left quarter change places; and so on within
     /// the quarters.
     template <int size, int... column>

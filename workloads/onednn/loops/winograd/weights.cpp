@@ -1,4 +1,4 @@
-#include "workloads/onednn/loops/winograd_weights.hpp"
+#include "workloads/onednn/loops/winograd/weights.hpp"
 
 #include "workloads/onednn/loops/parallel.hpp"
 

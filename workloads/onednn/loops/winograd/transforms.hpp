@@ -1,10 +1,10 @@
-// The transforms of Winograd's F(4x4, 3x3), for vectors of `lanes` channels. Included by winograd_loops.hpp alone, for its
+// The transforms of Winograd's F(4x4, 3x3), for vectors of `lanes` channels. Included by loops.hpp alone, for its
 // instruction set.
 //   Whole tiles' are unrolled. Those of tiles cut by an edge, or whose source is, take only the rows and columns that they need.
 #pragma once
 
 #include "workloads/onednn/loops/lanes.hpp"
-#include "workloads/onednn/loops/winograd_points.hpp"
+#include "workloads/onednn/loops/winograd/points.hpp"
 
 #include <cstddef>
 

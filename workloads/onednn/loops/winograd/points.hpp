@@ -1,8 +1,8 @@
 // One way of a transform of Winograd's F(4x4, 3x3): of a column or a row, a vector of channels in each place. Included by
-// winograd_transforms.hpp alone, for its instruction set.
+// transforms.hpp alone, for its instruction set.
 #pragma once
 
-#include "workloads/onednn/loops/winograd_tiles.hpp"
+#include "workloads/onednn/loops/winograd/tiles.hpp"
 
 namespace roof::onednn {
 

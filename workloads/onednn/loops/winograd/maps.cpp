@@ -1,4 +1,4 @@
-#include "workloads/onednn/loops/winograd_maps.hpp"
+#include "workloads/onednn/loops/winograd/maps.hpp"
 
 #include "workloads/onednn/loops/parallel.hpp"
 

@@ -4,7 +4,7 @@
 //   Several: the sums of all blocks lie in scratch from the first piece to the last.
 #pragma once
 
-#include "workloads/onednn/loops/winograd_isa.hpp"
+#include "workloads/onednn/loops/winograd/isa.hpp"
 
 namespace roof::onednn {
 

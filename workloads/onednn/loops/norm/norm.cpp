@@ -1,4 +1,4 @@
-#include "workloads/onednn/loops/norm_isa.hpp"
+#include "workloads/onednn/loops/norm/isa.hpp"
 
 namespace roof::onednn {
 

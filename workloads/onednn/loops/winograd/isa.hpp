@@ -1,9 +1,9 @@
-// The loops of winograd_loops.hpp as compiled for each instruction set, a source file each; what they speak of; and how their
+// The loops of loops.hpp as compiled for each instruction set, a source file each; what they speak of; and how their
 // work is shared among threads.
 #pragma once
 
-#include "workloads/onednn/loops/winograd.hpp"
-#include "workloads/onednn/loops/winograd_tiles.hpp"
+#include "workloads/onednn/loops/winograd/tiles.hpp"
+#include "workloads/onednn/loops/winograd/winograd.hpp"
 
 #include <cstddef>
 

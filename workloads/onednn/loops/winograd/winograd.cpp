@@ -1,8 +1,8 @@
-#include "workloads/onednn/loops/winograd.hpp"
+#include "workloads/onednn/loops/winograd/winograd.hpp"
 
-#include "workloads/onednn/loops/winograd_isa.hpp"
-#include "workloads/onednn/loops/winograd_maps.hpp"
-#include "workloads/onednn/loops/winograd_weights.hpp"
+#include "workloads/onednn/loops/winograd/isa.hpp"
+#include "workloads/onednn/loops/winograd/maps.hpp"
+#include "workloads/onednn/loops/winograd/weights.hpp"
 
 namespace roof::onednn {
 namespace {

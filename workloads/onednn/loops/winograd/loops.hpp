@@ -2,12 +2,12 @@
 // the definition takes 144.
 //   forward          Y  = A'[ U .* V ]A       U = G g G'    V = B' d B      summed over input channels
 //   weights' gradient dg = G'[ Z .* V ]G      Z = A dy A'                   summed over tiles
-// Included last by a source file that has chosen its instruction set with a pragma, as linear_loops.hpp is: nothing of the
+// Included last by a source file that has chosen its instruction set with a pragma, as linear/loops.hpp is: nothing of the
 // standard library is called here.
 #pragma once
 
-#include "workloads/onednn/loops/winograd_isa.hpp"
-#include "workloads/onednn/loops/winograd_transforms.hpp"
+#include "workloads/onednn/loops/winograd/isa.hpp"
+#include "workloads/onednn/loops/winograd/transforms.hpp"
 
 #include <cstddef>
 

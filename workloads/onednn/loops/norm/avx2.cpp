@@ -1,11 +1,11 @@
 // The loops of a batch norm for AVX2 with fused multiply-add.
-#include "workloads/onednn/loops/norm_isa.hpp"
+#include "workloads/onednn/loops/norm/isa.hpp"
 
 #include <cstddef>
 
 #pragma GCC target("arch=x86-64-v3")  // for what follows alone: no header of others may come after it
 
-#include "workloads/onednn/loops/norm_loops.hpp"
+#include "workloads/onednn/loops/norm/loops.hpp"
 
 namespace roof::onednn {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "workloads/onednn/loops/lanes.hpp"
-#include "workloads/onednn/loops/norm_isa.hpp"
+#include "workloads/onednn/loops/norm/isa.hpp"
 
 #include <cstddef>
 

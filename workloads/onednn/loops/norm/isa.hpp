@@ -1,4 +1,4 @@
-// The loops of norm_loops.hpp as compiled for each instruction set: a source file each, norm_avx512.cpp and so on.
+// The loops of loops.hpp as compiled for each instruction set: a source file each, avx512.cpp and so on.
 #pragma once
 
 #include "workloads/onednn/loops/elements.hpp"

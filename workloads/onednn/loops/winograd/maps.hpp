@@ -5,7 +5,7 @@
 //   once, so that transformed weights, four times as large as weights, never reach memory.
 #pragma once
 
-#include "workloads/onednn/loops/winograd_isa.hpp"
+#include "workloads/onednn/loops/winograd/isa.hpp"
 
 namespace roof::onednn {
 

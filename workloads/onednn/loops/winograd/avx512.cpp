@@ -1,11 +1,11 @@
 // Winograd's loops for AVX-512.
-#include "workloads/onednn/loops/winograd_isa.hpp"
+#include "workloads/onednn/loops/winograd/isa.hpp"
 
 #include <cstddef>
 
 #pragma GCC target("arch=x86-64-v4")  // for what follows alone: no header of others may come after it
 
-#include "workloads/onednn/loops/winograd_loops.hpp"
+#include "workloads/onednn/loops/winograd/loops.hpp"
 
 namespace roof::onednn {
 

@@ -1,9 +1,9 @@
 // The loops of a batch norm for SSE, which every processor of this architecture has.
-#include "workloads/onednn/loops/norm_isa.hpp"
+#include "workloads/onednn/loops/norm/isa.hpp"
 
 #include <cstddef>
 
-#include "workloads/onednn/loops/norm_loops.hpp"
+#include "workloads/onednn/loops/norm/loops.hpp"
 
 namespace roof::onednn {
 
