@@ -1,0 +1,41 @@
+// Which products a convolution's definition has, one way of a map: the same for rows and for columns, forward and backward to the
+// source. Results that share their taps are a class: forward there is one; backward with stride s there are s, each taking a
+// part of the window, and a result that no window of the forward pass has touched has no taps at all.
+#pragma once
+
+#include "workloads/onednn/loops/direct/direct.hpp"
+
+#include <vector>
+
+namespace roof::onednn {
+
+/// The n-th result of a class takes the source at n * advance + shift, if that is inside the map.
+struct DirectAxisTap {
+    int place;  ///< in the window
+    int shift;
+};
+
+/// The results first, first + step, ... of which there are `count`.
+struct DirectClass {
+    int first = 0;
+    int count = 0;
+    std::vector<DirectAxisTap> taps{};
+};
+
+struct DirectAxis {
+    int source = 1;  ///< its length
+    int result = 1;
+    int step = 1;     ///< from one result of a class to the next
+    int advance = 1;  ///< from the source of one to that of the next
+    std::vector<DirectClass> classes{};
+
+    int most() const;   ///< results of a class
+    int low() const;    ///< the least shift of all
+    int reach() const;  ///< from the least shift to the greatest, both counted
+};
+
+/// Of `length` numbers of the convolution's source.
+DirectAxis direct_forward_axis(const DirectShape& shape, int length);
+DirectAxis direct_backward_axis(const DirectShape& shape, int length);
+
+}  // namespace roof::onednn
