@@ -34,7 +34,8 @@ const char* direct_implementation()
 bool direct_suits(const DirectShape& shape)
 {
     const int wide = 2 * direct_lanes();
-    return wide > 0 && shape.inputs % wide == 0 && shape.outputs % wide == 0 && shape.window <= direct_largest_window;
+    return wide > 0 && shape.inputs % wide == 0 && shape.outputs % wide == 0 && shape.window <= direct_largest_window &&
+           shape.stride <= direct_largest_window;
 }
 
 std::size_t direct_scratch(DirectPass pass, const DirectShape& shape, int threads)

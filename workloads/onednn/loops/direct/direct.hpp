@@ -27,7 +27,9 @@ struct DirectShape {
 int direct_lanes();
 /// "roof:direct:avx512"
 const char* direct_implementation();
-/// Whether there are loops for this machine, and both numbers of channels are multiples of 2 * lanes.
+inline constexpr int direct_largest_window = 16;  ///< and stride
+/// Whether there are loops for this machine, both numbers of channels are multiples of 2 * lanes, and window and stride are not
+/// too large.
 bool direct_suits(const DirectShape& shape);
 
 enum class DirectPass { forward, backward_data };

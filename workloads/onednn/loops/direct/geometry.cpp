@@ -1,6 +1,7 @@
 #include "workloads/onednn/loops/direct/geometry.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace roof::onednn {
 namespace {
@@ -25,9 +26,9 @@ std::pair<int, int> extremes(const DirectAxis& axis)
 
 }  // namespace
 
-int DirectAxis::most() const
+int DirectAxis::most() const  // of the first: none has more
 {
-    return std::ranges::max_element(classes, {}, &DirectClass::count)->count;
+    return classes.begin()->count;
 }
 
 int DirectAxis::low() const
@@ -44,8 +45,8 @@ DirectAxis direct_forward_axis(const DirectShape& shape, int length)
 {
     DirectAxis axis{.source = length, .result = results_of(shape, length), .step = 1, .advance = shape.stride};
     DirectClass all{.first = 0, .count = axis.result};
-    for (int place = 0; place < shape.window; ++place) all.taps.push_back({place, place - shape.padding});
-    axis.classes.push_back(all);
+    for (int place = 0; place < shape.window; ++place) all.taps.add({place, place - shape.padding});
+    axis.classes.add(all);
     return axis;
 }
 
@@ -56,9 +57,9 @@ DirectAxis direct_backward_axis(const DirectShape& shape, int length)
         DirectClass one{.first = first, .count = (length - first + shape.stride - 1) / shape.stride};
         for (int place = 0; place < shape.window; ++place) {
             const int distance = first + shape.padding - place;
-            if (distance % shape.stride == 0) one.taps.push_back({place, distance / shape.stride});
+            if (distance % shape.stride == 0) one.taps.add({place, distance / shape.stride});
         }
-        axis.classes.push_back(one);
+        axis.classes.add(one);
     }
     return axis;
 }

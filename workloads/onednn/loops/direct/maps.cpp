@@ -4,21 +4,35 @@
 #include "workloads/onednn/loops/winograd_isa.hpp"
 
 #include <array>
-#include <cstring>
 
 namespace roof::onednn {
 namespace {
 
-constexpr std::size_t weights_of_l2 = 160 * 1024;  ///< numbers
-constexpr std::size_t frame_of_l2 = 64 * 1024;
+constexpr std::size_t weights_of_l2 = 96 * 1024;  ///< numbers
+constexpr std::size_t source_of_l2 = 32 * 1024;
+constexpr std::size_t more_than_l3 = 4 << 20;  ///< numbers of which a cache keeps little until they are read
+constexpr std::size_t line = 16;
 
-using Taps = std::array<DirectTap, direct_largest_window * direct_largest_window>;
+std::size_t size(int count)
+{
+    return static_cast<std::size_t>(count);
+}
+
+int at_least_one(std::size_t count)
+{
+    return static_cast<int>(std::max<std::size_t>(1, count));
+}
+
+DirectAxis axis_of(DirectPass pass, const DirectShape& shape, int length)
+{
+    return pass == DirectPass::forward ? direct_forward_axis(shape, length) : direct_backward_axis(shape, length);
+}
 
 }  // namespace
 
 struct DirectMaps::Job {
     const float* source;
-    const float* weights;  ///< [outputs / lanes][inputs / lanes][window][window][lanes][lanes] of this pass
+    const float* weights;  ///< [outputs / lanes][inputs / lanes][window][window][lanes][lanes], of this pass
     const float* bias;
     bool relu;
     float* result;
@@ -26,236 +40,254 @@ struct DirectMaps::Job {
 
 /// Rows of results of one image or two, a group of outputs, a chunk of inputs.
 struct DirectMaps::Strip {
-    Range pairs, blocks, rows;
+    Range units, pairs, blocks, rows;
     int image, images;
-    const float* source = nullptr;  ///< what the tiles read, from row `first_row` of the map
-    int first_row = 0;
-    Distances apart{};
+};
+
+/// One of its rows, in one class.
+struct DirectMaps::Row {
+    const Job& job;
+    const Strip& strip;
+    const DirectClass& down;
+    int index;
+    const float* source;  ///< what the tiles read
+    int first_row;        ///< of the map, at `source`
+    DirectDistances apart;
+    DirectAhead ahead;
 };
 
 DirectMaps::DirectMaps(const DirectLoops& loops, DirectPass pass, const DirectShape& shape, int threads)
-    : loops_(loops), pass_(pass), batch_(shape.batch), window_(shape.window), threads_(threads)
+    : loops_(loops),
+      pass_(pass),
+      batch_(shape.batch),
+      window_(shape.window),
+      threads_(threads),
+      from_((pass == DirectPass::forward ? shape.inputs : shape.outputs) / loops.lanes),
+      to_((pass == DirectPass::forward ? shape.outputs : shape.inputs) / loops.lanes),
+      down_(axis_of(pass, shape, shape.height)),
+      across_(axis_of(pass, shape, shape.width)),
+      frame_(across_, down_.source, loops.lanes)
 {
-    const auto axis = pass == DirectPass::forward ? direct_forward_axis : direct_backward_axis;
-    down_ = axis(shape, shape.height);
-    across_ = axis(shape, shape.width);
-    const auto [from, to] = pass == DirectPass::forward ? std::pair{shape.inputs, shape.outputs}
-                                                        : std::pair{shape.outputs, shape.inputs};
-    from_ = from / loops.lanes;
-    to_ = to / loops.lanes;
-    choose_sizes(to_ / 2);
+    choose_sizes();
 }
 
-/// Of weights that exceed what is meant for them by little, no chunks are made.
-void DirectMaps::choose_sizes(int pairs)
+void DirectMaps::choose_sizes()
 {
-    const std::size_t of_block = 2 * square() * static_cast<std::size_t>(window_ * window_);
-    chunk_ = even_piece(from_, static_cast<int>(std::max<std::size_t>(1, weights_of_l2 / of_block)));
-    const std::size_t of_pair = of_block * static_cast<std::size_t>(chunk_);
-    pairs_ = even_piece(pairs, static_cast<int>(std::max<std::size_t>(1, weights_of_l2 / of_pair)));
+    const int pairs = to_ / 2;
+    chunk_ = even_piece(from_, at_least_one(weights_of_l2 / (2 * weights_of_block())));
+    pairs_ = even_piece(pairs, at_least_one(weights_of_l2 / (2 * weights_of_block() * size(chunk_))));
     groups_ = (pairs + pairs_ - 1) / pairs_;
     images_ = batch_ > 1 && 2 * across_.most() <= loops_.pixels ? 2 : 1;
+    const auto needed = [&](int rows) { return frame_.in_frame(down_.span(rows), chunk_).image * size(images_); };
     rows_ = down_.most();
-    if (!is_framed()) return;
-    while (rows_ > 1 && framed(rows_).image * static_cast<std::size_t>(images_) > frame_of_l2) --rows_;
+    while (rows_ > 1 && needed(rows_) > source_of_l2) --rows_;
     rows_ = even_piece(down_.most(), rows_);
 }
 
-std::size_t DirectMaps::all_weights() const
+std::size_t DirectMaps::weights_of_block() const
 {
-    return square() * static_cast<std::size_t>(window_ * window_ * from_ * to_);
+    return size(loops_.lanes * loops_.lanes * window_ * window_);
 }
 
-DirectMaps::Distances DirectMaps::framed(int rows) const
+std::size_t DirectMaps::turned() const
 {
-    const int columns = across_.most() + (across_.reach() - 1) / across_.advance;
-    const int phases = std::min(across_.advance, across_.reach());
-    Distances apart;
-    apart.phase = static_cast<std::size_t>(columns * loops_.lanes);
-    apart.row = apart.phase * static_cast<std::size_t>(phases);
-    apart.block = winograd_apart(apart.row * static_cast<std::size_t>(frame_rows(rows)));
-    apart.image = apart.block * static_cast<std::size_t>(chunk_);
-    return apart;
+    return pass_ == DirectPass::forward ? 0 : weights_of_block() * size(from_) * size(to_);
 }
 
-DirectMaps::Distances DirectMaps::unframed() const
+std::size_t DirectMaps::frames() const
 {
-    Distances apart;
-    apart.row = static_cast<std::size_t>(across_.source * loops_.lanes);
-    apart.block = apart.row * static_cast<std::size_t>(down_.source);
-    apart.image = apart.block * static_cast<std::size_t>(from_);
-    return apart;
+    return frame_.is_needed() ? frame_.in_frame(down_.span(rows_), chunk_).image * size(images_) : 0;
 }
 
 std::size_t DirectMaps::scratch() const
 {
-    const std::size_t frame = is_framed() ? framed(rows_).image * static_cast<std::size_t>(images_) : 0;
-    const std::size_t turned = pass_ == DirectPass::forward ? 0 : all_weights();
-    return turned + winograd_apart(frame) * static_cast<std::size_t>(threads_);
+    return turned() + frames() * size(threads_);
 }
 
 void DirectMaps::run(const float* source, const float* weights, const float* bias, bool relu, float* result,
                      float* scratch) const
 {
-    const bool turned = pass_ == DirectPass::backward_data;
-    const Job job{source, turned ? scratch : weights, bias, relu, result};
-    float* frames = scratch + (turned ? all_weights() : 0);
-    const std::size_t frame = (this->scratch() - (turned ? all_weights() : 0)) / static_cast<std::size_t>(threads_);
-    const int of_group = units() / groups_;
+    const Job job{source, turned() > 0 ? scratch : weights, bias, relu, result};
 #pragma omp parallel num_threads(threads_)
     {
         const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-        if (turned) {
+        if (turned() > 0) {
             loops_.turn(weights, from_, to_, window_ * window_, share_of(from_ * to_, thread, threads), scratch);
 #pragma omp barrier
         }
-        const Range mine = share_of(units(), thread, threads);
-        for (int begin = mine.begin, end = 0; begin < mine.end; begin = end) {
-            end = std::min(mine.end, (begin / of_group + 1) * of_group);
-            group_of(job, {begin, end}, frames + frame * static_cast<std::size_t>(thread));
+        const Range mine = share_of(groups_ * units_of_group(), thread, threads);
+        Strip next = strip_at(mine.begin, mine.end, 0);
+        for (bool more = mine.begin < mine.end; more;) {
+            const Strip strip = next;
+            more = advance(mine, next);
+            compute(job, strip, next, scratch + turned() + frames() * size(thread));
         }
     }
 }
 
-void DirectMaps::group_of(const Job& job, Range units, float* frame) const
+DirectMaps::Strip DirectMaps::strip_at(int unit, int end, int block) const
 {
-    const int rows = down_.most(), group = units.begin / (image_units() * rows);
-    const Range pairs{group * pairs_, std::min(to_ / 2, (group + 1) * pairs_)};
-    for (int block = 0; block < from_; block += chunk_) {
-        for (int begin = units.begin, end = 0; begin < units.end; begin = end) {
-            const int row = begin % rows, image = begin / rows % image_units() * images_;
-            end = std::min({units.end, begin - row + rows, begin + rows_});
-            strip_of(job,
-                     {.pairs = pairs,
-                      .blocks = {block, std::min(from_, block + chunk_)},
-                      .rows = {row, row + end - begin},
-                      .image = image,
-                      .images = std::min(images_, batch_ - image)},
-                     frame);
-        }
-    }
+    const int rows = down_.most(), row = unit % rows;
+    const int group = unit / units_of_group(), image = unit / rows % image_units() * images_;
+    end = std::min({end, unit - row + rows, unit + rows_});
+    return {.units = {unit, end},
+            .pairs = {group * pairs_, std::min(to_ / 2, (group + 1) * pairs_)},
+            .blocks = {block, std::min(from_, block + chunk_)},
+            .rows = {row, row + end - unit},
+            .image = image,
+            .images = std::min(images_, batch_ - image)};
 }
 
-void DirectMaps::strip_of(const Job& job, Strip strip, float* frame) const
+bool DirectMaps::advance(Range mine, Strip& strip) const
 {
-    strip.apart = is_framed() ? framed(rows_) : unframed();
-    if (is_framed()) {
-        strip.source = frame;
-        strip.first_row = strip.rows.begin * down_.advance + down_.low();
-        fill(job, strip, frame);
-    } else {
-        strip.source = job.source + strip.apart.image * static_cast<std::size_t>(strip.image) +
-                       strip.apart.block * static_cast<std::size_t>(strip.blocks.begin);
+    const int group = strip.units.begin / units_of_group() * units_of_group();
+    const int end = std::min(mine.end, group + units_of_group());
+    if (strip.units.end < end)
+        strip = strip_at(strip.units.end, mine.end, strip.blocks.begin);
+    else if (strip.blocks.end < from_)
+        strip = strip_at(std::max(mine.begin, group), mine.end, strip.blocks.end);
+    else if (end < mine.end)
+        strip = strip_at(end, mine.end, 0);
+    else
+        return false;
+    return true;
+}
+
+int DirectMaps::tiles_in(const Strip& strip) const
+{
+    int tiles = 0;
+    const int most = loops_.pixels / strip.images;
+    for (const DirectClass& down : down_.classes) {
+        const Range rows = common(strip.rows, {0, down.count});
+        for (const DirectClass& across : across_.classes)
+            tiles += (rows.end - rows.begin) * ((across.count + most - 1) / most);
     }
-    for (int row = strip.rows.begin; row < strip.rows.end; ++row) {
-        for (const DirectClass& down : down_.classes) {
-            if (row < down.count) tiles(job, strip, down, row);
-        }
-    }
+    return tiles * (strip.pairs.end - strip.pairs.begin);
+}
+
+/// In the map, its first image and block.
+const float* DirectMaps::source_of(const float* source, const Strip& strip) const
+{
+    const DirectDistances apart = frame_.in_map(from_);
+    return source + apart.image * size(strip.image) + apart.block * size(strip.blocks.begin);
+}
+
+/// The share of the next strip's source that each tile of this one fetches.
+DirectAhead DirectMaps::ahead_of(const Job& job, const Strip& strip, const Strip& next) const
+{
+    const int first = next.rows.begin * down_.advance + down_.low();
+    const Range rows = common({0, down_.source}, {first, first + down_.span(next.rows.end - next.rows.begin)});
+    const DirectDistances apart = frame_.in_map(from_);
+    const auto lines = static_cast<int>(apart.row * size(rows.end - rows.begin) / line);
+    return {source_of(job.source, next) + apart.row * size(rows.begin), apart.block, apart.image,
+            lines / tiles_in(strip) + 1};
 }
 
 void DirectMaps::fill(const Job& job, const Strip& strip, float* frame) const
 {
-    const Distances source = unframed();
-    const int last = std::min(strip.first_row + frame_rows(strip.rows.end - strip.rows.begin), down_.source);
+    const DirectDistances map = frame_.in_map(from_), apart = frame_.in_frame(down_.span(rows_), chunk_);
+    const int first = strip.rows.begin * down_.advance + down_.low();
+    const int rows = down_.span(strip.rows.end - strip.rows.begin);
     for (int image = 0; image < strip.images; ++image) {
-        for (int block = strip.blocks.begin; block < strip.blocks.end; ++block) {
-            const float* from = job.source + source.image * static_cast<std::size_t>(strip.image + image) +
-                                source.block * static_cast<std::size_t>(block);
-            float* to = frame + strip.apart.image * static_cast<std::size_t>(image) +
-                        strip.apart.block * static_cast<std::size_t>(block - strip.blocks.begin);
-            for (int row = std::max(0, strip.first_row); row < last; ++row) {
-                if ((row - strip.first_row) % down_.advance >= down_.reach()) continue;  // between two windows
-                fill_row(from + source.row * static_cast<std::size_t>(row),
-                         to + strip.apart.row * static_cast<std::size_t>(row - strip.first_row));
-            }
+        for (int block = 0; block < strip.blocks.end - strip.blocks.begin; ++block) {
+            const float* from = source_of(job.source, strip) + map.image * size(image) + map.block * size(block);
+            float* to = frame + apart.image * size(image) + apart.block * size(block);
+            for (int row = std::max(0, -first); row < std::min(rows, down_.source - first); ++row)
+                frame_.fill_row(from + map.row * size(first + row), to + apart.row * size(row));
         }
     }
 }
 
-void DirectMaps::fill_row(const float* source, float* frame) const
+void DirectMaps::compute(const Job& job, const Strip& strip, const Strip& next, float* frame) const
 {
-    const auto lanes = static_cast<std::size_t>(loops_.lanes);
-    const auto numbers = [&](int columns) { return static_cast<std::size_t>(columns) * lanes; };
-    const int advance = across_.advance, columns = across_.most() + (across_.reach() - 1) / advance;
-    for (int phase = 0; phase < std::min(advance, across_.reach()); ++phase) {
-        const int low = across_.low() + phase;  // of the first column
-        const int before = std::min(columns, low < 0 ? (-low + advance - 1) / advance : 0);
-        const int end = std::clamp((across_.source - low + advance - 1) / advance, before, columns);
-        std::fill_n(frame, numbers(before), 0.0F);
-        const float* from = source + static_cast<std::ptrdiff_t>(low + before * advance) * loops_.lanes;
-        if (advance == 1) {
-            std::memcpy(frame + numbers(before), from, numbers(end - before) * sizeof(float));
-        } else {
-            for (int column = before; column < end; ++column, from += numbers(advance))
-                std::memcpy(frame + numbers(column), from, lanes * sizeof(float));
+    const bool framed = frame_.is_needed();
+    if (framed) fill(job, strip, frame);
+    DirectAhead ahead = ahead_of(job, strip, next);
+    for (int index = strip.rows.begin; index < strip.rows.end; ++index) {
+        for (const DirectClass& down : down_.classes) {
+            if (index >= down.count) continue;
+            Row row{job,
+                    strip,
+                    down,
+                    index,
+                    framed ? frame : source_of(job.source, strip),
+                    framed ? strip.rows.begin * down_.advance + down_.low() : 0,
+                    framed ? frame_.in_frame(down_.span(rows_), chunk_) : frame_.in_map(from_),
+                    ahead};
+            for (const DirectClass& across : across_.classes) compute(row, across);
+            ahead = row.ahead;
         }
-        std::fill_n(frame + numbers(end), numbers(columns - end), 0.0F);
-        frame += numbers(columns);
     }
 }
 
-int DirectMaps::taps_of(const Strip& strip, const DirectClass& down, int row, const DirectClass& across, Range columns,
-                        DirectTap* taps) const
+void DirectMaps::compute(Row& row, const DirectClass& across) const
 {
-    const auto lanes = static_cast<std::size_t>(loops_.lanes);
+    std::array<DirectTap, direct_largest_window * direct_largest_window> taps;
+    const Strip& strip = row.strip;
+    for (int column = 0, next = 0; column < across.count; column += next) {
+        next = even_piece(across.count - column, loops_.pixels / strip.images);
+        DirectTile tile = tile_of(row, across, column);
+        tile.taps = taps.data();
+        tile.tap_count = taps_of(row, across, {column, column + next}, taps.data());
+        if (tile.tap_count == 0 && tile.add) continue;
+        for (int pair = strip.pairs.begin; pair < strip.pairs.end; ++pair) {
+            tile.ahead = row.ahead;
+            loops_.tile(tile, strip.images, next, frame_.step());
+            row.ahead.from += size(row.ahead.lines) * line;
+            tile.weights += 2 * tile.weights_result;
+            tile.result += 2 * tile.result_block;
+            if (tile.bias != nullptr) tile.bias += 2 * loops_.lanes;
+        }
+    }
+}
+
+int DirectMaps::taps_of(const Row& row, const DirectClass& across, Range columns, DirectTap* taps) const
+{
     int count = 0;
-    for (const DirectAxisTap& high : down.taps) {
-        const int source_row = row * down_.advance + high.shift;
+    for (const DirectAxisTap& high : row.down.taps) {
+        const int source_row = row.index * down_.advance + high.shift;
         if (source_row < 0 || source_row >= down_.source) continue;
-        const std::size_t at = static_cast<std::size_t>(source_row - strip.first_row) * strip.apart.row;
+        const auto from = static_cast<std::ptrdiff_t>(row.apart.row * size(source_row - row.first_row));
         for (const DirectAxisTap& wide : across.taps) {
             const int first = columns.begin * across_.advance + wide.shift;
             const int last = (columns.end - 1) * across_.advance + wide.shift;
             if (last < 0 || first >= across_.source) continue;
             const bool before = first < 0, beyond = last >= across_.source;
-            const int shift = wide.shift - across_.low();
-            const auto phase = static_cast<std::size_t>(shift % across_.advance);
-            const auto column = static_cast<std::size_t>(columns.begin + shift / across_.advance);
-            taps[count++] = {at + phase * strip.apart.phase + column * lanes,
-                             square() * static_cast<std::size_t>(high.place * window_ + wide.place),
-                             before == beyond ? DirectEdge::none : (before ? DirectEdge::first : DirectEdge::last)};
+            taps[count++] = {
+                from + frame_.place(columns.begin, wide.shift),
+                static_cast<std::ptrdiff_t>(loops_.lanes) * loops_.lanes * (high.place * window_ + wide.place),
+                before == beyond ? DirectEdge::none : (before ? DirectEdge::first : DirectEdge::last)};
         }
     }
     return count;
 }
 
-void DirectMaps::tiles(const Job& job, const Strip& strip, const DirectClass& down, int row) const
+DirectTile DirectMaps::tile_of(const Row& row, const DirectClass& across, int column) const
 {
-    const auto size = [](int count) { return static_cast<std::size_t>(count); };
+    const Strip& strip = row.strip;
     const std::size_t lanes = size(loops_.lanes), result_row = size(across_.result) * lanes;
-    const std::size_t result_block = result_row * size(down_.result), weights_block = square() * size(window_ * window_);
-    const bool is_last = strip.blocks.end == from_;
-    Taps taps;
-    for (const DirectClass& across : across_.classes) {
-        for (int column = 0, next = 0; column < across.count; column += next) {
-            next = even_piece(across.count - column, loops_.pixels / strip.images);
-            const int count = taps_of(strip, down, row, across, {column, column + next}, taps.data());
-            if (count == 0 && strip.blocks.begin > 0) continue;
-            float* result = job.result + size(strip.image * to_) * result_block +
-                            size(down.first + row * down_.step) * result_row +
-                            size(across.first + column * across_.step) * lanes;
-            for (int pair = strip.pairs.begin; pair < strip.pairs.end; ++pair) {
-                loops_.tile({.source = strip.source,
-                             .source_block = strip.apart.block,
-                             .source_image = strip.apart.image,
-                             .weights = job.weights + size(2 * pair * from_ + strip.blocks.begin) * weights_block,
-                             .weights_block = weights_block,
-                             .weights_result = size(from_) * weights_block,
-                             .taps = taps.data(),
-                             .tap_count = count,
-                             .blocks = strip.blocks.end - strip.blocks.begin,
-                             .result = result + size(2 * pair) * result_block,
-                             .result_column = size(across_.step) * lanes,
-                             .result_block = result_block,
-                             .result_image = size(to_) * result_block,
-                             .bias = job.bias == nullptr ? nullptr : job.bias + size(2 * pair) * lanes,
-                             .add = strip.blocks.begin > 0,
-                             .relu = job.relu && is_last},
-                            strip.images, next);
-            }
-        }
-    }
+    const std::size_t result_block = result_row * size(down_.result), result_image = result_block * size(to_);
+    const int first_output = 2 * strip.pairs.begin;
+    return {.source = row.source,
+            .source_block = row.apart.block,
+            .source_image = row.apart.image,
+            .weights = row.job.weights + size(first_output * from_ + strip.blocks.begin) * weights_of_block(),
+            .weights_block = weights_of_block(),
+            .weights_result = size(from_) * weights_of_block(),
+            .taps = nullptr,
+            .tap_count = 0,
+            .blocks = strip.blocks.end - strip.blocks.begin,
+            .result = row.job.result + result_image * size(strip.image) + result_block * size(first_output) +
+                      result_row * size(row.down.first + row.index * down_.step) +
+                      lanes * size(across.first + column * across_.step),
+            .result_column = size(across_.step) * lanes,
+            .result_block = result_block,
+            .result_image = result_image,
+            .bias = row.job.bias == nullptr ? nullptr : row.job.bias + size(first_output) * lanes,
+            .add = strip.blocks.begin > 0,
+            .relu = row.job.relu && strip.blocks.end == from_,
+            .past_caches = chunk_ == from_ && result_image * size(batch_) > more_than_l3,
+            .ahead = {}};
 }
 
 }  // namespace roof::onednn
