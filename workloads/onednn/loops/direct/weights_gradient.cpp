@@ -6,9 +6,9 @@
 namespace roof::onednn {
 namespace {
 
-constexpr int of_l1 = 112;       ///< pixels of a few blocks of channels
-constexpr int of_l2 = 1 << 15;   ///< numbers of the weights; others want their parts
-constexpr int enough_units = 8;  ///< of a thread
+constexpr int of_l1 = 84;             ///< pixels of a few blocks of channels, and as many to come
+constexpr int of_l2_per_lane = 4096;  ///< numbers of the weights, others want their parts; L2s grew with the vectors
+constexpr int enough_units = 8;       ///< of a thread
 
 const WeightsGradientLoops& widest()
 {
@@ -20,14 +20,15 @@ constexpr int pieces_of(int count, int most)
     return (count + most - 1) / most;
 }
 
-constexpr Range piece_of(int count, int most, int index)
-{
-    return share_of(count, index, pieces_of(count, most));
-}
-
 constexpr int length(const Range& range)
 {
     return range.end - range.begin;
+}
+
+constexpr Range piece_of(const Range& whole, int most, int index)
+{
+    const Range piece = share_of(length(whole), index, pieces_of(length(whole), most));
+    return {whole.begin + piece.begin, whole.begin + piece.end};
 }
 
 /// Rows of pixels that no window joins are one.
@@ -90,7 +91,8 @@ void WeightsGradient::choose_region()
             inputs = std::min(2 * inputs, shape_.input_blocks);
         else
             outputs = std::min(2 * outputs, shape_.output_blocks);
-    } while ((outputs > region_outputs_ || inputs > region_inputs_) && cells(outputs * inputs) <= of_l2 &&
+    } while ((outputs > region_outputs_ || inputs > region_inputs_) &&
+             cells(outputs * inputs) <= loops_.lanes * of_l2_per_lane &&
              regions(outputs, inputs) * pieces() >= enough_units * threads_);
 }
 
@@ -113,32 +115,23 @@ Range WeightsGradient::units(int thread, int threads) const
 WeightsGradient::Region WeightsGradient::region(int unit) const
 {
     const int index = unit / pieces(), across = pieces_of(shape_.input_blocks, region_inputs_);
-    return {piece_of(shape_.output_blocks, region_outputs_, index / across),
-            piece_of(shape_.input_blocks, region_inputs_, index % across)};
+    return {piece_of({0, shape_.output_blocks}, region_outputs_, index / across),
+            piece_of({0, shape_.input_blocks}, region_inputs_, index % across)};
 }
 
 GradientPiece WeightsGradient::piece(int unit) const
 {
     const int across = pieces_of(shape_.columns, piece_columns_), down = pieces_of(shape_.rows, piece_rows_);
     const int index = unit % pieces();
-    return {.images = piece_of(shape_.of.batch, piece_images_, index / (across * down)),
-            .rows = piece_of(shape_.rows, piece_rows_, index / across % down),
-            .columns = piece_of(shape_.columns, piece_columns_, index % across)};
+    return {.images = piece_of({0, shape_.of.batch}, piece_images_, index / (across * down)),
+            .rows = piece_of({0, shape_.rows}, piece_rows_, index / across % down),
+            .columns = piece_of({0, shape_.columns}, piece_columns_, index % across)};
 }
 
-int WeightsGradient::steps(int unit) const
+GradientStep WeightsGradient::first_step(int unit) const
 {
     const Region of = region(unit);
-    return pieces_of(length(of.outputs), loops_.outputs) * length(of.inputs);
-}
-
-GradientStep WeightsGradient::step(int unit, int index) const
-{
-    const Region of = region(unit);
-    const Range outputs = piece_of(length(of.outputs), loops_.outputs, index / length(of.inputs));
-    return {.piece = piece(unit),
-            .outputs = {of.outputs.begin + outputs.begin, of.outputs.begin + outputs.end},
-            .input = of.inputs.begin + index % length(of.inputs)};
+    return {piece(unit), piece_of(of.outputs, loops_.outputs, 0), of.inputs.begin};
 }
 
 std::size_t WeightsGradient::slot() const
@@ -167,28 +160,41 @@ GradientSums WeightsGradient::in_slot(const Region& region, float* slot) const
     return {.at = slot, .block = cells(length(region.inputs))};
 }
 
-void WeightsGradient::add_products(int unit, int next_unit, const Maps& maps, const GradientSums& sums) const
+void WeightsGradient::add_products(const Region& of, const GradientStep& first, const GradientStep& after,
+                                   const Maps& maps, const GradientSums& sums) const
 {
-    const Region of = region(unit);
-    for (int index = 0; index < steps(unit); ++index) {
-        const GradientStep now = step(unit, index);
-        const GradientStep next = index + 1 < steps(unit) ? step(unit, index + 1) : step(next_unit, 0);
-        GradientSums to = sums;
-        to.at += (now.outputs.begin - of.outputs.begin) * sums.block + cells(now.input - of.inputs.begin);
-        loops_.products(shape_, now, next, maps.x, maps.dy, to);
+    const int groups = pieces_of(length(of.outputs), loops_.outputs);
+    GradientStep now = first;
+    for (int group = 1; group <= groups; ++group) {
+        float* const row = sums.at + (now.outputs.begin - of.outputs.begin) * sums.block;
+        const GradientStep next_group =
+            group == groups ? after
+                            : GradientStep{now.piece, piece_of(of.outputs, loops_.outputs, group), of.inputs.begin};
+        while (now.input < of.inputs.end) {
+            GradientStep next = now;
+            ++next.input;
+            const GradientSums to{row + cells(now.input - of.inputs.begin), sums.block, sums.add};
+            loops_.products(shape_, now, next.input < of.inputs.end ? next : next_group, maps.x, maps.dy, to);
+            now = next;
+        }
+        now = next_group;
     }
 }
 
 void WeightsGradient::run_units(Range mine, const Maps& maps, float* dw, float* slot, float* bias) const
 {
+    if (mine.begin == mine.end) return;
+    GradientStep step = first_step(mine.begin);
     for (int unit = mine.begin; unit < mine.end; ++unit) {
         const Region now = region(unit);
         const int index = unit % pieces();
         const bool is_begun_here = unit - index >= mine.begin;
         GradientSums sums = is_begun_here ? in_weights(now, dw) : in_slot(now, slot);
         sums.add = index > 0 && unit > mine.begin;
-        add_products(unit, std::min(unit + 1, mine.end - 1), maps, sums);
-        if (bias != nullptr && now.inputs.begin == 0) loops_.bias(shape_, piece(unit), now.outputs, maps.dy, bias);
+        const GradientStep next = first_step(std::min(unit + 1, mine.end - 1));
+        add_products(now, step, next, maps, sums);
+        if (bias != nullptr && now.inputs.begin == 0) loops_.bias(shape_, step.piece, now.outputs, maps.dy, bias);
+        step = next;
     }
 }
 

@@ -39,15 +39,15 @@ class WeightsGradient {
     Range units(int thread, int threads) const;
     Region region(int unit) const;
     GradientPiece piece(int unit) const;
-    /// A unit's steps: each group of blocks of outputs with each block of inputs.
-    int steps(int unit) const;
-    GradientStep step(int unit, int index) const;
+    GradientStep first_step(int unit) const;
     std::ptrdiff_t cells(int blocks) const { return std::ptrdiff_t{blocks} * shape_.cell; }
     std::size_t slot() const;
     std::size_t bias_slot() const;
     GradientSums in_weights(const Region& region, float* dw) const;
     GradientSums in_slot(const Region& region, float* slot) const;
-    void add_products(int unit, int next_unit, const Maps& maps, const GradientSums& sums) const;
+    /// A unit: each group of blocks of outputs with each block of inputs. `after`: the step that comes after it.
+    void add_products(const Region& of, const GradientStep& first, const GradientStep& after, const Maps& maps,
+                      const GradientSums& sums) const;
     void run_units(Range mine, const Maps& maps, float* dw, float* slot, float* bias) const;
     void add_slots(int thread, int threads, float* dw, const float* slots) const;
 
