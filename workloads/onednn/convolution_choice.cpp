@@ -200,8 +200,7 @@ ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convoluti
         return with_own(backward_data_passes(engine, shapes, algorithm, home), algorithm, own);
     };
     const auto backward_weights = [&](dnnl::algorithm algorithm) {
-        return with_own(backward_weights_passes(engine, shapes, algorithm, home), algorithm,
-                        Own{.direct = {}, .winograd = own.winograd});
+        return with_own(backward_weights_passes(engine, shapes, algorithm, home), algorithm, own);
     };
     const BackwardWeightsPass home_weights = chooser.choose("backward_weights", backward_weights).library;
     const Edges edges{

@@ -1,12 +1,21 @@
 #include "workloads/onednn/convolution_direct.hpp"
 
+#include "workloads/onednn/loops/direct/weights_gradient.hpp"
+
+#include <algorithm>
+
 namespace roof::onednn {
 namespace {
 
+/// A pass that needs none has a little, for a tensor is never empty.
+Tensor scratch_of(Program& program, std::size_t numbers)
+{
+    return program.tensor(plain({static_cast<Dim>(std::max<std::size_t>(1, numbers))}));
+}
+
 Tensor scratch_for(Program& program, DirectPass pass, const DirectConvolution& convolution)
 {
-    const std::size_t numbers = direct_scratch(pass, convolution.shape, convolution.threads);
-    return program.tensor(plain({static_cast<Dim>(numbers)}));
+    return scratch_of(program, direct_scratch(pass, convolution.shape, convolution.threads));
 }
 
 }  // namespace
@@ -53,6 +62,21 @@ void append_backward_data(Program& program, const DirectConvolution& convolution
                                  scratch.data(), convolution.threads);
         },
         {result_gradient, weights, source_gradient, scratch}, direct_implementation());
+}
+
+void append_backward_weights(Program& program, const DirectConvolution& convolution, const Tensor& source,
+                             const Tensor& result_gradient, const Tensor& weights_gradient, const Tensor* bias_gradient)
+{
+    const Tensor scratch = scratch_of(program, direct_weights_scratch(convolution.shape, convolution.threads));
+    std::vector<Tensor> used{source, result_gradient, weights_gradient, scratch};
+    if (bias_gradient != nullptr) used.push_back(*bias_gradient);
+    const Tensor sums = bias_gradient == nullptr ? Tensor{} : *bias_gradient;
+    program.append(
+        [=, has_bias = bias_gradient != nullptr] {
+            direct_backward_weights(convolution.shape, source.data(), result_gradient.data(), weights_gradient.data(),
+                                    has_bias ? sums.data() : nullptr, scratch.data(), convolution.threads);
+        },
+        used, direct_implementation());
 }
 
 }  // namespace roof::onednn

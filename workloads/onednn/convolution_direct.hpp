@@ -24,5 +24,8 @@ void append_forward(Program& program, const DirectConvolution& convolution, cons
                     const Tensor* bias, const Tensor& result);
 void append_backward_data(Program& program, const DirectConvolution& convolution, const Tensor& result_gradient,
                           const Tensor& weights, const Tensor& source_gradient);
+void append_backward_weights(Program& program, const DirectConvolution& convolution, const Tensor& source,
+                             const Tensor& result_gradient, const Tensor& weights_gradient,
+                             const Tensor* bias_gradient);
 
 }  // namespace roof::onednn

@@ -77,8 +77,8 @@ void append_own(Program& program, const OwnConvolution& own, const ConvolutionTe
         program.in_layout(tensors.result_gradient, own_map_layout(dims_of(tensors.result_gradient.desc())));
     const Tensor gradient =
         beside(program, tensors.weights_gradient, own_weights_layout(dims_of(tensors.weights_gradient.desc())));
-    append_backward_weights(program, std::get<WinogradConvolution>(own), source, given, gradient,
-                            tensors.has_bias ? &tensors.bias_gradient : nullptr);
+    const Tensor* sums = tensors.has_bias ? &tensors.bias_gradient : nullptr;
+    std::visit([&](const auto& one) { append_backward_weights(program, one, source, given, gradient, sums); }, own);
     deliver(program, gradient, tensors.weights_gradient);
 }
 
