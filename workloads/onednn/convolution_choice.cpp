@@ -72,14 +72,21 @@ std::vector<Seconds> least_times(Program& program, std::size_t stages)
     return least;
 }
 
-/// The library's offers, and for Winograd's algorithm first of all this project's.
+/// This project's own for the shapes, by algorithm.
+struct Own {
+    std::optional<DirectConvolution> direct;
+    std::optional<WinogradConvolution> winograd;
+};
+
+/// The library's offers, its favourite first, and this project's: of Winograd's algorithm that is the first.
 template <class Pass>
-std::vector<Implementation<Pass>> with_own(const std::vector<Pass>& library, dnnl::algorithm algorithm,
-                                           const std::optional<WinogradConvolution>& own)
+std::vector<Implementation<Pass>> with_own(const std::vector<Pass>& library, dnnl::algorithm algorithm, const Own& own)
 {
+    const bool is_winograd = algorithm == dnnl::algorithm::convolution_winograd;
     std::vector<Implementation<Pass>> all;
-    if (own && algorithm == dnnl::algorithm::convolution_winograd) all.push_back({.own = own});
+    if (is_winograd && own.winograd) all.push_back({.own = own.winograd});
     for (const Pass& pass : library) all.push_back({.library = pass});
+    if (!is_winograd && own.direct) all.push_back({.own = own.direct});
     return all;
 }
 
@@ -90,22 +97,22 @@ class Chooser {
     {
     }
 
-    /// The implementation of the pass, of those that offers(algorithm) returns. Without edges, `auto` is as good as direct.
+    /// The implementation of the pass, of those that offers(algorithm) returns. Without edges, the library's favourite, which
+    /// says what edges it likes best; but its matrix product if that is asked for.
     template <class Offers>
     auto choose(const char* pass, const Offers& offers, const Edges* edges = nullptr) const
     {
         auto all = offers(dnnl::algorithm::convolution_direct);
         if (all.empty()) throw Error("oneDNN has no " + std::string(pass) + " pass of a convolution for " + shape());
-        const Algorithm wanted =
-            edges == nullptr && settings_.algorithm != Algorithm::gemm ? Algorithm::direct : settings_.algorithm;
-        if (wanted == Algorithm::direct) return all.front();
-        if (wanted == Algorithm::gemm) {
+        if (settings_.algorithm == Algorithm::gemm) {
             const auto found =
                 std::ranges::find_if(all, [](const auto& offer) { return algorithm_of(offer.name()) == "gemm"; });
             return found == all.end() ? all.front() : *found;
         }
+        if (edges == nullptr) return all.front();
         const auto winograd = offers(dnnl::algorithm::convolution_winograd);
-        if (wanted == Algorithm::winograd) return winograd.empty() ? all.front() : winograd.front();
+        if (settings_.algorithm == Algorithm::winograd && !winograd.empty()) return winograd.front();
+        if (settings_.algorithm != Algorithm::automatic) return direct(pass, all, *edges);
         all.insert(all.end(), winograd.begin(), winograd.end());
         return known_or_fastest(pass, all, *edges);
     }
@@ -123,8 +130,16 @@ class Chooser {
                (shapes_.bias.empty() ? "" : " bias") + (shapes_.relu ? " relu" : "");
     }
 
+    /// The library's favourite or this project's own. Where no choices are kept none is measured: own.
     template <class Pass>
-    Pass known_or_fastest(const char* pass, const std::vector<Pass>& offers, const Edges& edges) const
+    Pass direct(const std::string& pass, const std::vector<Pass>& offers, const Edges& edges) const
+    {
+        if (!offers.back().own || !settings_.choices) return offers.back().own ? offers.back() : offers.front();
+        return known_or_fastest(pass + ", direct", std::vector<Pass>{offers.front(), offers.back()}, edges);
+    }
+
+    template <class Pass>
+    Pass known_or_fastest(const std::string& pass, const std::vector<Pass>& offers, const Edges& edges) const
     {
         const Question asked{shape(), pass, std::string(traits(settings_.precision).name), settings_.threads,
                              convolution_library()};
@@ -168,14 +183,15 @@ class Chooser {
 
 std::string convolution_library()
 {
-    return library_version() + (winograd_lanes() == 0 ? "" : std::string(" + ") + winograd_implementation());
+    if (direct_lanes() == 0) return library_version();
+    return library_version() + " + " + winograd_implementation() + " + " + direct_implementation();
 }
 
 ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
                                      bool first)
 {
     const Chooser chooser(engine, shapes, settings);
-    const std::optional<WinogradConvolution> own = own_winograd(shapes, settings.threads);
+    const Own own{own_direct(shapes, settings.threads), own_winograd(shapes, settings.threads)};
     const auto forward = [&](dnnl::algorithm algorithm) {
         return with_own(forward_passes(engine, shapes, algorithm), algorithm, own);
     };

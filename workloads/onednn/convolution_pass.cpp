@@ -46,38 +46,39 @@ void append_library(Program& program, const BackwardWeightsPass& pass, const Con
     deliver(program, gradient, tensors.weights_gradient);
 }
 
-void append_own(Program& program, const WinogradConvolution& own, const ConvolutionTensors& tensors,
+void append_own(Program& program, const OwnConvolution& own, const ConvolutionTensors& tensors,
                 const ForwardPass& /*forward*/)
 {
-    const Tensor source = program.in_layout(tensors.source, winograd_map_layout(dims_of(tensors.source.desc())));
-    const Tensor weights = program.in_layout(tensors.weights, winograd_weights_layout(dims_of(tensors.weights.desc())));
-    const Tensor result = beside(program, tensors.result, winograd_map_layout(dims_of(tensors.result.desc())));
-    append_winograd_forward(program, own, source, weights, tensors.has_bias ? &tensors.bias : nullptr, result);
+    const Tensor source = program.in_layout(tensors.source, own_map_layout(dims_of(tensors.source.desc())));
+    const Tensor weights = program.in_layout(tensors.weights, own_weights_layout(dims_of(tensors.weights.desc())));
+    const Tensor result = beside(program, tensors.result, own_map_layout(dims_of(tensors.result.desc())));
+    const Tensor* bias = tensors.has_bias ? &tensors.bias : nullptr;
+    std::visit([&](const auto& one) { append_forward(program, one, source, weights, bias, result); }, own);
     deliver(program, result, tensors.result);
 }
 
-void append_own(Program& program, const WinogradConvolution& own, const ConvolutionTensors& tensors,
+void append_own(Program& program, const OwnConvolution& own, const ConvolutionTensors& tensors,
                 const BackwardDataPass& /*backward*/)
 {
     const Tensor given =
-        program.in_layout(tensors.result_gradient, winograd_map_layout(dims_of(tensors.result_gradient.desc())));
-    const Tensor weights = program.in_layout(tensors.weights, winograd_weights_layout(dims_of(tensors.weights.desc())));
+        program.in_layout(tensors.result_gradient, own_map_layout(dims_of(tensors.result_gradient.desc())));
+    const Tensor weights = program.in_layout(tensors.weights, own_weights_layout(dims_of(tensors.weights.desc())));
     const Tensor to_source =
-        beside(program, tensors.source_gradient, winograd_map_layout(dims_of(tensors.source_gradient.desc())));
-    append_winograd_backward_data(program, own, given, weights, to_source);
+        beside(program, tensors.source_gradient, own_map_layout(dims_of(tensors.source_gradient.desc())));
+    std::visit([&](const auto& one) { append_backward_data(program, one, given, weights, to_source); }, own);
     deliver(program, to_source, tensors.source_gradient);
 }
 
-void append_own(Program& program, const WinogradConvolution& own, const ConvolutionTensors& tensors,
+void append_own(Program& program, const OwnConvolution& own, const ConvolutionTensors& tensors,
                 const BackwardWeightsPass& /*backward*/)
 {
-    const Tensor source = program.in_layout(tensors.source, winograd_map_layout(dims_of(tensors.source.desc())));
+    const Tensor source = program.in_layout(tensors.source, own_map_layout(dims_of(tensors.source.desc())));
     const Tensor given =
-        program.in_layout(tensors.result_gradient, winograd_map_layout(dims_of(tensors.result_gradient.desc())));
+        program.in_layout(tensors.result_gradient, own_map_layout(dims_of(tensors.result_gradient.desc())));
     const Tensor gradient =
-        beside(program, tensors.weights_gradient, winograd_weights_layout(dims_of(tensors.weights_gradient.desc())));
-    append_winograd_backward_weights(program, own, source, given, gradient,
-                                     tensors.has_bias ? &tensors.bias_gradient : nullptr);
+        beside(program, tensors.weights_gradient, own_weights_layout(dims_of(tensors.weights_gradient.desc())));
+    const Tensor* sums = tensors.has_bias ? &tensors.bias_gradient : nullptr;
+    std::visit([&](const auto& one) { append_backward_weights(program, one, source, given, gradient, sums); }, own);
     deliver(program, gradient, tensors.weights_gradient);
 }
 

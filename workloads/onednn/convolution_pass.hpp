@@ -2,7 +2,7 @@
 // implementation that wants others pays for the reorders, in the step and when it is tried.
 #pragma once
 
-#include "workloads/onednn/convolution_winograd.hpp"
+#include "workloads/onednn/convolution_own.hpp"
 #include "workloads/onednn/program.hpp"
 
 #include <optional>
@@ -24,13 +24,13 @@ struct ConvolutionTensors {
     bool has_bias = false;
 };
 
-/// What computes a pass: a primitive of the library or, where `own` is set, Winograd's algorithm by this project.
+/// What computes a pass: a primitive of the library or, where `own` is set, a convolution of this project.
 template <class Pass>
 struct Implementation {
     Pass library{};
-    std::optional<WinogradConvolution> own{};
+    std::optional<OwnConvolution> own{};
 
-    std::string name() const { return own ? winograd_implementation() : library.impl_info_str(); }
+    std::string name() const { return own ? name_of(*own) : library.impl_info_str(); }
 };
 
 void append_pass(Program& program, const Implementation<ForwardPass>& pass, const ConvolutionTensors& tensors);

@@ -3,13 +3,6 @@
 namespace roof::onednn {
 namespace {
 
-using Tag = dnnl::memory::format_tag;
-
-Desc fp32(const Dims& dims, Tag tag)
-{
-    return {dims, dnnl::memory::data_type::f32, tag};
-}
-
 Tensor scratch_for(Program& program, WinogradPass pass, const WinogradConvolution& convolution)
 {
     const std::size_t numbers = winograd_scratch(pass, convolution.shape, convolution.threads);
@@ -39,18 +32,8 @@ bool offers_winograd(Precision precision)
     return (precision == Precision::fp32 && winograd_lanes() > 0) || library_offers_winograd(precision);
 }
 
-Desc winograd_map_layout(const Dims& dims)
-{
-    return fp32(dims, winograd_lanes() == 16 ? Tag::nChw16c : Tag::nChw8c);
-}
-
-Desc winograd_weights_layout(const Dims& dims)
-{
-    return fp32(dims, winograd_lanes() == 16 ? Tag::OIhw16i16o : Tag::OIhw8i8o);
-}
-
-void append_winograd_forward(Program& program, const WinogradConvolution& convolution, const Tensor& source,
-                             const Tensor& weights, const Tensor* bias, const Tensor& result)
+void append_forward(Program& program, const WinogradConvolution& convolution, const Tensor& source,
+                    const Tensor& weights, const Tensor* bias, const Tensor& result)
 {
     const Tensor scratch = scratch_for(program, WinogradPass::forward, convolution);
     std::vector<Tensor> used{source, weights, result, scratch};
@@ -64,8 +47,8 @@ void append_winograd_forward(Program& program, const WinogradConvolution& convol
         used, winograd_implementation());
 }
 
-void append_winograd_backward_data(Program& program, const WinogradConvolution& convolution,
-                                   const Tensor& result_gradient, const Tensor& weights, const Tensor& source_gradient)
+void append_backward_data(Program& program, const WinogradConvolution& convolution, const Tensor& result_gradient,
+                          const Tensor& weights, const Tensor& source_gradient)
 {
     const Tensor scratch = scratch_for(program, WinogradPass::backward_data, convolution);
     program.append(
@@ -76,9 +59,8 @@ void append_winograd_backward_data(Program& program, const WinogradConvolution& 
         {result_gradient, weights, source_gradient, scratch}, winograd_implementation());
 }
 
-void append_winograd_backward_weights(Program& program, const WinogradConvolution& convolution, const Tensor& source,
-                                      const Tensor& result_gradient, const Tensor& weights_gradient,
-                                      const Tensor* bias_gradient)
+void append_backward_weights(Program& program, const WinogradConvolution& convolution, const Tensor& source,
+                             const Tensor& result_gradient, const Tensor& weights_gradient, const Tensor* bias_gradient)
 {
     const Tensor scratch = scratch_for(program, WinogradPass::backward_weights, convolution);
     std::vector<Tensor> used{source, result_gradient, weights_gradient, scratch};

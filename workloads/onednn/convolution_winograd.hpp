@@ -22,17 +22,13 @@ std::optional<WinogradConvolution> own_winograd(const Convolution& shapes, int t
 /// Whether a Winograd convolution of this precision is to be had on this machine: this project's or the library's.
 bool offers_winograd(Precision precision);
 
-/// The layouts it reads and writes.
-Desc winograd_map_layout(const Dims& dims);
-Desc winograd_weights_layout(const Dims& dims);
-
-/// The tensors are in its layouts. `bias`: null if there is none.
-void append_winograd_forward(Program& program, const WinogradConvolution& convolution, const Tensor& source,
-                             const Tensor& weights, const Tensor* bias, const Tensor& result);
-void append_winograd_backward_data(Program& program, const WinogradConvolution& convolution,
-                                   const Tensor& result_gradient, const Tensor& weights, const Tensor& source_gradient);
-void append_winograd_backward_weights(Program& program, const WinogradConvolution& convolution, const Tensor& source,
-                                      const Tensor& result_gradient, const Tensor& weights_gradient,
-                                      const Tensor* bias_gradient);
+/// The tensors are in this project's layouts (convolution_own.hpp). `bias`: null if there is none.
+void append_forward(Program& program, const WinogradConvolution& convolution, const Tensor& source,
+                    const Tensor& weights, const Tensor* bias, const Tensor& result);
+void append_backward_data(Program& program, const WinogradConvolution& convolution, const Tensor& result_gradient,
+                          const Tensor& weights, const Tensor& source_gradient);
+void append_backward_weights(Program& program, const WinogradConvolution& convolution, const Tensor& source,
+                             const Tensor& result_gradient, const Tensor& weights_gradient,
+                             const Tensor* bias_gradient);
 
 }  // namespace roof::onednn

@@ -38,7 +38,7 @@ Flops executed_flops(const std::string& implementation, const model::Graph& grap
     const auto flops = [](long long multiply_adds) { return Flops{2.0 * static_cast<double>(multiply_adds)}; };
     if (const int tile = winograd_tile(implementation); tile > 0)
         return flops(model::winograd_multiply_adds(graph, layer, batch, tile, cut_tiles(implementation)));
-    if (!implementation.starts_with("jit")) return {};
+    if (!implementation.starts_with("jit") && !implementation.starts_with("roof:direct")) return {};
     return flops(model::work_of(graph, layer, batch, Precision::fp32).multiply_adds_unpadded);
 }
 

@@ -22,7 +22,7 @@ using engine::Question;
 using engine::weight_decay;
 
 /// How convolutions are computed. Where the library does not offer it for a shape, direct serves. `automatic`: each pass of
-/// each shape by what was the fastest of all when tried.
+/// each shape by what was the fastest of all when tried. `direct`: the faster of the library's and this project's own.
 enum class Algorithm { direct, winograd, gemm, automatic };
 
 /// Throws InputError naming the legal words: direct, winograd, gemm, auto.
@@ -37,7 +37,9 @@ struct Settings {
     /// statistics and the loss are fp32 always, and so are sums.
     Precision precision = Precision::fp32;
     Algorithm algorithm = Algorithm::direct;
-    std::shared_ptr<Choices> choices{};  ///< what `automatic` found before, and will find; null: it tries anew
+    /// What `automatic` and `direct` found before, and will find. Null: `automatic` tries anew, and `direct` is this project's
+    /// own where there is one.
+    std::shared_ptr<Choices> choices{};
     /// Those it trains with, each on a batch of its own; null: alone. With ranks every gradient is stored, in memory given from
     /// outside, and dropout decides as it would for these images in one large batch.
     std::shared_ptr<const parallel::Communicator> ranks{};

@@ -48,6 +48,14 @@ struct Lanes {
     {
         __builtin_memcpy(to, &from, sizeof from);
     }
+    /// Past the caches; `to` is aligned to the vector's size.
+    [[gnu::always_inline]] static void stream(const Floats& from, float* to)
+    {
+        if constexpr (lanes == 16)
+            __builtin_ia32_movntps512(to, from);
+        else
+            __builtin_ia32_movntps256(to, from);
+    }
     /// As narrow() does.
     [[gnu::always_inline]] static void store(const Floats& from, BFloat16* to)
     {

@@ -1,0 +1,31 @@
+// This project's own direct convolution (loops/direct/direct.hpp) as an implementation of a convolution's passes, beside those of
+// the library.
+#pragma once
+
+#include "workloads/onednn/dnnl.hpp"
+#include "workloads/onednn/loops/direct/direct.hpp"
+#include "workloads/onednn/program.hpp"
+
+#include <optional>
+
+namespace roof::onednn {
+
+struct DirectConvolution {
+    DirectShape shape;
+    bool relu = false;
+    int threads = 1;
+};
+
+/// None if the shapes are not such that it suits: fp32, full blocks of channels.
+std::optional<DirectConvolution> own_direct(const Convolution& shapes, int threads);
+
+/// The tensors are in this project's layouts (convolution_own.hpp). `bias`: null if there is none.
+void append_forward(Program& program, const DirectConvolution& convolution, const Tensor& source, const Tensor& weights,
+                    const Tensor* bias, const Tensor& result);
+void append_backward_data(Program& program, const DirectConvolution& convolution, const Tensor& result_gradient,
+                          const Tensor& weights, const Tensor& source_gradient);
+void append_backward_weights(Program& program, const DirectConvolution& convolution, const Tensor& source,
+                             const Tensor& result_gradient, const Tensor& weights_gradient,
+                             const Tensor* bias_gradient);
+
+}  // namespace roof::onednn

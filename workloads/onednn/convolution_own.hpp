@@ -1,0 +1,20 @@
+// The convolutions of this project's own, whichever the algorithm: they share their layouts.
+#pragma once
+
+#include "workloads/onednn/convolution_direct.hpp"
+#include "workloads/onednn/convolution_winograd.hpp"
+
+#include <string>
+#include <variant>
+
+namespace roof::onednn {
+
+using OwnConvolution = std::variant<DirectConvolution, WinogradConvolution>;
+
+std::string name_of(const OwnConvolution& convolution);
+
+/// The layouts they read and write: channels in blocks of a vector.
+Desc own_map_layout(const Dims& dims);
+Desc own_weights_layout(const Dims& dims);
+
+}  // namespace roof::onednn

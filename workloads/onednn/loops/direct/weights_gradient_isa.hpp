@@ -1,0 +1,77 @@
+// The loops of weights_gradient_loops.hpp as compiled for each instruction set, a source file each, and what they speak of.
+#pragma once
+
+#include "workloads/onednn/loops/direct/direct.hpp"
+#include "workloads/onednn/loops/winograd_tiles.hpp"
+
+#include <cstddef>
+
+namespace roof::onednn {
+
+/// A part of the batch's results, whose gradients and sources a first-level cache holds for a few blocks of channels.
+struct GradientPiece {
+    Range images, rows, columns;
+};
+
+/// A piece, some neighbouring blocks of outputs, and one of inputs.
+struct GradientStep {
+    GradientPiece piece;
+    Range outputs;
+    int input;
+};
+
+/// How many numbers it is in a tensor of maps from one place to the next.
+struct GradientStrides {
+    std::ptrdiff_t image, block, row, column;
+
+    std::ptrdiff_t at(int n, int channels, int down, int across) const
+    {
+        return n * image + channels * block + down * row + across * column;
+    }
+};
+
+/// A convolution as the loops of the weights' gradient see it.
+struct GradientShape {
+    GradientShape(const DirectShape& shape, int lanes);
+
+    /// Where a step begins in the source, and in the result.
+    std::ptrdiff_t source_of(const GradientStep& step) const
+    {
+        const GradientPiece& piece = step.piece;
+        return source.at(piece.images.begin, step.input, piece.rows.begin * of.stride, piece.columns.begin * of.stride);
+    }
+    std::ptrdiff_t result_of(const GradientStep& step) const
+    {
+        const GradientPiece& piece = step.piece;
+        return result.at(piece.images.begin, step.outputs.begin, piece.rows.begin, piece.columns.begin);
+    }
+
+    DirectShape of;
+    int rows, columns;  ///< of the result
+    int input_blocks, output_blocks;
+    int cell;  ///< numbers of the weights by one block of inputs and one of outputs
+    GradientStrides source, result;
+};
+
+/// Where a step's sums lie, and how far it is from one block of outputs to the next.
+struct GradientSums {
+    float* at;
+    std::ptrdiff_t block;
+    bool add = false;  ///< to what is there
+};
+
+struct WeightsGradientLoops {
+    const char* name;
+    int lanes;
+    int outputs;  ///< blocks that `products` takes, at most
+    /// A piece's part of the weights' gradient. Fetches what the next step needs.
+    void (*products)(const GradientShape& shape, const GradientStep& now, const GradientStep& next, const float* x,
+                     const float* dy, const GradientSums& sums);
+    /// Adds the results' gradients of a piece to sums[outputs].
+    void (*bias)(const GradientShape& shape, const GradientPiece& piece, Range outputs, const float* dy, float* sums);
+};
+
+extern const WeightsGradientLoops weights_gradient_avx2;
+extern const WeightsGradientLoops weights_gradient_avx512;
+
+}  // namespace roof::onednn
