@@ -1,6 +1,6 @@
 #include "workloads/onednn/loops/direct/frame.hpp"
 
-#include "workloads/onednn/loops/winograd_isa.hpp"
+#include "workloads/onednn/loops/pieces.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -27,7 +27,7 @@ DirectDistances DirectFrame::in_map(int blocks) const
 
 DirectDistances DirectFrame::in_frame(int rows, int blocks) const
 {
-    const std::size_t row = numbers(phases_ * columns_), block = winograd_apart(row * static_cast<std::size_t>(rows));
+    const std::size_t row = numbers(phases_ * columns_), block = odd_lines(row * static_cast<std::size_t>(rows));
     return {row, block, block * static_cast<std::size_t>(blocks)};
 }
 

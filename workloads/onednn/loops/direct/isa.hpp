@@ -1,7 +1,7 @@
 // The loops of tile_loops.hpp as compiled for each instruction set, a source file each, and what they speak of.
 #pragma once
 
-#include "workloads/onednn/loops/winograd_tiles.hpp"
+#include "workloads/onednn/loops/pieces.hpp"
 
 #include <cstddef>
 

@@ -1,7 +1,7 @@
 #include "workloads/onednn/loops/direct/maps.hpp"
 
 #include "workloads/onednn/loops/parallel.hpp"
-#include "workloads/onednn/loops/winograd_isa.hpp"
+#include "workloads/onednn/loops/pieces.hpp"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 #include "workloads/onednn/loops/direct/weights_gradient.hpp"
 
 #include "workloads/onednn/loops/parallel.hpp"
-#include "workloads/onednn/loops/winograd_isa.hpp"
+#include "workloads/onednn/loops/pieces.hpp"
 
 namespace roof::onednn {
 namespace {
@@ -136,12 +136,12 @@ GradientStep WeightsGradient::first_step(int unit) const
 
 std::size_t WeightsGradient::slot() const
 {
-    return winograd_apart(static_cast<std::size_t>(cells(region_outputs_ * region_inputs_)));
+    return odd_lines(static_cast<std::size_t>(cells(region_outputs_ * region_inputs_)));
 }
 
 std::size_t WeightsGradient::bias_slot() const
 {
-    return winograd_apart(static_cast<std::size_t>(shape_.of.outputs));
+    return odd_lines(static_cast<std::size_t>(shape_.of.outputs));
 }
 
 std::size_t WeightsGradient::scratch() const

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/onednn/loops/direct/direct.hpp"
-#include "workloads/onednn/loops/winograd_tiles.hpp"
+#include "workloads/onednn/loops/pieces.hpp"
 
 #include <cstddef>
 

@@ -2,17 +2,12 @@
 #pragma once
 
 #include "workloads/onednn/loops/linear/products.hpp"
+#include "workloads/onednn/loops/pieces.hpp"
 
 #include <cstddef>
 #include <span>
 
 namespace roof::onednn {
-
-/// From `begin` to before `end`: rows of the weights, or columns.
-struct Range {
-    int begin = 0;
-    int end = 0;
-};
 
 /// Each does its range of what the function of the same name in products.hpp does. All elements of a call are of one precision.
 struct LinearLoops {

@@ -41,7 +41,7 @@ struct WinogradPair {
 struct WinogradLoops {
     const char* name;
     int lanes;
-    /// u[wide block][point][input][wide], the points winograd_apart(), of these wide blocks of outputs alone.
+    /// u[wide block][point][input][wide], the points odd_lines(), of these wide blocks of outputs alone.
     void (*weights)(const WinogradShape& shape, const float* w, float* u, Range blocks);
     /// The same for the way back: outputs and inputs change places, and the window is turned over.
     void (*turned_weights)(const WinogradShape& shape, const float* w, float* u, Range blocks);
@@ -68,19 +68,5 @@ extern const WinogradLoops winograd_avx512;
 
 /// The widest of this machine; there must be some.
 const WinogradLoops& winograd_loops();
-
-/// Whole cache lines, an odd number of them: what lies a power of two apart shares few sets of a cache.
-constexpr std::size_t winograd_apart(std::size_t numbers)
-{
-    constexpr std::size_t line = 16;
-    return ((numbers + line - 1) / line | 1U) * line;
-}
-
-/// The size of pieces of nearly equal size, of which none exceeds `most`.
-constexpr int even_piece(int count, int most)
-{
-    const int pieces = (count + most - 1) / most;
-    return (count + pieces - 1) / pieces;
-}
 
 }  // namespace roof::onednn

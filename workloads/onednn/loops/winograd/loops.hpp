@@ -20,7 +20,7 @@ class WinogradLoopsFor {
     static void weights(const WinogradShape& shape, const float* w, float* u, Range blocks)
     {
         const int inner = shape.inputs / lanes;
-        const std::size_t apart = winograd_apart(std::size_t(shape.inputs) * wide);
+        const std::size_t apart = odd_lines(std::size_t(shape.inputs) * wide);
         for (int wide_block = blocks.begin; wide_block < blocks.end; ++wide_block) {
             float* slab = u + std::size_t(wide_block - blocks.begin) * points * apart;
             for (int half = 0; half < 2; ++half) {
@@ -38,7 +38,7 @@ class WinogradLoopsFor {
     {
         const int inner = shape.outputs / lanes;
         const int across = shape.inputs / lanes;
-        const std::size_t apart = winograd_apart(std::size_t(shape.outputs) * wide);
+        const std::size_t apart = odd_lines(std::size_t(shape.outputs) * wide);
         alignas(64) float turned[taps * lanes * lanes];
         for (int wide_block = blocks.begin; wide_block < blocks.end; ++wide_block) {
             float* slab = u + std::size_t(wide_block - blocks.begin) * points * apart;

@@ -54,21 +54,21 @@ int WinogradMaps::wide_blocks() const
 
 std::size_t WinogradMaps::slab() const
 {
-    return points * winograd_apart(static_cast<std::size_t>(from_ * 2 * loops_.lanes));
+    return points * odd_lines(static_cast<std::size_t>(from_ * 2 * loops_.lanes));
 }
 
 WinogradSpread WinogradMaps::spread(int tiles) const
 {
     const auto lanes = static_cast<std::size_t>(loops_.lanes);
     const auto count = static_cast<std::size_t>(tiles);
-    return {.point = winograd_apart(count * static_cast<std::size_t>(from_)), .block = count * lanes, .tile = lanes};
+    return {.point = odd_lines(count * static_cast<std::size_t>(from_)), .block = count * lanes, .tile = lanes};
 }
 
 WinogradSpread WinogradMaps::sums_spread(int tiles) const
 {
     const auto wide = static_cast<std::size_t>(2 * loops_.lanes);
     const auto count = static_cast<std::size_t>(tiles);
-    return {.point = winograd_apart(count * wide * static_cast<std::size_t>(group_)),
+    return {.point = odd_lines(count * wide * static_cast<std::size_t>(group_)),
             .block = count * wide,
             .tile = wide,
             .paired = true};

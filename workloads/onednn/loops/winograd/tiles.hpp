@@ -5,7 +5,7 @@
 //   need a point stand together.
 #pragma once
 
-#include "workloads/onednn/loops/linear/isa.hpp"
+#include "workloads/onednn/loops/pieces.hpp"
 
 #include <array>
 
@@ -14,19 +14,6 @@ namespace roof::onednn {
 inline constexpr int winograd_tile = 4;
 inline constexpr int winograd_span = winograd_tile + 2;
 inline constexpr int winograd_points = winograd_span * winograd_span;
-
-/// A thread's part of `count` things.
-constexpr Range share_of(int count, int thread, int threads)
-{
-    return {static_cast<int>(1LL * count * thread / threads), static_cast<int>(1LL * count * (thread + 1) / threads)};
-}
-
-constexpr Range common(const Range& one, const Range& other)
-{
-    const int begin = one.begin > other.begin ? one.begin : other.begin;
-    const int end = one.end < other.end ? one.end : other.end;
-    return {begin, end > begin ? end : begin};
-}
 
 /// Of a tile's results: where they begin, and how many there are each way.
 struct WinogradPlace {

@@ -29,13 +29,13 @@ WinogradWeights::WinogradWeights(const WinogradLoops& loops, const WinogradShape
     piece_ =
         is_at_once ? tiles_.count() : even_piece(tiles_.count(), all_sums > small_sums ? 2 * few_tiles : few_tiles);
     const auto blocks = static_cast<std::size_t>(input_blocks()) * static_cast<std::size_t>(wide_blocks());
-    apart_ = winograd_apart(cell() * (at_once() ? group : blocks));
+    apart_ = odd_lines(cell() * (at_once() ? group : blocks));
 
     const auto team = static_cast<std::size_t>(threads);
     maps_ = points * spread(piece_, shape.inputs, lanes_).point;
     gradients_ = points * spread(piece_, shape.outputs, 2 * lanes_).point;
     sums_ = points * apart_ * (at_once() ? team : 1);
-    bias_sums_ = winograd_apart(static_cast<std::size_t>(shape.outputs)) * team;
+    bias_sums_ = odd_lines(static_cast<std::size_t>(shape.outputs)) * team;
 }
 
 std::size_t WinogradWeights::scratch() const
@@ -52,7 +52,7 @@ WinogradSpread WinogradWeights::spread(int tiles, int channels, int wide) const
 {
     const auto count = static_cast<std::size_t>(tiles);
     const auto tile = static_cast<std::size_t>(wide);
-    return {.point = winograd_apart(count * static_cast<std::size_t>(channels)),
+    return {.point = odd_lines(count * static_cast<std::size_t>(channels)),
             .block = count * tile,
             .tile = tile,
             .paired = wide > lanes_};
