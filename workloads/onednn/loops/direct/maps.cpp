@@ -158,6 +158,7 @@ int DirectMaps::tiles_in(const Strip& strip) const
     int tiles = 0;
     const int most = loops_.pixels / strip.images;
     for (const DirectClass& down : down_.classes) {
+        if (down.taps.begin() == down.taps.end()) continue;
         const Range rows = common(strip.rows, {0, down.count});
         for (const DirectClass& across : across_.classes)
             tiles += (rows.end - rows.begin) * ((across.count + most - 1) / most);
@@ -206,6 +207,10 @@ void DirectMaps::compute(const Job& job, const Strip& strip, const Strip& next, 
     for (int index = strip.rows.begin; index < strip.rows.end; ++index) {
         for (const DirectClass& down : down_.classes) {
             if (index >= down.count) continue;
+            if (down.taps.begin() == down.taps.end()) {
+                clear_row(job, strip, down.first + index * down_.step);
+                continue;
+            }
             Row row{job,
                     strip,
                     down,
@@ -217,6 +222,17 @@ void DirectMaps::compute(const Job& job, const Strip& strip, const Strip& next, 
             for (const DirectClass& across : across_.classes) compute(row, across);
             ahead = row.ahead;
         }
+    }
+}
+
+/// That no window of the forward pass has touched.
+void DirectMaps::clear_row(const Job& job, const Strip& strip, int row) const
+{
+    if (strip.blocks.begin > 0) return;
+    const std::size_t numbers = size(across_.result * loops_.lanes);
+    for (int image = strip.image; image < strip.image + strip.images; ++image) {
+        for (int block = 2 * strip.pairs.begin; block < 2 * strip.pairs.end; ++block)
+            std::fill_n(job.result + numbers * size((image * to_ + block) * down_.result + row), numbers, 0.0F);
     }
 }
 

@@ -38,6 +38,7 @@ class DirectMaps {
     DirectAhead ahead_of(const Job& job, const Strip& strip, const Strip& next) const;
     void fill(const Job& job, const Strip& strip, float* frame) const;
     void compute(const Job& job, const Strip& strip, const Strip& next, float* frame) const;
+    void clear_row(const Job& job, const Strip& strip, int row) const;
     void compute(Row& row, const DirectClass& across) const;
     /// The taps that these results meet; how many.
     int taps_of(const Row& row, const DirectClass& across, Range columns, DirectTap* taps) const;
