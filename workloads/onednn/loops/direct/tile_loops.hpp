@@ -23,14 +23,14 @@ class DirectLoopsFor {
             step == 2 ? tile_of<1, 2, pixels>(tile, columns) : tile_of<1, 1, pixels>(tile, columns);
     }
 
-    static void turn(const float* weights, int outputs, int inputs, int taps, Range blocks, float* turned)
+    static void turn(const float* weights, int inputs, int taps, Range of_inputs, Range of_outputs, float* turned)
     {
         constexpr int square = lanes * lanes;
-        for (int block = blocks.begin; block < blocks.end; ++block) {
-            const int input = block / outputs, output = block % outputs;
-            const float* from = weights + (std::size_t(output) * inputs + input) * taps * square;
-            float* to = turned + std::size_t(block) * taps * square;
-            for (int tap = 0; tap < taps; ++tap) Lane::transpose(from + tap * square, to + tap * square);
+        for (int input = of_inputs.begin; input < of_inputs.end; ++input) {
+            for (int output = of_outputs.begin; output < of_outputs.end; ++output) {
+                const float* from = weights + (std::size_t(output) * inputs + input) * taps * square;
+                for (int tap = 0; tap < taps; ++tap, turned += square) Lane::transpose(from + tap * square, turned);
+            }
         }
     }
 
