@@ -5,7 +5,7 @@
 #include "workloads/engine/choices.hpp"
 #include "workloads/model/work.hpp"
 #include "workloads/onednn/convolution_choice.hpp"
-#include "workloads/onednn/convolution_winograd.hpp"
+#include "workloads/onednn/convolution_own.hpp"
 #include "workloads/onednn/executed.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/onednn/train_bench.hpp"
@@ -55,11 +55,13 @@ TEST_CASE("Executed FLOPs follow from the implementation's name")
     CHECK(executed_flops("roof:wino_4x3:avx512", net, 2, 2).value ==
           2.0 * 2 * 22 * 22 * 32 * 32);  // 14 = 4 + 4 + 4 + 2
     CHECK(executed_flops("jit:avx512_core", net, 2, 2).value == 2.0 * static_cast<double>(body.multiply_adds_unpadded));
+    CHECK(executed_flops("roof:direct:avx512", net, 2, 2) == executed_flops("jit:avx512_core", net, 2, 2));
     CHECK(executed_flops("x64:gemm:jit", net, 2, 2).value == 0);
     CHECK(executed_flops("ref:any", net, 2, 2).value == 0);
     CHECK(algorithm_of("jit_wino_4x3:avx512_core") == "winograd");
     CHECK(algorithm_of("x64:gemm:jit") == "gemm");
     CHECK(algorithm_of("jit_1x1:avx512_core") == "direct");
+    CHECK(algorithm_of("roof:direct:avx512") == "direct");
 }
 
 TEST_CASE("Winograd computes the convolutions it can, direct the rest, and the parts say so")
@@ -76,6 +78,26 @@ TEST_CASE("Winograd computes the convolutions it can, direct the rest, and the p
         CHECK(find(direct, "body", phase).work.executed > body.work.executed);
         CHECK_THAT(find(parts, "stem", phase).implementation, !Catch::Contains("wino"));
     }
+}
+
+TEST_CASE("Direct convolutions are this project's own, or the faster of its and the library's where choices are kept")
+{
+    if (direct_lanes() == 0) return;
+    const auto of_body = [](const std::shared_ptr<Choices>& choices) {
+        return find(parts_of(Algorithm::direct, choices), "body", Phase::forward).implementation;
+    };
+    CHECK_THAT(of_body(nullptr), Catch::Contains(direct_implementation()));
+    CHECK_THAT(find(parts_of(Algorithm::direct), "stem", Phase::forward).implementation, !Catch::Contains("roof"));
+
+    Question asked = question;
+    asked.pass = "forward, direct";
+    const auto tried = std::make_shared<Choices>(), known = std::make_shared<Choices>();
+    const std::string found = of_body(tried);
+    REQUIRE(tried->find(asked));
+    CHECK_THAT(found, Catch::Contains(*tried->find(asked)));
+    CHECK_FALSE(tried->find(question));  // which `auto` asks, of more
+    known->remember(asked, direct_implementation(), Seconds{1});
+    CHECK_THAT(of_body(known), Catch::Contains(direct_implementation()));
 }
 
 TEST_CASE("The implicit matrix product is there when asked for")

@@ -49,8 +49,9 @@ struct DirectLoops {
     int pixels;  ///< results that a tile has at most, in all its images
     /// `step`: 1 or 2, columns from the source of one result to that of the next.
     void (*tile)(const DirectTile& tile, int images, int columns, int step);
-    /// Of these blocks of weights, each window * window squares, inputs and outputs change places: of the squares and in them.
-    void (*turn)(const float* weights, int outputs, int inputs, int taps, Range blocks, float* turned);
+    /// turned[input][output][tap] of these blocks of inputs and outputs: squares whose inputs and outputs change places, from
+    /// weights[output][input][tap], of which `inputs` blocks stand in a row.
+    void (*turn)(const float* weights, int inputs, int taps, Range of_inputs, Range of_outputs, float* turned);
 };
 
 extern const DirectLoops direct_avx2;

@@ -32,7 +32,8 @@ DirectAxis axis_of(DirectPass pass, const DirectShape& shape, int length)
 
 struct DirectMaps::Job {
     const float* source;
-    const float* weights;  ///< [outputs / lanes][inputs / lanes][window][window][lanes][lanes], of this pass
+    const float* weights;
+    const float* turned;  ///< of the group and chunk at hand; null: `weights` serve as they are
     const float* bias;
     bool relu;
     float* result;
@@ -91,37 +92,44 @@ std::size_t DirectMaps::weights_of_block() const
 
 std::size_t DirectMaps::turned() const
 {
-    return pass_ == DirectPass::forward ? 0 : weights_of_block() * size(from_) * size(to_);
+    return pass_ == DirectPass::forward ? 0 : weights_of_block() * size(2 * pairs_ * chunk_);
 }
 
-std::size_t DirectMaps::frames() const
+std::size_t DirectMaps::frame() const
 {
     return frame_.is_needed() ? frame_.in_frame(down_.span(rows_), chunk_).image * size(images_) : 0;
 }
 
 std::size_t DirectMaps::scratch() const
 {
-    return turned() + frames() * size(threads_);
+    return (turned() + frame()) * size(threads_);
 }
 
 void DirectMaps::run(const float* source, const float* weights, const float* bias, bool relu, float* result,
                      float* scratch) const
 {
-    const Job job{source, turned() > 0 ? scratch : weights, bias, relu, result};
+    const Job job{source, weights, nullptr, bias, relu, result};
 #pragma omp parallel num_threads(threads_)
     {
         const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-        if (turned() > 0) {
-            loops_.turn(weights, from_, to_, window_ * window_, share_of(from_ * to_, thread, threads), scratch);
-#pragma omp barrier
+        work_off(job, share_of(groups_ * units_of_group(), thread, threads),
+                 scratch + (turned() + frame()) * size(thread));
+    }
+}
+
+void DirectMaps::work_off(Job job, Range mine, float* scratch) const
+{
+    Strip strip = strip_at(mine.begin, mine.end, 0), next = strip;
+    int pair = -1, block = -1;  // of the weights that are turned
+    for (bool more = mine.begin < mine.end; more; strip = next) {
+        if (turned() > 0 && (strip.pairs.begin != pair || strip.blocks.begin != block)) {
+            pair = strip.pairs.begin;
+            block = strip.blocks.begin;
+            loops_.turn(job.weights, to_, window_ * window_, {2 * pair, 2 * strip.pairs.end}, strip.blocks, scratch);
+            job.turned = scratch;
         }
-        const Range mine = share_of(groups_ * units_of_group(), thread, threads);
-        Strip next = strip_at(mine.begin, mine.end, 0);
-        for (bool more = mine.begin < mine.end; more;) {
-            const Strip strip = next;
-            more = advance(mine, next);
-            compute(job, strip, next, scratch + turned() + frames() * size(thread));
-        }
+        more = advance(mine, next);
+        compute(job, strip, next, scratch + turned());
     }
 }
 
@@ -158,6 +166,7 @@ int DirectMaps::tiles_in(const Strip& strip) const
     int tiles = 0;
     const int most = loops_.pixels / strip.images;
     for (const DirectClass& down : down_.classes) {
+        if (down.taps.begin() == down.taps.end()) continue;
         const Range rows = common(strip.rows, {0, down.count});
         for (const DirectClass& across : across_.classes)
             tiles += (rows.end - rows.begin) * ((across.count + most - 1) / most);
@@ -206,6 +215,10 @@ void DirectMaps::compute(const Job& job, const Strip& strip, const Strip& next, 
     for (int index = strip.rows.begin; index < strip.rows.end; ++index) {
         for (const DirectClass& down : down_.classes) {
             if (index >= down.count) continue;
+            if (down.taps.begin() == down.taps.end()) {
+                clear_row(job, strip, down.first + index * down_.step);
+                continue;
+            }
             Row row{job,
                     strip,
                     down,
@@ -217,6 +230,17 @@ void DirectMaps::compute(const Job& job, const Strip& strip, const Strip& next, 
             for (const DirectClass& across : across_.classes) compute(row, across);
             ahead = row.ahead;
         }
+    }
+}
+
+/// That no window of the forward pass has touched.
+void DirectMaps::clear_row(const Job& job, const Strip& strip, int row) const
+{
+    if (strip.blocks.begin > 0) return;
+    const std::size_t numbers = size(across_.result * loops_.lanes);
+    for (int image = strip.image; image < strip.image + strip.images; ++image) {
+        for (int block = 2 * strip.pairs.begin; block < 2 * strip.pairs.end; ++block)
+            std::fill_n(job.result + numbers * size((image * to_ + block) * down_.result + row), numbers, 0.0F);
     }
 }
 
@@ -267,16 +291,19 @@ DirectTile DirectMaps::tile_of(const Row& row, const DirectClass& across, int co
     const Strip& strip = row.strip;
     const std::size_t lanes = size(loops_.lanes), result_row = size(across_.result) * lanes;
     const std::size_t result_block = result_row * size(down_.result), result_image = result_block * size(to_);
-    const int first_output = 2 * strip.pairs.begin;
+    const int first_output = 2 * strip.pairs.begin, blocks = strip.blocks.end - strip.blocks.begin;
+    const float* turned = row.job.turned;
     return {.source = row.source,
             .source_block = row.apart.block,
             .source_image = row.apart.image,
-            .weights = row.job.weights + size(first_output * from_ + strip.blocks.begin) * weights_of_block(),
+            .weights = turned != nullptr
+                           ? turned
+                           : row.job.weights + weights_of_block() * size(first_output * from_ + strip.blocks.begin),
             .weights_block = weights_of_block(),
-            .weights_result = size(from_) * weights_of_block(),
+            .weights_result = weights_of_block() * size(turned != nullptr ? blocks : from_),
             .taps = nullptr,
             .tap_count = 0,
-            .blocks = strip.blocks.end - strip.blocks.begin,
+            .blocks = blocks,
             .result = row.job.result + result_image * size(strip.image) + result_block * size(first_output) +
                       result_row * size(row.down.first + row.index * down_.step) +
                       lanes * size(across.first + column * across_.step),

@@ -1,6 +1,6 @@
 // The passes from one map to another, forward and backward to the source, as shared among threads. The work is rows of results,
 // times groups of output channels whose weights a core's L2 holds: a thread takes a stretch of it, group after group, and within
-// a group strips of rows whose source the L2 holds too. While it computes one strip, the source of the next is fetched.
+// a group strips of rows whose source the L2 holds too. Backward, it turns a group's weights first. While it computes one strip, the source of the next is fetched.
 #pragma once
 
 #include "workloads/onednn/loops/direct/frame.hpp"
@@ -26,8 +26,8 @@ class DirectMaps {
     int image_units() const { return (batch_ + images_ - 1) / images_; }
     int units_of_group() const { return image_units() * down_.most(); }
     std::size_t weights_of_block() const;
-    std::size_t turned() const;  ///< numbers of scratch of all threads
-    std::size_t frames() const;  ///< and of each
+    std::size_t turned() const;  ///< numbers of scratch of each thread: for weights
+    std::size_t frame() const;   ///< and for the source
     void choose_sizes();
 
     Strip strip_at(int unit, int end, int block) const;
@@ -36,8 +36,10 @@ class DirectMaps {
     int tiles_in(const Strip& strip) const;
     const float* source_of(const float* source, const Strip& strip) const;
     DirectAhead ahead_of(const Job& job, const Strip& strip, const Strip& next) const;
+    void work_off(Job job, Range mine, float* scratch) const;
     void fill(const Job& job, const Strip& strip, float* frame) const;
     void compute(const Job& job, const Strip& strip, const Strip& next, float* frame) const;
+    void clear_row(const Job& job, const Strip& strip, int row) const;
     void compute(Row& row, const DirectClass& across) const;
     /// The taps that these results meet; how many.
     int taps_of(const Row& row, const DirectClass& across, Range columns, DirectTap* taps) const;

@@ -23,14 +23,14 @@ class DirectLoopsFor {
             step == 2 ? tile_of<1, 2, pixels>(tile, columns) : tile_of<1, 1, pixels>(tile, columns);
     }
 
-    static void turn(const float* weights, int outputs, int inputs, int taps, Range blocks, float* turned)
+    static void turn(const float* weights, int inputs, int taps, Range of_inputs, Range of_outputs, float* turned)
     {
         constexpr int square = lanes * lanes;
-        for (int block = blocks.begin; block < blocks.end; ++block) {
-            const int input = block / outputs, output = block % outputs;
-            const float* from = weights + (std::size_t(output) * inputs + input) * taps * square;
-            float* to = turned + std::size_t(block) * taps * square;
-            for (int tap = 0; tap < taps; ++tap) Lane::transpose(from + tap * square, to + tap * square);
+        for (int input = of_inputs.begin; input < of_inputs.end; ++input) {
+            for (int output = of_outputs.begin; output < of_outputs.end; ++output) {
+                const float* from = weights + (std::size_t(output) * inputs + input) * taps * square;
+                for (int tap = 0; tap < taps; ++tap, turned += square) Lane::transpose(from + tap * square, turned);
+            }
         }
     }
 
@@ -55,21 +55,23 @@ class DirectLoopsFor {
         Floats sum[images * columns][2];
         begin<images, columns>(tile, sum);
         int fetched = 0;
+        // Such that all are on their way before the last products.
         const int at_once = images * columns / (tile.blocks * tile.tap_count + 1) + 1;
         for (int block = 0; block < tile.blocks; ++block) {
             const float* source = tile.source + block * tile.source_block;
             const float* weights = tile.weights + block * tile.weights_block;
             fetch_ahead<images>(tile.ahead, block);
+            if (tile.tap_count == 1) fetch_block<images, step, columns>(tile, source + tile.source_block);
             for (const DirectTap* tap = tile.taps; tap != tile.taps + tile.tap_count; ++tap) {
                 fetched = fetch_results<images, columns>(tile, fetched, at_once);
                 const float* from = source + tap->source;
-                const float* left = weights + tap->weights;
+                const float* factors = weights + tap->weights;
                 if (columns > 1 && tap->edge == DirectEdge::first)
-                    products<images, step, columns, 1, columns>(tile, from, left, sum);
+                    products<images, step, columns, 1, columns>(tile, from, factors, sum);
                 else if (columns > 1 && tap->edge == DirectEdge::last)
-                    products<images, step, columns, 0, columns - 1>(tile, from, left, sum);
+                    products<images, step, columns, 0, columns - 1>(tile, from, factors, sum);
                 else
-                    products<images, step, columns, 0, columns>(tile, from, left, sum);
+                    products<images, step, columns, 0, columns>(tile, from, factors, sum);
             }
         }
         end<images, columns>(tile, sum);
@@ -137,6 +139,18 @@ class DirectLoopsFor {
 #pragma GCC unroll 2
             for (int image = 0; image < images; ++image)
                 __builtin_prefetch(from + image * ahead.image + i * line, 0, 2);
+        }
+    }
+
+    /// Of a block of input channels, what the only tap takes: used once, it is not waited for then.
+    template <int images, int step, int columns>
+    [[gnu::always_inline]] static void fetch_block(const DirectTile& tile, const float* source)
+    {
+#pragma GCC unroll 2
+        for (int image = 0; image < images; ++image) {
+#pragma GCC unroll 16
+            for (int column = 0; column < columns; ++column)
+                __builtin_prefetch(source + tile.taps->source + image * tile.source_image + column * step * lanes);
         }
     }
 
