@@ -1,5 +1,6 @@
 #include "workloads/onednn/loops/direct/weights_gradient.hpp"
 
+#include "workloads/onednn/loops/direct/weights_gradient_pairs.hpp"
 #include "workloads/onednn/loops/parallel.hpp"
 #include "workloads/onednn/loops/winograd_isa.hpp"
 
@@ -20,20 +21,16 @@ constexpr int pieces_of(int count, int most)
     return (count + most - 1) / most;
 }
 
-constexpr int length(const Range& range)
-{
-    return range.end - range.begin;
-}
-
 constexpr Range piece_of(const Range& whole, int most, int index)
 {
     const Range piece = share_of(length(whole), index, pieces_of(length(whole), most));
     return {whole.begin + piece.begin, whole.begin + piece.end};
 }
 
-/// Rows of pixels that no window joins are one.
-DirectShape flattened(DirectShape shape)
+/// As many images as the loops see, and rows of pixels that no window joins are one.
+DirectShape seen_by(const WeightsGradientLoops& loops, DirectShape shape)
 {
+    shape.batch = pieces_of(shape.batch, loops.images);
     if (shape.window != 1 || shape.stride != 1 || shape.padding != 0) return shape;
     shape.width *= shape.height;
     shape.height = 1;
@@ -53,6 +50,22 @@ void direct_backward_weights(const DirectShape& shape, const float* x, const flo
     WeightsGradient(widest(), shape, threads).run(x, dy, dw, db, scratch);
 }
 
+bool has_direct_weights_bf16()
+{
+    return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16");
+}
+
+std::size_t direct_weights_scratch_bf16(const DirectShape& shape, int threads)
+{
+    return WeightsGradient(weights_gradient_bf16, shape, threads).scratch();
+}
+
+void direct_backward_weights(const DirectShape& shape, const BFloat16* x, const BFloat16* dy, float* dw, float* db,
+                             float* scratch, int threads)
+{
+    WeightsGradient(weights_gradient_bf16, shape, threads).run(x, dy, dw, db, scratch);
+}
+
 GradientShape::GradientShape(const DirectShape& shape, int lanes)
     : of(shape),
       rows(shape.result_height()),
@@ -70,12 +83,12 @@ GradientShape::GradientShape(const DirectShape& shape, int lanes)
 }
 
 WeightsGradient::WeightsGradient(const WeightsGradientLoops& loops, const DirectShape& shape, int threads)
-    : loops_(loops), shape_(flattened(shape), loops.lanes), threads_(threads)
+    : loops_(loops), shape_(seen_by(loops, shape), loops.lanes), batch_(shape.batch), threads_(threads)
 {
     const int rows = shape_.rows, columns = shape_.columns;
     piece_columns_ = std::min(columns, of_l1);
     piece_rows_ = std::clamp(of_l1 / columns, 1, rows);
-    piece_images_ = std::clamp(of_l1 / (rows * columns), 1, shape.batch);
+    piece_images_ = std::clamp(of_l1 / (rows * columns), 1, shape_.of.batch);
     choose_region();
 }
 
@@ -144,9 +157,39 @@ std::size_t WeightsGradient::bias_slot() const
     return winograd_apart(static_cast<std::size_t>(shape_.of.outputs));
 }
 
+/// At least as much as any piece and region need.
+std::size_t WeightsGradient::x_slot() const
+{
+    if (loops_.images == 1) return 0;
+    const DirectShape& of = shape_.of;
+    const auto extent = [&](int results, int all) { return std::min(all, (results - 1) * of.stride + of.window); };
+    const GradientWindow most{{0, piece_images_},
+                              {0, region_inputs_},
+                              {0, extent(piece_rows_, of.height)},
+                              {0, extent(piece_columns_, of.width)}};
+    return winograd_apart(most.numbers(loops_.lanes));
+}
+
+std::size_t WeightsGradient::dy_slot() const
+{
+    if (loops_.images == 1) return 0;
+    const GradientWindow most{{0, piece_images_}, {0, region_outputs_}, {0, piece_rows_}, {0, piece_columns_}};
+    return winograd_apart(most.numbers(loops_.lanes));
+}
+
 std::size_t WeightsGradient::scratch() const
 {
-    return (slot() + bias_slot()) * static_cast<std::size_t>(threads_);
+    return (slot() + bias_slot() + x_slot() + dy_slot()) * static_cast<std::size_t>(threads_);
+}
+
+WeightsGradient::Scratch WeightsGradient::part(float* scratch, std::size_t thread) const
+{
+    const auto team = static_cast<std::size_t>(threads_);
+    float* const biases = scratch + slot() * team;
+    float* const sources = biases + bias_slot() * team;
+    float* const results = sources + x_slot() * team;
+    return {scratch + slot() * thread, biases + bias_slot() * thread, sources + x_slot() * thread,
+            results + dy_slot() * thread};
 }
 
 GradientSums WeightsGradient::in_weights(const Region& region, float* dw) const
@@ -160,41 +203,64 @@ GradientSums WeightsGradient::in_slot(const Region& region, float* slot) const
     return {.at = slot, .block = cells(length(region.inputs))};
 }
 
-void WeightsGradient::add_products(const Region& of, const GradientStep& first, const GradientStep& after,
-                                   const Maps& maps, const GradientSums& sums) const
+void WeightsGradient::add_products(const Region& of, const GradientStep& first, const View& view,
+                                   const GradientSums& sums) const
 {
     const int groups = pieces_of(length(of.outputs), loops_.outputs);
     GradientStep now = first;
     for (int group = 1; group <= groups; ++group) {
         float* const row = sums.at + (now.outputs.begin - of.outputs.begin) * sums.block;
         const GradientStep next_group =
-            group == groups ? after
+            group == groups ? view.after
                             : GradientStep{now.piece, piece_of(of.outputs, loops_.outputs, group), of.inputs.begin};
         while (now.input < of.inputs.end) {
             GradientStep next = now;
             ++next.input;
             const GradientSums to{row + cells(now.input - of.inputs.begin), sums.block, sums.add};
-            loops_.products(shape_, now, next.input < of.inputs.end ? next : next_group, maps.x, maps.dy, to);
+            loops_.products(view.shape, now, next.input < of.inputs.end ? next : next_group, view.maps.x, view.maps.dy,
+                            to);
             now = next;
         }
         now = next_group;
     }
 }
 
-void WeightsGradient::run_units(Range mine, const Maps& maps, float* dw, float* slot, float* bias) const
+WeightsGradient::View WeightsGradient::view(const Region& /*of*/, const GradientStep& /*first*/,
+                                            const GradientStep& next, const Maps<float>& maps,
+                                            const Scratch& /*scratch*/) const
+{
+    return {shape_, maps, next};
+}
+
+WeightsGradient::View WeightsGradient::view(const Region& of, const GradientStep& first, const GradientStep& /*next*/,
+                                            const Maps<BFloat16>& maps, const Scratch& scratch) const
+{
+    View paired{shape_, {scratch.x, scratch.dy}, first};
+    const GradientWindow source = source_window(shape_.of, first.piece, of.inputs);
+    paired.shape.source = pair_images(maps.x, shape_.source, batch_, source, scratch.x);
+    const GradientWindow result = result_window(first.piece, of.outputs);
+    paired.shape.result = pair_images(maps.dy, shape_.result, batch_, result, scratch.dy);
+    return paired;
+}
+
+template <class Element>
+void WeightsGradient::run_units(Range mine, const Maps<Element>& maps, float* dw, const Scratch& scratch,
+                                bool has_bias) const
 {
     if (mine.begin == mine.end) return;
-    GradientStep step = first_step(mine.begin);
+    GradientStep first = first_step(mine.begin);
     for (int unit = mine.begin; unit < mine.end; ++unit) {
         const Region now = region(unit);
         const int index = unit % pieces();
         const bool is_begun_here = unit - index >= mine.begin;
-        GradientSums sums = is_begun_here ? in_weights(now, dw) : in_slot(now, slot);
+        GradientSums sums = is_begun_here ? in_weights(now, dw) : in_slot(now, scratch.slot);
         sums.add = index > 0 && unit > mine.begin;
         const GradientStep next = first_step(std::min(unit + 1, mine.end - 1));
-        add_products(now, step, next, maps, sums);
-        if (bias != nullptr && now.inputs.begin == 0) loops_.bias(shape_, step.piece, now.outputs, maps.dy, bias);
-        step = next;
+        const View seen = view(now, first, next, maps, scratch);
+        add_products(now, first, seen, sums);
+        if (has_bias && now.inputs.begin == 0)
+            loops_.bias(seen.shape, first.piece, now.outputs, seen.maps.dy, scratch.bias);
+        first = next;
     }
 }
 
@@ -216,17 +282,17 @@ void WeightsGradient::add_slots(int thread, int threads, float* dw, const float*
     }
 }
 
-void WeightsGradient::run(const float* x, const float* dy, float* dw, float* db, float* scratch) const
+template <class Element>
+void WeightsGradient::run(const Element* x, const Element* dy, float* dw, float* db, float* scratch) const
 {
     const auto team = static_cast<std::size_t>(threads_);
-    float* const bias = scratch + slot() * team;
+    float* const bias = part(scratch, 0).bias;
     std::fill_n(bias, bias_slot() * team, 0.0F);
 #pragma omp parallel num_threads(threads_)
     {
         const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-        const auto index = static_cast<std::size_t>(thread);
-        run_units(units(thread, threads), {x, dy}, dw, scratch + slot() * index,
-                  db == nullptr ? nullptr : bias + bias_slot() * index);
+        const Scratch own = part(scratch, static_cast<std::size_t>(thread));
+        run_units(units(thread, threads), Maps<Element>{x, dy}, dw, own, db != nullptr);
 #pragma omp barrier
         add_slots(thread, threads, dw, scratch);
     }
@@ -236,5 +302,8 @@ void WeightsGradient::run(const float* x, const float* dy, float* dw, float* db,
             db[o] += bias[bias_slot() * thread + static_cast<std::size_t>(o)];
     }
 }
+
+template void WeightsGradient::run(const float*, const float*, float*, float*, float*) const;
+template void WeightsGradient::run(const BFloat16*, const BFloat16*, float*, float*, float*) const;
 
 }  // namespace roof::onednn

@@ -13,6 +13,12 @@ std::size_t direct_weights_scratch(const DirectShape& shape, int threads);
 void direct_backward_weights(const DirectShape& shape, const float* x, const float* dy, float* dw, float* db,
                              float* scratch, int threads);
 
+/// Whether this machine has products in bf16, for the same with maps in bf16; the rest is fp32.
+bool has_direct_weights_bf16();
+std::size_t direct_weights_scratch_bf16(const DirectShape& shape, int threads);
+void direct_backward_weights(const DirectShape& shape, const BFloat16* x, const BFloat16* dy, float* dw, float* db,
+                             float* scratch, int threads);
+
 /// The work is a row of units: a region of the weights after the other, and within each a piece of the batch after the other.
 /// Each thread has a part of the row, as long as any other's. Sums of a region that another thread began lie in scratch until
 /// all are done.
@@ -21,16 +27,32 @@ class WeightsGradient {
     WeightsGradient(const WeightsGradientLoops& loops, const DirectShape& shape, int threads);
 
     std::size_t scratch() const;
-    void run(const float* x, const float* dy, float* dw, float* db, float* scratch) const;
+    /// `Element`: BFloat16 with loops for it, else float.
+    template <class Element>
+    void run(const Element* x, const Element* dy, float* dw, float* db, float* scratch) const;
 
   private:
     /// Some blocks of outputs by some blocks of inputs, whose weights a part of an L2 holds.
     struct Region {
         Range outputs, inputs;
     };
+    template <class Element>
     struct Maps {
-        const float* x;
-        const float* dy;
+        const Element* x;
+        const Element* dy;
+    };
+    /// A thread's part of the scratch memory.
+    struct Scratch {
+        float* slot;
+        float* bias;
+        float* x;
+        float* dy;
+    };
+    /// The maps as the loops read them in a unit, and what they fetch while they are at its last step.
+    struct View {
+        GradientShape shape;
+        Maps<float> maps;
+        GradientStep after;
     };
 
     void choose_region();
@@ -43,16 +65,24 @@ class WeightsGradient {
     std::ptrdiff_t cells(int blocks) const { return std::ptrdiff_t{blocks} * shape_.cell; }
     std::size_t slot() const;
     std::size_t bias_slot() const;
+    std::size_t x_slot() const;   ///< for pairs of images
+    std::size_t dy_slot() const;  ///< likewise
+    Scratch part(float* scratch, std::size_t thread) const;
     GradientSums in_weights(const Region& region, float* dw) const;
     GradientSums in_slot(const Region& region, float* slot) const;
-    /// A unit: each group of blocks of outputs with each block of inputs. `after`: the step that comes after it.
-    void add_products(const Region& of, const GradientStep& first, const GradientStep& after, const Maps& maps,
-                      const GradientSums& sums) const;
-    void run_units(Range mine, const Maps& maps, float* dw, float* slot, float* bias) const;
+    /// A unit: each group of blocks of outputs with each block of inputs.
+    void add_products(const Region& of, const GradientStep& first, const View& view, const GradientSums& sums) const;
+    View view(const Region& of, const GradientStep& first, const GradientStep& next, const Maps<float>& maps,
+              const Scratch& scratch) const;
+    View view(const Region& of, const GradientStep& first, const GradientStep& next, const Maps<BFloat16>& maps,
+              const Scratch& scratch) const;
+    template <class Element>
+    void run_units(Range mine, const Maps<Element>& maps, float* dw, const Scratch& scratch, bool has_bias) const;
     void add_slots(int thread, int threads, float* dw, const float* slots) const;
 
     const WeightsGradientLoops& loops_;
     GradientShape shape_;
+    int batch_;  ///< images; shape_ has pairs of them if the loops have
     int threads_;
     int region_outputs_, region_inputs_;             ///< blocks, at most
     int piece_images_, piece_rows_, piece_columns_;  ///< at most

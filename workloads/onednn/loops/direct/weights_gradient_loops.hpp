@@ -12,8 +12,18 @@
 
 namespace roof::onednn {
 
-/// A tile has up to `most` vectors of outputs by up to 4 inputs.
-template <int lanes, int most>
+struct MultiplyFloats {
+    static constexpr float one = 1;
+
+    template <class Floats>
+    [[gnu::always_inline]] static void add(float x, const Floats& dy, Floats& sum)
+    {
+        sum += x * dy;
+    }
+};
+
+/// A tile has up to `most` vectors of outputs by 4 inputs. `Multiply`: what is done with 32 bits of either map.
+template <int lanes, int most, class Multiply = MultiplyFloats>
 class WeightsGradientFor {
   public:
     static void products(const GradientShape& shape, const GradientStep& now, const GradientStep& next, const float* x,
@@ -52,7 +62,7 @@ class WeightsGradientFor {
                     for (int b = 0; b < blocks; ++b) {
                         Floats gradient;
                         Lane::load(from + b * shape.result.block, gradient);
-                        sum[b] += gradient;
+                        Multiply::add(Multiply::one, gradient, sum[b]);
                     }
                 }
             }
@@ -181,7 +191,7 @@ class WeightsGradientFor {
 #pragma GCC unroll 16
         for (int i = 0; i < inputs; ++i) {
 #pragma GCC unroll 16
-            for (int o = 0; o < outputs; ++o) sum[i][o] += x[i] * gradient[o];
+            for (int o = 0; o < outputs; ++o) Multiply::add(x[i], gradient[o], sum[i][o]);
         }
     }
 
