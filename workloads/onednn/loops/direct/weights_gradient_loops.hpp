@@ -130,19 +130,22 @@ class WeightsGradientFor {
                 .add = sums.add};
     }
 
-    /// Each tile fetches one block of outputs of the next step.
+    /// Each tile fetches a block of outputs of the next step, and the first one its inputs.
     template <int outputs>
     [[gnu::noinline]] static void tap(const Distances& apart, int rows, int columns, const float* x, const float* dy,
                                       float* to)
     {
         const float* next_dy = dy + apart.to_next_dy;
+        tile<outputs, side, true>(apart, rows, columns, x, dy, next_dy, to);
 #pragma GCC unroll 16
-        for (int i = 0; i < lanes; i += side, x += side, to += side * lanes, next_dy += apart.dy.block)
-            tile<outputs, side>(apart, rows, columns, x, dy, next_dy, to);
+        for (int i = side; i < lanes; i += side) {
+            next_dy += apart.dy.block;
+            tile<outputs, side, false>(apart, rows, columns, x + i, dy, next_dy, to + i * lanes);
+        }
     }
 
     /// outputs x inputs sums over the pixels.
-    template <int outputs, int inputs>
+    template <int outputs, int inputs, bool fetch_x>
     [[gnu::always_inline]] static void tile(const Distances& apart, int rows, int columns, const float* x,
                                             const float* dy, const float* next_dy, float* to)
     {
@@ -157,7 +160,7 @@ class WeightsGradientFor {
             const float* x_row = x;
             const float* dy_row = dy;
             for (int row = 0; row < rows; ++row, x_row += apart.x.row, dy_row += apart.dy.row)
-                add_row<outputs, inputs>(apart, columns, x_row, dy_row, ahead, sum);
+                add_row<outputs, inputs, fetch_x>(apart, columns, x_row, dy_row, ahead, sum);
         }
         if (apart.add)
             store<outputs, inputs, true>(sum, to, apart.sums);
@@ -166,24 +169,24 @@ class WeightsGradientFor {
     }
 
     /// Several pixels at a time: the fewer the branches, the better they are foreseen.
-    template <int outputs, int inputs>
+    template <int outputs, int inputs, bool fetch_x>
     [[gnu::always_inline]] static void add_row(const Distances& apart, int columns, const float* x, const float* dy,
                                                std::ptrdiff_t ahead, Floats (&sum)[inputs][outputs])
     {
         for (; columns >= together; columns -= together) {
 #pragma GCC unroll 16
             for (int i = 0; i < together; ++i, x += apart.x.column, dy += lanes)
-                add_pixel<outputs, inputs>(apart, x, dy, ahead, sum);
+                add_pixel<outputs, inputs, fetch_x>(apart, x, dy, ahead, sum);
         }
         for (; columns > 0; --columns, x += apart.x.column, dy += lanes)
-            add_pixel<outputs, inputs>(apart, x, dy, ahead, sum);
+            add_pixel<outputs, inputs, fetch_x>(apart, x, dy, ahead, sum);
     }
 
-    template <int outputs, int inputs>
+    template <int outputs, int inputs, bool fetch_x>
     [[gnu::always_inline]] static void add_pixel(const Distances& apart, const float* x, const float* dy,
                                                  std::ptrdiff_t ahead, Floats (&sum)[inputs][outputs])
     {
-        __builtin_prefetch(x + apart.to_next_x);
+        if constexpr (fetch_x) __builtin_prefetch(x + apart.to_next_x);
         __builtin_prefetch(dy + ahead);
         Floats gradient[outputs];
 #pragma GCC unroll 16
