@@ -42,7 +42,6 @@ void weights_gradient_pairs(const BFloat16* first, const BFloat16* second, int p
 
 using Loops = WeightsGradientFor<16, 4, MultiplyPairs>;
 
-const WeightsGradientLoops weights_gradient_bf16{
-    "roof:direct:avx512_bf16", 16, 4, 2, Loops::products, Loops::bias};
+const WeightsGradientLoops weights_gradient_bf16{"roof:direct:avx512_bf16", 16, 4, 2, Loops::products, Loops::bias};
 
 }  // namespace roof::onednn
