@@ -108,16 +108,19 @@ GradientSums WeightsGradient::in_slot(const GradientRegion& region, float* slot)
     return {.at = slot, .block = cells(length(region.inputs))};
 }
 
+template <class Fetch>
 void WeightsGradient::add_products(const GradientRegion& of, const GradientStep& first, const View& view,
-                                   const GradientSums& sums) const
+                                   const GradientSums& sums, const Fetch& fetch) const
 {
     const int groups = plan_.groups(of);
+    int part = 0;
     GradientStep now = first;
     for (int group = 1; group <= groups; ++group) {
         float* const row = sums.at + (now.outputs.begin - of.outputs.begin) * sums.block;
         const GradientStep next_group =
             group == groups ? view.after : GradientStep{now.piece, plan_.group(of, group), of.inputs.begin};
         while (now.input < of.inputs.end) {
+            fetch(part++, groups * length(of.inputs));
             GradientStep next = now;
             ++next.input;
             const GradientSums to{row + cells(now.input - of.inputs.begin), sums.block, sums.add};
@@ -148,6 +151,13 @@ WeightsGradient::View WeightsGradient::view(const GradientRegion& of, const Grad
     return paired;
 }
 
+void WeightsGradient::fetch(int unit, const GradientStep& first, const Maps<BFloat16>& maps, int part, int parts) const
+{
+    const GradientRegion of = plan_.region(unit);
+    fetch_images(maps.x, shape().source, batch_, source_window(shape().of, first.piece, of.inputs), part, parts);
+    fetch_images(maps.dy, shape().result, batch_, result_window(first.piece, of.outputs), part, parts);
+}
+
 template <class Element>
 void WeightsGradient::run_units(Range mine, const Maps<Element>& maps, float* dw, const Scratch& scratch,
                                 bool has_bias) const
@@ -160,9 +170,10 @@ void WeightsGradient::run_units(Range mine, const Maps<Element>& maps, float* dw
         const bool is_begun_here = unit - index >= mine.begin;
         GradientSums sums = is_begun_here ? in_weights(now, dw) : in_slot(now, scratch.slot);
         sums.add = index > 0 && unit > mine.begin;
-        const GradientStep next = plan_.first_step(std::min(unit + 1, mine.end - 1));
+        const int next_unit = std::min(unit + 1, mine.end - 1);
+        const GradientStep next = plan_.first_step(next_unit);
         const View seen = view(now, first, next, maps, scratch);
-        add_products(now, first, seen, sums);
+        add_products(now, first, seen, sums, [&](int part, int parts) { fetch(next_unit, next, maps, part, parts); });
         if (has_bias && now.inputs.begin == 0)
             loops_.bias(seen.shape, first.piece, now.outputs, seen.maps.dy, scratch.bias);
         first = next;

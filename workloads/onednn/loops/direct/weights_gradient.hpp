@@ -61,9 +61,13 @@ class WeightsGradient {
     Scratch part(float* scratch, std::size_t thread) const;
     GradientSums in_weights(const GradientRegion& region, float* dw) const;
     GradientSums in_slot(const GradientRegion& region, float* slot) const;
-    /// A unit: each group of blocks of outputs with each block of inputs.
-    void add_products(const GradientRegion& of, const GradientStep& first, const View& view,
-                      const GradientSums& sums) const;
+    /// A unit: each group of blocks of outputs with each block of inputs. Calls fetch(part, parts) before each.
+    template <class Fetch>
+    void add_products(const GradientRegion& of, const GradientStep& first, const View& view, const GradientSums& sums,
+                      const Fetch& fetch) const;
+    /// A part of what view() will read of the unit that begins with this step.
+    void fetch(int, const GradientStep&, const Maps<float>&, int, int) const {}
+    void fetch(int unit, const GradientStep& first, const Maps<BFloat16>& maps, int part, int parts) const;
     View view(const GradientRegion& of, const GradientStep& first, const GradientStep& next, const Maps<float>& maps,
               const Scratch& scratch) const;
     View view(const GradientRegion& of, const GradientStep& first, const GradientStep& next, const Maps<BFloat16>& maps,

@@ -10,6 +10,27 @@ Range needed(const Range& results, const DirectShape& shape, int extent)
     return common({begin, end}, {0, extent});
 }
 
+/// A row of the window in two images; `second`: null if there is none.
+struct PairedRow {
+    const BFloat16* first;
+    const BFloat16* second;
+};
+
+int rows_of(const GradientWindow& window)
+{
+    return length(window.images) * length(window.blocks) * length(window.rows);
+}
+
+PairedRow row_of(const BFloat16* from, const GradientStrides& strides, int batch, const GradientWindow& window,
+                 int index)
+{
+    const int rows = length(window.rows), blocks = length(window.blocks);
+    const int image = 2 * (window.images.begin + index / (rows * blocks));
+    const BFloat16* first = from + strides.at(image, window.blocks.begin + index / rows % blocks,
+                                              window.rows.begin + index % rows, window.columns.begin);
+    return {first, image + 1 < batch ? first + strides.image : nullptr};
+}
+
 }  // namespace
 
 std::size_t GradientWindow::numbers(int lanes) const
@@ -36,16 +57,26 @@ GradientStrides pair_images(const BFloat16* from, const GradientStrides& strides
     packed.block = length(window.rows) * packed.row;
     packed.image = length(window.blocks) * packed.block;
     packed.start = -packed.at(window.images.begin, window.blocks.begin, window.rows.begin, window.columns.begin);
-    for (int pair = window.images.begin; pair < window.images.end; ++pair) {
-        for (int block = window.blocks.begin; block < window.blocks.end; ++block) {
-            for (int row = window.rows.begin; row < window.rows.end; ++row, to += packed.row) {
-                const BFloat16* first = from + strides.at(2 * pair, block, row, window.columns.begin);
-                const BFloat16* second = 2 * pair + 1 < batch ? first + strides.image : nullptr;
-                weights_gradient_pairs(first, second, length(window.columns), to);
-            }
-        }
+    for (int index = 0; index < rows_of(window); ++index, to += packed.row) {
+        const PairedRow row = row_of(from, strides, batch, window, index);
+        weights_gradient_pairs(row.first, row.second, length(window.columns), to);
     }
     return packed;
+}
+
+void fetch_images(const BFloat16* from, const GradientStrides& strides, int batch, const GradientWindow& window,
+                  int part, int parts)
+{
+    constexpr int line = 32;  // numbers
+    const Range mine = share_of(rows_of(window), part, parts);
+    const std::ptrdiff_t numbers = length(window.columns) * strides.column;
+    for (int index = mine.begin; index < mine.end; ++index) {
+        const PairedRow row = row_of(from, strides, batch, window, index);
+        for (std::ptrdiff_t at = 0; at < numbers; at += line) {
+            __builtin_prefetch(row.first + at, 0, 2);
+            if (row.second != nullptr) __builtin_prefetch(row.second + at, 0, 2);
+        }
+    }
 }
 
 }  // namespace roof::onednn

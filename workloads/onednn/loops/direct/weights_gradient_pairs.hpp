@@ -20,4 +20,8 @@ GradientWindow result_window(const GradientPiece& piece, Range blocks);
 GradientStrides pair_images(const BFloat16* from, const GradientStrides& strides, int batch,
                             const GradientWindow& window, float* to);
 
+/// Fetches into an L2 one of so many parts of what pair_images() will read.
+void fetch_images(const BFloat16* from, const GradientStrides& strides, int batch, const GradientWindow& window,
+                  int part, int parts);
+
 }  // namespace roof::onednn

@@ -6,6 +6,7 @@ namespace roof::onednn {
 namespace {
 
 constexpr int of_l1 = 84;             ///< pixels of a few blocks of channels, and as many to come
+constexpr int of_l1_paired = 112;     ///< what is paired anew is not far: an L2 has it
 constexpr int of_l2_per_lane = 4096;  ///< numbers of the weights, others want their parts; L2s grew with the vectors
 constexpr int enough_units = 8;       ///< of a thread
 
@@ -52,9 +53,10 @@ GradientPlan::GradientPlan(const WeightsGradientLoops& loops, const DirectShape&
     : shape_(seen_by(loops, shape), loops.lanes), group_(loops.outputs)
 {
     const int rows = shape_.rows, columns = shape_.columns;
-    piece_columns_ = std::min(columns, of_l1);
-    piece_rows_ = std::clamp(of_l1 / columns, 1, rows);
-    piece_images_ = std::clamp(of_l1 / (rows * columns), 1, shape_.of.batch);
+    const int pixels = loops.images == 1 ? of_l1 : of_l1_paired;
+    piece_columns_ = std::min(columns, pixels);
+    piece_rows_ = std::clamp(pixels / columns, 1, rows);
+    piece_images_ = std::clamp(pixels / (rows * columns), 1, shape_.of.batch);
     choose_region(loops.lanes * of_l2_per_lane / shape_.cell, enough_units * threads);
 }
 
