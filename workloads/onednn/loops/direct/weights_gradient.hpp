@@ -13,7 +13,8 @@ std::size_t direct_weights_scratch(const DirectShape& shape, int threads);
 void direct_backward_weights(const DirectShape& shape, const float* x, const float* dy, float* dw, float* db,
                              float* scratch, int threads);
 
-/// Whether this machine has products in bf16, for the same with maps in bf16; the rest is fp32.
+/// Whether this machine has AVX512_BF16, for the same with maps in bf16; all else is fp32. Of an odd batch one image is paired
+/// with zeros: half the work is wasted on a batch of 1.
 bool has_direct_weights_bf16();
 /// "roof:direct:avx512_bf16"
 const char* direct_weights_implementation_bf16();

@@ -29,7 +29,7 @@ struct GradientStep {
 /// How many numbers it is in a tensor of maps from one place to the next.
 struct GradientStrides {
     std::ptrdiff_t image = 0, block = 0, row = 0, column = 0;
-    std::ptrdiff_t start = 0;
+    std::ptrdiff_t start = 0;  ///< of what would be the first of all, in a part of a tensor
 
     std::ptrdiff_t at(int n, int channels, int down, int across) const
     {
@@ -79,7 +79,7 @@ struct WeightsGradientLoops {
     void (*bias)(const GradientShape& shape, const GradientPiece& piece, Range outputs, const float* dy, float* sums);
 };
 
-/// Of a map in bf16: to[pixel][lanes][first, second], in 32 bits each pair. `second`: null for zeros.
+/// Of a row of two maps in bf16: to[pixel][lanes][first, second], in 32 bits each pair. `second`: null for zeros.
 void weights_gradient_pairs(const BFloat16* first, const BFloat16* second, int pixels, float* to);
 
 extern const WeightsGradientLoops weights_gradient_bf16;  ///< of such pairs; AVX512_BF16

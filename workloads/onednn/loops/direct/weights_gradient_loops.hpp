@@ -22,7 +22,7 @@ struct MultiplyFloats {
     }
 };
 
-/// A tile has up to `most` vectors of outputs by 4 inputs. `Multiply`: what is done with 32 bits of either map.
+/// A tile has up to `most` vectors of outputs. `Multiply`: what is done with 32 bits of either map.
 template <int lanes, int most, class Multiply = MultiplyFloats>
 class WeightsGradientFor {
   public:
@@ -44,10 +44,10 @@ class WeightsGradientFor {
     using Lane = Lanes<lanes>;
     using Floats = typename Lane::Floats;
 
-    static constexpr int side = 4;
-    static constexpr int together = 4;
+    static constexpr int side = 4;      ///< inputs of a tile
+    static constexpr int together = 4;  ///< pixels
 
-    /// Of `blocks` blocks.
+    /// Adds a piece of `blocks` blocks of outputs to sums.
     template <int blocks>
     static void sum_up(const GradientShape& shape, const GradientPiece& piece, int block, const float* dy, float* sums)
     {
@@ -71,7 +71,7 @@ class WeightsGradientFor {
         for (int b = 0; b < blocks; ++b) Lane::store(sum[b], sums + (block + b) * lanes);
     }
 
-    /// What all tiles of a step have in common. `x`: from a pixel that a result needs to that of the next.
+    /// What all tiles of a step have in common. `x`: from a pixel that a result needs to what the next result needs.
     struct Distances {
         int images;
         GradientStrides x, dy;
@@ -136,22 +136,22 @@ class WeightsGradientFor {
                                       float* to)
     {
         const float* next_dy = dy + apart.to_next_dy;
-        tile<outputs, side, true>(apart, rows, columns, x, dy, next_dy, to);
+        tile<outputs, true>(apart, rows, columns, x, dy, next_dy, to);
 #pragma GCC unroll 16
         for (int i = side; i < lanes; i += side) {
             next_dy += apart.dy.block;
-            tile<outputs, side, false>(apart, rows, columns, x + i, dy, next_dy, to + i * lanes);
+            tile<outputs, false>(apart, rows, columns, x + i, dy, next_dy, to + i * lanes);
         }
     }
 
-    /// outputs x inputs sums over the pixels.
-    template <int outputs, int inputs, bool fetch_x>
+    /// The sums of `outputs` vectors by `side` inputs over the pixels.
+    template <int outputs, bool fetch_x>
     [[gnu::always_inline]] static void tile(const Distances& apart, int rows, int columns, const float* x,
                                             const float* dy, const float* next_dy, float* to)
     {
-        Floats sum[inputs][outputs];
+        Floats sum[side][outputs];
 #pragma GCC unroll 16
-        for (int i = 0; i < inputs; ++i) {
+        for (int i = 0; i < side; ++i) {
 #pragma GCC unroll 16
             for (int o = 0; o < outputs; ++o) sum[i][o] = Floats{};
         }
@@ -160,31 +160,31 @@ class WeightsGradientFor {
             const float* x_row = x;
             const float* dy_row = dy;
             for (int row = 0; row < rows; ++row, x_row += apart.x.row, dy_row += apart.dy.row)
-                add_row<outputs, inputs, fetch_x>(apart, columns, x_row, dy_row, ahead, sum);
+                add_row<outputs, fetch_x>(apart, columns, x_row, dy_row, ahead, sum);
         }
         if (apart.add)
-            store<outputs, inputs, true>(sum, to, apart.sums);
+            store<outputs, true>(sum, to, apart.sums);
         else
-            store<outputs, inputs, false>(sum, to, apart.sums);
+            store<outputs, false>(sum, to, apart.sums);
     }
 
     /// Several pixels at a time: the fewer the branches, the better they are foreseen.
-    template <int outputs, int inputs, bool fetch_x>
+    template <int outputs, bool fetch_x>
     [[gnu::always_inline]] static void add_row(const Distances& apart, int columns, const float* x, const float* dy,
-                                               std::ptrdiff_t ahead, Floats (&sum)[inputs][outputs])
+                                               std::ptrdiff_t ahead, Floats (&sum)[side][outputs])
     {
         for (; columns >= together; columns -= together) {
 #pragma GCC unroll 16
             for (int i = 0; i < together; ++i, x += apart.x.column, dy += lanes)
-                add_pixel<outputs, inputs, fetch_x>(apart, x, dy, ahead, sum);
+                add_pixel<outputs, fetch_x>(apart, x, dy, ahead, sum);
         }
         for (; columns > 0; --columns, x += apart.x.column, dy += lanes)
-            add_pixel<outputs, inputs, fetch_x>(apart, x, dy, ahead, sum);
+            add_pixel<outputs, fetch_x>(apart, x, dy, ahead, sum);
     }
 
-    template <int outputs, int inputs, bool fetch_x>
+    template <int outputs, bool fetch_x>
     [[gnu::always_inline]] static void add_pixel(const Distances& apart, const float* x, const float* dy,
-                                                 std::ptrdiff_t ahead, Floats (&sum)[inputs][outputs])
+                                                 std::ptrdiff_t ahead, Floats (&sum)[side][outputs])
     {
         if constexpr (fetch_x) __builtin_prefetch(x + apart.to_next_x);
         __builtin_prefetch(dy + ahead);
@@ -192,19 +192,19 @@ class WeightsGradientFor {
 #pragma GCC unroll 16
         for (int o = 0; o < outputs; ++o) Lane::load(dy + o * apart.dy.block, gradient[o]);
 #pragma GCC unroll 16
-        for (int i = 0; i < inputs; ++i) {
+        for (int i = 0; i < side; ++i) {
 #pragma GCC unroll 16
             for (int o = 0; o < outputs; ++o) Multiply::add(x[i], gradient[o], sum[i][o]);
         }
     }
 
-    template <int outputs, int inputs, bool add>
-    [[gnu::always_inline]] static void store(const Floats (&sum)[inputs][outputs], float* to, std::ptrdiff_t block)
+    template <int outputs, bool add>
+    [[gnu::always_inline]] static void store(const Floats (&sum)[side][outputs], float* to, std::ptrdiff_t block)
     {
 #pragma GCC unroll 16
         for (int o = 0; o < outputs; ++o, to += block) {
 #pragma GCC unroll 16
-            for (int i = 0; i < inputs; ++i) {
+            for (int i = 0; i < side; ++i) {
                 Floats before{};
                 if constexpr (add) Lane::load(to + i * lanes, before);
                 Lane::store(before + sum[i][o], to + i * lanes);

@@ -9,6 +9,7 @@ namespace roof::onednn {
 struct GradientWindow {
     Range images, blocks, rows, columns;
 
+    /// In 32 bits, once they are pairs.
     std::size_t numbers(int lanes) const;
 };
 
