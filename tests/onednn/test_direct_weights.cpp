@@ -52,12 +52,31 @@ struct Case {
     }
 };
 
-Case make_case(const DirectShape& shape, int lanes)
+/// Rounded to what the loops can read.
+Numbers readable(const WeightsGradientLoops& loops, Numbers numbers)
+{
+    for (float& number : numbers) {
+        BFloat16 rounded{};
+        narrow(number, rounded);
+        if (loops.images == 2) number = widen(rounded);
+    }
+    return numbers;
+}
+
+std::vector<BFloat16> halves(const Numbers& numbers)
+{
+    std::vector<BFloat16> of(numbers.size());
+    for (std::size_t i = 0; i < of.size(); ++i) narrow(numbers[i], of[i]);
+    return of;
+}
+
+Case make_case(const DirectShape& shape, const WeightsGradientLoops& loops)
 {
     const auto batch = static_cast<std::size_t>(shape.batch);
     const auto source = static_cast<std::size_t>(shape.inputs * shape.height * shape.width);
     const auto result = static_cast<std::size_t>(shape.outputs * shape.result_height() * shape.result_width());
-    return {shape, lanes, random_numbers(batch * source, 1), random_numbers(batch * result, 2)};
+    return {shape, loops.lanes, readable(loops, random_numbers(batch * source, 1)),
+            readable(loops, random_numbers(batch * result, 2))};
 }
 
 /// By the definition: of the weight of a pair of channels at a tap of the window.
@@ -127,7 +146,11 @@ Gradients computed(const WeightsGradientLoops& loops, const Case& c, int threads
     const WeightsGradient pass(loops, c.shape, threads);
     Gradients of{Numbers(c.weights(), poison), Numbers(static_cast<std::size_t>(c.shape.outputs), poison)};
     Numbers scratch(pass.scratch(), poison);
-    pass.run(c.x.data(), c.dy.data(), of.weights.data(), has_bias ? of.bias.data() : nullptr, scratch.data());
+    float* const bias = has_bias ? of.bias.data() : nullptr;
+    if (loops.images == 2)
+        pass.run(halves(c.x).data(), halves(c.dy).data(), of.weights.data(), bias, scratch.data());
+    else
+        pass.run(c.x.data(), c.dy.data(), of.weights.data(), bias, scratch.data());
     return of;
 }
 
@@ -136,13 +159,14 @@ std::vector<const WeightsGradientLoops*> loops_here()
     std::vector<const WeightsGradientLoops*> all;
     if (__builtin_cpu_supports("x86-64-v3")) all.push_back(&weights_gradient_avx2);
     if (__builtin_cpu_supports("x86-64-v4")) all.push_back(&weights_gradient_avx512);
+    if (has_direct_weights_bf16()) all.push_back(&weights_gradient_bf16);
     return all;
 }
 
 void check(const DirectShape& shape, const std::vector<int>& teams)
 {
     for (const WeightsGradientLoops* loops : loops_here()) {
-        const Case c = make_case(shape, loops->lanes);
+        const Case c = make_case(shape, *loops);
         const std::vector<double> weights = right_weights(c), bias = right_bias(c);
         for (const int threads : teams) {
             CAPTURE(loops->name, shape.batch, shape.inputs, shape.outputs, shape.height, shape.width, shape.window,
@@ -207,7 +231,7 @@ TEST_CASE("A direct convolution's weights' gradient needs no bias, and is equal 
     const DirectShape shape{
         .batch = 3, .inputs = 32, .outputs = 48, .height = 12, .width = 12, .window = 3, .padding = 1};
     for (const WeightsGradientLoops* loops : loops_here()) {
-        const Case c = make_case(shape, loops->lanes);
+        const Case c = make_case(shape, *loops);
         for (const int threads : {1, 5}) {
             CAPTURE(loops->name, threads);
             const Gradients once = computed(*loops, c, threads), again = computed(*loops, c, threads, false);

@@ -1,43 +1,15 @@
 #include "workloads/onednn/loops/direct/weights_gradient.hpp"
 
+#include "workloads/onednn/loops/direct/weights_gradient_pairs.hpp"
 #include "workloads/onednn/loops/parallel.hpp"
 #include "workloads/onednn/loops/pieces.hpp"
 
 namespace roof::onednn {
 namespace {
 
-constexpr int of_l1 = 84;             ///< pixels of a few blocks of channels, and as many to come
-constexpr int of_l2_per_lane = 4096;  ///< numbers of the weights, others want their parts; L2s grew with the vectors
-constexpr int enough_units = 8;       ///< of a thread
-
 const WeightsGradientLoops& widest()
 {
     return __builtin_cpu_supports("x86-64-v4") ? weights_gradient_avx512 : weights_gradient_avx2;
-}
-
-constexpr int pieces_of(int count, int most)
-{
-    return (count + most - 1) / most;
-}
-
-constexpr int length(const Range& range)
-{
-    return range.end - range.begin;
-}
-
-constexpr Range piece_of(const Range& whole, int most, int index)
-{
-    const Range piece = share_of(length(whole), index, pieces_of(length(whole), most));
-    return {whole.begin + piece.begin, whole.begin + piece.end};
-}
-
-/// Rows of pixels that no window joins are one.
-DirectShape flattened(DirectShape shape)
-{
-    if (shape.window != 1 || shape.stride != 1 || shape.padding != 0) return shape;
-    shape.width *= shape.height;
-    shape.height = 1;
-    return shape;
 }
 
 }  // namespace
@@ -53,148 +25,158 @@ void direct_backward_weights(const DirectShape& shape, const float* x, const flo
     WeightsGradient(widest(), shape, threads).run(x, dy, dw, db, scratch);
 }
 
-GradientShape::GradientShape(const DirectShape& shape, int lanes)
-    : of(shape),
-      rows(shape.result_height()),
-      columns(shape.result_width()),
-      input_blocks(shape.inputs / lanes),
-      output_blocks(shape.outputs / lanes),
-      cell(shape.window * shape.window * lanes * lanes)
+bool has_direct_weights_bf16()
 {
-    const auto strides = [&](int channels, int height, int width) -> GradientStrides {
-        const std::ptrdiff_t map = std::ptrdiff_t{height} * width;
-        return {map * channels, map * lanes, std::ptrdiff_t{width} * lanes, lanes};
-    };
-    source = strides(shape.inputs, shape.height, shape.width);
-    result = strides(shape.outputs, rows, columns);
+    return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16");
+}
+
+const char* direct_weights_implementation_bf16()
+{
+    return weights_gradient_bf16.name;
+}
+
+std::size_t direct_weights_scratch_bf16(const DirectShape& shape, int threads)
+{
+    return WeightsGradient(weights_gradient_bf16, shape, threads).scratch();
+}
+
+void direct_backward_weights(const DirectShape& shape, const BFloat16* x, const BFloat16* dy, float* dw, float* db,
+                             float* scratch, int threads)
+{
+    WeightsGradient(weights_gradient_bf16, shape, threads).run(x, dy, dw, db, scratch);
 }
 
 WeightsGradient::WeightsGradient(const WeightsGradientLoops& loops, const DirectShape& shape, int threads)
-    : loops_(loops), shape_(flattened(shape), loops.lanes), threads_(threads)
+    : loops_(loops), plan_(loops, shape, threads), batch_(shape.batch), threads_(threads)
 {
-    const int rows = shape_.rows, columns = shape_.columns;
-    piece_columns_ = std::min(columns, of_l1);
-    piece_rows_ = std::clamp(of_l1 / columns, 1, rows);
-    piece_images_ = std::clamp(of_l1 / (rows * columns), 1, shape.batch);
-    choose_region();
-}
-
-/// The larger and the more like a square, the fewer times maps are read.
-void WeightsGradient::choose_region()
-{
-    int outputs = std::min(loops_.outputs, shape_.output_blocks), inputs = 1;
-    do {
-        region_outputs_ = outputs;
-        region_inputs_ = inputs;
-        const bool is_wide = outputs >= inputs || outputs == shape_.output_blocks;
-        if (is_wide && inputs < shape_.input_blocks)
-            inputs = std::min(2 * inputs, shape_.input_blocks);
-        else
-            outputs = std::min(2 * outputs, shape_.output_blocks);
-    } while ((outputs > region_outputs_ || inputs > region_inputs_) &&
-             cells(outputs * inputs) <= loops_.lanes * of_l2_per_lane &&
-             regions(outputs, inputs) * pieces() >= enough_units * threads_);
-}
-
-int WeightsGradient::regions(int outputs, int inputs) const
-{
-    return pieces_of(shape_.output_blocks, outputs) * pieces_of(shape_.input_blocks, inputs);
-}
-
-int WeightsGradient::pieces() const
-{
-    return pieces_of(shape_.of.batch, piece_images_) * pieces_of(shape_.rows, piece_rows_) *
-           pieces_of(shape_.columns, piece_columns_);
-}
-
-Range WeightsGradient::units(int thread, int threads) const
-{
-    return share_of(regions(region_outputs_, region_inputs_) * pieces(), thread, threads);
-}
-
-WeightsGradient::Region WeightsGradient::region(int unit) const
-{
-    const int index = unit / pieces(), across = pieces_of(shape_.input_blocks, region_inputs_);
-    return {piece_of({0, shape_.output_blocks}, region_outputs_, index / across),
-            piece_of({0, shape_.input_blocks}, region_inputs_, index % across)};
-}
-
-GradientPiece WeightsGradient::piece(int unit) const
-{
-    const int across = pieces_of(shape_.columns, piece_columns_), down = pieces_of(shape_.rows, piece_rows_);
-    const int index = unit % pieces();
-    return {.images = piece_of({0, shape_.of.batch}, piece_images_, index / (across * down)),
-            .rows = piece_of({0, shape_.rows}, piece_rows_, index / across % down),
-            .columns = piece_of({0, shape_.columns}, piece_columns_, index % across)};
-}
-
-GradientStep WeightsGradient::first_step(int unit) const
-{
-    const Region of = region(unit);
-    return {piece(unit), piece_of(of.outputs, loops_.outputs, 0), of.inputs.begin};
 }
 
 std::size_t WeightsGradient::slot() const
 {
-    return odd_lines(static_cast<std::size_t>(cells(region_outputs_ * region_inputs_)));
+    const GradientRegion largest = plan_.largest_region();
+    return odd_lines(static_cast<std::size_t>(cells(length(largest.outputs) * length(largest.inputs))));
 }
 
 std::size_t WeightsGradient::bias_slot() const
 {
-    return odd_lines(static_cast<std::size_t>(shape_.of.outputs));
+    return odd_lines(static_cast<std::size_t>(shape().of.outputs));
+}
+
+/// At least as much as any piece and region need.
+std::size_t WeightsGradient::x_slot() const
+{
+    if (loops_.images == 1) return 0;
+    const DirectShape& of = shape().of;
+    const GradientPiece piece = plan_.largest_piece();
+    const auto extent = [&](const Range& results, int all) -> Range {
+        return {0, std::min(all, (results.end - 1) * of.stride + of.window)};
+    };
+    const GradientWindow most{piece.images, plan_.largest_region().inputs, extent(piece.rows, of.height),
+                              extent(piece.columns, of.width)};
+    return odd_lines(most.numbers(loops_.lanes));
+}
+
+std::size_t WeightsGradient::dy_slot() const
+{
+    if (loops_.images == 1) return 0;
+    return odd_lines(result_window(plan_.largest_piece(), plan_.largest_region().outputs).numbers(loops_.lanes));
 }
 
 std::size_t WeightsGradient::scratch() const
 {
-    return (slot() + bias_slot()) * static_cast<std::size_t>(threads_);
+    return (slot() + bias_slot() + x_slot() + dy_slot()) * static_cast<std::size_t>(threads_);
 }
 
-GradientSums WeightsGradient::in_weights(const Region& region, float* dw) const
+WeightsGradient::Scratch WeightsGradient::part(float* scratch, std::size_t thread) const
 {
-    const std::ptrdiff_t row = cells(shape_.input_blocks);
+    const auto team = static_cast<std::size_t>(threads_);
+    float* const biases = scratch + slot() * team;
+    float* const sources = biases + bias_slot() * team;
+    float* const results = sources + x_slot() * team;
+    return {scratch + slot() * thread, biases + bias_slot() * thread, sources + x_slot() * thread,
+            results + dy_slot() * thread};
+}
+
+GradientSums WeightsGradient::in_weights(const GradientRegion& region, float* dw) const
+{
+    const std::ptrdiff_t row = cells(shape().input_blocks);
     return {.at = dw + region.outputs.begin * row + cells(region.inputs.begin), .block = row};
 }
 
-GradientSums WeightsGradient::in_slot(const Region& region, float* slot) const
+GradientSums WeightsGradient::in_slot(const GradientRegion& region, float* slot) const
 {
     return {.at = slot, .block = cells(length(region.inputs))};
 }
 
-void WeightsGradient::add_products(const Region& of, const GradientStep& first, const GradientStep& after,
-                                   const Maps& maps, const GradientSums& sums) const
+template <class Fetch>
+void WeightsGradient::add_products(const GradientRegion& of, const GradientStep& first, const View& view,
+                                   const GradientSums& sums, const Fetch& fetch) const
 {
-    const int groups = pieces_of(length(of.outputs), loops_.outputs);
+    const int groups = plan_.groups(of);
+    int part = 0;
     GradientStep now = first;
     for (int group = 1; group <= groups; ++group) {
         float* const row = sums.at + (now.outputs.begin - of.outputs.begin) * sums.block;
         const GradientStep next_group =
-            group == groups ? after
-                            : GradientStep{now.piece, piece_of(of.outputs, loops_.outputs, group), of.inputs.begin};
+            group == groups ? view.after : GradientStep{now.piece, plan_.group(of, group), of.inputs.begin};
         while (now.input < of.inputs.end) {
+            fetch(part++, groups * length(of.inputs));
             GradientStep next = now;
             ++next.input;
             const GradientSums to{row + cells(now.input - of.inputs.begin), sums.block, sums.add};
-            loops_.products(shape_, now, next.input < of.inputs.end ? next : next_group, maps.x, maps.dy, to);
+            loops_.products(view.shape, now, next.input < of.inputs.end ? next : next_group, view.maps.x, view.maps.dy,
+                            to);
             now = next;
         }
         now = next_group;
     }
 }
 
-void WeightsGradient::run_units(Range mine, const Maps& maps, float* dw, float* slot, float* bias) const
+WeightsGradient::View WeightsGradient::view(const GradientRegion& /*of*/, const GradientStep& /*first*/,
+                                            const GradientStep& next, const Maps<float>& maps,
+                                            const Scratch& /*scratch*/) const
+{
+    return {shape(), maps, next};
+}
+
+WeightsGradient::View WeightsGradient::view(const GradientRegion& of, const GradientStep& first,
+                                            const GradientStep& /*next*/, const Maps<BFloat16>& maps,
+                                            const Scratch& scratch) const
+{
+    View paired{shape(), {scratch.x, scratch.dy}, first};
+    const GradientWindow source = source_window(shape().of, first.piece, of.inputs);
+    paired.shape.source = pair_images(maps.x, shape().source, batch_, source, scratch.x);
+    const GradientWindow result = result_window(first.piece, of.outputs);
+    paired.shape.result = pair_images(maps.dy, shape().result, batch_, result, scratch.dy);
+    return paired;
+}
+
+void WeightsGradient::fetch(int unit, const GradientStep& first, const Maps<BFloat16>& maps, int part, int parts) const
+{
+    const GradientRegion of = plan_.region(unit);
+    fetch_images(maps.x, shape().source, batch_, source_window(shape().of, first.piece, of.inputs), part, parts);
+    fetch_images(maps.dy, shape().result, batch_, result_window(first.piece, of.outputs), part, parts);
+}
+
+template <class Element>
+void WeightsGradient::run_units(Range mine, const Maps<Element>& maps, float* dw, const Scratch& scratch,
+                                bool has_bias) const
 {
     if (mine.begin == mine.end) return;
-    GradientStep step = first_step(mine.begin);
+    GradientStep first = plan_.first_step(mine.begin);
     for (int unit = mine.begin; unit < mine.end; ++unit) {
-        const Region now = region(unit);
-        const int index = unit % pieces();
+        const GradientRegion now = plan_.region(unit);
+        const int index = unit % plan_.pieces();
         const bool is_begun_here = unit - index >= mine.begin;
-        GradientSums sums = is_begun_here ? in_weights(now, dw) : in_slot(now, slot);
+        GradientSums sums = is_begun_here ? in_weights(now, dw) : in_slot(now, scratch.slot);
         sums.add = index > 0 && unit > mine.begin;
-        const GradientStep next = first_step(std::min(unit + 1, mine.end - 1));
-        add_products(now, step, next, maps, sums);
-        if (bias != nullptr && now.inputs.begin == 0) loops_.bias(shape_, step.piece, now.outputs, maps.dy, bias);
-        step = next;
+        const int next_unit = std::min(unit + 1, mine.end - 1);
+        const GradientStep next = plan_.first_step(next_unit);
+        const View seen = view(now, first, next, maps, scratch);
+        add_products(now, first, seen, sums, [&](int part, int parts) { fetch(next_unit, next, maps, part, parts); });
+        if (has_bias && now.inputs.begin == 0)
+            loops_.bias(seen.shape, first.piece, now.outputs, seen.maps.dy, scratch.bias);
+        first = next;
     }
 }
 
@@ -202,9 +184,9 @@ void WeightsGradient::run_units(Range mine, const Maps& maps, float* dw, float* 
 void WeightsGradient::add_slots(int thread, int threads, float* dw, const float* slots) const
 {
     for (int other = 0; other < threads; ++other, slots += slot()) {
-        const Range theirs = units(other, threads);
-        if (theirs.begin == theirs.end || theirs.begin % pieces() == 0) continue;
-        const Region shared = region(theirs.begin);
+        const Range theirs = plan_.units(other, threads);
+        if (theirs.begin == theirs.end || theirs.begin % plan_.pieces() == 0) continue;
+        const GradientRegion shared = plan_.region(theirs.begin);
         const GradientSums to = in_weights(shared, dw);
         const auto row = static_cast<int>(cells(length(shared.inputs)));
         const Range mine = share_of(row, thread, threads);
@@ -216,25 +198,28 @@ void WeightsGradient::add_slots(int thread, int threads, float* dw, const float*
     }
 }
 
-void WeightsGradient::run(const float* x, const float* dy, float* dw, float* db, float* scratch) const
+template <class Element>
+void WeightsGradient::run(const Element* x, const Element* dy, float* dw, float* db, float* scratch) const
 {
     const auto team = static_cast<std::size_t>(threads_);
-    float* const bias = scratch + slot() * team;
+    float* const bias = part(scratch, 0).bias;
     std::fill_n(bias, bias_slot() * team, 0.0F);
 #pragma omp parallel num_threads(threads_)
     {
         const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-        const auto index = static_cast<std::size_t>(thread);
-        run_units(units(thread, threads), {x, dy}, dw, scratch + slot() * index,
-                  db == nullptr ? nullptr : bias + bias_slot() * index);
+        const Scratch own = part(scratch, static_cast<std::size_t>(thread));
+        run_units(plan_.units(thread, threads), Maps<Element>{x, dy}, dw, own, db != nullptr);
 #pragma omp barrier
         add_slots(thread, threads, dw, scratch);
     }
-    for (int o = 0; db != nullptr && o < shape_.of.outputs; ++o) {
+    for (int o = 0; db != nullptr && o < shape().of.outputs; ++o) {
         db[o] = 0;
         for (std::size_t thread = 0; thread < team; ++thread)
             db[o] += bias[bias_slot() * thread + static_cast<std::size_t>(o)];
     }
 }
+
+template void WeightsGradient::run(const float*, const float*, float*, float*, float*) const;
+template void WeightsGradient::run(const BFloat16*, const BFloat16*, float*, float*, float*) const;
 
 }  // namespace roof::onednn

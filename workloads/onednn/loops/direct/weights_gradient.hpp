@@ -2,7 +2,7 @@
 // is small: sums of regions of the weights on which several threads work.
 #pragma once
 
-#include "workloads/onednn/loops/direct/weights_gradient_isa.hpp"
+#include "workloads/onednn/loops/direct/weights_gradient_plan.hpp"
 
 namespace roof::onednn {
 
@@ -13,49 +13,74 @@ std::size_t direct_weights_scratch(const DirectShape& shape, int threads);
 void direct_backward_weights(const DirectShape& shape, const float* x, const float* dy, float* dw, float* db,
                              float* scratch, int threads);
 
-/// The work is a row of units: a region of the weights after the other, and within each a piece of the batch after the other.
-/// Each thread has a part of the row, as long as any other's. Sums of a region that another thread began lie in scratch until
-/// all are done.
+/// Whether this machine has AVX512_BF16, for the same with maps in bf16; all else is fp32. Of an odd batch one image is paired
+/// with zeros: half the work is wasted on a batch of 1.
+bool has_direct_weights_bf16();
+/// "roof:direct:avx512_bf16"
+const char* direct_weights_implementation_bf16();
+std::size_t direct_weights_scratch_bf16(const DirectShape& shape, int threads);
+void direct_backward_weights(const DirectShape& shape, const BFloat16* x, const BFloat16* dy, float* dw, float* db,
+                             float* scratch, int threads);
+
+/// The pass by loops of one's choice. Sums of a region of the weights that another thread began lie in scratch until all are
+/// done.
 class WeightsGradient {
   public:
     WeightsGradient(const WeightsGradientLoops& loops, const DirectShape& shape, int threads);
 
     std::size_t scratch() const;
-    void run(const float* x, const float* dy, float* dw, float* db, float* scratch) const;
+    /// `Element`: BFloat16 with loops for it, else float.
+    template <class Element>
+    void run(const Element* x, const Element* dy, float* dw, float* db, float* scratch) const;
 
   private:
-    /// Some blocks of outputs by some blocks of inputs, whose weights a part of an L2 holds.
-    struct Region {
-        Range outputs, inputs;
-    };
+    template <class Element>
     struct Maps {
-        const float* x;
-        const float* dy;
+        const Element* x;
+        const Element* dy;
+    };
+    /// A thread's part of the scratch memory.
+    struct Scratch {
+        float* slot;
+        float* bias;
+        float* x;
+        float* dy;
+    };
+    /// The maps as the loops read them in a unit, and what they fetch while they are at its last step.
+    struct View {
+        GradientShape shape;
+        Maps<float> maps;
+        GradientStep after;
     };
 
-    void choose_region();
-    int regions(int outputs, int inputs) const;
-    int pieces() const;
-    Range units(int thread, int threads) const;
-    Region region(int unit) const;
-    GradientPiece piece(int unit) const;
-    GradientStep first_step(int unit) const;
-    std::ptrdiff_t cells(int blocks) const { return std::ptrdiff_t{blocks} * shape_.cell; }
+    const GradientShape& shape() const { return plan_.shape(); }
+    std::ptrdiff_t cells(int blocks) const { return std::ptrdiff_t{blocks} * shape().cell; }
     std::size_t slot() const;
     std::size_t bias_slot() const;
-    GradientSums in_weights(const Region& region, float* dw) const;
-    GradientSums in_slot(const Region& region, float* slot) const;
-    /// A unit: each group of blocks of outputs with each block of inputs. `after`: the step that comes after it.
-    void add_products(const Region& of, const GradientStep& first, const GradientStep& after, const Maps& maps,
-                      const GradientSums& sums) const;
-    void run_units(Range mine, const Maps& maps, float* dw, float* slot, float* bias) const;
+    std::size_t x_slot() const;   ///< for pairs of images
+    std::size_t dy_slot() const;  ///< likewise
+    Scratch part(float* scratch, std::size_t thread) const;
+    GradientSums in_weights(const GradientRegion& region, float* dw) const;
+    GradientSums in_slot(const GradientRegion& region, float* slot) const;
+    /// A unit: each group of blocks of outputs with each block of inputs. Calls fetch(part, parts) before each.
+    template <class Fetch>
+    void add_products(const GradientRegion& of, const GradientStep& first, const View& view, const GradientSums& sums,
+                      const Fetch& fetch) const;
+    /// A part of what view() will read of the unit that begins with this step.
+    void fetch(int, const GradientStep&, const Maps<float>&, int, int) const {}
+    void fetch(int unit, const GradientStep& first, const Maps<BFloat16>& maps, int part, int parts) const;
+    View view(const GradientRegion& of, const GradientStep& first, const GradientStep& next, const Maps<float>& maps,
+              const Scratch& scratch) const;
+    View view(const GradientRegion& of, const GradientStep& first, const GradientStep& next, const Maps<BFloat16>& maps,
+              const Scratch& scratch) const;
+    template <class Element>
+    void run_units(Range mine, const Maps<Element>& maps, float* dw, const Scratch& scratch, bool has_bias) const;
     void add_slots(int thread, int threads, float* dw, const float* slots) const;
 
     const WeightsGradientLoops& loops_;
-    GradientShape shape_;
+    GradientPlan plan_;
+    int batch_;  ///< images; the plan's shape has pairs of them if the loops have
     int threads_;
-    int region_outputs_, region_inputs_;             ///< blocks, at most
-    int piece_images_, piece_rows_, piece_columns_;  ///< at most
 };
 
 }  // namespace roof::onednn

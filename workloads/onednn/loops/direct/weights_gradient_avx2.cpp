@@ -11,6 +11,6 @@ namespace roof::onednn {
 
 using Loops = WeightsGradientFor<8, 3>;
 
-const WeightsGradientLoops weights_gradient_avx2{"roof:direct:avx2", 8, 3, Loops::products, Loops::bias};
+const WeightsGradientLoops weights_gradient_avx2{"roof:direct:avx2", 8, 3, 1, Loops::products, Loops::bias};
 
 }  // namespace roof::onednn

@@ -11,6 +11,6 @@ namespace roof::onednn {
 
 using Loops = WeightsGradientFor<16, 4>;
 
-const WeightsGradientLoops weights_gradient_avx512{"roof:direct:avx512", 16, 4, Loops::products, Loops::bias};
+const WeightsGradientLoops weights_gradient_avx512{"roof:direct:avx512", 16, 4, 1, Loops::products, Loops::bias};
 
 }  // namespace roof::onednn

@@ -2,11 +2,17 @@
 #pragma once
 
 #include "workloads/onednn/loops/direct/direct.hpp"
+#include "workloads/onednn/loops/elements.hpp"
 #include "workloads/onednn/loops/pieces.hpp"
 
 #include <cstddef>
 
 namespace roof::onednn {
+
+constexpr int length(const Range& range)
+{
+    return range.end - range.begin;
+}
 
 /// A part of the batch's results, whose gradients and sources a first-level cache holds for a few blocks of channels.
 struct GradientPiece {
@@ -22,11 +28,12 @@ struct GradientStep {
 
 /// How many numbers it is in a tensor of maps from one place to the next.
 struct GradientStrides {
-    std::ptrdiff_t image, block, row, column;
+    std::ptrdiff_t image = 0, block = 0, row = 0, column = 0;
+    std::ptrdiff_t start = 0;  ///< of what would be the first of all, in a part of a tensor
 
     std::ptrdiff_t at(int n, int channels, int down, int across) const
     {
-        return n * image + channels * block + down * row + across * column;
+        return start + n * image + channels * block + down * row + across * column;
     }
 };
 
@@ -64,6 +71,7 @@ struct WeightsGradientLoops {
     const char* name;
     int lanes;
     int outputs;  ///< blocks that `products` takes, at most
+    int images;   ///< 2: maps are of pairs of them, as of weights_gradient_pairs()
     /// A piece's part of the weights' gradient. Fetches what the next step needs.
     void (*products)(const GradientShape& shape, const GradientStep& now, const GradientStep& next, const float* x,
                      const float* dy, const GradientSums& sums);
@@ -71,6 +79,10 @@ struct WeightsGradientLoops {
     void (*bias)(const GradientShape& shape, const GradientPiece& piece, Range outputs, const float* dy, float* sums);
 };
 
+/// Of a row of two maps in bf16: to[pixel][lanes][first, second], in 32 bits each pair. `second`: null for zeros.
+void weights_gradient_pairs(const BFloat16* first, const BFloat16* second, int pixels, float* to);
+
+extern const WeightsGradientLoops weights_gradient_bf16;  ///< of such pairs; AVX512_BF16
 extern const WeightsGradientLoops weights_gradient_avx2;
 extern const WeightsGradientLoops weights_gradient_avx512;
 

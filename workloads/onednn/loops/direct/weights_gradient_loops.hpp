@@ -12,8 +12,18 @@
 
 namespace roof::onednn {
 
-/// A tile has up to `most` vectors of outputs by up to 4 inputs.
-template <int lanes, int most>
+struct MultiplyFloats {
+    static constexpr float one = 1;
+
+    template <class Floats>
+    [[gnu::always_inline]] static void add(float x, const Floats& dy, Floats& sum)
+    {
+        sum += x * dy;
+    }
+};
+
+/// A tile has up to `most` vectors of outputs. `Multiply`: what is done with 32 bits of either map.
+template <int lanes, int most, class Multiply = MultiplyFloats>
 class WeightsGradientFor {
   public:
     static void products(const GradientShape& shape, const GradientStep& now, const GradientStep& next, const float* x,
@@ -34,10 +44,10 @@ class WeightsGradientFor {
     using Lane = Lanes<lanes>;
     using Floats = typename Lane::Floats;
 
-    static constexpr int side = 4;
-    static constexpr int together = 4;
+    static constexpr int side = 4;      ///< inputs of a tile
+    static constexpr int together = 4;  ///< pixels
 
-    /// Of `blocks` blocks.
+    /// Adds a piece of `blocks` blocks of outputs to sums.
     template <int blocks>
     static void sum_up(const GradientShape& shape, const GradientPiece& piece, int block, const float* dy, float* sums)
     {
@@ -52,7 +62,7 @@ class WeightsGradientFor {
                     for (int b = 0; b < blocks; ++b) {
                         Floats gradient;
                         Lane::load(from + b * shape.result.block, gradient);
-                        sum[b] += gradient;
+                        Multiply::add(Multiply::one, gradient, sum[b]);
                     }
                 }
             }
@@ -61,7 +71,7 @@ class WeightsGradientFor {
         for (int b = 0; b < blocks; ++b) Lane::store(sum[b], sums + (block + b) * lanes);
     }
 
-    /// What all tiles of a step have in common. `x`: from a pixel that a result needs to that of the next.
+    /// What all tiles of a step have in common. `x`: from a pixel that a result needs to what the next result needs.
     struct Distances {
         int images;
         GradientStrides x, dy;
@@ -120,25 +130,28 @@ class WeightsGradientFor {
                 .add = sums.add};
     }
 
-    /// Each tile fetches one block of outputs of the next step.
+    /// Each tile fetches a block of outputs of the next step, and the first one its inputs.
     template <int outputs>
     [[gnu::noinline]] static void tap(const Distances& apart, int rows, int columns, const float* x, const float* dy,
                                       float* to)
     {
         const float* next_dy = dy + apart.to_next_dy;
+        tile<outputs, true>(apart, rows, columns, x, dy, next_dy, to);
 #pragma GCC unroll 16
-        for (int i = 0; i < lanes; i += side, x += side, to += side * lanes, next_dy += apart.dy.block)
-            tile<outputs, side>(apart, rows, columns, x, dy, next_dy, to);
+        for (int i = side; i < lanes; i += side) {
+            next_dy += apart.dy.block;
+            tile<outputs, false>(apart, rows, columns, x + i, dy, next_dy, to + i * lanes);
+        }
     }
 
-    /// outputs x inputs sums over the pixels.
-    template <int outputs, int inputs>
+    /// The sums of `outputs` vectors by `side` inputs over the pixels.
+    template <int outputs, bool fetch_x>
     [[gnu::always_inline]] static void tile(const Distances& apart, int rows, int columns, const float* x,
                                             const float* dy, const float* next_dy, float* to)
     {
-        Floats sum[inputs][outputs];
+        Floats sum[side][outputs];
 #pragma GCC unroll 16
-        for (int i = 0; i < inputs; ++i) {
+        for (int i = 0; i < side; ++i) {
 #pragma GCC unroll 16
             for (int o = 0; o < outputs; ++o) sum[i][o] = Floats{};
         }
@@ -147,51 +160,51 @@ class WeightsGradientFor {
             const float* x_row = x;
             const float* dy_row = dy;
             for (int row = 0; row < rows; ++row, x_row += apart.x.row, dy_row += apart.dy.row)
-                add_row<outputs, inputs>(apart, columns, x_row, dy_row, ahead, sum);
+                add_row<outputs, fetch_x>(apart, columns, x_row, dy_row, ahead, sum);
         }
         if (apart.add)
-            store<outputs, inputs, true>(sum, to, apart.sums);
+            store<outputs, true>(sum, to, apart.sums);
         else
-            store<outputs, inputs, false>(sum, to, apart.sums);
+            store<outputs, false>(sum, to, apart.sums);
     }
 
     /// Several pixels at a time: the fewer the branches, the better they are foreseen.
-    template <int outputs, int inputs>
+    template <int outputs, bool fetch_x>
     [[gnu::always_inline]] static void add_row(const Distances& apart, int columns, const float* x, const float* dy,
-                                               std::ptrdiff_t ahead, Floats (&sum)[inputs][outputs])
+                                               std::ptrdiff_t ahead, Floats (&sum)[side][outputs])
     {
         for (; columns >= together; columns -= together) {
 #pragma GCC unroll 16
             for (int i = 0; i < together; ++i, x += apart.x.column, dy += lanes)
-                add_pixel<outputs, inputs>(apart, x, dy, ahead, sum);
+                add_pixel<outputs, fetch_x>(apart, x, dy, ahead, sum);
         }
         for (; columns > 0; --columns, x += apart.x.column, dy += lanes)
-            add_pixel<outputs, inputs>(apart, x, dy, ahead, sum);
+            add_pixel<outputs, fetch_x>(apart, x, dy, ahead, sum);
     }
 
-    template <int outputs, int inputs>
+    template <int outputs, bool fetch_x>
     [[gnu::always_inline]] static void add_pixel(const Distances& apart, const float* x, const float* dy,
-                                                 std::ptrdiff_t ahead, Floats (&sum)[inputs][outputs])
+                                                 std::ptrdiff_t ahead, Floats (&sum)[side][outputs])
     {
-        __builtin_prefetch(x + apart.to_next_x);
+        if constexpr (fetch_x) __builtin_prefetch(x + apart.to_next_x);
         __builtin_prefetch(dy + ahead);
         Floats gradient[outputs];
 #pragma GCC unroll 16
         for (int o = 0; o < outputs; ++o) Lane::load(dy + o * apart.dy.block, gradient[o]);
 #pragma GCC unroll 16
-        for (int i = 0; i < inputs; ++i) {
+        for (int i = 0; i < side; ++i) {
 #pragma GCC unroll 16
-            for (int o = 0; o < outputs; ++o) sum[i][o] += x[i] * gradient[o];
+            for (int o = 0; o < outputs; ++o) Multiply::add(x[i], gradient[o], sum[i][o]);
         }
     }
 
-    template <int outputs, int inputs, bool add>
-    [[gnu::always_inline]] static void store(const Floats (&sum)[inputs][outputs], float* to, std::ptrdiff_t block)
+    template <int outputs, bool add>
+    [[gnu::always_inline]] static void store(const Floats (&sum)[side][outputs], float* to, std::ptrdiff_t block)
     {
 #pragma GCC unroll 16
         for (int o = 0; o < outputs; ++o, to += block) {
 #pragma GCC unroll 16
-            for (int i = 0; i < inputs; ++i) {
+            for (int i = 0; i < side; ++i) {
                 Floats before{};
                 if constexpr (add) Lane::load(to + i * lanes, before);
                 Lane::store(before + sum[i][o], to + i * lanes);
