@@ -6,12 +6,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <vector>
 
 using namespace roof;
 using namespace roof::onednn;
 
 namespace {
+
+/// Memory that begins with a cache line, as an arena's tensors do.
+template <class T>
+struct OnLines {
+    using value_type = T;
+    OnLines() = default;
+    template <class Other>
+    OnLines(const OnLines<Other>&)
+    {
+    }
+    T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), line)); }
+    void deallocate(T* memory, std::size_t) { ::operator delete(memory, line); }
+    bool operator==(const OnLines&) const = default;
+
+    static constexpr std::align_val_t line{64};
+};
 
 /// Numbers of a strip in both precisions, and as double what each precision holds.
 struct Values {
@@ -28,8 +45,8 @@ struct Values {
     double at(std::size_t i) const { return precision == Precision::bf16 ? widen(half[i]) : wide[i]; }
 
     Precision precision;
-    std::vector<float> wide;
-    std::vector<BFloat16> half;
+    std::vector<float, OnLines<float>> wide;
+    std::vector<BFloat16, OnLines<BFloat16>> half;
 };
 
 /// A strip of so many positions with a gap between them, and all that its loops read.
@@ -121,13 +138,17 @@ TEST_CASE("A strip is normalised, added to and clipped as the definition says")
                 Addend addend{};
                 if (kind > 0) addend.tensor = one.other.elements();
                 if (kind == 2) addend.factors = one.factors();
-                loops.normalise(one.strip, one.y.elements(), one.x.elements(), one.factors(), addend, relu);
-                CHECK(worst(one, [&](std::ptrdiff_t p, int c) {
-                          double right = one.normalised(one.x, p, c);
-                          if (kind == 1) right += one.other.at(one.place(p, c));
-                          if (kind == 2) right += one.normalised(one.other, p, c);
-                          return one.y.at(one.place(p, c)) - (relu ? std::max(right, 0.0) : right);
-                      }) < one.tolerance);
+                for (const bool streamed : {false, true}) {
+                    one.y = Values(2, one.size(), 0, one.x.precision);
+                    one.strip.is_streamed = streamed;
+                    loops.normalise(one.strip, one.y.elements(), one.x.elements(), one.factors(), addend, relu);
+                    CHECK(worst(one, [&](std::ptrdiff_t p, int c) {
+                              double right = one.normalised(one.x, p, c);
+                              if (kind == 1) right += one.other.at(one.place(p, c));
+                              if (kind == 2) right += one.normalised(one.other, p, c);
+                              return one.y.at(one.place(p, c)) - (relu ? std::max(right, 0.0) : right);
+                          }) < one.tolerance);
+                }
             }
         }
     });
@@ -165,16 +186,19 @@ TEST_CASE("A strip's gradient passes its ReLU, is summed, and spreads to the sou
                       one.tolerance);
                 continue;
             }
-            Values dx(9, one.size(), 0, one.x.precision);
-            loops.spread(one.strip, dx.elements(), one.dy.elements(), gate, one.x.elements(), one.factors(),
-                         {one.shift.wide.data(), one.slope.wide.data()});
-            CHECK(worst(one, [&](std::ptrdiff_t p, int c) {
-                      const auto k = static_cast<std::size_t>(c);
-                      const double distance = one.x.at(one.place(p, c)) - one.mean.at(k);
-                      const double right =
-                          one.slope.at(k) * (before_relu(p, c) - one.shift.at(k) - distance * one.slope.at(k));
-                      return dx.at(one.place(p, c)) - right;
-                  }) < one.tolerance);
+            for (const bool streamed : {false, true}) {
+                Values dx(9, one.size(), 0, one.x.precision);
+                one.strip.is_streamed = streamed;
+                loops.spread(one.strip, dx.elements(), one.dy.elements(), gate, one.x.elements(), one.factors(),
+                             {one.shift.wide.data(), one.slope.wide.data()});
+                CHECK(worst(one, [&](std::ptrdiff_t p, int c) {
+                          const auto k = static_cast<std::size_t>(c);
+                          const double distance = one.x.at(one.place(p, c)) - one.mean.at(k);
+                          const double right =
+                              one.slope.at(k) * (before_relu(p, c) - one.shift.at(k) - distance * one.slope.at(k));
+                          return dx.at(one.place(p, c)) - right;
+                      }) < one.tolerance);
+            }
         }
     });
 }

@@ -57,11 +57,16 @@ struct Lanes {
             __builtin_ia32_movntps256(to, from);
     }
     /// As narrow() does.
-    [[gnu::always_inline]] static void store(const Floats& from, BFloat16* to)
+    [[gnu::always_inline]] static void narrowed(const Floats& from, HalfWords& to)
     {
         Words words;
         __builtin_memcpy(&words, &from, sizeof words);
-        const HalfWords halves = __builtin_convertvector((words + 0x7fffU + ((words >> 16) & 1U)) >> 16, HalfWords);
+        to = __builtin_convertvector((words + 0x7fffU + ((words >> 16) & 1U)) >> 16, HalfWords);
+    }
+    [[gnu::always_inline]] static void store(const Floats& from, BFloat16* to)
+    {
+        HalfWords halves;
+        narrowed(from, halves);
         __builtin_memcpy(to, &halves, sizeof halves);
     }
     /// The vector stays in a register: compilers would rather load it anew with each use, and run out of loads.

@@ -28,7 +28,7 @@ class LinearBackward {
     static constexpr int vectors = 4;
     static constexpr int wide = lanes == 16 ? 6 : 2;
     static constexpr int span = vectors * lanes;  ///< columns of a panel
-    static constexpr int block = 32;              ///< words of rows
+    static constexpr int block = 64;              ///< words of rows
 
     /// `sums`: [panel][image][span], columns in the order of Word::load_rows(); `factors`, of a block of rows: [image][block].
     static void columns_of(const LinearShape& shape, const Element* w, const Element* dy, float* dx,

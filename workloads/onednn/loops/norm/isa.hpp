@@ -13,7 +13,7 @@ struct Strip {
     std::ptrdiff_t positions = 0;
     std::ptrdiff_t apart = 0;  ///< elements from one position to the next
     int channels = 0;
-    bool is_streamed = false;  ///< results go past the caches: they are larger, and nobody reads them soon
+    bool is_streamed = false;  ///< results go past the caches: they would not stay there until they are read
 };
 
 /// What a batch norm does to its channels, a number for each of the strip's:  y = slope * (x - mean) + shift

@@ -125,20 +125,34 @@ class NormLoopsFor {
         return gate > zero ? value : zero;
     }
 
-    /// A store that does not read the line before it writes it, and leaves no copy in a cache.
+    /// A streamed store does not read the line before it writes it, and leaves no copy in a cache. It wants a place that is a
+    /// multiple of what it stores, as all are in an arena.
     template <bool streamed, class Element>
     [[gnu::always_inline]] static void put(const Floats& value, Element* to)
     {
-        if constexpr (streamed && sizeof(Element) == sizeof(float)) {
-            if constexpr (lanes == 16)
-                __builtin_ia32_movntps512(to, value);
-            else if constexpr (lanes == 8)
-                __builtin_ia32_movntps256(to, value);
-            else
-                __builtin_ia32_movntps(to, value);
-        } else {
+        if constexpr (!streamed || lanes * sizeof(Element) < 16) {
             Lane::store(value, to);
+        } else if constexpr (sizeof(Element) == sizeof(float)) {
+            stream<sizeof value>(&value, to);
+        } else {
+            typename Lane::HalfWords halves;
+            Lane::narrowed(value, halves);
+            stream<sizeof halves>(&halves, to);
         }
+    }
+
+    template <int bytes>
+    [[gnu::always_inline]] static void stream(const void* from, void* to)
+    {
+        using Vector = typename VectorTypes<bytes / 4>::Floats;
+        Vector value;
+        __builtin_memcpy(&value, from, sizeof value);
+        if constexpr (bytes == 64)
+            __builtin_ia32_movntps512(static_cast<float*>(to), value);
+        else if constexpr (bytes == 32)
+            __builtin_ia32_movntps256(static_cast<float*>(to), value);
+        else
+            __builtin_ia32_movntps(static_cast<float*>(to), value);
     }
 
     /// visit(place, k) for vector k of each position, at this place from the strip's begin.
@@ -233,7 +247,7 @@ class NormLoopsFor {
                 Floats value = own.normalise(loaded(x + at), k);
                 if constexpr (added == Added::plain) value += loaded(other + at);
                 if constexpr (added == Added::normalised) value += others.normalise(loaded(other + at), k);
-                Lane::store(relu ? where_positive(value, value) : value, y + at);
+                put<streamed>(relu ? where_positive(value, value) : value, y + at);
             });
     }
 
@@ -289,7 +303,7 @@ class NormLoopsFor {
                 Floats dy = loaded(from + at);
                 if constexpr (gate == Gate::normalised) dy = where_positive(own.normalise(value, k), dy);
                 const Floats rest = dy - of_shift.of[k] - (value - own.mean.of[k]) * of_scale.of[k];
-                Lane::store(rest * own.slope.of[k], dx + at);
+                put<streamed>(rest * own.slope.of[k], dx + at);
             });
     }
 };
