@@ -66,7 +66,7 @@ def theory_table(calibrations):
     if not found:
         return None
     foot = ("FLOPs or bytes per clock and core, the median over the rounds (measured), beside the maker's guide (spec); of spec: the "
-            "median [least, largest] over the rounds that could read a clock beside it. Of instruction sets the fastest. " + farthest_sentence(found))
+            "median [least, largest] over the rounds that could read a clock beside it. Of the instruction sets with such a figure the fastest. " + farthest_sentence(found))
     return Table("theory", ("level", "operation", "precision", "isa", "threads", "per clock", "spec", "of spec",
                             "least, largest", "rounds", "verdict"), [theory_row(*item) for item in found.items()], foot)
 
