@@ -151,6 +151,7 @@ void CeilingMaker::set_rate(const Sustained& point, Ceiling& ceiling) const
         half_width = per_clock.relative_half_width();
     }
     ceiling.steadiness = point.steadiness(half_width, tolerance_of(ceiling.level));
+    if (per_clock.n < least_samples) per_clock = {};  // a launch that waited unseen would pass for what a clock does
     ceiling.per_clock = per_clock;
     for (auto* const end : {&ceiling.per_clock.median, &ceiling.per_clock.low, &ceiling.per_clock.high})
         end->value /= ceiling.threads;

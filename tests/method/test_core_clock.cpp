@@ -121,4 +121,5 @@ TEST_CASE("a ceiling of one undisturbed sample among many disturbed ones reaches
     REQUIRE(ceiling.disturbed);
     CHECK(ceiling.rate.median.value == Approx(per_clock * 4.0e9));
     CHECK(ceiling.rate.low.value == Approx(per_clock * 2.0e9));
+    CHECK(ceiling.per_clock.n == 0);  // one sample is no figure per clock
 }

@@ -245,8 +245,12 @@ class Theory(unittest.TestCase):
     def test_is_the_median_over_rounds_of_the_fastest_instruction_set(self):
         table = theory.theory_table([self.calibration(0.9, "unsteady"), self.calibration(1), self.calibration(0.99)])
         self.assertEqual([("core", "fma", "fp64", "avx2", "1", "15.84", "16", "99.0%", "[90.0%, 100.0%]",
-                           "steady (2 of 3)")], table.rows)
+                           "3", "steady (2 of 3)")], table.rows)
         self.assertIn("Farthest from theory: core fp64 fma, 1 thread, 99.0%.", table.foot)
+
+    def test_lists_one_thread_first_and_the_core_before_its_caches(self):
+        places = [("bandwidth", "L1", "load", None, 2), ("bandwidth", "L1", "load", None, 1), ("compute", "core", "fma", "fp64", 1)]
+        self.assertEqual(places[::-1], sorted(places, key=theory.order_of))
 
     def test_says_nothing_where_nothing_is_promised(self):
         self.assertIsNone(theory.theory_table([{"ceilings": [ceiling("bandwidth", "DRAM", "load", 50)]}]))

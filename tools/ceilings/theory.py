@@ -26,7 +26,13 @@ def fastest_of_each(found):
         place = kind, level, operation, precision, threads
         if place not in best or rate > best[place][0]:
             best[place] = rate, key
-    return {key: found[key] for _, key in best.values()}
+    return {best[place][1]: found[best[place][1]] for place in sorted(best, key=order_of)}
+
+
+def order_of(place):
+    """By threads, the core before its caches, then by name."""
+    _, level, operation, precision, threads = place
+    return threads, level != "core", level, precision or "", operation
 
 
 def verdict_of(ceilings):
@@ -42,7 +48,7 @@ def theory_row(key, ceilings):
     return (level, operation, precision or "-", isa or "-", str(threads),
             f"{statistics.median(c['per_clock_and_core'] for c in ceilings):.4g}",
             f"{ceilings[0]['promised_per_clock_and_core']:.4g}", f"{100 * statistics.median(shares):.1f}%",
-            f"[{100 * min(shares):.1f}%, {100 * max(shares):.1f}%]", verdict_of(ceilings))
+            f"[{100 * min(shares):.1f}%, {100 * max(shares):.1f}%]", str(len(ceilings)), verdict_of(ceilings))
 
 
 def farthest_sentence(found):
@@ -60,9 +66,9 @@ def theory_table(calibrations):
     if not found:
         return None
     foot = ("FLOPs or bytes per clock and core, the median over the rounds (measured), beside the maker's guide (spec); of spec: the "
-            "median [least, largest]. Of instruction sets the fastest. " + farthest_sentence(found))
+            "median [least, largest] over the rounds that could read a clock beside it. Of the instruction sets with such a figure the fastest. " + farthest_sentence(found))
     return Table("theory", ("level", "operation", "precision", "isa", "threads", "per clock", "spec", "of spec",
-                            "least, largest", "verdict"), [theory_row(*item) for item in found.items()], foot)
+                            "least, largest", "rounds", "verdict"), [theory_row(*item) for item in found.items()], foot)
 
 
 def weather_of(calibrations):
