@@ -191,7 +191,8 @@ ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convoluti
                                      bool first)
 {
     const Chooser chooser(engine, shapes, settings);
-    const Own own{own_direct(shapes, settings.threads), own_winograd(shapes, settings.threads)};
+    const Own of_weights{own_direct(shapes, settings.threads), own_winograd(shapes, settings.threads)};
+    const Own own = shapes.precision == Precision::fp32 ? of_weights : Own{};
     const auto forward = [&](dnnl::algorithm algorithm) {
         return with_own(forward_passes(engine, shapes, algorithm), algorithm, own);
     };
@@ -200,7 +201,7 @@ ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convoluti
         return with_own(backward_data_passes(engine, shapes, algorithm, home), algorithm, own);
     };
     const auto backward_weights = [&](dnnl::algorithm algorithm) {
-        return with_own(backward_weights_passes(engine, shapes, algorithm, home), algorithm, own);
+        return with_own(backward_weights_passes(engine, shapes, algorithm, home), algorithm, of_weights);
     };
     const BackwardWeightsPass home_weights = chooser.choose("backward_weights", backward_weights).library;
     const Edges edges{

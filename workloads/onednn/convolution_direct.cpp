@@ -33,8 +33,14 @@ std::optional<DirectConvolution> own_direct(const Convolution& shapes, int threa
                             .window = window.size,
                             .stride = window.stride,
                             .padding = window.padding};
-    if (shapes.precision != Precision::fp32 || !direct_suits(shape)) return std::nullopt;
-    return DirectConvolution{shape, shapes.relu, threads};
+    const bool is_served = shapes.precision == Precision::fp32 || (has_direct_weights_bf16() && shape.batch > 1);
+    if (!is_served || !direct_suits(shape)) return std::nullopt;
+    return DirectConvolution{shape, shapes.relu, threads, shapes.precision};
+}
+
+const char* DirectConvolution::name() const
+{
+    return precision == Precision::bf16 ? direct_weights_implementation_bf16() : direct_implementation();
 }
 
 void append_forward(Program& program, const DirectConvolution& convolution, const Tensor& source, const Tensor& weights,
@@ -67,16 +73,25 @@ void append_backward_data(Program& program, const DirectConvolution& convolution
 void append_backward_weights(Program& program, const DirectConvolution& convolution, const Tensor& source,
                              const Tensor& result_gradient, const Tensor& weights_gradient, const Tensor* bias_gradient)
 {
-    const Tensor scratch = scratch_of(program, direct_weights_scratch(convolution.shape, convolution.threads));
+    const bool is_bf16 = convolution.precision == Precision::bf16;
+    const Tensor scratch =
+        scratch_of(program, is_bf16 ? direct_weights_scratch_bf16(convolution.shape, convolution.threads)
+                                    : direct_weights_scratch(convolution.shape, convolution.threads));
     std::vector<Tensor> used{source, result_gradient, weights_gradient, scratch};
     if (bias_gradient != nullptr) used.push_back(*bias_gradient);
     const Tensor sums = bias_gradient == nullptr ? Tensor{} : *bias_gradient;
     program.append(
         [=, has_bias = bias_gradient != nullptr] {
-            direct_backward_weights(convolution.shape, source.data(), result_gradient.data(), weights_gradient.data(),
-                                    has_bias ? sums.data() : nullptr, scratch.data(), convolution.threads);
+            const auto run = [&](const auto* x, const auto* dy) {
+                direct_backward_weights(convolution.shape, x, dy, weights_gradient.data(),
+                                        has_bias ? sums.data() : nullptr, scratch.data(), convolution.threads);
+            };
+            if (is_bf16)
+                run(source.elements().as<BFloat16>(), result_gradient.elements().as<BFloat16>());
+            else
+                run(source.data(), result_gradient.data());
         },
-        used, direct_implementation());
+        used, convolution.name());
 }
 
 }  // namespace roof::onednn

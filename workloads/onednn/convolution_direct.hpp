@@ -14,9 +14,12 @@ struct DirectConvolution {
     DirectShape shape;
     bool relu = false;
     int threads = 1;
+    Precision precision = Precision::fp32;  ///< of the maps; in bf16 there is the weights' gradient alone
+
+    const char* name() const;
 };
 
-/// None if the shapes are not such that it suits: fp32, full blocks of channels.
+/// None if the shapes are not such that it suits: full blocks of channels; in bf16, instructions for it and several images.
 std::optional<DirectConvolution> own_direct(const Convolution& shapes, int threads);
 
 /// The tensors are in this project's layouts (convolution_own.hpp). `bias`: null if there is none.

@@ -5,26 +5,27 @@ namespace {
 
 using Tag = dnnl::memory::format_tag;
 
-Desc fp32(const Dims& dims, Tag of_sixteen, Tag of_eight)
+Tag by_lanes(Tag of_sixteen, Tag of_eight)
 {
-    return {dims, dnnl::memory::data_type::f32, direct_lanes() == 16 ? of_sixteen : of_eight};
+    return direct_lanes() == 16 ? of_sixteen : of_eight;
 }
 
 }  // namespace
 
 std::string name_of(const OwnConvolution& convolution)
 {
-    return std::holds_alternative<DirectConvolution>(convolution) ? direct_implementation() : winograd_implementation();
+    const DirectConvolution* direct = std::get_if<DirectConvolution>(&convolution);
+    return direct != nullptr ? direct->name() : winograd_implementation();
 }
 
-Desc own_map_layout(const Dims& dims)
+Desc own_map_layout(const Desc& map)
 {
-    return fp32(dims, Tag::nChw16c, Tag::nChw8c);
+    return {dims_of(map), data_type_of(map), by_lanes(Tag::nChw16c, Tag::nChw8c)};
 }
 
 Desc own_weights_layout(const Dims& dims)
 {
-    return fp32(dims, Tag::OIhw16i16o, Tag::OIhw8i8o);
+    return {dims, dnnl::memory::data_type::f32, by_lanes(Tag::OIhw16i16o, Tag::OIhw8i8o)};
 }
 
 }  // namespace roof::onednn

@@ -13,8 +13,8 @@ using OwnConvolution = std::variant<DirectConvolution, WinogradConvolution>;
 
 std::string name_of(const OwnConvolution& convolution);
 
-/// The layouts they read and write: channels in blocks of a vector.
-Desc own_map_layout(const Dims& dims);
+/// The layouts they read and write: channels in blocks of a vector. A map keeps its precision.
+Desc own_map_layout(const Desc& map);
 Desc own_weights_layout(const Dims& dims);
 
 }  // namespace roof::onednn

@@ -49,9 +49,9 @@ void append_library(Program& program, const BackwardWeightsPass& pass, const Con
 void append_own(Program& program, const OwnConvolution& own, const ConvolutionTensors& tensors,
                 const ForwardPass& /*forward*/)
 {
-    const Tensor source = program.in_layout(tensors.source, own_map_layout(dims_of(tensors.source.desc())));
+    const Tensor source = program.in_layout(tensors.source, own_map_layout(tensors.source.desc()));
     const Tensor weights = program.in_layout(tensors.weights, own_weights_layout(dims_of(tensors.weights.desc())));
-    const Tensor result = beside(program, tensors.result, own_map_layout(dims_of(tensors.result.desc())));
+    const Tensor result = beside(program, tensors.result, own_map_layout(tensors.result.desc()));
     const Tensor* bias = tensors.has_bias ? &tensors.bias : nullptr;
     std::visit([&](const auto& one) { append_forward(program, one, source, weights, bias, result); }, own);
     deliver(program, result, tensors.result);
@@ -60,11 +60,9 @@ void append_own(Program& program, const OwnConvolution& own, const ConvolutionTe
 void append_own(Program& program, const OwnConvolution& own, const ConvolutionTensors& tensors,
                 const BackwardDataPass& /*backward*/)
 {
-    const Tensor given =
-        program.in_layout(tensors.result_gradient, own_map_layout(dims_of(tensors.result_gradient.desc())));
+    const Tensor given = program.in_layout(tensors.result_gradient, own_map_layout(tensors.result_gradient.desc()));
     const Tensor weights = program.in_layout(tensors.weights, own_weights_layout(dims_of(tensors.weights.desc())));
-    const Tensor to_source =
-        beside(program, tensors.source_gradient, own_map_layout(dims_of(tensors.source_gradient.desc())));
+    const Tensor to_source = beside(program, tensors.source_gradient, own_map_layout(tensors.source_gradient.desc()));
     std::visit([&](const auto& one) { append_backward_data(program, one, given, weights, to_source); }, own);
     deliver(program, to_source, tensors.source_gradient);
 }
@@ -72,9 +70,8 @@ void append_own(Program& program, const OwnConvolution& own, const ConvolutionTe
 void append_own(Program& program, const OwnConvolution& own, const ConvolutionTensors& tensors,
                 const BackwardWeightsPass& /*backward*/)
 {
-    const Tensor source = program.in_layout(tensors.source, own_map_layout(dims_of(tensors.source.desc())));
-    const Tensor given =
-        program.in_layout(tensors.result_gradient, own_map_layout(dims_of(tensors.result_gradient.desc())));
+    const Tensor source = program.in_layout(tensors.source, own_map_layout(tensors.source.desc()));
+    const Tensor given = program.in_layout(tensors.result_gradient, own_map_layout(tensors.result_gradient.desc()));
     const Tensor gradient =
         beside(program, tensors.weights_gradient, own_weights_layout(dims_of(tensors.weights_gradient.desc())));
     const Tensor* sums = tensors.has_bias ? &tensors.bias_gradient : nullptr;
