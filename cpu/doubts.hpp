@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cpu/cpuid_caches.hpp"
-#include "ert/method/machine.hpp"
+#include "ert/method/lab/machine.hpp"
 
 #include <string>
 #include <vector>

@@ -8,7 +8,7 @@
 #include "cpu/probes/working_sets.hpp"
 #include "cpu/topology.hpp"
 #include "cpu/watch.hpp"
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 
 namespace roof {
 

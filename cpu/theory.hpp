@@ -2,7 +2,7 @@
 // measured, and no measurement uses it: it stands beside the ceilings, and a ceiling above it is a mistake.
 #pragma once
 
-#include "ert/method/machine.hpp"
+#include "ert/method/lab/machine.hpp"
 
 #include <string_view>
 #include <vector>

@@ -6,7 +6,7 @@
 #include "cpu/isa.hpp"
 #include "cpu/system.hpp"
 #include "cpu/theory.hpp"
-#include "ert/method/available_memory.hpp"
+#include "ert/method/lab/available_memory.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,7 @@
 // measured; where two reports disagree, both are kept.
 #pragma once
 
-#include "ert/method/machine.hpp"
+#include "ert/method/lab/machine.hpp"
 
 #include <vector>
 

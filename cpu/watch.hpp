@@ -5,7 +5,7 @@
 #include "cpu/affinity.hpp"
 #include "cpu/kernels/core_probe.hpp"
 #include "cpu/taken.hpp"
-#include "ert/method/trace.hpp"
+#include "ert/method/lab/trace.hpp"
 
 #include <functional>
 #include <map>

@@ -2,7 +2,7 @@
 // drawn in the same frame and a layer that got faster is seen to have moved.
 #pragma once
 
-#include "ert/method/ceiling.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
 
 #include <optional>
 

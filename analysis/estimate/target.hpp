@@ -3,10 +3,10 @@
 #pragma once
 
 #include "analysis/estimate/machine_sheet.hpp"
-#include "ert/method/ceiling.hpp"
-#include "ert/method/machine.hpp"
-#include "ert/method/results.hpp"
-#include "ert/method/work.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/lab/machine.hpp"
+#include "ert/method/lab/work.hpp"
+#include "ert/method/results/results.hpp"
 
 #include <string>
 #include <vector>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "analysis/estimate/machine_estimate.hpp"
-#include "ert/method/measurement.hpp"
-#include "ert/method/point.hpp"
+#include "ert/method/lab/measurement.hpp"
+#include "ert/method/lab/point.hpp"
 
 #include <array>
 #include <optional>

@@ -3,8 +3,8 @@
 #include "analysis/import/formats.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/files.hpp"
-#include "ert/method/results.hpp"
+#include "ert/method/lab/files.hpp"
+#include "ert/method/results/results.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <fmt/format.h>

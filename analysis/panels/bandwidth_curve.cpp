@@ -5,7 +5,7 @@
 #include "analysis/text/rows.hpp"
 #include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/sustained.hpp"
+#include "ert/method/ceilings/sustained.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "analysis/recorded/api_calls.hpp"
 
-#include "ert/method/names.hpp"
+#include "ert/base/names.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The ceilings as tables of text: what the terminal and the report both show.
 #pragma once
 
-#include "ert/method/ceiling.hpp"
-#include "ert/method/machine.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/lab/machine.hpp"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 #include "analysis/roofline/link.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/text/rows.hpp"
-#include "ert/method/device_group.hpp"
+#include "ert/method/lab/device_group.hpp"
 
 #include <algorithm>
 #include <array>

@@ -11,9 +11,9 @@
 #pragma once
 
 #include "analysis/roofline/claim.hpp"
-#include "ert/method/ceiling.hpp"
-#include "ert/method/machine.hpp"
-#include "ert/method/measurement.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/lab/machine.hpp"
+#include "ert/method/lab/measurement.hpp"
 
 #include <array>
 #include <optional>

@@ -2,8 +2,8 @@
 // (Known: measured). No ceiling can lie above what the core can do; one that does was measured wrongly.
 #pragma once
 
-#include "ert/method/ceiling.hpp"
-#include "ert/method/machine.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/lab/machine.hpp"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 // at one thread count.
 #pragma once
 
-#include "ert/method/ceiling.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "analysis/study/ert_curves.hpp"
 
 #include "analysis/text/rows.hpp"
-#include "ert/method/sustained.hpp"
+#include "ert/method/ceilings/sustained.hpp"
 
 #include <algorithm>
 

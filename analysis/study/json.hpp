@@ -2,9 +2,9 @@
 #pragma once
 
 #include "analysis/study/study.hpp"
-#include "ert/method/ceiling.hpp"
-#include "ert/method/machine.hpp"
-#include "ert/method/measurement.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/lab/machine.hpp"
+#include "ert/method/lab/measurement.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -11,8 +11,8 @@
 #include "analysis/recorded/memory_use.hpp"
 #include "analysis/roofline/place.hpp"
 #include "analysis/study/lazy.hpp"
-#include "ert/method/ceiling.hpp"
-#include "ert/method/results.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/results/results.hpp"
 
 #include <filesystem>
 #include <string>

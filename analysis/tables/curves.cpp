@@ -2,7 +2,7 @@
 #include "analysis/study/ert_curves.hpp"
 #include "analysis/tables/tables.hpp"
 #include "analysis/text/rows.hpp"
-#include "ert/method/sustained.hpp"
+#include "ert/method/ceilings/sustained.hpp"
 
 namespace roof::analysis {
 

@@ -1,7 +1,7 @@
 #include "analysis/tables/tables.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/method/files.hpp"
+#include "ert/method/lab/files.hpp"
 
 #include <array>
 

@@ -1,8 +1,8 @@
 // Measured quantities as a person reads them: median and 95% interval in one unit, shares, intensities.
 #pragma once
 
+#include "ert/base/estimate.hpp"
 #include "ert/base/units.hpp"
-#include "ert/method/estimate.hpp"
 
 #include <string>
 #include <string_view>

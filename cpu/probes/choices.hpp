@@ -3,7 +3,7 @@
 
 #include "cpu/buffer.hpp"
 #include "cpu/topology.hpp"
-#include "ert/method/bench.hpp"
+#include "ert/method/lab/bench.hpp"
 
 #include <optional>
 #include <string>

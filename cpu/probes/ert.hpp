@@ -15,7 +15,7 @@
 #include "cpu/topology.hpp"
 #include "cpu/watch.hpp"
 #include "cpu/workspace.hpp"
-#include "ert/method/bench.hpp"
+#include "ert/method/lab/bench.hpp"
 
 #include <map>
 #include <memory>

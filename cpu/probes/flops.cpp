@@ -6,7 +6,7 @@
 #include "cpu/probes/choices.hpp"
 #include "cpu/repeat.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/search.hpp"
+#include "ert/method/lab/search.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -16,7 +16,7 @@
 
 #include "cpu/topology.hpp"
 #include "cpu/watch.hpp"
-#include "ert/method/bench.hpp"
+#include "ert/method/lab/bench.hpp"
 
 #include <memory>
 

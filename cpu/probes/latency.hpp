@@ -14,7 +14,7 @@
 #include "cpu/topology.hpp"
 #include "cpu/watch.hpp"
 #include "cpu/workspace.hpp"
-#include "ert/method/bench.hpp"
+#include "ert/method/lab/bench.hpp"
 
 #include <memory>
 #include <vector>

@@ -6,9 +6,9 @@
 #include "cpu/probes/walk.hpp"
 #include "cpu/watch.hpp"
 #include "cpu/workspace.hpp"
-#include "ert/method/machine.hpp"
-#include "ert/method/point.hpp"
-#include "ert/method/subject.hpp"
+#include "ert/method/lab/machine.hpp"
+#include "ert/method/lab/point.hpp"
+#include "ert/method/lab/subject.hpp"
 
 #include <map>
 #include <memory>

@@ -3,7 +3,7 @@
 
 #include "cpu/probes/choices.hpp"
 #include "cpu/repeat.hpp"
-#include "ert/method/search.hpp"
+#include "ert/method/lab/search.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // may make it shorter, which is then said.
 #pragma once
 
-#include "ert/method/bench.hpp"
+#include "ert/method/lab/bench.hpp"
 
 #include <optional>
 #include <string>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "ert/base/units.hpp"
-#include "ert/method/machine.hpp"
-#include "ert/method/profiler.hpp"
+#include "ert/method/lab/machine.hpp"
+#include "ert/method/lab/profiler.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 #include "ert/base/error.hpp"
 #include "ert/cupti/permission.hpp"
 #include "ert/cupti/step_profiler.hpp"
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 
 /// Adds the profiler, whether CUPTI is here, and whether counters may be read.
 extern "C" void roof_add_part(roof::Lab& lab)

@@ -15,7 +15,7 @@
 #include "ert/gpu/probes/partition.hpp"
 #include "ert/gpu/probes/peer.hpp"
 #include "ert/gpu/probes/shared.hpp"
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 
 /// Adds the GPUs found, or the reason why there are none, and the benches they offer.
 extern "C" void roof_add_part(roof::Lab& lab)

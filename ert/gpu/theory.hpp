@@ -1,7 +1,7 @@
 // What a multiprocessor can do per clock by NVIDIA's own documents: never a ceiling, but what a ceiling must not exceed.
 #pragma once
 
-#include "ert/method/machine.hpp"
+#include "ert/method/lab/machine.hpp"
 
 #include <vector>
 

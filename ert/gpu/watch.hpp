@@ -8,7 +8,7 @@
 #include "ert/gpu/kernels/clock_reading.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "ert/gpu/stream.hpp"
-#include "ert/method/trace.hpp"
+#include "ert/method/lab/trace.hpp"
 
 #include <functional>
 #include <string>

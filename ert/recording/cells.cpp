@@ -1,8 +1,8 @@
 #include "ert/recording/cells.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/names.hpp"
 
 #include <array>
 #include <charconv>

@@ -3,7 +3,7 @@
 
 #include "cpu/watch.hpp"
 #include "cpu/workspace.hpp"
-#include "ert/method/bench.hpp"
+#include "ert/method/lab/bench.hpp"
 
 #include <initializer_list>
 #include <memory>

@@ -1,7 +1,7 @@
 // The machine document of the machine at hand: only what must hold on any of them.
 #include "cpu/isa.hpp"
 #include "cpu/topology.hpp"
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

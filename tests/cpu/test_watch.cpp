@@ -1,7 +1,7 @@
 // The watch over the cores beside a launch, and the search among ways to do the same work.
 #include "cpu/topology.hpp"
 #include "cpu/watch.hpp"
-#include "ert/method/search.hpp"
+#include "ert/method/lab/search.hpp"
 
 #include <atomic>
 #include <catch2/catch.hpp>

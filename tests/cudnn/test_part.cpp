@@ -1,7 +1,7 @@
 // The cuDNN part opened as a shared object, on a machine with or without a GPU.
 #include "ert/base/error.hpp"
-#include "ert/method/lab.hpp"
-#include "ert/method/measurement.hpp"
+#include "ert/method/lab/lab.hpp"
+#include "ert/method/lab/measurement.hpp"
 
 #include <dlfcn.h>
 #include <catch2/catch.hpp>

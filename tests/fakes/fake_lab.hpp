@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ert/base/error.hpp"
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 
 #include <cmath>
 #include <functional>

@@ -2,9 +2,9 @@
 // says why it has none.
 #include "ert/base/error.hpp"
 #include "ert/gpu/probes/tuning.hpp"
-#include "ert/method/found.hpp"
-#include "ert/method/lab.hpp"
-#include "ert/method/measurement.hpp"
+#include "ert/method/lab/lab.hpp"
+#include "ert/method/lab/measurement.hpp"
+#include "ert/method/plan/found.hpp"
 
 #include <dlfcn.h>
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 #include "tests/import/fixtures.hpp"
 
-#include "ert/method/files.hpp"
+#include "ert/method/lab/files.hpp"
 
 #include <sqlite3.h>
 

@@ -1,7 +1,7 @@
 // What is imported becomes a results folder like any other.
 #include "analysis/import/import.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/results.hpp"
+#include "ert/method/results/results.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/import/fixtures.hpp"

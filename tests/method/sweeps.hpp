@@ -1,7 +1,7 @@
 // Synthetic working-set sweeps, whose levels are known because the test drew them.
 #pragma once
 
-#include "ert/method/ceiling.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // What comes next, from rows that the test makes up.
-#include "ert/method/agenda.hpp"
-#include "ert/method/found.hpp"
-#include "ert/method/measure.hpp"
+#include "ert/method/plan/agenda.hpp"
+#include "ert/method/plan/found.hpp"
+#include "ert/method/plan/measure.hpp"
 #include "tests/fakes/fake_lab.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // What visits tell of other visits, and whether two calibrations in weather that the test made agree.
-#include "ert/method/between_visits.hpp"
+#include "ert/method/ceilings/between_visits.hpp"
 #include "tests/method/sweeps.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // One clock for all that goes with it, and the ceilings that are set at it.
-#include "ert/method/ceiling.hpp"
-#include "ert/method/core_clock.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/ceilings/core_clock.hpp"
 
 #include <catch2/catch.hpp>
 

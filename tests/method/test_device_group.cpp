@@ -1,7 +1,7 @@
 // "gpu:0,1", axes that a plan may leave out, and images of several ranks.
-#include "ert/method/device_group.hpp"
-#include "ert/method/measure.hpp"
-#include "ert/method/plan.hpp"
+#include "ert/method/lab/device_group.hpp"
+#include "ert/method/plan/measure.hpp"
+#include "ert/method/plan/plan.hpp"
 #include "tests/fakes/fake_lab.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-#include "ert/method/estimate.hpp"
-#include "ert/method/stopping.hpp"
+#include "ert/base/estimate.hpp"
+#include "ert/method/plan/stopping.hpp"
 
 #include <catch2/catch.hpp>
 

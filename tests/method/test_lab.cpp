@@ -1,5 +1,5 @@
 // A lab opens what it was given for later when, and only when, something of that kind of device is looked for.
-#include "ert/method/plan.hpp"
+#include "ert/method/plan/plan.hpp"
 #include "tests/fakes/fake_lab.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 #include "ert/base/error.hpp"
-#include "ert/method/machine.hpp"
+#include "ert/method/lab/machine.hpp"
 #include "tests/fakes/fake_lab.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "ert/method/measure.hpp"
+#include "ert/method/plan/measure.hpp"
 #include "tests/fakes/fake_lab.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "ert/method/plan.hpp"
+#include "ert/method/plan/plan.hpp"
 #include "tests/fakes/fake_lab.hpp"
 
 #include <catch2/catch.hpp>

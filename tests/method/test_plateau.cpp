@@ -1,5 +1,5 @@
 // Plateaus on made-up curves: the levels drawn are those found, and none between them, however wide the way down to memory is.
-#include "ert/method/plateau.hpp"
+#include "ert/method/ceilings/plateau.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // Profiling as the measuring loop sees it, with a profiler that is made up: when it is told to look, what a row says of it, and that
 // a machine without one says so.
 #include "ert/base/error.hpp"
-#include "ert/method/measure.hpp"
+#include "ert/method/plan/measure.hpp"
 #include "tests/fakes/fake_lab.hpp"
 
 #include <catch2/catch.hpp>

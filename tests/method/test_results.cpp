@@ -1,7 +1,7 @@
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/measure.hpp"
-#include "ert/method/results.hpp"
+#include "ert/method/plan/measure.hpp"
+#include "ert/method/results/results.hpp"
 #include "tests/fakes/fake_lab.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 

@@ -1,5 +1,5 @@
-#include "ert/method/plan.hpp"
-#include "ert/method/sustained.hpp"
+#include "ert/method/ceilings/sustained.hpp"
+#include "ert/method/plan/plan.hpp"
 #include "tests/fakes/fake_lab.hpp"
 
 #include <catch2/catch.hpp>

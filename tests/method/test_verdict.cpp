@@ -1,7 +1,7 @@
 // No interval too wide for its level goes without a verdict, and no narrow one has one but where samples are few: of made-up
 // visits in all weathers, and of recorded ones.
-#include "ert/method/results.hpp"
-#include "ert/method/verdict.hpp"
+#include "ert/method/ceilings/verdict.hpp"
+#include "ert/method/results/results.hpp"
 #include "tests/method/sweeps.hpp"
 
 #include <filesystem>

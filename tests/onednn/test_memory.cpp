@@ -1,4 +1,4 @@
-#include "ert/method/available_memory.hpp"
+#include "ert/method/lab/available_memory.hpp"
 #include "tests/onednn/allocations.hpp"
 #include "tests/onednn/hashed_training.hpp"
 #include "workloads/onednn/arena.hpp"

@@ -1,4 +1,4 @@
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 #include "tests/data/jpeg_files.hpp"
 #include "workloads/model/work.hpp"
 #include "workloads/onednn/step.hpp"

@@ -1,7 +1,7 @@
 // roof, with small networks under the names of two models, so that ranks in processes of their own, which are started, exchange and
 // end as always, take no time to speak of. For test_ranks.py.
 #include "ert/base/error.hpp"
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 #include "tools/roof/command_line.hpp"
 #include "tools/roof/console/interrupt.hpp"
 #include "workloads/onednn/train_bench.hpp"

@@ -1,5 +1,5 @@
 // Wrong input: status 2, nothing on standard output, and one line that says what is wrong and what would be right.
-#include "ert/method/results.hpp"
+#include "ert/method/results/results.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>

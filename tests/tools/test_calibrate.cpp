@@ -1,5 +1,5 @@
 // Calibrating by the plans in the binary, on made-up probes that take whatever axes those plans name.
-#include "ert/method/results.hpp"
+#include "ert/method/results/results.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // Calibrating a GPU by the plans in the binary, on made-up probes: levels, links and conditions go the way they would.
-#include "ert/method/files.hpp"
+#include "ert/method/lab/files.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>

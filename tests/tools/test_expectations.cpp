@@ -1,5 +1,5 @@
 // What is said before rows are measured: hypotheses in the plan, and predictions.
-#include "ert/method/files.hpp"
+#include "ert/method/lab/files.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>

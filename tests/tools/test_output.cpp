@@ -1,5 +1,5 @@
 // What goes where: results on standard output, progress on standard error, and each in the form that was asked for.
-#include "ert/method/plan.hpp"
+#include "ert/method/plan/plan.hpp"
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/session/progress.hpp"
 #include "tools/roof/session/training_log.hpp"

@@ -1,5 +1,5 @@
 // The loop that calibrate, run and sweep share: exit statuses, interrupting, continuing.
-#include "ert/method/results.hpp"
+#include "ert/method/results/results.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // What cuDNN brings to the lab: what the shared object gives to whom opened it. Nothing here asks for a GPU or a driver.
 #include "ert/gpu/nvml.hpp"
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 #include "workloads/cudnn/library/backend.hpp"
 #include "workloads/cudnn/library/products.hpp"
 #include "workloads/cudnn/train_bench.hpp"

@@ -1,7 +1,7 @@
 #include "workloads/onednn/arena.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/method/available_memory.hpp"
+#include "ert/method/lab/available_memory.hpp"
 
 #include <sys/mman.h>
 

@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/clock.hpp"
+#include "ert/method/lab/clock.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/onednn/executed.hpp"
 

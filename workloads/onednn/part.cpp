@@ -1,5 +1,5 @@
 // What oneDNN brings to the lab.
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/onednn/dnnl.hpp"
 #include "workloads/onednn/train_bench.hpp"

@@ -2,7 +2,7 @@
 // layer; then its memory is planned from who uses what when; after that it only runs.
 #pragma once
 
-#include "ert/method/subject.hpp"
+#include "ert/method/lab/subject.hpp"
 #include "workloads/engine/memory_plan.hpp"
 #include "workloads/onednn/arena.hpp"
 #include "workloads/onednn/dnnl.hpp"

@@ -1,7 +1,7 @@
 // The bench "train" of the CPU: training steps of every model, by oneDNN.
 #pragma once
 
-#include "ert/method/bench.hpp"
+#include "ert/method/lab/bench.hpp"
 #include "workloads/model/models.hpp"
 #include "workloads/onednn/settings.hpp"
 #include "workloads/parallel/world.hpp"

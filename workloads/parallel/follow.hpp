@@ -1,7 +1,7 @@
 // The life of every rank but the first: it does what rank 0 tells it, and says nothing but why it failed.
 #pragma once
 
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 #include "workloads/parallel/place.hpp"
 
 namespace roof::parallel {

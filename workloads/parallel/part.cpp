@@ -1,5 +1,5 @@
 // What ranks bring to the lab: a process that is not the first of them follows the one that is, whatever its command line says.
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 #include "workloads/parallel/follow.hpp"
 #include "workloads/parallel/mpi_object.hpp"
 #include "workloads/parallel/orders.hpp"

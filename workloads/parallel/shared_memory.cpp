@@ -1,7 +1,7 @@
 #include "workloads/parallel/shared_memory.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/method/clock.hpp"
+#include "ert/method/lab/clock.hpp"
 #include "workloads/parallel/gate.hpp"
 
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/halves.hpp"
 #include "ert/gpu/probes/tuning.hpp"
-#include "ert/method/sustained.hpp"
+#include "ert/method/ceilings/sustained.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "ert/gpu/nvml.hpp"
-#include "ert/method/bench.hpp"
+#include "ert/method/lab/bench.hpp"
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 #include "ert/gpu/probes/tuning.hpp"
 
-#include "ert/method/search.hpp"
+#include "ert/method/lab/search.hpp"
 
 #include <algorithm>
 #include <cmath>

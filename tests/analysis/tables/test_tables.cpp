@@ -4,7 +4,7 @@
 #include "analysis/text/rows.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/files.hpp"
+#include "ert/method/lab/files.hpp"
 #include "made.hpp"
 #include "recordings.hpp"
 

@@ -2,7 +2,7 @@
 // its kind of device is first looked for: cuDNN's libraries alone take a second and hundreds of megabytes, which a step on
 // the CPU is not to bear. One that cannot be opened here is absent with the loader's own words: the same binary starts with and
 // without a GPU driver.
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 #include "tools/roof/binary/assemble.hpp"
 
 #include <dlfcn.h>

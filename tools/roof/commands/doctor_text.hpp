@@ -1,7 +1,7 @@
 // What `roof doctor` says to a person.
 #pragma once
 
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/lab.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // Values of options: text in, checked values out. Every mistake names the option and what it takes.
 #pragma once
 
-#include "ert/method/plan.hpp"
+#include "ert/method/plan/plan.hpp"
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 // Tests pass a fake lab, a clock turned by hand and string streams.
 #pragma once
 
-#include "ert/method/clock.hpp"
-#include "ert/method/lab.hpp"
+#include "ert/method/lab/clock.hpp"
+#include "ert/method/lab/lab.hpp"
 #include "tools/roof/console/terminal.hpp"
 
 #include <filesystem>

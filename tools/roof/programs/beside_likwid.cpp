@@ -3,7 +3,7 @@
 #include "analysis/text/json_values.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/measure.hpp"
+#include "ert/method/plan/measure.hpp"
 
 #include <fmt/format.h>
 

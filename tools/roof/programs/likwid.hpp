@@ -1,7 +1,7 @@
 // likwid-bench, if it is installed: which of its tests do what our probes do, how to run one, and what it answers.
 #pragma once
 
-#include "ert/method/ceiling.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
 
 #include <functional>
 #include <optional>

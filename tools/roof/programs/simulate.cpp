@@ -2,8 +2,8 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/files.hpp"
-#include "ert/method/measure.hpp"
+#include "ert/method/lab/files.hpp"
+#include "ert/method/plan/measure.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/shell.hpp"
 #include "tools/roof/programs/simulation.hpp"

@@ -1,7 +1,7 @@
 // `roof run MODEL --simulate`: one step under callgrind, part by part.
 #pragma once
 
-#include "ert/method/plan.hpp"
+#include "ert/method/plan/plan.hpp"
 #include "tools/roof/console/context.hpp"
 #include "tools/roof/session/train_plan.hpp"
 

@@ -1,6 +1,6 @@
 #include "tools/roof/reading/calibration.hpp"
 
-#include "ert/method/results.hpp"
+#include "ert/method/results/results.hpp"
 #include "tools/roof/reading/expectations.hpp"
 
 namespace roof {

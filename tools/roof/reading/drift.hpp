@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analysis/study/compare.hpp"
-#include "ert/method/agenda.hpp"
-#include "ert/method/results.hpp"
+#include "ert/method/plan/agenda.hpp"
+#include "ert/method/results/results.hpp"
 #include "tools/roof/console/context.hpp"
 
 #include <optional>

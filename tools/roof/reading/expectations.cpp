@@ -4,7 +4,7 @@
 #include "analysis/text/narrow.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/files.hpp"
+#include "ert/method/lab/files.hpp"
 #include "tools/roof/reading/machines.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/study/study.hpp"
-#include "ert/method/plan.hpp"
+#include "ert/method/plan/plan.hpp"
 #include "tools/roof/console/context.hpp"
 
 #include <filesystem>

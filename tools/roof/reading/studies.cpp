@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/plan.hpp"
+#include "ert/method/plan/plan.hpp"
 #include "tools/roof/binary/embedded.hpp"
 
 #include <algorithm>

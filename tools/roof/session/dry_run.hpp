@@ -1,7 +1,7 @@
 // What a sweep would measure: its items, the command that measures each alone, and a rough estimate of the time.
 #pragma once
 
-#include "ert/method/plan.hpp"
+#include "ert/method/plan/plan.hpp"
 
 #include <nlohmann/json.hpp>
 

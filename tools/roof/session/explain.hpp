@@ -1,7 +1,7 @@
 // How a training step would be computed, without measuring it: its parts, their operations, layouts, reorders and bytes.
 #pragma once
 
-#include "ert/method/plan.hpp"
+#include "ert/method/plan/plan.hpp"
 
 #include <nlohmann/json.hpp>
 

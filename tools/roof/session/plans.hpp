@@ -1,7 +1,7 @@
 // Where a plan comes from: a file, or one of those compiled into the binary.
 #pragma once
 
-#include "ert/method/plan.hpp"
+#include "ert/method/plan/plan.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 #include "tools/roof/session/session.hpp"
 
-#include "ert/method/measure.hpp"
-#include "ert/method/results.hpp"
+#include "ert/method/plan/measure.hpp"
+#include "ert/method/results/results.hpp"
 
 #include <fmt/format.h>
 

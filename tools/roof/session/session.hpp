@@ -1,8 +1,8 @@
 // The loop that a calibration, a run and a sweep share: the items of a plan, one after the other, into a results folder.
 #pragma once
 
-#include "ert/method/agenda.hpp"
-#include "ert/method/measurement.hpp"
+#include "ert/method/lab/measurement.hpp"
+#include "ert/method/plan/agenda.hpp"
 #include "tools/roof/console/context.hpp"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // The options of `roof run` as a plan, so that a run is measured, kept and continued like any sweep.
 #pragma once
 
-#include "ert/method/plan.hpp"
+#include "ert/method/plan/plan.hpp"
 
 #include <string>
 

@@ -1,0 +1,40 @@
+#include "ert/base/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace roof {
+
+OrderInterval median_interval(std::size_t n)
+{
+    if (n == 0) return {};
+    // P(Binomial(n, 1/2) < k), summed term by term in logarithms so that n = 10,000 does not underflow.
+    const auto count = static_cast<double>(n);
+    const double log_half_to_n = count * std::log(0.5);
+    double below = 0;
+    std::size_t k = 0;
+    while (k <= n / 2) {
+        const auto i = static_cast<double>(k);
+        const double term =
+            std::exp(std::lgamma(count + 1) - std::lgamma(i + 1) - std::lgamma(count - i + 1) + log_half_to_n);
+        if (below + term > 0.025) break;
+        below += term;
+        ++k;
+    }
+    if (k == 0) return {0, n - 1, n == 1 ? 0 : 1 - std::pow(2.0, 1 - count)};
+    return {k - 1, n - k, 1 - 2 * below};
+}
+
+Spread spread_of(std::span<const double> values)
+{
+    if (values.empty()) return {};
+    std::vector<double> sorted(values.begin(), values.end());
+    std::ranges::sort(sorted);
+    const std::size_t n = sorted.size();
+    const OrderInterval interval = median_interval(n);
+    const double median = n % 2 == 1 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+    return {median, sorted[interval.low], sorted[interval.high]};
+}
+
+}  // namespace roof

@@ -1,0 +1,156 @@
+#include "ert/method/ceilings/confirmation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace roof {
+namespace {
+
+using Levels = std::vector<MeasuredLevel>;
+/// For each cache of one sweep, which of another's it is.
+using Partners = std::vector<std::optional<std::size_t>>;
+
+/// The last level is memory, which every sweep ends in.
+std::size_t caches_in(const Levels& levels)
+{
+    return levels.empty() ? 0 : levels.size() - 1;
+}
+
+/// What a level may hold with other threads, as factors: at least if shared or at most if private.
+std::pair<double, double> growth(int threads, int others)
+{
+    const double ratio = static_cast<double>(others) / threads;
+    return {std::min(1.0, ratio), std::max(1.0, ratio)};
+}
+
+/// By how many octaves the sizes of the two are farther apart than one level's can be, of which strangers may hold the larger
+/// part.
+double misfit(const MeasuredLevel& one, const MeasuredLevel& other)
+{
+    constexpr double left = 1.0 / 3;
+    const auto [least, most] = growth(one.threads, other.threads);
+    const double found = other.to / one.to;
+    return std::max({0.0, std::log2(left * least / found), std::log2(left * found / most)});
+}
+
+/// Which of `longer` each cache of `shorter` is, ascending: the least misfit in all. Of equals the earliest, for what is no
+/// level lies on the way down from one.
+std::vector<std::size_t> place(const Levels& shorter, const Levels& longer)
+{
+    const std::size_t rows = caches_in(shorter);
+    const std::size_t columns = caches_in(longer);
+    constexpr double impossible = std::numeric_limits<double>::infinity();
+    std::vector<std::vector<double>> cost(rows + 1, std::vector<double>(columns + 1, impossible));
+    cost[rows].assign(columns + 1, 0);
+    const auto placed = [&](std::size_t i, std::size_t j) {
+        return misfit(shorter[i], longer[j]) + cost[i + 1][j + 1];
+    };
+    for (std::size_t i = rows; i-- > 0;)
+        for (std::size_t j = columns; j-- > 0;) cost[i][j] = std::min(placed(i, j), cost[i][j + 1]);
+    std::vector<std::size_t> places;
+    for (std::size_t j = 0; places.size() < rows; ++j)
+        if (placed(places.size(), j) <= cost[places.size()][j + 1]) places.push_back(j);
+    return places;
+}
+
+Partners partners_of(const Levels& levels, const Levels& others)
+{
+    Partners partners(caches_in(levels));
+    if (caches_in(levels) <= caches_in(others)) {
+        std::ranges::copy(place(levels, others), partners.begin());
+        return partners;
+    }
+    const std::vector<std::size_t> places = place(others, levels);
+    for (std::size_t i = 0; i < places.size(); ++i) partners[places[i]] = i;
+    return partners;
+}
+
+bool has_swept(const SweptLevels& sweep, const MeasuredLevel& level)
+{
+    constexpr std::ptrdiff_t least_sizes = 3;
+    const auto [least, most] = growth(level.threads, sweep.levels.front().threads);
+    return std::ranges::count_if(sweep.sizes, [&, low = least, high = most](double size) {
+               return size >= low * level.from.value && size <= high * level.to.value;
+           }) >= least_sizes;
+}
+
+/// Behind private caches that, with more threads, hold together about as much as it does. A plateau little larger than what
+/// comes before it is not excused so, nor one behind what has not grown with the threads.
+bool is_hidden(std::size_t at, const Levels& levels, const Levels& others, const Partners& partners)
+{
+    constexpr double several = 4;
+    constexpr double about = 2;
+    constexpr double private_growth = 1.5;  // at most this off the ratio of the threads
+    if (at == 0 || !partners[at - 1] || others.front().threads <= levels.front().threads) return false;
+    const MeasuredLevel& before = levels[at - 1];
+    const MeasuredLevel& there = others[*partners[at - 1]];
+    const double off = there.to / before.to * before.threads / there.threads;
+    const bool is_private = off < private_growth && off > 1 / private_growth;
+    return is_private && levels[at].to / before.to >= several && levels[at].to / there.to <= about;
+}
+
+/// Of the sweep's caches, those that the other could see and does not. Fills in whom the rest are seen with.
+std::vector<bool> denied_by(const SweptLevels& other, SweptLevels& sweep)
+{
+    const Partners partners = partners_of(sweep.levels, other.levels);
+    std::vector<bool> denied(partners.size());
+    for (std::size_t i = 0; i < partners.size(); ++i) {
+        MeasuredLevel& level = sweep.levels[i];
+        if (partners[i]) level.seen_with.push_back(other.levels.front().threads);
+        denied[i] = !partners[i] && has_swept(other, level) && !is_hidden(i, sweep.levels, other.levels, partners);
+    }
+    return denied;
+}
+
+Levels take_out(const std::vector<bool>& denied, Levels& levels)
+{
+    Levels kept;
+    Levels taken;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        MeasuredLevel& level = levels[i];
+        std::ranges::sort(level.seen_with);
+        const bool is_memory = i + 1 == levels.size();
+        const std::string last = "L" + std::to_string(kept.size());
+        if (is_memory || !denied[i]) {
+            if (!is_memory) level.name = "L" + std::to_string(kept.size() + 1);
+            kept.push_back(std::move(level));
+            continue;
+        }
+        level.confirmed = false;
+        level.name = kept.empty() ? "before L1" : "after " + last;
+        taken.push_back(std::move(level));
+    }
+    levels = std::move(kept);
+    return taken;
+}
+
+bool are_comparable(const SweptLevels& one, const SweptLevels& other)
+{
+    return &one != &other && !one.levels.empty() && !other.levels.empty() &&
+           one.levels.front().device == other.levels.front().device;
+}
+
+}  // namespace
+
+std::vector<MeasuredLevel> take_out_unconfirmed(std::vector<SweptLevels>& sweeps)
+{
+    std::vector<std::vector<bool>> denied;
+    for (SweptLevels& sweep : sweeps) {
+        std::vector<bool>& of_sweep = denied.emplace_back(caches_in(sweep.levels));
+        for (MeasuredLevel& level : sweep.levels) level.seen_with = {level.threads};
+        for (const SweptLevels& other : sweeps) {
+            if (!are_comparable(sweep, other)) continue;
+            const std::vector<bool> by_other = denied_by(other, sweep);
+            for (std::size_t i = 0; i < by_other.size(); ++i) of_sweep[i] = of_sweep[i] || by_other[i];
+        }
+    }
+    Levels unconfirmed;
+    for (std::size_t i = 0; i < sweeps.size(); ++i)
+        std::ranges::move(take_out(denied[i], sweeps[i].levels), std::back_inserter(unconfirmed));
+    return unconfirmed;
+}
+
+}  // namespace roof

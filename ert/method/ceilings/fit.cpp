@@ -1,0 +1,236 @@
+// From rows to ceilings. What the visits to a point sustain together is a row's rate (sustained.hpp). A compute ceiling is a
+// row. A bandwidth ceiling is a plateau of a working-set sweep: the plateaus are found on the load sweep of each thread count
+// (levels.hpp), confirmed by the sweeps of the others (confirmation.hpp), and serve the other operations of that thread count.
+// What goes by a path of its own, as a host link does, is a ceiling of that path, and no roof.
+//
+// Estimator of a plateau's rate: of all pairs of neighbouring working sets on the plateau, the pair whose slower member is
+// fastest; that member's own estimate is the ceiling. One lucky point cannot set it, nor a slope towards the next level
+// pull it down. A latency is that at the middle of the plateau: near its lower end the level before still answers some.
+//
+// How a ceiling's rate and interval follow from its point is ceiling_maker.cpp's. Where a rate has hardly an undisturbed
+// sample, its interval reaches from what is usual there to what the rate may be without the disturbance.
+#include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/ceilings/ceiling_maker.hpp"
+#include "ert/method/ceilings/confirmation.hpp"
+#include "ert/method/ceilings/levels.hpp"
+#include "ert/method/ceilings/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace roof {
+
+namespace {
+
+/// Device, threads, condition, operation.
+using SweepKey = std::tuple<std::string, int, std::string, std::string>;
+using Sweeps = std::map<SweepKey, Sweep>;
+
+void add_to_sweeps(const Sustained& point, Sweeps& sweeps)
+{
+    const Measurement& row = point.best;
+    const SweepKey key{row.device, threads_of(row.point), condition_of(row.point),
+                       text_or(row.point, "operation", row.bench)};
+    const auto [place, is_new] = sweeps[key].try_emplace(row.point.number("working_set"), &point);
+    if (!is_new && place->second->rate.median < point.rate.median) place->second = &point;
+}
+
+/// Of messages of many sizes, the fastest is the path's ceiling. A rank alone shows that a function works, and has no path.
+void add_of_path(const Sustained& point, const CeilingMaker& maker, std::vector<Ceiling>& of_paths)
+{
+    const Point& at = point.best.point;
+    if (text_or(at, "operation", "") == "alone") return;
+    Ceiling ceiling = maker.make(point, at.text("path"));
+    const auto same = std::ranges::find_if(of_paths, [&](const Ceiling& other) {
+        return at.has("size") && other.device == ceiling.device && other.level == ceiling.level &&
+               other.operation == ceiling.operation;
+    });
+    if (same == of_paths.end())
+        of_paths.push_back(std::move(ceiling));
+    else if (same->rate.median < ceiling.rate.median)
+        *same = std::move(ceiling);
+}
+
+/// The estimator described above; null if the sweep has no point on the level.
+const Sustained* best_held(const Sweep& sweep, const MeasuredLevel& level)
+{
+    const Sustained* best = nullptr;
+    const Sustained* previous = nullptr;
+    const auto end = sweep.upper_bound(level.to.value);
+    for (auto at = sweep.lower_bound(level.from.value); at != end; ++at) {
+        const Sustained* const point = at->second;
+        const bool previous_is_slower = previous != nullptr && previous->rate.median < point->rate.median;
+        const Sustained* const slower = previous_is_slower ? previous : point;
+        const bool is_pair = previous != nullptr || std::next(at) == end;
+        if (is_pair && (best == nullptr || best->rate.median < slower->rate.median)) best = slower;
+        previous = point;
+    }
+    return best;
+}
+
+/// The point nearest to the middle of the level; for memory, the largest.
+const Sustained* in_the_middle(const Sweep& sweep, const MeasuredLevel& level)
+{
+    if (sweep.empty()) return nullptr;
+    if (level.name == "DRAM") return sweep.rbegin()->first >= level.from.value ? sweep.rbegin()->second : nullptr;
+    const double middle = 0.5 * (std::log(level.from.value) + std::log(level.to.value));
+    const Sustained* nearest = nullptr;
+    double distance = 0;
+    for (const auto& [bytes, point] : sweep) {
+        if (bytes < level.from.value || bytes > level.to.value) continue;
+        const double away = std::abs(std::log(bytes) - middle);
+        if (nearest != nullptr && away >= distance) continue;
+        nearest = point;
+        distance = away;
+    }
+    return nearest;
+}
+
+/// Of every device and thread count, on the load sweep under usual conditions; where there is none, on the first.
+std::vector<SweptLevels> swept_levels(const Sweeps& sweeps, const Machine& machine)
+{
+    std::map<std::pair<std::string, int>, const Sweep*> chosen;
+    for (const auto& [key, sweep] : sweeps) {
+        const auto& [device, threads, condition, operation] = key;
+        if (!condition.empty()) continue;
+        const auto [place, is_first] = chosen.try_emplace({device, threads}, &sweep);
+        if (!is_first && operation == "load") place->second = &sweep;
+    }
+    std::vector<SweptLevels> swept;
+    for (const auto& [key, sweep] : chosen) {
+        SweptLevels& of_sweep = swept.emplace_back();
+        for (const auto& [bytes, point] : *sweep) of_sweep.sizes.push_back(bytes);
+        of_sweep.levels = levels_of(*sweep, key.first, key.second, machine);
+    }
+    return swept;
+}
+
+std::vector<MeasuredLevel> with_most_threads(const std::vector<MeasuredLevel>& levels)
+{
+    std::map<std::string, int> most;
+    for (const MeasuredLevel& level : levels) most[level.device] = std::max(most[level.device], level.threads);
+    std::vector<MeasuredLevel> kept;
+    for (const MeasuredLevel& level : levels) {
+        if (level.threads == most[level.device]) kept.push_back(level);
+    }
+    return kept;
+}
+
+void add_levels(const Sweeps& sweeps, const Machine& machine, Ceilings& ceilings)
+{
+    std::vector<SweptLevels> swept = swept_levels(sweeps, machine);
+    ceilings.unconfirmed = take_out_unconfirmed(swept);
+    std::vector<MeasuredLevel>& levels = ceilings.levels_by_threads;
+    for (const SweptLevels& sweep : swept) levels.insert(levels.end(), sweep.levels.begin(), sweep.levels.end());
+    compare_thread_counts(levels);
+    ceilings.levels = with_most_threads(levels);
+}
+
+using Choose = const Sustained* (*)(const Sweep&, const MeasuredLevel&);
+
+void add_level_ceilings(const Sweeps& sweeps, Choose choose, const CeilingMaker& maker, Ceilings& ceilings)
+{
+    for (const auto& [key, sweep] : sweeps) {
+        for (const MeasuredLevel& level : ceilings.levels_by_threads) {
+            if (level.device != std::get<0>(key) || level.threads != std::get<1>(key)) continue;
+            if (const Sustained* const point = choose(sweep, level)) ceilings.all.push_back(maker.make(*point, level));
+        }
+    }
+}
+
+const Ceiling* with_one_thread(const Ceiling& ceiling, const std::vector<Ceiling>& all)
+{
+    const auto found = std::ranges::find_if(all, [&](const Ceiling& other) {
+        return other.threads == 1 && other.device == ceiling.device && other.kind == ceiling.kind &&
+               other.level == ceiling.level && other.operation == ceiling.operation &&
+               other.precision == ceiling.precision && other.isa == ceiling.isa &&
+               other.condition == ceiling.condition && !other.disturbed;
+    });
+    return found == all.end() ? nullptr : &*found;
+}
+
+/// Undisturbed, threads together reach at most what each reaches alone; and one whose core a stranger shares, twice what it
+/// was seen to reach. Nor does a sample or two say how low the rate may be: it may be what is usual here.
+void reach_out_where_disturbed(std::vector<Ceiling>& all)
+{
+    for (Ceiling& ceiling : all) {
+        if (!ceiling.disturbed) continue;
+        const Ceiling* const alone = ceiling.threads > 1 ? with_one_thread(ceiling, all) : nullptr;
+        const Quantity<0, 0, -1> most = alone ? ceiling.threads * alone->rate.high : 2 * ceiling.rate.median;
+        ceiling.rate.high = std::max(ceiling.rate.high, most);
+        if (ceiling.usual > 0) ceiling.rate.low.value = std::min(ceiling.rate.low.value, ceiling.usual);
+    }
+}
+
+/// The working-set sweeps among the points.
+struct AllSweeps {
+    Sweeps bandwidths;
+    Sweeps latencies;
+};
+
+bool is_of_path(const Measurement& row)
+{
+    return row.point.has("path") && row.role != Role::compute;
+}
+
+AllSweeps sweeps_in(const std::vector<Sustained>& points)
+{
+    AllSweeps sweeps;
+    for (const Sustained& point : points) {
+        const Measurement& row = point.best;
+        if (point.visits == 0 || is_of_path(row) || !row.point.has("working_set")) continue;
+        if (row.role == Role::latency) add_to_sweeps(point, sweeps.latencies);
+        if (row.role == Role::bandwidth && !row.point.has("cpu_node")) add_to_sweeps(point, sweeps.bandwidths);
+    }
+    return sweeps;
+}
+
+void add_compute_ceilings(const std::vector<Sustained>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
+{
+    for (const Sustained& point : points) {
+        // A point on the curve under the roofs is no roof.
+        if (point.visits == 0 || point.best.role != Role::compute || point.best.point.has("intensity")) continue;
+        all.push_back(maker.make(point, "core"));
+    }
+}
+
+void add_node_ceilings(const std::vector<Sustained>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
+{
+    for (const Sustained& point : points) {
+        const Measurement& row = point.best;
+        const bool is_of_node =
+            row.role == Role::bandwidth && row.point.has("working_set") && row.point.has("cpu_node");
+        if (point.visits > 0 && is_of_node && !is_of_path(row)) all.push_back(maker.make(point, "DRAM"));
+    }
+}
+
+void add_path_ceilings(const std::vector<Sustained>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
+{
+    std::vector<Ceiling> of_paths;
+    for (const Sustained& point : points)
+        if (point.visits > 0 && is_of_path(point.best)) add_of_path(point, maker, of_paths);
+    all.insert(all.end(), of_paths.begin(), of_paths.end());
+}
+
+}  // namespace
+
+Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
+{
+    const std::vector<Sustained> points = sustained(rows);
+    const AllSweeps sweeps = sweeps_in(points);
+    Ceilings ceilings;
+    add_levels(sweeps.bandwidths, machine, ceilings);
+    const CeilingMaker maker(rows, points, ceilings.levels_by_threads);
+    add_compute_ceilings(points, maker, ceilings.all);
+    add_level_ceilings(sweeps.bandwidths, best_held, maker, ceilings);
+    add_node_ceilings(points, maker, ceilings.all);
+    add_level_ceilings(sweeps.latencies, in_the_middle, maker, ceilings);
+    add_path_ceilings(points, maker, ceilings.all);
+    reach_out_where_disturbed(ceilings.all);
+    for (Ceiling& ceiling : ceilings.all) ceiling.steadiness = steadiness_of(ceiling);
+    return ceilings;
+}
+
+}  // namespace roof

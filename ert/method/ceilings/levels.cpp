@@ -1,0 +1,107 @@
+#include "ert/method/ceilings/levels.hpp"
+
+#include "ert/base/names.hpp"
+#include "ert/method/ceilings/plateau.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace roof {
+namespace {
+
+constexpr std::array<Named<Sharing>, 3> sharings{{
+    {Sharing::unclear, "unclear"},
+    {Sharing::per_core, "per core"},
+    {Sharing::shared, "shared"},
+}};
+
+/// Capacity of all instances of the level that so many threads reach when they take one core after the other.
+Bytes reported_capacity(const Machine& machine, const MeasuredLevel& level)
+{
+    for (const Device& device : machine.devices) {
+        if (device.name != level.device) continue;
+        for (const MemoryLevel& reported : device.levels) {
+            if (reported.name != level.name) continue;
+            const int cores_each = std::max(1, reported.shared_by / std::max(1, machine.smt));
+            const int reached =
+                std::clamp((level.threads + cores_each - 1) / cores_each, 1, std::max(1, reported.instances));
+            return reported.capacity * static_cast<double>(reached);
+        }
+    }
+    return {};
+}
+
+void set_beside_report(MeasuredLevel& level, const Machine& machine)
+{
+    constexpr double tolerance = 2;
+    level.reported = reported_capacity(machine, level);
+    // A sweep ends long before memory does, so memory's capacity says nothing here.
+    if (level.name == "DRAM" || level.reported.value <= 0) return;
+    const double ratio = level.to / level.reported;
+    level.contradiction = ratio > tolerance || ratio < 1 / tolerance;
+}
+
+/// Of `more` threads against one. A size that lies between the two answers is none.
+Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more)
+{
+    constexpr double tolerance = 1.2;
+    const double growth = more.to / one.to;
+    const auto is_about = [&](double wanted) { return growth < wanted * tolerance && growth > wanted / tolerance; };
+    if (is_about(more.threads)) return Sharing::per_core;
+    return is_about(1) ? Sharing::shared : Sharing::unclear;
+}
+
+/// A set little larger than the last cache is partly served by it: memory's rate is taken where the set is several times that,
+/// if the sweep goes so far.
+void begin_well_beyond(MeasuredLevel& memory, const MeasuredLevel& last_cache, const Sweep& sweep)
+{
+    constexpr double well_beyond = 4;
+    const auto begin = sweep.lower_bound(last_cache.to.value * well_beyond);
+    if (begin == sweep.end() || std::next(begin) == sweep.end()) return;
+    memory.from = Bytes{std::max(memory.from.value, begin->first)};
+}
+
+}  // namespace
+
+std::string_view name(Sharing sharing)
+{
+    return name_in(sharings, sharing);
+}
+
+std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& device, int threads, const Machine& machine)
+{
+    std::vector<RatePoint> points;
+    for (const auto& [bytes, point] : sweep)
+        points.push_back({bytes, point->rate.median.value, point->rate.relative_half_width()});
+    const std::vector<Plateau> plateaus = find_plateaus(points);
+    std::vector<MeasuredLevel> levels;
+    for (std::size_t i = 0; i < plateaus.size(); ++i) {
+        const bool is_last = i + 1 == plateaus.size();
+        MeasuredLevel level;
+        level.device = device;
+        level.threads = threads;
+        level.name = is_last ? "DRAM" : "L" + std::to_string(i + 1);
+        level.from = Bytes{points[plateaus[i].first].working_set};
+        level.to = Bytes{points[plateaus[i].last].working_set};
+        if (!is_last) level.beyond = Bytes{points[plateaus[i].last + 1].working_set};
+        set_beside_report(level, machine);
+        levels.push_back(std::move(level));
+    }
+    if (levels.size() > 1) begin_well_beyond(levels.back(), levels[levels.size() - 2], sweep);
+    return levels;
+}
+
+void compare_thread_counts(std::vector<MeasuredLevel>& levels)
+{
+    for (MeasuredLevel& level : levels) {
+        if (level.name == "DRAM") continue;
+        for (const MeasuredLevel& other : levels) {
+            if (other.device != level.device || other.name != level.name || other.threads == level.threads) continue;
+            if (level.threads == 1) level.sharing = sharing_of(level, other);
+            if (other.threads == 1) level.sharing = sharing_of(other, level);
+        }
+    }
+}
+
+}  // namespace roof

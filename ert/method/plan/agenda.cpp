@@ -1,0 +1,99 @@
+#include "ert/method/plan/agenda.hpp"
+
+#include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/plan/found.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace roof {
+namespace {
+
+std::set<std::string> ids_of(std::span<const Measurement> rows)
+{
+    std::set<std::string> ids;
+    for (const Measurement& row : rows) ids.insert(row.id());
+    return ids;
+}
+
+std::vector<Item> without_row(const std::vector<Item>& items, const std::set<std::string>& done)
+{
+    std::vector<Item> left;
+    std::ranges::copy_if(items, std::back_inserter(left), [&](const Item& item) { return !done.contains(item.id()); });
+    return left;
+}
+
+std::string id_without_round(const std::string& bench, const std::string& device, const Point& point)
+{
+    return bench + " " + device + " " + point.without("round").str();
+}
+
+/// Of several rounds, one visit that found an undisturbed moment is an opinion; it takes two to agree. A clock that wandered has
+/// been read at every point: more visits to one do not steady it.
+bool is_settled(const Ceiling& ceiling, int rounds)
+{
+    const bool agree = ceiling.steadiness == Steadiness::steady || ceiling.steadiness == Steadiness::unsteady_clock;
+    return agree && ceiling.visits >= std::min(rounds, 2) && !ceiling.disturbed;
+}
+
+/// Only the written items decide what is found, or each answer would change the question.
+std::vector<Measurement> rows_of(const std::vector<Item>& items, std::span<const Measurement> rows)
+{
+    std::set<std::string> wanted;
+    for (const Item& item : items) wanted.insert(item.id());
+    std::vector<Measurement> kept;
+    std::ranges::copy_if(rows, std::back_inserter(kept), [&](const Measurement& r) { return wanted.contains(r.id()); });
+    return kept;
+}
+
+}  // namespace
+
+Agenda::Agenda(Plan plan, const Lab& lab, Settings settings, std::string only)
+    : written_(expand(plan, lab, settings, only)),
+      plan_(std::move(plan)),
+      lab_(&lab),
+      settings_(std::move(settings)),
+      only_(std::move(only))
+{
+}
+
+std::vector<Item> Agenda::next(std::span<const Measurement> rows) const
+{
+    const std::set<std::string> done = ids_of(rows);
+    std::vector<Item> left = without_row(written_, done);
+    if (!left.empty() || lab_ == nullptr) return left;
+    return without_row(found_by(rows), done);
+}
+
+std::vector<Item> Agenda::found_by(std::span<const Measurement> rows) const
+{
+    if (!rests_on_findings(plan_, *lab_, settings_)) return {};
+    const std::vector<Measurement> written = rows_of(written_, rows);
+    return expand_found(plan_, *lab_, find_sizes(written, lab_->machine()), settings_, only_);
+}
+
+std::vector<Item> Agenda::further(std::span<const Measurement> rows) const
+{
+    if (lab_ == nullptr || plan_.most_rounds <= plan_.rounds) return {};
+    std::vector<Item> items = written_;
+    const std::vector<Item> found = found_by(rows);
+    items.insert(items.end(), found.begin(), found.end());
+    std::map<std::string, int> visits;
+    for (const Measurement& row : rows) ++visits[id_without_round(row.bench, row.device, row.point)];
+    std::map<std::string, const Item*> by_id;
+    for (const Item& item : items) by_id.try_emplace(id_without_round(item.bench_name, item.device, item.point), &item);
+    std::vector<Item> more;
+    std::set<std::string> taken;
+    for (const Ceiling& ceiling : fit_ceilings(rows, lab_->machine()).all) {
+        const auto known = by_id.find(ceiling.point);
+        const int so_far = visits[ceiling.point];
+        if (is_settled(ceiling, plan_.rounds) || known == by_id.end() || so_far >= plan_.most_rounds) continue;
+        if (!taken.insert(ceiling.point).second) continue;
+        more.push_back(*known->second);
+        more.back().point.set("round", std::to_string(so_far + 1));
+    }
+    return more;
+}
+
+}  // namespace roof

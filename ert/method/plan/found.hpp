@@ -1,0 +1,40 @@
+// Sizes that a sweep has shown, for the plans that ask for them by a word: `levels`, two neighbouring working sets in each
+// level of memory, where it is fastest, and one that nearly fills it; `fastest`, the first of these two; `edges`, working sets between one level and the next.
+#pragma once
+
+#include "ert/method/lab/measurement.hpp"
+#include "ert/method/plan/plan.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace roof {
+
+/// Bytes, ascending, by device, threads and word.
+using FoundSizes = std::map<std::tuple<std::string, int, std::string>, std::vector<long long>>;
+
+/// From the load sweeps among the rows; a device and thread count without one has none.
+FoundSizes find_sizes(std::span<const Measurement> rows, const Machine& machine);
+
+/// An entry's axes with their values.
+using Axes = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+/// Whether a value among them is a word for what other rows show.
+bool asks_for_findings(const Axes& axes, const Bench& bench, const Lab& lab);
+
+/// The sizes that the item's word stands for on its device and with its threads; none if nothing was found for it.
+std::vector<std::string> sizes_for(const Item& item, const FoundSizes& sizes);
+
+/// Whether any entry of the plan asks for sizes by a word.
+bool rests_on_findings(const Plan& plan, const Lab& lab, const Settings& settings);
+
+/// As `expand`, of the entries that ask for sizes by a word, each word replaced by the sizes found for the item's device and
+/// threads. Empty if there are none.
+std::vector<Item> expand_found(const Plan& plan, const Lab& lab, const FoundSizes& sizes, const Settings& settings,
+                               const std::string& only);
+
+}  // namespace roof

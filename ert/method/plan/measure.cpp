@@ -1,0 +1,243 @@
+#include "ert/method/plan/measure.hpp"
+
+#include "ert/base/text.hpp"
+#include "ert/method/lab/device_group.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <functional>
+#include <map>
+#include <new>
+#include <optional>
+#include <type_traits>
+
+namespace roof {
+namespace {
+
+std::string utc_now()
+{
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+/// One launch under the clock; the wait for data is taken out of the launch's time.
+Sample time_launch(Subject& subject, const std::vector<Part>& parts, Trace& trace, const Clock& clock)
+{
+    trace.reset();
+    const Seconds begin = clock();
+    subject.launch(trace);
+    Sample sample;
+    const Seconds outside = clock() - begin - trace.data_seconds();
+    sample.seconds = trace.time_taken().value_or(outside);
+    sample.clock = trace.clock_rate();
+    sample.conditions = trace.conditions();
+    sample.communication = trace.communication();
+    sample.disturbance = trace.disturbance();
+    sample.data = trace.data_seconds();
+    sample.loss = trace.loss();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        Seconds& phase = parts[i].phase == Phase::forward    ? sample.forward
+                         : parts[i].phase == Phase::backward ? sample.backward
+                                                             : sample.update;
+        phase += trace.part_seconds()[i];
+    }
+    return sample;
+}
+
+/// Of what `field`, a member or a function, has for each used sample.
+template <class Field>
+auto estimate_of(const std::vector<Sample>& samples, Field field)
+{
+    using Unit = std::remove_cvref_t<std::invoke_result_t<Field, const Sample&>>;
+    std::vector<double> values;
+    int discarded = 0;
+    for (const Sample& sample : samples) {
+        if (sample.used) values.push_back(std::invoke(field, sample).value);
+        if (!sample.used && !sample.disturbance.empty()) ++discarded;
+    }
+    return Estimate<Unit>::of(values, discarded);
+}
+
+/// "lost its processor: 3 of 12 launches", or that every launch was disturbed; nothing if none was.
+std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
+{
+    std::map<std::string, int> dropped;
+    std::size_t kept_though_disturbed = 0;
+    for (const Sample& sample : samples) {
+        if (sample.disturbance.empty()) continue;
+        if (sample.used)
+            ++kept_though_disturbed;
+        else
+            ++dropped[sample.disturbance];
+    }
+    std::vector<std::string> remarks;
+    for (const auto& [why, count] : dropped)
+        remarks.push_back(fmt::format("{}: {} of {} launches left out", why, count, samples.size()));
+    if (kept_though_disturbed > 0) remarks.emplace_back("no launch was undisturbed: all are counted");
+    return remarks;
+}
+
+/// What the bench would have been: that of its name on another device tells.
+Role role_of_missing(const Item& item, const Lab& lab)
+{
+    for (const char* kind : {"cpu", "gpu"})
+        if (const Bench* const bench = lab.find(item.bench_name, kind)) return bench->role();
+    return item.bench_name == "bandwidth" ? Role::bandwidth : item.bench_name == "flops" ? Role::compute : Role::step;
+}
+
+/// A subject that is watched, if the item wants it and this machine can; else the reason why not, if it was wanted.
+struct Watched {
+    std::optional<Profile> profile;
+    std::vector<std::string> remarks;
+};
+
+Watched watch(const Item& item, const Lab& lab, const Device& device, const std::vector<Part>& parts)
+{
+    if (!item.profile) return {};
+    const Profiler* const profiler = lab.profiler(device.kind);
+    if (profiler == nullptr) return {{}, {"not profiled: this build has nothing that sees into a " + device.kind}};
+    try {
+        return {profiler->attach(device, parts), {}};
+    } catch (const Error& error) {
+        return {{}, {std::string("not profiled: ") + error.what()}};
+    }
+}
+
+/// The remarks of it.
+std::vector<std::string> record(Subject& subject, Trace& trace, const Profile& watching, const Clock& clock,
+                                const std::filesystem::path& folder, const std::string& id)
+{
+    try {
+        std::vector<std::string> remarks = profile(subject, trace, watching, clock);
+        watching.write(folder, id);
+        return remarks;
+    } catch (const InputError&) {
+        throw;
+    } catch (const Error& error) {
+        return {std::string("not profiled to the end: ") + error.what()};
+    }
+}
+
+void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer,
+         const std::filesystem::path& folder)
+{
+    const Device device = device_for(lab.machine(), item.device);
+    if (const auto obstacle = item.bench->obstacle(item.point, lab.machine(), device)) throw Unsupported(*obstacle);
+    const std::unique_ptr<Subject> subject = item.bench->make(item.point, lab.machine(), device);
+    row.work = subject->work();
+    row.memory = subject->memory();
+    const std::vector<Part> parts = subject->parts();
+    Trace trace(clock, parts.size());
+    Watched watched = watch(item, lab, device, parts);
+    if (watched.profile) trace.tell(&watched.profile->listener);
+    row.samples = collect(*subject, trace, item.stopping, clock, row.parts, observer);
+    if (watched.profile) watched.remarks = record(*subject, trace, *watched.profile, clock, folder, row.id());
+    std::vector<std::string> remarks = subject->remarks();
+    for (std::string& remark : watched.remarks) remarks.push_back(std::move(remark));
+    for (std::string& remark : remarks_on(row.samples)) remarks.push_back(std::move(remark));
+    row.remarks = join(remarks, "; ");
+    row.variant = subject->variant();
+    row.seconds = estimate_of(row.samples, &Sample::seconds);
+    row.data = estimate_of(row.samples, &Sample::data);
+    row.forward = estimate_of(row.samples, &Sample::forward);
+    row.backward = estimate_of(row.samples, &Sample::backward);
+    row.update = estimate_of(row.samples, &Sample::update);
+    row.clock = estimate_of(row.samples, &Sample::clock);
+    const auto communication = [&row](auto Communication::*field) {
+        return estimate_of(row.samples, [field](const Sample& sample) { return sample.communication.*field; });
+    };
+    row.exposed = communication(&Communication::exposed);
+    row.hidden = communication(&Communication::hidden);
+    row.messages = row.samples.back().communication.bytes;
+}
+
+}  // namespace
+
+std::vector<Sample> collect(Subject& subject, const StoppingOptions& options, const Clock& clock,
+                            std::vector<PartMeasurement>& parts, const SampleObserver& observer)
+{
+    Trace trace(clock, subject.parts().size());
+    return collect(subject, trace, options, clock, parts, observer);
+}
+
+std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOptions& options, const Clock& clock,
+                            std::vector<PartMeasurement>& parts, const SampleObserver& observer)
+{
+    const std::vector<Part> declared = subject.parts();
+    std::vector<std::vector<double>> part_seconds(declared.size());
+    std::vector<Sample> samples;
+    const auto launch = [&](bool used) {
+        Sample sample = time_launch(subject, declared, trace, clock);
+        sample.used = used;
+        samples.push_back(sample);
+        if (observer && !observer(sample, static_cast<int>(samples.size()))) throw Interrupted();
+    };
+
+    // First touch, settling clocks, just-in-time compilation: seen, kept, and left out of the estimates.
+    for (int i = 0; i < options.warmup; ++i) launch(false);
+    subject.check();
+    StoppingRule rule(options);
+    const std::size_t first = samples.size();
+    do {
+        launch(true);
+        Sample& sample = samples.back();
+        sample.used = sample.disturbance.empty();
+        if (!sample.used) {
+            rule.discard(sample.seconds);
+            continue;
+        }
+        rule.add(sample.seconds);
+        for (std::size_t i = 0; i < declared.size(); ++i) part_seconds[i].push_back(trace.part_seconds()[i].value);
+    } while (!rule.finished());
+    if (rule.kept() == 0) {
+        for (std::size_t i = first; i < samples.size(); ++i) samples[i].used = true;
+    }
+
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+        parts.push_back({declared[i], Estimate<Seconds>::of(part_seconds[i])});
+    }
+    return samples;
+}
+
+Measurement measure(const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer,
+                    const std::filesystem::path& folder)
+{
+    Measurement row;
+    row.bench = item.bench_name;
+    row.device = item.device;
+    row.point = item.point;
+    row.started = utc_now();
+    const auto give_up = [&row](Status status, const std::string& reason) {
+        row.status = status;
+        row.reason = reason;
+        row.samples.clear();
+        row.parts.clear();
+    };
+    if (item.bench == nullptr) {
+        row.role = role_of_missing(item, lab);
+        give_up(Status::unsupported, item.missing);
+        return row;
+    }
+    row.role = item.bench->role();
+    row.sentence = item.bench->sentence();
+    try {
+        run(row, item, lab, clock, observer, folder);
+    } catch (const Interrupted&) {
+        throw;
+    } catch (const InputError&) {
+        throw;
+    } catch (const Unsupported& error) {
+        give_up(Status::unsupported, error.what());
+    } catch (const OutOfMemory& error) {
+        give_up(Status::out_of_memory, error.what());
+        row.memory = error.wanted;
+    } catch (const std::bad_alloc&) {
+        give_up(Status::out_of_memory, "the allocator had no more memory");
+    } catch (const std::exception& error) {
+        give_up(Status::failed, error.what());
+    }
+    return row;
+}
+
+}  // namespace roof

@@ -1,0 +1,177 @@
+#include "ert/method/plan/plan.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/lab/files.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+
+namespace roof {
+namespace {
+
+/// Reads one plan's nodes; knows the file's name for its messages.
+class Parser {
+  public:
+    explicit Parser(std::string name) : name_(std::move(name)) {}
+
+    Plan parse(const std::string& text)
+    {
+        const YAML::Node root = load(text);
+        if (!root.IsMap()) throw InputError(name_ + ": a plan is a map with the keys " + join(plan_keys_, ", "));
+        check_keys(root, plan_keys_, "key of a plan");
+        Plan plan;
+        plan.source = text;
+        if (root["name"]) plan.name = word(root["name"], "name");
+        if (root["description"]) plan.description = word(root["description"], "description");
+        number(root, "rounds", 1, plan.rounds);
+        plan.most_rounds = plan.rounds;
+        number(root, "most_rounds", plan.rounds, plan.most_rounds);
+        number(root, "further_until_seconds", 0.0, plan.further_until.value);
+        if (root["expect"]) plan.expect = words(root["expect"], "expect");
+        const StoppingOptions stopping = root["measure"] ? measure(root["measure"], {}) : StoppingOptions{};
+        const std::vector<std::string> devices =
+            root["device"] ? words(root["device"], "device") : std::vector<std::string>{"cpu"};
+        const YAML::Node run = root["run"];
+        if (!run || !run.IsSequence() || run.size() == 0) {
+            throw InputError((run ? where(run) : name_) +
+                             ": run: a plan needs a list of at least one entry, each with a bench");
+        }
+        const bool profile = root["profile"] && truth(root["profile"], "profile");
+        for (const YAML::Node& node : run) add_entries(plan, node, stopping, devices, profile);
+        return plan;
+    }
+
+  private:
+    YAML::Node load(const std::string& text) const
+    {
+        try {
+            return YAML::Load(text);
+        } catch (const YAML::Exception& error) {
+            throw InputError(fmt::format("{}:{}: {}", name_, error.mark.line + 1, error.msg));
+        }
+    }
+
+    std::string where(const YAML::Node& node) const { return fmt::format("{}:{}", name_, node.Mark().line + 1); }
+
+    void check_keys(const YAML::Node& map, const std::vector<std::string>& legal, const std::string& kind) const
+    {
+        for (const auto& pair : map) {
+            const auto key = pair.first.as<std::string>();
+            if (std::ranges::find(legal, key) == legal.end()) {
+                throw InputError(where(pair.first) + ": " + unknown_word(kind, key, legal));
+            }
+        }
+    }
+
+    std::string word(const YAML::Node& node, const std::string& key) const
+    {
+        if (!node.IsScalar()) throw InputError(where(node) + ": " + key + ": one word is expected here");
+        return node.as<std::string>();
+    }
+
+    std::vector<std::string> words(const YAML::Node& node, const std::string& key) const
+    {
+        if (node.IsScalar()) return {word(node, key)};
+        if (!node.IsSequence() || node.size() == 0) {
+            throw InputError(where(node) + ": " + key + ": a value or a list of values is expected here");
+        }
+        std::vector<std::string> list;
+        for (const YAML::Node& entry : node) list.push_back(word(entry, key));
+        return list;
+    }
+
+    bool truth(const YAML::Node& node, const std::string& key) const
+    {
+        const std::string said = word(node, key);
+        if (said != "true" && said != "false") throw InputError(where(node) + ": " + unknown_word(key, said, truths_));
+        return said == "true";
+    }
+
+    template <class Number>
+    void number(const YAML::Node& map, const char* key, Number least, Number& value) const
+    {
+        const YAML::Node node = map[key];
+        if (!node) return;
+        try {
+            value = node.as<Number>();
+        } catch (const YAML::Exception&) {
+            throw InputError(fmt::format("{}: {}: '{}' is not a {}number", where(node), key,
+                                         node.IsScalar() ? printable(node.as<std::string>()) : "…",
+                                         std::is_integral_v<Number> ? "whole " : ""));
+        }
+        if (!(value >= least))
+            throw InputError(
+                fmt::format("{}: {}: {} is too small; legal values: from {}", where(node), key, value, least));
+    }
+
+    StoppingOptions measure(const YAML::Node& node, StoppingOptions options) const
+    {
+        if (!node.IsMap())
+            throw InputError(where(node) + ": measure: a map is expected, with the keys " + join(measure_keys_, ", "));
+        check_keys(node, measure_keys_, "key of measure");
+        number(node, "warmup", 0, options.warmup);
+        number(node, "least", 1, options.least);
+        number(node, "most", 1, options.most);
+        number(node, "interval", 0.0, options.interval);
+        number(node, "budget_seconds", 0.0, options.budget.value);
+        if (options.most < options.least) {
+            throw InputError(fmt::format("{}: measure: most ({}) is less than least ({})", where(node), options.most,
+                                         options.least));
+        }
+        return options;
+    }
+
+    void add_entries(Plan& plan, const YAML::Node& node, const StoppingOptions& stopping,
+                     const std::vector<std::string>& devices, bool profile) const
+    {
+        if (!node.IsMap()) throw InputError(where(node) + ": run: each entry is a map with the key bench");
+        PlanEntry entry;
+        entry.where = where(node);
+        entry.stopping = stopping;
+        entry.profile = profile;
+        std::vector<std::string> here = devices;
+        for (const auto& pair : node) {
+            const auto key = pair.first.as<std::string>();
+            if (key == "bench") {
+                entry.bench = word(pair.second, key);
+            } else if (key == "device") {
+                here = words(pair.second, key);
+            } else if (key == "measure") {
+                entry.stopping = measure(pair.second, stopping);
+            } else if (key == "profile") {
+                entry.profile = truth(pair.second, key);
+            } else {
+                entry.axes[key] = words(pair.second, key);
+                entry.axis_where[key] = where(pair.first);
+            }
+        }
+        if (entry.bench.empty()) throw InputError(entry.where + ": run: the entry names no bench");
+        for (const std::string& device : here) {
+            entry.device = device;
+            plan.entries.push_back(entry);
+        }
+    }
+
+    std::string name_;
+    std::vector<std::string> plan_keys_{"name",        "description",           "device", "measure", "rounds",
+                                        "most_rounds", "further_until_seconds", "run",    "expect",  "profile"};
+    std::vector<std::string> truths_{"true", "false"};
+    std::vector<std::string> measure_keys_{"warmup", "least", "most", "interval", "budget_seconds"};
+};
+
+}  // namespace
+
+Plan parse_plan(const std::string& text, const std::string& name)
+{
+    return Parser(name).parse(text);
+}
+
+Plan load_plan(const std::filesystem::path& file)
+{
+    return parse_plan(read_file(file), file.string());
+}
+
+}  // namespace roof

@@ -1,0 +1,30 @@
+#include "ert/method/plan/stopping.hpp"
+
+#include "ert/base/estimate.hpp"
+
+namespace roof {
+
+void StoppingRule::add(Seconds sample)
+{
+    samples_.push_back(sample.value);
+    spent_ += sample;
+}
+
+void StoppingRule::discard(Seconds sample)
+{
+    lost_ += sample;
+    ++discarded_;
+}
+
+bool StoppingRule::finished() const
+{
+    constexpr double patience = 4;  // budgets
+    if (discarded_ > options_.most || (discarded_ > 0 && lost_ >= options_.budget * patience)) return true;
+    const int n = kept();
+    if (n < options_.least) return false;
+    if (n >= options_.most || spent_ >= options_.budget) return true;
+    // Below six samples the range covers the median with less than 95%: too early to be content.
+    return n >= 6 && Estimate<Seconds>::of(samples_).relative_half_width() <= options_.interval;
+}
+
+}  // namespace roof

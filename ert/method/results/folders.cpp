@@ -1,0 +1,82 @@
+// Which results folder a command writes to, and which holds the calibration it is placed under.
+#include "ert/base/error.hpp"
+#include "ert/method/results/results.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Folders in `parent`, the newest (by name, which starts with the date) first.
+std::vector<fs::path> newest_first(const fs::path& parent)
+{
+    std::vector<fs::path> folders;
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator(parent, none)) {
+        if (entry.is_directory()) folders.push_back(entry.path());
+    }
+    std::ranges::sort(folders, std::greater{});
+    return folders;
+}
+
+bool is_complete(const fs::path& folder, const Agenda& agenda)
+{
+    return fs::exists(folder / "measurements.csv") && agenda.next(read_results(folder).rows).empty();
+}
+
+/// A calibration that was stopped early has roofs of one kind only; nothing can be placed under those.
+bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
+{
+    if (!fs::exists(folder / "measurements.csv") || !fs::exists(folder / "machine.yaml")) return false;
+    try {
+        const Results results = read_results(folder);
+        if (!machine_name.empty() && results.machine.name != machine_name) return false;
+        const auto measured = [&](Role role) {
+            return std::ranges::any_of(
+                results.rows, [&](const Measurement& row) { return row.role == role && row.status == Status::ok; });
+        };
+        return measured(Role::bandwidth) && measured(Role::compute);
+    } catch (const Error&) {
+        return false;  // a damaged neighbour is nobody's calibration
+    }
+}
+
+}  // namespace
+
+fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text, const Agenda& agenda)
+{
+    const auto version = machine.versions.find("revision");
+    const std::string revision = version == machine.versions.end() ? "unknown" : version->second;
+    const fs::path home = root / machine.name;
+    for (const fs::path& folder : newest_first(home)) {
+        if (!folder.filename().string().ends_with("-" + revision) || !fs::exists(folder / "plan.yaml")) continue;
+        if (read_file(folder / "plan.yaml") == plan_text && !is_complete(folder, agenda)) return folder;
+    }
+    const std::string stamp = fmt::format("{:%Y-%m-%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
+    fs::path folder = home / (stamp + "-" + revision);
+    for (int copy = 2; fs::exists(folder); ++copy) folder = home / fmt::format("{}.{}-{}", stamp, copy, revision);
+    return folder;
+}
+
+fs::path find_calibration(const fs::path& folder)
+{
+    const fs::path here = fs::absolute(folder).lexically_normal();
+    std::string machine_name;
+    if (fs::exists(here / "machine.yaml")) machine_name = read_machine(here / "machine.yaml").name;
+    if (holds_ceilings(here, machine_name)) return here;
+    std::vector<fs::path> places = newest_first(here);
+    const std::vector<fs::path> beside =
+        newest_first(here.has_filename() ? here.parent_path() : here.parent_path().parent_path());
+    places.insert(places.end(), beside.begin(), beside.end());
+    const auto found =
+        std::ranges::find_if(places, [&](const fs::path& place) { return holds_ceilings(place, machine_name); });
+    return found == places.end() ? fs::path{} : *found;
+}
+
+}  // namespace roof
