@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace roof;
 using namespace roof::onednn;
@@ -131,9 +132,11 @@ TEST_CASE("and in bf16: statistics are summed in double, so that only what round
     const auto own = on(2, two)[0];
     two.synchronised = true;
     const auto found = on(2, two);
-    check_same(found[0], due, 1e-4);
     CHECK(found[0] == found[1]);
-    CHECK(own[0] != Approx(due[0]).epsilon(4e-4));
+    // Before anything was trained; a step on, what rounded to another number has been trained with.
+    check_same({found[0][0]}, {due[0]}, 1e-4);
+    check_same(found[0], due, 2e-2);
+    CHECK(std::abs(own[0] - due[0]) > 2 * std::abs(found[0][0] - due[0]));
 }
 
 TEST_CASE("batch norm of each rank's own batch trains otherwise")

@@ -181,7 +181,8 @@ void Network::set(std::size_t parameter, const std::function<void(std::span<floa
     const dnnl::memory staging(pytorch_layout(parameter), program_.engine(), values);
     fill({values, elements});
     copy(program_.stream(), staging, trained.value.memory);
-    if (trained.copy) copy(program_.stream(), trained.value.memory, trained.copy->memory);
+    // From the values as well, not from the weights: between two layouts whose rows lie apart oneDNN 3.7 copies as if they did not.
+    if (trained.copy) copy(program_.stream(), staging, trained.copy->memory);
 }
 
 std::vector<Network::RunningStatistics> Network::running() const
