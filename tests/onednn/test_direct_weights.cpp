@@ -1,28 +1,17 @@
 // The weights' gradient of a direct convolution against its definition, in double precision: each instruction set, windows,
 // strides and paddings of all kinds, work cut into pieces, regions and threads' parts.
+#include "tests/onednn/blocked_maps.hpp"
 #include "workloads/onednn/loops/direct/weights_gradient.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <vector>
 
 using namespace roof::onednn;
 
 namespace {
-
-using Numbers = std::vector<float>;
-
-Numbers random_numbers(std::size_t count, unsigned seed)
-{
-    std::mt19937 bits(seed);
-    std::uniform_real_distribution<float> values(-1, 1);
-    Numbers numbers(count);
-    for (float& number : numbers) number = values(bits);
-    return numbers;
-}
 
 struct Case {
     DirectShape shape;
@@ -31,14 +20,11 @@ struct Case {
 
     std::size_t source_at(int image, int channel, int row, int column) const
     {
-        const int block = (image * shape.inputs + channel / lanes * lanes) * shape.height * shape.width;
-        return static_cast<std::size_t>(block + (row * shape.width + column) * lanes + channel % lanes);
+        return Maps{shape.inputs, shape.height, shape.width, lanes}.at(image, channel, row, column);
     }
     std::size_t result_at(int image, int channel, int row, int column) const
     {
-        const int height = shape.result_height(), width = shape.result_width();
-        const int block = (image * shape.outputs + channel / lanes * lanes) * height * width;
-        return static_cast<std::size_t>(block + (row * width + column) * lanes + channel % lanes);
+        return Maps{shape.outputs, shape.result_height(), shape.result_width(), lanes}.at(image, channel, row, column);
     }
     std::size_t weight_at(int o, int i, int down, int across) const
     {

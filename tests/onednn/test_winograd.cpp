@@ -1,5 +1,6 @@
 // This project's Winograd convolution against the definition of a convolution, in double precision: each instruction set, whole
 // and cut tiles, all ways of sharing the work.
+#include "tests/onednn/blocked_maps.hpp"
 #include "workloads/onednn/loops/winograd/isa.hpp"
 #include "workloads/onednn/loops/winograd/maps.hpp"
 #include "workloads/onednn/loops/winograd/weights.hpp"
@@ -8,36 +9,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <vector>
 
 using namespace roof::onednn;
 
 namespace {
-
-using Numbers = std::vector<float>;
-
-Numbers random_numbers(std::size_t count, unsigned seed)
-{
-    std::mt19937 bits(seed);
-    std::uniform_real_distribution<float> values(-1, 1);
-    Numbers numbers(count);
-    for (float& number : numbers) number = values(bits);
-    return numbers;
-}
-
-/// A batch of maps of the shape in one of the loops' layouts.
-struct Maps {
-    int channels, height, width, lanes;
-
-    std::size_t size(int batch) const { return static_cast<std::size_t>(batch * channels * height * width); }
-    std::size_t at(int image, int channel, int row, int column) const
-    {
-        const int block = (image * channels + channel / lanes * lanes) * height * width;
-        return static_cast<std::size_t>(block + (row * width + column) * lanes + channel % lanes);
-    }
-    bool holds(int row, int column) const { return row >= 0 && row < height && column >= 0 && column < width; }
-};
 
 std::size_t weight_at(const WinogradShape& shape, int lanes, int o, int i, int tap)
 {

@@ -1,0 +1,35 @@
+// What the tests of our convolutions' loops share: random numbers, and maps in one of the loops' layouts.
+#pragma once
+
+#include <cstddef>
+#include <random>
+#include <vector>
+
+namespace roof::onednn {
+
+using Numbers = std::vector<float>;
+
+/// Between -1 and 1, the same for the same seed.
+inline Numbers random_numbers(std::size_t count, unsigned seed)
+{
+    std::mt19937 bits(seed);
+    std::uniform_real_distribution<float> values(-1, 1);
+    Numbers numbers(count);
+    for (float& number : numbers) number = values(bits);
+    return numbers;
+}
+
+/// A batch of maps of the shape, channels in blocks of `lanes`.
+struct Maps {
+    int channels, height, width, lanes;
+
+    std::size_t size(int batch) const { return static_cast<std::size_t>(batch * channels * height * width); }
+    std::size_t at(int image, int channel, int row, int column) const
+    {
+        const int block = (image * channels + channel / lanes * lanes) * height * width;
+        return static_cast<std::size_t>(block + (row * width + column) * lanes + channel % lanes);
+    }
+    bool holds(int row, int column) const { return row >= 0 && row < height && column >= 0 && column < width; }
+};
+
+}  // namespace roof::onednn
