@@ -12,7 +12,7 @@ export class Chart {
   /// `hover` gets a key or null, `choose` a key.
   constructor(title, height, hover, choose) {
     this.box = element("div", { class: "chart", tabindex: 0, role: "application", style: `height:${height}px`,
-      "aria-label": `${title}. Arrow keys go from point to point, Enter explains one.`, onkeydown: (event) => this.walk(event) });
+      "aria-label": `${title}. Arrow keys go from point to point, Enter explains one.`, onkeydown: (event) => this.walk(event), onblur: () => this.leave() });
     this.figure = element("figure", { class: "live-figure" }, element("figcaption", {}, title), this.box);
     this.hover = hover;
     this.choose = choose;
@@ -43,6 +43,14 @@ export class Chart {
     this.chart.dispatchAction({ type: "downplay" });
     const place = this.places.get(key);
     if (place) this.chart.dispatchAction({ type: "highlight", ...place });
+  }
+
+  /// What the keyboard lit goes dark with it.
+  leave() {
+    if (this.at < 0) return;
+    this.at = -1;
+    this.hover(null);
+    this.chart.dispatchAction({ type: "hideTip" });
   }
 
   walk(event) {

@@ -77,6 +77,9 @@ async function keyboardExplains(tab) {
   await tab.keyboard.press("Enter");
   const said = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
   assert.match(said, /measured.*B.*roof/s, `this explains nothing: ${said}`);
+  assert.equal((await litRows(tab)).length, 1, "the arrow key lights no row of the table");
+  await tab.evaluate(() => document.activeElement.blur());
+  assert.deepEqual(await litRows(tab), [], "a row stays lit when the keyboard has left the chart");
 }
 
 /// The mouse over a mark: its tooltip, its row in the table of layers lit up, and its mark in the chart of times as well.
