@@ -1,29 +1,34 @@
 #include "ert/method/plan/found.hpp"
 
 #include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/ceilings/sustained.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
+#include <optional>
 
 namespace roof {
 namespace {
 
-/// Working sets of the load sweep with so many threads.
-std::set<long long> swept_sizes(std::span<const Measurement> rows, const MeasuredLevel& level)
+/// Working sets of the load sweep, and the rate that loads of each sustain.
+using Swept = std::map<long long, double>;
+
+Swept swept_sizes(const std::vector<Sustained>& points, const MeasuredLevel& level)
 {
-    std::set<long long> sizes;
-    for (const Measurement& row : rows) {
+    Swept sizes;
+    for (const Sustained& point : points) {
+        const Measurement& row = point.best;
         if (row.role != Role::bandwidth || row.device != level.device || !row.point.has("working_set")) continue;
         if (row.point.has("threads") && row.point.integer("threads") != level.threads) continue;
-        sizes.insert(row.point.integer("working_set"));
+        double& rate = sizes[row.point.integer("working_set")];
+        rate = std::max(rate, point.rate.median.value);
     }
     return sizes;
 }
 
 /// The size at which the level's ceiling was held, and a neighbour on the same level.
-std::vector<long long> fastest_pair(const Ceilings& ceilings, const MeasuredLevel& level,
-                                    const std::set<long long>& sizes)
+std::vector<long long> fastest_pair(const Ceilings& ceilings, const MeasuredLevel& level, const Swept& sizes)
 {
     for (const Ceiling& ceiling : ceilings.all) {
         const bool is_load =
@@ -33,44 +38,86 @@ std::vector<long long> fastest_pair(const Ceilings& ceilings, const MeasuredLeve
         const auto at = sizes.find(std::llround(ceiling.working_set.value));
         if (at == sizes.end()) return {};
         const auto next = std::next(at);
-        if (next != sizes.end() && static_cast<double>(*next) <= level.to.value) return {*at, *next};
-        if (at != sizes.begin() && static_cast<double>(*std::prev(at)) >= level.from.value)
-            return {*std::prev(at), *at};
-        return {*at};
+        if (next != sizes.end() && static_cast<double>(next->first) <= level.to.value) return {at->first, next->first};
+        if (at != sizes.begin() && static_cast<double>(std::prev(at)->first) >= level.from.value)
+            return {std::prev(at)->first, at->first};
+        return {at->first};
     }
     return {};
 }
 
-/// Neighbouring sizes that nearly fill the level, ascending: there prefetchers have had time to start, and little of the set is
-/// left in the level before. They follow from where the level ends alone, so that calibrations in a row choose alike: the size
-/// at which loads were fastest would differ between them.
-std::vector<long long> nearly_full(const std::set<long long>& sizes, const MeasuredLevel& level)
+/// Neighbouring sizes of the sweep that nearly fill the level, ascending: there prefetchers have had time to start, and little of
+/// the set is left in the level before. They follow from where the level ends alone, so that calibrations in a row choose alike:
+/// the size at which loads were fastest would differ between them.
+std::vector<long long> nearly_full(const Swept& sizes, const MeasuredLevel& level)
 {
     constexpr double nearly = 0.8;
+    constexpr std::size_t wanted = 2;
     const bool is_memory = level.beyond.value == 0;
-    const std::size_t wanted = is_memory ? 2 : 3;
     const double most = is_memory ? level.to.value : nearly * level.to.value;
     std::vector<long long> held;
     for (auto size = sizes.upper_bound(std::llround(most)); size != sizes.begin() && held.size() < wanted;) {
-        if (static_cast<double>(*--size) < level.from.value) break;
-        held.insert(held.begin(), *size);
+        if (static_cast<double>((--size)->first) < level.from.value) break;
+        held.insert(held.begin(), size->first);
     }
     return held;
 }
 
-/// Between the level's last working set and the first beyond it, in whole pages for every thread.
+/// A share of the way from one working set to a larger one, in whole pages for every thread.
+long long part_of_the_way(double from, double to, double share, int threads)
+{
+    constexpr long long page = 4096;
+    const long long step = page * threads;
+    return std::llround(from * std::pow(to / from, share) / static_cast<double>(step)) * step;
+}
+
+/// Between the level's last working set and the first beyond it.
 std::vector<long long> across_the_edge(const MeasuredLevel& level)
 {
     constexpr double least_gap = 1.15;
-    constexpr long long page = 4096;
     if (level.beyond.value < level.to.value * least_gap) return {};
     std::vector<long long> sizes;
-    for (const double share : {1.0 / 3, 2.0 / 3}) {
-        const double size = level.to.value * std::pow(level.beyond / level.to, share);
-        const long long step = page * level.threads;
-        sizes.push_back(std::llround(size / static_cast<double>(step)) * step);
-    }
+    for (const double share : {1.0 / 3, 2.0 / 3})
+        sizes.push_back(part_of_the_way(level.to.value, level.beyond.value, share, level.threads));
     return sizes;
+}
+
+/// The rate of the slower of a pair of neighbours, of the best pair; of a single size, its own.
+double best_of_pairs(const std::vector<long long>& sizes, const Swept& rates)
+{
+    double best = sizes.size() == 1 ? rates.at(sizes.front()) : 0;
+    for (std::size_t i = 1; i < sizes.size(); ++i)
+        best = std::max(best, std::min(rates.at(sizes[i - 1]), rates.at(sizes[i])));
+    return best;
+}
+
+/// A size of the sweep and one just above it, which tells whether the first is luck.
+std::vector<long long> with_neighbour(const Swept& sizes, long long size, const MeasuredLevel& level)
+{
+    constexpr double near = 0.25;
+    const auto next = sizes.upper_bound(size);
+    if (next == sizes.end() || level.beyond.value == 0) return {size};
+    return {size, part_of_the_way(static_cast<double>(size), static_cast<double>(next->first), near, level.threads)};
+}
+
+/// The working set at which loads from a cache are fastest, where sizes that nearly fill it do not show as much; none if they do. A
+/// level may keep its best pace for some sizes only, as the L2 of a Zen 5 does from a half to three quarters of it. Small sets
+/// do not count: of them the level before still holds a part.
+std::optional<long long> faster_elsewhere(const Swept& rates, const MeasuredLevel& level,
+                                          const std::vector<long long>& full)
+{
+    constexpr double alike = 1.03;
+    constexpr double small = 8;
+    if (level.beyond.value == 0) return std::nullopt;
+    std::optional<long long> fastest;
+    double most = alike * best_of_pairs(full, rates);
+    for (const auto& [size, rate] : rates) {
+        const auto bytes = static_cast<double>(size);
+        if (bytes < small * level.from.value || bytes > level.to.value || rate <= most) continue;
+        fastest = size;
+        most = rate;
+    }
+    return fastest;
 }
 
 bool is_found_word(const Axis& axis, const std::string& value)
@@ -83,16 +130,23 @@ bool is_found_word(const Axis& axis, const std::string& value)
 FoundSizes find_sizes(std::span<const Measurement> rows, const Machine& machine)
 {
     const Ceilings ceilings = fit_ceilings(rows, machine);
+    const std::vector<Sustained> points = sustained(rows);
     FoundSizes found;
     for (const MeasuredLevel& level : ceilings.levels_by_threads) {
         const auto add = [&](const std::string& word, const std::vector<long long>& sizes) {
             auto& list = found[{level.device, level.threads, word}];
-            list.insert(list.end(), sizes.begin(), sizes.end());
+            for (const long long size : sizes)
+                if (std::ranges::find(list, size) == list.end()) list.push_back(size);
         };
-        const std::set<long long> sizes = swept_sizes(rows, level);
-        const std::vector<long long> pair = fastest_pair(ceilings, level, sizes);
-        const std::vector<long long> full = nearly_full(sizes, level);
+        const Swept rates = swept_sizes(points, level);
+        const std::vector<long long> pair = fastest_pair(ceilings, level, rates);
+        const std::vector<long long> full = nearly_full(rates, level);
         add("levels", full.empty() ? pair : full);
+        if (!full.empty()) {
+            add("levels", with_neighbour(rates, full.back(), level));
+            if (const auto fastest = faster_elsewhere(rates, level, full))
+                add("levels", with_neighbour(rates, *fastest, level));
+        }
         if (!pair.empty()) add("fastest", {pair.front()});
         add("edges", across_the_edge(level));
     }

@@ -1,5 +1,6 @@
-// Sizes that a sweep has shown, for the plans that ask for them by a word: `levels`, two neighbouring working sets in each
-// level of memory, where it is fastest, and one that nearly fills it; `fastest`, the first of these two; `edges`, working sets between one level and the next.
+// Sizes that a sweep has shown, for the plans that ask for them by a word: `levels`, neighbouring working sets that nearly fill
+// each level of memory, and where loads are fastest elsewhere in it, that size and one just above it; `fastest`, a size at which
+// the level's loads are fastest; `edges`, working sets between one level and the next.
 #pragma once
 
 #include "ert/method/lab/measurement.hpp"
