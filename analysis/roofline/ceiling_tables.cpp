@@ -166,18 +166,38 @@ TextTable latencies(const Ceilings& ceilings)
 }
 
 /// "1 thread", "1, 2 threads".
-std::string threads_of(const MeasuredLevel& level)
+std::string thread_words(const std::vector<int>& threads)
 {
     std::vector<std::string> counts;
-    for (const int threads : level.seen_with) counts.push_back(std::to_string(threads));
-    return join(counts, ", ") + (level.seen_with == std::vector{1} ? " thread" : " threads");
+    for (const int count : threads) counts.push_back(std::to_string(count));
+    return join(counts, ", ") + (threads == std::vector{1} ? " thread" : " threads");
 }
 
-std::string level_verdict(const MeasuredLevel& level)
+/// The thread counts of its device whose sweeps do not show a level of its name.
+std::vector<int> unseen_with(const MeasuredLevel& level, const std::vector<MeasuredLevel>& all)
 {
-    if (!level.confirmed) return "unconfirmed: seen with " + threads_of(level) + " only";
-    if (level.contradiction) return "contradiction: more than a factor of two apart";
-    return level.reported.value > 0 && level.name != "DRAM" ? "agree" : nothing;
+    std::vector<int> unseen;
+    for (const MeasuredLevel& memory : all) {
+        if (memory.device != level.device || memory.name != "DRAM") continue;
+        const bool is_seen = std::ranges::any_of(all, [&](const MeasuredLevel& other) {
+            return other.device == level.device && other.name == level.name && other.threads == memory.threads;
+        });
+        if (!is_seen) unseen.push_back(memory.threads);
+    }
+    return unseen;
+}
+
+std::string level_verdict(const MeasuredLevel& level, const std::vector<MeasuredLevel>& all)
+{
+    if (!level.confirmed) return "unconfirmed: seen with " + thread_words(level.seen_with) + " only";
+    std::vector<std::string> words;
+    if (level.contradiction)
+        words.emplace_back("contradiction: more than a factor of two apart");
+    else if (level.reported.value > 0 && level.name != "DRAM")
+        words.emplace_back("agree");
+    if (const std::vector<int> unseen = unseen_with(level, all); !unseen.empty())
+        words.push_back("not seen with " + thread_words(unseen));
+    return words.empty() ? nothing : join(words, "; ");
 }
 
 TextTable levels(const Ceilings& ceilings)
@@ -200,7 +220,7 @@ TextTable levels(const Ceilings& ceilings)
          [](const MeasuredLevel& l) {
              return l.reported.value > 0 ? format_capacity(l.reported.value) : "not reported";
          }},
-        {"verdict", false, level_verdict}};
+        {"verdict", false, [&](const MeasuredLevel& l) { return level_verdict(l, found); }}};
     return table_of("Memory levels (measured beside reported)", columns, rows);
 }
 

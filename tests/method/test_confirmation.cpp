@@ -20,6 +20,27 @@ Ceilings ceilings_of(const Caches& one, const Caches& more, int threads = 2, dou
     return fit_ceilings(rows, machine());
 }
 
+/// A sweep with two threads, all of whose samples were disturbed by something, if it has a name.
+std::vector<Measurement> sampled(const Caches& caches, const std::string& disturbance)
+{
+    std::vector<Measurement> rows = sweep(staircase(caches, 50e9), 0, 1, "load", 2);
+    for (Measurement& row : rows) {
+        Sample sample;
+        sample.seconds = row.seconds.median;
+        sample.used = true;
+        sample.disturbance = disturbance;
+        row.samples.assign(9, sample);
+    }
+    return rows;
+}
+
+Ceilings with_two_threads(const Caches& one, const std::vector<Measurement>& others)
+{
+    std::vector<Measurement> rows = sweep(staircase(one, 30e9));
+    rows.insert(rows.end(), others.begin(), others.end());
+    return fit_ceilings(rows, machine());
+}
+
 Names names_with(const Ceilings& ceilings, int threads)
 {
     Names found;
@@ -79,6 +100,33 @@ TEST_CASE("a fourth cache that all sweeps see is a level")
     CHECK(ceilings.unconfirmed.empty());
     CHECK(ceilings.levels[3].sharing == Sharing::shared);
     CHECK(ceilings.levels[3].seen_with == std::vector{1, 2});
+}
+
+TEST_CASE("a sweep that strangers disturbed takes no level from one that they did not")
+{
+    // The second level of two threads cannot be told from the third.
+    const Caches merged{{96 * KiB, 900e9}, {32 * MiB, 190e9}};
+    const Ceilings quiet = with_two_threads(three_caches, sampled(merged, ""));
+    CHECK(names_with(quiet, 1) == Names{"L1", "L2", "DRAM"});
+    CHECK(quiet.unconfirmed.size() == 1);
+
+    const Ceilings ceilings = with_two_threads(three_caches, sampled(merged, "a core was shared"));
+    CHECK(names_with(ceilings, 1) == four_levels);
+    CHECK(names_with(ceilings, 2) == Names{"L1", "L3", "DRAM"});
+    CHECK(ceilings.unconfirmed.empty());
+    CHECK(rate(ceilings, "L2") == Approx(200e9));
+    CHECK(ceilings.levels_by_threads[1].seen_with == std::vector{1});
+    const MeasuredLevel& third = ceilings.levels.at(1);
+    CHECK(third.name == "L3");
+    CHECK(third.from.value >= 2 * MiB);  // where it cannot be the second of each
+}
+
+TEST_CASE("but it takes one that is as narrow as what strangers' lines make")
+{
+    const Caches drooping{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {8 * MiB, 100e9}, {24 * MiB, 60e9}};
+    const Ceilings ceilings = with_two_threads(drooping, sampled(two_threads, "a core was shared"));
+    CHECK(names_with(ceilings, 1) == four_levels);
+    CHECK(ceilings.unconfirmed.size() == 1);
 }
 
 TEST_CASE("with one sweep alone, what it shows is believed")

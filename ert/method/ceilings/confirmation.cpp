@@ -68,13 +68,36 @@ Partners partners_of(const Levels& levels, const Levels& others)
     return partners;
 }
 
+/// How many of the sizes lie where the level is with so many threads.
+std::ptrdiff_t sizes_on(const MeasuredLevel& level, int threads, const std::vector<double>& sizes)
+{
+    const auto [least, most] = growth(level.threads, threads);
+    return std::ranges::count_if(sizes, [&, low = least, high = most](double size) {
+        return size >= low * level.from.value && size <= high * level.to.value;
+    });
+}
+
+constexpr std::ptrdiff_t least_sizes = 3;
+
 bool has_swept(const SweptLevels& sweep, const MeasuredLevel& level)
 {
-    constexpr std::ptrdiff_t least_sizes = 3;
-    const auto [least, most] = growth(level.threads, sweep.levels.front().threads);
-    return std::ranges::count_if(sweep.sizes, [&, low = least, high = most](double size) {
-               return size >= low * level.from.value && size <= high * level.to.value;
-           }) >= least_sizes;
+    return sizes_on(level, sweep.levels.front().threads, sweep.sizes) >= least_sizes;
+}
+
+/// At most of the sizes.
+bool was_undisturbed(const SweptLevels& sweep, const MeasuredLevel& level)
+{
+    const int threads = sweep.levels.front().threads;
+    const std::ptrdiff_t undisturbed = sizes_on(level, threads, sweep.undisturbed);
+    return undisturbed >= least_sizes && 2 * undisturbed >= sizes_on(level, threads, sweep.sizes);
+}
+
+/// Of a level that `sweep` shows and `other` does not: whether only the first was undisturbed there. Narrow ones are not so
+/// believed, for lines that come and go in a shared cache make such.
+bool outweighs(const SweptLevels& sweep, const MeasuredLevel& level, const SweptLevels& other)
+{
+    constexpr double wide = 4;
+    return level.to / level.from >= wide && was_undisturbed(sweep, level) && !was_undisturbed(other, level);
 }
 
 /// Behind private caches that, with more threads, hold together about as much as it does. A plateau little larger than what
@@ -100,7 +123,8 @@ std::vector<bool> denied_by(const SweptLevels& other, SweptLevels& sweep)
     for (std::size_t i = 0; i < partners.size(); ++i) {
         MeasuredLevel& level = sweep.levels[i];
         if (partners[i]) level.seen_with.push_back(other.levels.front().threads);
-        denied[i] = !partners[i] && has_swept(other, level) && !is_hidden(i, sweep.levels, other.levels, partners);
+        denied[i] = !partners[i] && has_swept(other, level) && !is_hidden(i, sweep.levels, other.levels, partners) &&
+                    !outweighs(sweep, level, other);
     }
     return denied;
 }
@@ -127,6 +151,21 @@ Levels take_out(const std::vector<bool>& denied, Levels& levels)
     return taken;
 }
 
+/// Names the caches of a sweep as those of one that shows more. A level behind one that is not seen begins where that ends.
+void name_alike(const Levels& longer, Levels& levels)
+{
+    const std::vector<std::size_t> places = place(levels, longer);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        MeasuredLevel& level = levels[i];
+        level.name = longer[places[i]].name;
+        const bool follows = places[i] == (i == 0 ? 0 : places[i - 1] + 1);
+        if (follows) continue;
+        const MeasuredLevel& unseen = longer[places[i] - 1];
+        const double most = growth(unseen.threads, level.threads).second * unseen.beyond.value;
+        level.from.value = std::min(level.to.value, std::max(level.from.value, most));
+    }
+}
+
 bool are_comparable(const SweptLevels& one, const SweptLevels& other)
 {
     return &one != &other && !one.levels.empty() && !other.levels.empty() &&
@@ -150,6 +189,10 @@ std::vector<MeasuredLevel> take_out_unconfirmed(std::vector<SweptLevels>& sweeps
     Levels unconfirmed;
     for (std::size_t i = 0; i < sweeps.size(); ++i)
         std::ranges::move(take_out(denied[i], sweeps[i].levels), std::back_inserter(unconfirmed));
+    for (SweptLevels& sweep : sweeps)
+        for (const SweptLevels& other : sweeps)
+            if (are_comparable(sweep, other) && caches_in(sweep.levels) < caches_in(other.levels))
+                name_alike(other.levels, sweep.levels);
     return unconfirmed;
 }
 

@@ -101,7 +101,10 @@ std::vector<SweptLevels> swept_levels(const Sweeps& sweeps, const Machine& machi
     std::vector<SweptLevels> swept;
     for (const auto& [key, sweep] : chosen) {
         SweptLevels& of_sweep = swept.emplace_back();
-        for (const auto& [bytes, point] : *sweep) of_sweep.sizes.push_back(bytes);
+        for (const auto& [bytes, point] : *sweep) {
+            of_sweep.sizes.push_back(bytes);
+            if (!point->disturbed) of_sweep.undisturbed.push_back(bytes);
+        }
         of_sweep.levels = levels_of(*sweep, key.first, key.second, machine);
     }
     return swept;

@@ -262,3 +262,17 @@ TEST_CASE("a plateau that not every sweep shows stands among the levels, with wh
     CHECK(*cell(table, 1, "verdict") == "unconfirmed: seen with 1 thread only");
     CHECK(warns(*cell(table, 1, "verdict")));
 }
+
+TEST_CASE("a level that the sweep of another thread count does not show says so")
+{
+    Ceilings ceilings = only({load(1)});
+    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {49152}, {49152}, false, 1},
+                                  {"cpu", "L2", {65536}, {1e6}, {1e6}, false, 1},
+                                  {"cpu", "DRAM", {64e6}, {256e6}, {}, false, 1},
+                                  {"cpu", "L1", {8192}, {98304}, {98304}, false, 2},
+                                  {"cpu", "DRAM", {64e6}, {256e6}, {}, false, 2}};
+    const TextTable table = ceiling_tables(ceilings, made::machine()).back();
+    CHECK(*cell(table, 0, "verdict") == "agree");
+    CHECK(*cell(table, 1, "verdict") == "agree; not seen with 2 threads");
+    CHECK(*cell(table, 2, "verdict") == "-");
+}
