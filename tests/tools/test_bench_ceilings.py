@@ -327,6 +327,30 @@ class Command(unittest.TestCase):
             self.assertEqual(2, status)
             self.assertIn("no place for the table 'repeatability'", err)
 
+    def test_holds_ours_against_half_a_minute_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            roof, page = Path(folder) / "roof", Path(folder) / "page.md"
+            levels = [{"device": "cpu", "name": name, "threads": 1, "from": 1, "to": 2} for name in ("L1", "L2", "L3", "DRAM")]
+            document = dict(CALIBRATION, levels_by_threads=levels, ceilings=[ceiling("bandwidth", "L3", "load", 95e9),
+                                                                            ceiling("bandwidth", "L2", "load", 50e9)])
+            table = ("kind,level,operation,threads,rate_median_per_s,condition\n"
+                     "bandwidth,L3,load,1,90e9,\nbandwidth,L3,load,1,100e9,\nbandwidth,L3,load,1,200e9,small pages\n"
+                     "bandwidth,L2,load,1,99e9,\nlatency,L3,latency,1,9,\n")
+            roof.write_text(f"""#!/bin/sh
+case $1 in
+  calibrate) echo '{json.dumps(document)}';;
+  report) while [ "$1" != --data ]; do shift; done; mkdir "$2"; printf '{table}' > "$2/ceilings.csv";;
+esac
+""", encoding="utf-8")
+            roof.chmod(0o755)
+            marks = tables.marks_of("search")
+            page.write_text("\n".join(marks), encoding="utf-8")
+            status, out, err = self.call("--roof", str(roof), "--search", str(roof), "--rounds", "2", "--page", str(page))
+            self.assertEqual(0, status, err)
+            self.assertIn("| L3 | load | 1 | 95 GB/s | 100 GB/s | 0.950 | [0.950, 0.950] | 2 |", page.read_text(encoding="utf-8"))
+            self.assertIn("L3 0.950, least 0.950", out)
+            self.assertNotIn("99 GB/s", out)  # a level that is no stranger's
+
     def test_refuses_no_rounds(self):
         with self.assertRaises(SystemExit) as refusal:
             self.call("--rounds", "0")

@@ -1,5 +1,7 @@
 """What other programs answer, read: text in, rates in byte/s, FLOP/s or operations/s out."""
 
+import csv
+import io
 import json
 import math
 import re
@@ -92,6 +94,17 @@ def parse_ert_curve(text):
 def at_working_set(curve, size, within=1.25):
     """The best rate of a curve near that working set. None if it has nothing there."""
     return max((rate for bytes_, rate in curve if size / within <= bytes_ <= size * within), default=None)
+
+
+def parse_ceilings_table(text):
+    """{Quantity: rate} of the table `ceilings.csv` of `roof report --data`: bandwidths, the best of the instruction sets."""
+    rates = {}
+    for row in csv.DictReader(io.StringIO(text)):
+        if row["kind"] != "bandwidth" or row["condition"]:
+            continue
+        quantity = Quantity(row["level"], row["operation"], "", int(row["threads"]))
+        rates[quantity] = max(float(row["rate_median_per_s"]), rates.get(quantity, 0))
+    return rates
 
 
 def parse_roof(document):

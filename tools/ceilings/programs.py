@@ -3,9 +3,10 @@
 import math
 import os
 import subprocess
+import tempfile
 
-from ceilings.answers import (Quantity, at_working_set, parse_cpufp, parse_ert, parse_ert_curve, parse_likwid, parse_mixbench,
-                              parse_stream)
+from ceilings.answers import (Quantity, at_working_set, parse_ceilings_table, parse_cpufp, parse_ert, parse_ert_curve,
+                              parse_likwid, parse_mixbench, parse_stream)
 
 
 class NotMeasured(Exception):
@@ -127,6 +128,20 @@ def measure_ert(command, calibration, say):
     return rates
 
 
+def measure_search(command, calibration, say):
+    """Our own program with half a minute for bandwidths alone (calibrate/cpu-search): what more time finds in the last cache and
+    in memory."""
+    last = {level["name"] for level in levels_of_cpu(calibration)} - {"L1", "L2"}
+    with tempfile.TemporaryDirectory() as folder:
+        rows, numbers = os.path.join(folder, "rows"), os.path.join(folder, "numbers")
+        say(f"{command[0]} sweep calibrate/cpu-search")
+        run(command + ["sweep", "calibrate/cpu-search", "--out", rows])
+        run(command + ["report", rows, "--calibration", rows, "--data", numbers, "--out", os.path.join(folder, "page.html"), "--brief"])
+        with open(os.path.join(numbers, "ceilings.csv"), encoding="utf-8") as file:
+            found = parse_ceilings_table(file.read())
+    return {quantity: rate for quantity, rate in found.items() if quantity.level in last}
+
+
 #: What each measures is said by its function: command, our calibration, say -> {Quantity: rate}. Throws NotMeasured.
 PEERS = {"likwid": measure_likwid, "stream": measure_stream, "babelstream": measure_stream,
-         "mixbench": measure_mixbench, "cpufp": measure_cpufp, "ert": measure_ert}
+         "mixbench": measure_mixbench, "cpufp": measure_cpufp, "ert": measure_ert, "search": measure_search}

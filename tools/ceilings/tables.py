@@ -66,6 +66,18 @@ def peers_table(comparisons):
                            "rounds"), rows, foot)
 
 
+def search_table(comparisons):
+    """Ours beside what half a minute of our own program finds; never another's."""
+    rows = [(c.quantity.level, c.quantity.operation, str(c.quantity.threads), rate_text(c.quantity, c.ours),
+             rate_text(c.quantity, c.theirs), f"{c.ratio:.3f}", f"[{c.low:.3f}, {c.high:.3f}]", str(c.rounds)) for c in comparisons]
+    by_level = {}
+    for c in comparisons:
+        by_level.setdefault(c.quantity.level, []).append(c.ratio)
+    words = "; ".join(f"{level} {statistics.median(ratios):.3f}, least {min(ratios):.3f}" for level, ratios in by_level.items())
+    return Table("search", ("level", "operation", "threads", "ours", "after half a minute", "ratio", "interval", "rounds"), rows,
+                 f"Ratios, the median over operations: {words}.")
+
+
 # ------------------------------------------------------------------------------------------------------------- time
 
 def time_table(samples):
