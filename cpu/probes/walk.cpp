@@ -38,20 +38,24 @@ Walk::Walk(WatchedTeam& team, const Extent& extent, std::vector<Way> ways)
     const Plan trial = plan_for(trial_target, time_of_pass());
     const Seconds fastest = search(trial);
     const double walked = static_cast<double>(trial.passes) * static_cast<double>(trial.bytes);
-    plan_ = plan_for(launch_target, fastest * (static_cast<double>(extent_.bytes) / walked));
+    cut(plan_for(launch_target, fastest * (static_cast<double>(extent_.bytes) / walked)));
 }
 
 void Walk::launch(Trace& trace)
 {
-    const Stretch stretch = next_window(plan_);
+    const Stretch stretch = next_window();
     const Way& way = ways_[chosen_];
     team_.launch(trace, [&](int thread) { way.run(thread, plan_.passes, stretch); });
 }
 
 std::vector<Stretch> Walk::samples() const
 {
-    if (plan_.windows == 1) return {window(plan_, 0)};
-    return {window(plan_, 0), window(plan_, plan_.windows - 1)};
+    constexpr std::size_t several = 4;
+    const auto before = [&](std::size_t count) {
+        return window(plan_, (window_ + plan_.windows - count) % plan_.windows);
+    };
+    if (plan_.windows < several) return {before(1)};
+    return {before(1), before(2)};
 }
 
 void Walk::run(const Stretch& stretch, std::size_t passes) const
@@ -74,12 +78,12 @@ Seconds Walk::time_of_pass()
     constexpr std::size_t longest_piece = std::size_t{512} << 10;
     const std::size_t steps = extent_.bytes / extent_.step;
     const std::size_t pieces = std::min((extent_.bytes + longest_piece - 1) / longest_piece, steps);
-    const Plan plan{1, (steps + pieces - 1) / pieces * extent_.step, pieces};
+    cut({1, (steps + pieces - 1) / pieces * extent_.step, pieces});
     const std::size_t repetitions = repetitions_for(
         trial_target,
         [&](std::size_t n) {
             if (pieces == 1) return run_way(ways_.front(), {0, extent_.bytes}, n);
-            for (std::size_t i = 0; i < n; ++i) run_way(ways_.front(), next_window(plan), 1);
+            for (std::size_t i = 0; i < n; ++i) run_way(ways_.front(), next_window(), 1);
         },
         steady_clock());
     return trial_target * static_cast<double>(pieces) / static_cast<double>(repetitions);
@@ -87,11 +91,12 @@ Seconds Walk::time_of_pass()
 
 Seconds Walk::search(const Plan& trial)
 {
+    cut(trial);
     const Clock clock = steady_clock();
     double least = std::numeric_limits<double>::infinity();
     chosen_ = cheapest(ways_.size(), opinions, [&](std::size_t way) {
         if (way == 0) ++window_;  // or each way would meet the same windows in each turn
-        const Stretch stretch = next_window(trial);
+        const Stretch stretch = next_window();
         const Seconds begin = clock();
         run_way(ways_[way], stretch, trial.passes);
         const double cost = (clock() - begin).value;
@@ -101,9 +106,18 @@ Seconds Walk::search(const Plan& trial)
     return Seconds{least};
 }
 
-Stretch Walk::next_window(const Plan& plan)
+void Walk::cut(const Plan& plan)
 {
-    return window(plan, window_++ % plan.windows);
+    plan_ = plan;
+    window_ = 0;
+    while (window_ < plan.windows && window(plan, window_).from < end_) ++window_;
+}
+
+Stretch Walk::next_window()
+{
+    const Stretch next = window(plan_, window_++ % plan_.windows);
+    end_ = next.from + next.bytes;
+    return next;
 }
 
 /// Windows are equally long, so where they do not fill the arrays exactly they overlap by a few steps.

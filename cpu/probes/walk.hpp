@@ -48,7 +48,8 @@ class Walk {
     /// Of each array of each thread, in a launch.
     double bytes_per_launch() const { return static_cast<double>(plan_.passes) * static_cast<double>(plan_.bytes); }
 
-    /// What a launch walks over: all of the arrays, or for those that take several launches, the first window and the last.
+    /// What a launch walks over: all of the arrays, or for those that take several launches, the windows walked last. What is
+    /// done with them leaves them in the caches, and the next launches come to them last.
     std::vector<Stretch> samples() const;
     /// Walks over it in the fastest way, as a launch would, `passes` times; not timed.
     void run(const Stretch& stretch, std::size_t passes) const;
@@ -68,7 +69,9 @@ class Walk {
     Seconds time_of_pass();
     /// The fastest way's time for a window.
     Seconds search(const Plan& trial);
-    Stretch next_window(const Plan& plan);
+    /// Cuts the arrays so from now on. What was walked last is in the caches; so the first window is the first behind it.
+    void cut(const Plan& plan);
+    Stretch next_window();
     Stretch window(const Plan& plan, std::size_t index) const;
     void run_way(const Way& way, const Stretch& stretch, std::size_t passes) const;
 
@@ -76,8 +79,9 @@ class Walk {
     Extent extent_;
     std::vector<Way> ways_;
     std::size_t chosen_ = 0;
-    std::size_t window_ = 0;
     Plan plan_;
+    std::size_t window_ = 0;  ///< the next
+    std::size_t end_ = 0;     ///< of the stretch that was walked last
 };
 
 }  // namespace roof::cpu

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cmath>
 
 using namespace roof;
 using namespace roof::cpu;
@@ -95,10 +96,32 @@ TEST_CASE("long arrays are walked over by windows of equal length that leave not
         if (i > 0) CHECK(calls[i].first <= calls[i - 1].first + window);
     }
     const std::vector<Stretch> samples = walk.samples();
-    REQUIRE(samples.size() == 2);
-    CHECK(samples[0].from == 0);
-    CHECK(samples[1].from + samples[1].bytes == steps * step);
     calls.clear();
-    walk.run(samples[1], 1);
-    CHECK(calls == Calls{{samples[1].from, window}});
+    walk.run(samples[0], 1);
+    CHECK(calls == Calls{{samples[0].from, window}});
+}
+
+TEST_CASE("launches begin behind what the search walked, and what is sampled they come to last")
+{
+    constexpr std::size_t steps = 4096;
+    WatchedTeam team(one_processor(), history());
+    Calls calls;
+    Walk walk(team, {steps * step, step}, {slow_way("only", std::chrono::microseconds(5), calls)});
+    const auto window = static_cast<std::size_t>(walk.bytes_per_launch());
+    REQUIRE(window < steps * step / 8);
+    const std::size_t walked = calls.back().first + calls.back().second;
+    calls.clear();
+    launch(walk);
+    CHECK((calls[0].first >= walked || calls[0].first == 0));
+    CHECK(calls[0].first <= walked + window);
+
+    const std::vector<Stretch> samples = walk.samples();
+    REQUIRE(samples.size() == 2);
+    CHECK(samples[0].from == calls[0].first);
+    calls.clear();
+    const auto others =
+        static_cast<std::size_t>(std::ceil(static_cast<double>(steps * step) / static_cast<double>(window))) - 2;
+    for (std::size_t i = 0; i < others; ++i) launch(walk);
+    for (const auto& [from, bytes] : calls)
+        for (const Stretch& sample : samples) CHECK(from != sample.from);
 }
