@@ -4,9 +4,9 @@
 #include "tests/fakes/temporary_folder.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/model/work.hpp"
-#include "workloads/onednn/convolution_choice.hpp"
-#include "workloads/onednn/convolution_own.hpp"
-#include "workloads/onednn/executed.hpp"
+#include "workloads/onednn/convolution/choice.hpp"
+#include "workloads/onednn/convolution/executed.hpp"
+#include "workloads/onednn/convolution/own.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/onednn/train_bench.hpp"
 

@@ -1,4 +1,4 @@
-#include "workloads/onednn/layers.hpp"
+#include "workloads/onednn/layers/layers.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // The loops of linear layers, of every instruction set this machine has, against sums in double.
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/loops/linear/isa.hpp"
-#include "workloads/onednn/settings.hpp"
+#include "workloads/onednn/program/settings.hpp"
 
 #include <catch2/catch.hpp>
 

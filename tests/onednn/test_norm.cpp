@@ -1,6 +1,6 @@
 // The loops of batch norms, of every instruction set this machine has, against the definition in double.
 #include "workloads/model/hashed.hpp"
-#include "workloads/onednn/batch_norm_map.hpp"
+#include "workloads/onednn/layers/batch_norm_map.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // Accounting: whatever a program does, it does in a part, so the times of the parts are the time of the step.
-#include "workloads/onednn/program.hpp"
+#include "workloads/onednn/program/program.hpp"
 
 #include <catch2/catch.hpp>
 

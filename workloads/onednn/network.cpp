@@ -1,7 +1,7 @@
 #include "workloads/onednn/network.hpp"
 
 #include "workloads/engine/initial.hpp"
-#include "workloads/onednn/layers.hpp"
+#include "workloads/onednn/layers/layers.hpp"
 #include "workloads/onednn/loops/parallel.hpp"
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "workloads/model/graph.hpp"
-#include "workloads/onednn/builder.hpp"
-#include "workloads/onednn/program.hpp"
-#include "workloads/onednn/settings.hpp"
+#include "workloads/onednn/layers/builder.hpp"
+#include "workloads/onednn/program/program.hpp"
+#include "workloads/onednn/program/settings.hpp"
 #include "workloads/parallel/buckets.hpp"
 
 #include <functional>

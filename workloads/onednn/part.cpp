@@ -1,7 +1,7 @@
 // What oneDNN brings to the lab.
 #include "ert/method/lab/lab.hpp"
 #include "workloads/engine/choices.hpp"
-#include "workloads/onednn/dnnl.hpp"
+#include "workloads/onednn/program/dnnl.hpp"
 #include "workloads/onednn/train_bench.hpp"
 
 namespace roof {

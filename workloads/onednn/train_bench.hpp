@@ -3,7 +3,7 @@
 
 #include "ert/method/lab/bench.hpp"
 #include "workloads/model/models.hpp"
-#include "workloads/onednn/settings.hpp"
+#include "workloads/onednn/program/settings.hpp"
 #include "workloads/parallel/world.hpp"
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // The loops of a linear layer for AVX2 with fused multiply-add.
+#include "workloads/engine/recipe.hpp"
 #include "workloads/onednn/loops/linear/isa.hpp"
-#include "workloads/onednn/settings.hpp"
 
 #include <immintrin.h>
 

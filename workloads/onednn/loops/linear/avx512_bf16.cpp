@@ -1,6 +1,6 @@
 // The loops of a linear layer for AVX-512 with dot products of bf16.
+#include "workloads/engine/recipe.hpp"
 #include "workloads/onednn/loops/linear/isa.hpp"
-#include "workloads/onednn/settings.hpp"
 
 #include <immintrin.h>
 

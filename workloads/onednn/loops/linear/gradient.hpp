@@ -3,9 +3,9 @@
 // weights go by.
 #pragma once
 
+#include "workloads/engine/recipe.hpp"
 #include "workloads/onednn/loops/linear/isa.hpp"
 #include "workloads/onednn/loops/linear/words.hpp"
-#include "workloads/onednn/settings.hpp"
 
 namespace roof::onednn {
 
@@ -41,7 +41,7 @@ struct Descending {
         Floats m;
         Lane::load(trained.w + at, w);
         Lane::load(trained.momentum + at, m);
-        m = momentum * m + (gradient + weight_decay * w);
+        m = engine::momentum * m + (gradient + engine::weight_decay * w);
         w -= rate * m;
         Lane::store(m, trained.momentum + at);
         Lane::store(w, trained.w + at);
@@ -51,7 +51,7 @@ struct Descending {
     {
         float& w = trained.w[at];
         float& m = trained.momentum[at];
-        m = momentum * m + (gradient + weight_decay * w);
+        m = engine::momentum * m + (gradient + engine::weight_decay * w);
         w -= rate * m;
         if (trained.copy != nullptr) narrow(w, trained.copy[at]);
     }

@@ -1,6 +1,6 @@
 // The loops of a linear layer for SSE, which every processor of this architecture has.
+#include "workloads/engine/recipe.hpp"
 #include "workloads/onednn/loops/linear/isa.hpp"
-#include "workloads/onednn/settings.hpp"
 
 #include <immintrin.h>
 

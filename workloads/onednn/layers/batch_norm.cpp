@@ -1,0 +1,197 @@
+// Batch norm in training mode, with the ReLU behind it:  y = g * (x - m) / sqrt(v + eps) + b, m and v a channel's mean and
+// (biased) variance over the batch, or over those of all ranks. At the end of a residual block the sum, its ReLU and both its
+// batch norms, where the shortcut has one, are one stage. The running statistics, which training only writes, go along:
+//   running = 0.9 * running + 0.1 * {m, v * n / (n - 1)}, n values per channel
+#include "workloads/onednn/layers/batch_norm_passes.hpp"
+#include "workloads/onednn/layers/layers.hpp"
+
+#include <algorithm>
+
+namespace roof::onednn {
+namespace {
+
+/// The batch norms of a stage, and the sum and ReLU that go with them.
+struct Joint {
+    std::vector<int> norms;
+    int sum = -1;     ///< -1: none
+    int relu = -1;    ///< -1: none
+    int addend = -1;  ///< the sum's other input; -1: that is a norm too
+
+    std::vector<int> layers() const
+    {
+        std::vector<int> all = norms;
+        for (const int layer : {sum, relu}) {
+            if (layer >= 0) all.push_back(layer);
+        }
+        return all;
+    }
+    int last() const { return layers().back(); }
+};
+
+Norm describe(Builder& build, int layer)
+{
+    const Dims channels{build.graph.layer(layer).output.channels};
+    const Tensor given = build.outputs[static_cast<std::size_t>(build.source({.layer = layer}))];
+    Norm norm;
+    norm.source =
+        channel_map(given.desc()) ? given : build.program.in_layout(given, with_channels_together(given.desc()));
+    norm.map = channel_map(norm.source.desc()).value();
+    const Trained& scale = build.train(layer, false, plain(channels), channels);
+    const Trained& shift = build.train(layer, true, plain(channels), channels);
+    if (build.settings.synchronised_batch_norm) norm.ranks = build.settings.ranks;
+    const Dim ranks = norm.ranks == nullptr ? 1 : norm.ranks->size;
+    norm.values = static_cast<double>(norm.map.images * norm.map.positions * ranks);
+    norm.factors = build.program.tensor(plain({factor_rows, norm.map.groups() * norm.map.together}));
+    norm.scale = scale.value;
+    norm.shift = shift.value;
+    norm.scale_gradient = scale.gradient;
+    norm.shift_gradient = shift.gradient;
+    build.running.push_back({build.graph.layer(layer).name, build.program.resident(plain(channels)),
+                             build.program.resident(plain(channels))});
+    norm.running = build.running.back();
+    return norm;
+}
+
+/// Each operand once: what one of the layers writes and the next one reads is not moved.
+Work joint_work(const Builder& build, const Joint& joint, model::PassWork model::LayerWork::*pass, double spared)
+{
+    Work work{};
+    const auto add = [&](int layer, bool bytes) {
+        const model::PassWork of = build.work(layer).*pass;
+        work.flops += of.flops;
+        if (bytes) work.compulsory += of.compulsory;
+    };
+    for (const int layer : joint.norms) add(layer, true);
+    const bool backward = pass == &model::LayerWork::backward_data;
+    if (joint.sum >= 0 && !backward) add(joint.sum, true);
+    if (joint.relu >= 0) add(joint.relu, backward && joint.sum >= 0);
+    work.compulsory = work.compulsory - Bytes{spared};
+    work.no_reuse = work.compulsory;
+    return work;
+}
+
+double map_bytes(const Tensor& tensor, const Builder& build, int layer)
+{
+    return static_cast<double>(build.settings.batch * build.graph.layer(layer).output.elements()) *
+           traits(tensor.precision()).storage_bytes;
+}
+
+std::string implementation(const NormSum& sum, bool is_sum)
+{
+    return std::string("roof:batch_norm") + (is_sum ? "+sum" : "") + (sum.relu ? "+relu" : "") + ":" +
+           sum.norms.front().map.loops->name;
+}
+
+std::vector<Tensor> tensors_of(const NormSum& sum)
+{
+    std::vector<Tensor> all;
+    for (const Norm& norm : sum.norms) all.insert(all.end(), {norm.source, norm.factors, norm.scale, norm.shift});
+    if (sum.addend) all.push_back(*sum.addend);
+    return all;
+}
+
+NormSum forward(Builder& build, const Joint& joint)
+{
+    build.begin_joint(joint.layers(), Phase::forward);
+    NormSum sum;
+    sum.relu = joint.relu >= 0;
+    for (const int layer : joint.norms) sum.norms.push_back(describe(build, layer));
+    const Desc layout = sum.norms.front().source.desc();
+    if (sum.norms.size() == 2) {
+        sum.norms[1].source = build.program.in_layout(sum.norms[1].source, layout);
+        sum.norms[1].map = sum.norms[0].map;
+    }
+    if (joint.addend >= 0)
+        sum.addend = build.program.in_layout(build.outputs[static_cast<std::size_t>(joint.addend)], layout);
+    sum.result = build.program.tensor(layout);
+    const double spared = joint.sum < 0 ? 0 : 2.0 * static_cast<double>(joint.norms.size());
+    build.program.add_work(
+        joint_work(build, joint, &model::LayerWork::forward, spared * map_bytes(sum.result, build, joint.last())));
+    std::vector<Tensor> used = tensors_of(sum);
+    used.push_back(sum.result);
+    build.program.append([sum] { run_forward(sum); }, used, implementation(sum, joint.sum >= 0));
+    for (const int layer : joint.layers()) build.outputs[static_cast<std::size_t>(layer)] = sum.result;
+    return sum;
+}
+
+void append_backward(Builder& build, const Joint& joint, const NormSum& sum, const NormSumGradient& gradient)
+{
+    std::vector<Tensor> used = tensors_of(sum);
+    used.push_back(gradient.first);
+    if (gradient.second) used.push_back(*gradient.second);
+    if (gradient.sum) used.insert(used.end(), {*gradient.sum, sum.result});
+    used.insert(used.end(), gradient.to_sources.begin(), gradient.to_sources.end());
+    build.program.append([=] { run_backward(sum, gradient); }, used, implementation(sum, joint.sum >= 0));
+    for (std::size_t k = 0; k < joint.norms.size(); ++k)
+        build.give(build.source({.layer = joint.norms[k]}), {gradient.to_sources[k]});
+}
+
+void backward(Builder& build, const Joint& joint, const NormSum& sum)
+{
+    build.begin_joint(joint.layers(), Phase::backward);
+    build.program.add_work(joint_work(build, joint, &model::LayerWork::backward_data, 0));
+    const Gradient given = build.gradient(joint.last());
+    const Tensor to_source = given.shared ? build.program.tensor(given.tensor.desc()) : given.tensor;
+    append_backward(build, joint, sum, {.first = given.tensor, .second = {}, .sum = {}, .to_sources = {to_source}});
+}
+
+/// The sum's gradient is that of all its inputs; the last norm's may take its place where nobody else asks for it.
+void backward_of_sum(Builder& build, const Joint& joint, const NormSum& sum)
+{
+    build.begin_joint(joint.layers(), Phase::backward);
+    const double moved = map_bytes(sum.result, build, joint.last());
+    build.program.add_work(
+        joint_work(build, joint, &model::LayerWork::backward_data, moved * static_cast<double>(joint.norms.size())));
+    const std::vector<Gradient> given = build.shares(joint.relu, 2);
+    const Gradient& own = given.back();
+    const Tensor before_relu = own.shared ? build.program.tensor(own.tensor.desc()) : own.tensor;
+    NormSumGradient gradient{.first = own.tensor, .second = {}, .sum = before_relu, .to_sources = {}};
+    if (given.size() == 2) {
+        gradient.second = given.front().tensor;
+        const double count = static_cast<double>(sum.result.stored());
+        build.program.add_work({.flops = {count}, .compulsory = {moved}, .no_reuse = {moved}});
+    }
+    for (std::size_t k = 0; k < joint.norms.size(); ++k) {
+        const bool in_place = joint.addend < 0 && k + 1 == joint.norms.size();
+        gradient.to_sources.push_back(in_place ? before_relu : build.program.tensor(before_relu.desc()));
+    }
+    append_backward(build, joint, sum, gradient);
+    if (joint.addend >= 0) build.give(joint.addend, {before_relu});
+}
+
+/// The sum and the ReLU that this batch norm is computed with; nothing if it stands alone.
+bool goes_with_sum(const model::Graph& graph, int layer)
+{
+    if (graph.layer(layer).kind != model::LayerKind::batch_norm) return false;
+    const std::vector<int> reading = readers(graph, layer);
+    if (reading.size() != 1 || graph.layer(reading.front()).kind != model::LayerKind::add) return false;
+    const std::vector<int>& inputs = graph.layer(reading.front()).inputs;
+    return relu_behind(graph, reading.front()) >= 0 && inputs[0] != inputs[1];
+}
+
+}  // namespace
+
+void batch_norm(Builder& build, const Unit& unit)
+{
+    if (goes_with_sum(build.graph, unit.layer)) return;
+    const Joint joint{.norms = {unit.layer}, .relu = unit.relu};
+    const NormSum sum = forward(build, joint);
+    build.tape.emplace_back([=, &build] { backward(build, joint, sum); });
+}
+
+bool sum_of_batch_norms(Builder& build, const Unit& unit)
+{
+    Joint joint{.norms = {}, .sum = unit.layer, .relu = unit.relu};
+    for (const int input : build.layer(unit).inputs) {
+        if (goes_with_sum(build.graph, input))
+            joint.norms.push_back(input);
+        else
+            joint.addend = input;
+    }
+    if (joint.norms.empty()) return false;
+    const NormSum sum = forward(build, joint);
+    build.tape.emplace_back([=, &build] { backward_of_sum(build, joint, sum); });
+    return true;
+}
+
+}  // namespace roof::onednn

@@ -1,0 +1,31 @@
+// The layers. Each function writes one unit into the program: forward now, backward on the tape. A file per kind.
+#pragma once
+
+#include "workloads/onednn/layers/builder.hpp"
+
+namespace roof::onednn {
+
+void convolution(Builder& build, const Unit& unit);
+void linear(Builder& build, const Unit& unit);
+/// Nothing is written for one that goes with the sum behind it.
+void batch_norm(Builder& build, const Unit& unit);
+/// The sum with the batch norms before it and the ReLU behind it; false, and nothing is written, if it has no such batch norm.
+bool sum_of_batch_norms(Builder& build, const Unit& unit);
+void relu(Builder& build, const Unit& unit);
+void max_pool(Builder& build, const Unit& unit);
+void average_pool(Builder& build, const Unit& unit);
+void add(Builder& build, const Unit& unit);
+void dropout(Builder& build, const Unit& unit, const StepState& state);
+/// Of the network's last layer; the mean over the batch goes to state.loss.
+void softmax_cross_entropy(Builder& build, StepState& state);
+/// One stage over all that was trained.
+void sgd(Builder& build);
+
+/// The layer puts out its input as it is (flatten; dropout that is off; pooling to the size there is).
+void pass_through(Builder& build, const Unit& unit);
+/// The gradient before the unit's ReLU, from that after it; without a ReLU, the gradient of the unit.
+Gradient gradient_before_relu(Builder& build, const Unit& unit);
+/// left + right, into right if that is not shared, else into a new tensor.
+Gradient sum_gradients(Builder& build, const Gradient& left, const Gradient& right);
+
+}  // namespace roof::onednn

@@ -1,0 +1,121 @@
+// The linear layer:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
+//   dx[n,i] = sum over o of w[o,i] * dy[n,o];  dw[o,i] = sum over n of x[n,i] * dy[n,o];  db[o] = sum over n of dy[n,o]
+// dw is made where it is used, in the layer's own update, and never stored; but with other ranks, who are to have it. What is
+// multiplied is of the settings' precision: in bf16 the passes read a copy of the weights, which the update writes. Sums are fp32
+// always. After a flattened map the source is first laid out in PyTorch's order.
+#include "workloads/onednn/layers/layers.hpp"
+#include "workloads/onednn/loops/linear/products.hpp"
+
+namespace roof::onednn {
+namespace {
+
+/// What the stages share. The source, and the result and its gradient below, lie row after row.
+struct Linear {
+    LinearShape shape;
+    Tensor source;
+    Tensor weights;  ///< as the passes read them
+    Trained* trained;
+    Tensor bias, bias_gradient;
+};
+
+void forward(Builder& build, const Unit& unit, const Linear& linear)
+{
+    const Tensor result = build.program.tensor(plain(build.flat(unit.layer)));
+    build.program.append(
+        [=, relu = unit.fused()] {
+            linear_forward(linear.shape, linear.weights.elements(), linear.bias.data(), linear.source.elements(),
+                           result.data(), relu);
+        },
+        {linear.source, linear.weights, linear.bias, result}, linear_implementation());
+    const bool last = readers(build.graph, unit.last()).empty();  // then the loss reads it, in fp32
+    const Precision precision = last ? Precision::fp32 : build.settings.precision;
+    build.put(unit, build.program.in_layout(result, plain(build.flat(unit.layer), precision)));
+}
+
+/// Returns the result's gradient.
+Tensor backward(Builder& build, const Unit& unit, const Linear& linear)
+{
+    const Precision precision = build.settings.precision;
+    const Tensor given =
+        build.program.in_layout(gradient_before_relu(build, unit).tensor, plain(build.flat(unit.layer), precision));
+    build.program.append([=] { linear_backward_bias(linear.shape, given.elements(), linear.bias_gradient.data()); },
+                         {given, linear.bias_gradient}, linear_implementation());
+    if (build.settings.ranks != nullptr) {
+        build.add_work(build.work(unit.layer).backward_weights);
+        build.program.append(
+            [=, gradient = linear.trained->gradient] {
+                linear_backward_weights(linear.shape, linear.source.elements(), given.elements(), gradient.data());
+            },
+            {linear.source, given, linear.trained->gradient}, linear_implementation());
+    }
+    if (build.is_image(build.source(unit))) return given;
+
+    build.add_work(build.work(unit.layer).backward_data);
+    const Tensor to_source = build.program.tensor(plain(dims_of(linear.source.desc())));
+    build.program.append(
+        [=] { linear_backward_data(linear.shape, linear.weights.elements(), given.elements(), to_source.data()); },
+        {given, linear.weights, to_source}, linear_implementation());
+    build.give(build.source(unit), {to_source});
+    return given;
+}
+
+/// The weights' gradient and update together: the gradient is neither written nor read again.
+Work update_work(const Linear& linear, const model::LayerWork& work)
+{
+    const double weights = 1.0 * linear.shape.inputs * linear.shape.outputs;
+    const double values = 1.0 * linear.shape.batch * (linear.shape.inputs + linear.shape.outputs);
+    const double moved_each = 4 * sizeof(float) + (linear.trained->copy ? sizeof(BFloat16) : 0);
+    const Bytes bytes{weights * moved_each + values * traits(linear.source.precision()).storage_bytes};
+    constexpr double descent = 6;  // FLOPs, as sgd.cpp has it
+    return {.flops = work.backward_weights.flops + Flops{descent * weights},
+            .compulsory = bytes,
+            .no_reuse = std::max(bytes, work.backward_weights.no_reuse)};
+}
+
+void update(Builder& build, const Unit& unit, const Linear& linear, const Tensor& given)
+{
+    build.begin({.layer = unit.layer}, Phase::update);
+    build.program.add_work(update_work(linear, build.work(unit.layer)));
+    const Trained& trained = *linear.trained;
+    const Tensor copy = trained.copy.value_or(trained.value);
+    build.program.append(
+        [=, value = trained.value, momentum = trained.momentum, copied = trained.copy.has_value(),
+         rate = build.settings.learning_rate] {
+            linear_update(linear.shape, linear.source.elements(), given.elements(), rate,
+                          {value.data(), momentum.data(), copied ? copy.elements().as<BFloat16>() : nullptr});
+        },
+        {linear.source, given, trained.value, trained.momentum, copy}, linear_implementation());
+}
+
+}  // namespace
+
+void linear(Builder& build, const Unit& unit)
+{
+    const Tensor given = build.outputs[static_cast<std::size_t>(build.source(unit))];
+    const int inputs = static_cast<int>(build.graph.input_shape(unit.layer).elements());
+    const int outputs = build.layer(unit).output.channels;
+    const LinearShape shape{.batch = build.settings.batch, .inputs = inputs, .outputs = outputs};
+    Trained& weight = build.train_rows(unit.layer, {outputs, inputs}, shape.row);
+    const Trained& bias = build.train(unit.layer, true, plain({outputs}), {outputs});
+
+    build.begin(unit, Phase::forward);
+    build.add_work(build.work(unit.layer).forward);
+    if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
+    const Linear made{.shape = shape,
+                      .source = build.program.in_layout(given, plain(dims_of(given.desc()), build.settings.precision)),
+                      .weights = weight.copy.value_or(weight.value),
+                      .trained = &weight,
+                      .bias = bias.value,
+                      .bias_gradient = bias.gradient};
+    forward(build, unit, made);
+
+    build.tape.emplace_back([=, &build] {
+        build.begin(unit, Phase::backward);
+        const Tensor result_gradient = backward(build, unit, made);
+        if (build.settings.ranks != nullptr) return;
+        made.trained->factors = {made.shape, made.source, result_gradient};
+        build.updates.emplace_back([=, &build] { update(build, unit, made, result_gradient); });
+    });
+}
+
+}  // namespace roof::onednn

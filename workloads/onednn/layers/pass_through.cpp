@@ -1,0 +1,12 @@
+// Layers that move nothing: flatten, dropout that is off, pooling to the size that is there. They have no stage.
+#include "workloads/onednn/layers/layers.hpp"
+
+namespace roof::onednn {
+
+void pass_through(Builder& build, const Unit& unit)
+{
+    build.put(unit, build.outputs[static_cast<std::size_t>(build.source(unit))]);
+    build.tape.emplace_back([=, &build] { build.give(build.source(unit), build.gradient(unit.layer)); });
+}
+
+}  // namespace roof::onednn

@@ -1,0 +1,96 @@
+// Stochastic gradient descent with momentum and weight decay, as PyTorch has it, on every parameter:
+//   g += decay * p;   m = momentum * m + g;   p -= rate * m
+// The momentum is zero at first, so the first step's m is g. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes each. The
+// weights of linear layers have a stage of their own before, which makes their gradient as it goes (linear.cpp).
+#include "workloads/onednn/layers/layers.hpp"
+#include "workloads/onednn/loops/parallel.hpp"
+
+#include <algorithm>
+
+namespace roof::onednn {
+namespace {
+
+struct Piece {
+    float* value;
+    const float* gradient;
+    float* momentum;
+    std::size_t count;
+};
+
+constexpr std::size_t piece_floats = 16384;  ///< three times 64 KiB: in a core's L2, and many more pieces than threads
+
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void descend(float* p, const float* g, float* m, float rate,
+                                                                         std::size_t count)
+{
+#pragma omp simd
+    for (std::size_t i = 0; i < count; ++i) {
+        m[i] = momentum * m[i] + (g[i] + weight_decay * p[i]);
+        p[i] -= rate * m[i];
+    }
+}
+
+/// Both of one layout. Not a reorder: where rows lie apart oneDNN 3.7 copies as if they did not.
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void round_to(BFloat16* to, const float* from,
+                                                                          std::size_t begin, std::size_t end)
+{
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i) narrow(from[i], to[i]);
+}
+
+void append_copy(Program& program, const Tensor& value, const Tensor& copy)
+{
+    program.append(
+        [value, copy] {
+            for_ranges(value.stored(), [to = copy.elements().as<BFloat16>(), from = value.data()](
+                                           auto begin, auto end) { round_to(to, from, begin, end); });
+        },
+        {value, copy}, "roof:round");
+}
+
+/// The tensors' addresses are known only when the program runs.
+void cut(std::vector<Piece>& pieces, const std::vector<Trained>& trained)
+{
+    for (const Trained& tensor : trained) {
+        const std::size_t count = tensor.value.stored();
+        for (std::size_t begin = 0; begin < count; begin += piece_floats) {
+            pieces.push_back({tensor.value.data() + begin, tensor.gradient.data() + begin,
+                              tensor.momentum.data() + begin, std::min(piece_floats, count - begin)});
+        }
+    }
+}
+
+Work work_on(long long elements)
+{
+    const auto count = static_cast<double>(elements);
+    const Bytes bytes{5 * sizeof(float) * count};
+    return {.flops = {6 * count}, .compulsory = bytes, .no_reuse = bytes};
+}
+
+}  // namespace
+
+void sgd(Builder& build)
+{
+    for (const auto& update : build.updates) update();
+    build.program.begin("sgd", "sgd", Phase::update);
+    std::vector<Trained> stored;
+    std::vector<Tensor> used;
+    for (std::size_t k = 0; k < build.trained.size(); ++k) {
+        const Trained& tensor = build.trained[k];
+        if (tensor.factors) continue;
+        build.program.add_work(work_on(build.graph.parameters()[k].elements()));
+        stored.push_back(tensor);
+        used.insert(used.end(), {tensor.value, tensor.gradient, tensor.momentum});
+    }
+    build.program.append(
+        [stored, rate = build.settings.learning_rate, pieces = std::vector<Piece>()]() mutable {
+            if (pieces.empty()) cut(pieces, stored);
+#pragma omp parallel for schedule(static)
+            for (const Piece& piece : pieces) descend(piece.value, piece.gradient, piece.momentum, rate, piece.count);
+        },
+        used, "roof:sgd");
+    for (const Trained& tensor : stored) {
+        if (tensor.copy) append_copy(build.program, tensor.value, *tensor.copy);
+    }
+}
+
+}  // namespace roof::onednn

@@ -1,0 +1,172 @@
+#include "workloads/onednn/program/program.hpp"
+
+#include "workloads/engine/step_facts.hpp"
+#include "workloads/onednn/loops/parallel.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace roof::onednn {
+namespace {
+
+std::string argument_name(int argument)
+{
+    switch (argument) {
+        case DNNL_ARG_SRC:
+            return "from ";
+        case DNNL_ARG_DST:
+            return "to ";
+        case DNNL_ARG_WEIGHTS:
+            return "weights ";
+        case DNNL_ARG_BIAS:
+            return "bias ";
+        case DNNL_ARG_DIFF_SRC:
+            return "to gradient ";
+        case DNNL_ARG_DIFF_DST:
+            return "from gradient ";
+        case DNNL_ARG_DIFF_WEIGHTS:
+            return "to weights' gradient ";
+        case DNNL_ARG_DIFF_BIAS:
+            return "to bias' gradient ";
+        case DNNL_ARG_SCRATCHPAD:
+            return "scratch ";
+        default:
+            return "";
+    }
+}
+
+/// Adds the tensor to the operation's operands.
+void describe(Operation& operation, const std::string& name, const Tensor& tensor)
+{
+    const Desc desc = tensor.desc();
+    operation.operands += (operation.operands.empty() ? "" : ", ") + name + layout_name(desc);
+    operation.bytes += Bytes{static_cast<double>(desc.get_size())};
+}
+
+}  // namespace
+
+Tensor Program::tensor(const Desc& desc)
+{
+    tensors_.push_back({dnnl::memory(desc, engine_, DNNL_MEMORY_NONE), plan_.add(desc.get_size())});
+    return tensors_.back();
+}
+
+Tensor Program::resident(const Desc& desc)
+{
+    const Tensor kept = tensor(desc);
+    plan_.keep(kept.block);
+    return kept;
+}
+
+Tensor Program::outside(const Desc& desc) const
+{
+    return {dnnl::memory(desc, engine_, DNNL_MEMORY_NONE)};
+}
+
+void Program::begin(const std::string& layer, const std::string& kind, Phase phase)
+{
+    stages_.push_back({{.layer = layer, .kind = kind, .phase = phase, .work = {}, .implementation = {}}, {}});
+}
+
+void Program::add_work(const Work& work)
+{
+    Work& sum = stages_.back().part.work;
+    sum.executed += work.executed.value > 0 ? work.executed : work.flops;
+    sum.flops += work.flops;
+    sum.compulsory += work.compulsory;
+    sum.no_reuse += work.no_reuse;
+}
+
+void Program::append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation)
+{
+    Operation operation{implementation, {}, {}};
+    for (const Tensor& tensor : used) {
+        use(tensor);
+        describe(operation, "", tensor);
+    }
+    ++moment_;
+    stages_.back().operations.push_back(std::move(run));
+    credit(std::move(operation));
+}
+
+void Program::append(dnnl::primitive primitive, const std::string& implementation, const Desc& scratchpad,
+                     Arguments arguments)
+{
+    if (scratchpad.get_size() > 0) arguments.emplace_back(DNNL_ARG_SCRATCHPAD, tensor(scratchpad));
+    std::unordered_map<int, dnnl::memory> memories;
+    Operation operation{implementation, {}, {}};
+    for (const auto& [argument, tensor] : arguments) {
+        memories.emplace(argument, tensor.memory);
+        use(tensor);
+        describe(operation, argument_name(argument), tensor);
+    }
+    ++moment_;
+    stages_.back().operations.emplace_back([this, primitive = std::move(primitive), memories = std::move(memories)] {
+        primitive.execute(stream_, memories);
+    });
+    credit(std::move(operation));
+}
+
+Tensor Program::in_layout(const Tensor& from, const Desc& desc)
+{
+    if (from.desc() == desc) return from;
+    const Tensor to = tensor(desc);
+    reorder(from, to);
+    return to;
+}
+
+void Program::reorder(const Tensor& from, const Tensor& to)
+{
+    const dnnl::reorder::primitive_desc description(engine_, from.desc(), engine_, to.desc(), attributes());
+    append(dnnl::reorder(description), "reorder " + std::string(description.impl_info_str()),
+           description.scratchpad_desc(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+}
+
+void Program::place(const std::string& what_for)
+{
+    arena_ = Arena(plan_.lay_out(), what_for);
+    for (const Tensor& tensor : tensors_) tensor.memory.set_data_handle(arena_.at(plan_.offset(tensor.block)));
+    tensors_.clear();
+}
+
+void Program::fill(std::byte value)
+{
+    for_ranges(arena_.size(),
+               [&](std::size_t begin, std::size_t end) { std::fill(arena_.at(begin), arena_.at(end), value); });
+}
+
+std::vector<Part> Program::parts() const
+{
+    return engine::parts_of(stages_);
+}
+
+void Program::run(Phase phase, Trace& trace, const std::function<void(std::size_t stage)>& done)
+{
+    for (std::size_t index = 0; index < stages_.size(); ++index) {
+        if (stages_[index].part.phase != phase) continue;
+        run_stage(index, trace);
+        if (done) done(index);
+    }
+}
+
+void Program::run_stage(std::size_t index, Trace& trace)
+{
+    const Trace::Span span = trace.part(index);
+    for (const std::function<void()>& operation : stages_[index].operations) operation();
+}
+
+void Program::use(const Tensor& tensor)
+{
+    if (tensor.block >= 0) plan_.use(tensor.block, moment_);
+}
+
+/// A stage names each implementation once, in the order they run.
+void Program::credit(Operation operation)
+{
+    Part& part = stages_.back().part;
+    if ((" + " + part.implementation + " + ").find(" + " + operation.implementation + " + ") == std::string::npos)
+        part.implementation += (part.implementation.empty() ? "" : " + ") + operation.implementation;
+    part.operations.push_back(std::move(operation));
+}
+
+}  // namespace roof::onednn

@@ -1,0 +1,106 @@
+// A training step as a program: stages, each a layer in one phase, of operations on tensors. It is written once, layer by
+// layer; then its memory is planned from who uses what when; after that it only runs.
+#pragma once
+
+#include "ert/method/lab/subject.hpp"
+#include "workloads/engine/memory_plan.hpp"
+#include "workloads/onednn/loops/elements.hpp"
+#include "workloads/onednn/program/arena.hpp"
+#include "workloads/onednn/program/dnnl.hpp"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace roof::onednn {
+
+/// A tensor's layout and, once the program is placed, its address. Copies are the same tensor.
+struct Tensor {
+    dnnl::memory memory;
+    int block = -1;  ///< in the memory plan; -1: its memory is not the program's
+
+    Desc desc() const { return memory.get_desc(); }
+    Precision precision() const { return precision_of(desc()); }
+    /// Of an fp32 tensor.
+    float* data() const { return static_cast<float*>(memory.get_data_handle()); }
+    Elements elements() const { return {memory.get_data_handle(), precision()}; }
+    /// Elements in memory, those that pad a layout included.
+    std::size_t stored() const
+    {
+        return desc().get_size() / static_cast<std::size_t>(traits(precision()).storage_bytes);
+    }
+};
+
+using Arguments = std::vector<std::pair<int, Tensor>>;
+
+class Program {
+  public:
+    explicit Program(dnnl::engine engine) : engine_(std::move(engine)), stream_(engine_) {}
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    const dnnl::engine& engine() const { return engine_; }
+    const dnnl::stream& stream() const { return stream_; }
+
+    /// Holds its values from the first operation that uses it to the last.
+    Tensor tensor(const Desc& desc);
+    /// Holds its values at all times.
+    Tensor resident(const Desc& desc);
+    /// Lives in memory that others give it before each run.
+    Tensor outside(const Desc& desc) const;
+
+    /// Opens a stage; what is appended from here on belongs to it.
+    void begin(const std::string& layer, const std::string& kind, Phase phase);
+    void add_work(const Work& work);
+
+    /// Appends a primitive; its scratchpad is planned with it.
+    template <class Primitive>
+    void append(const typename Primitive::primitive_desc& description, const Arguments& arguments)
+    {
+        append(Primitive(description), description.impl_info_str(), description.scratchpad_desc(), arguments);
+    }
+    /// Appends a function of this project that reads and writes these tensors.
+    void append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation);
+    /// The tensor in that layout and precision: itself, or a new one that a reorder fills.
+    Tensor in_layout(const Tensor& tensor, const Desc& desc);
+    /// Fills `to` from `from`, whatever their layouts and precisions.
+    void reorder(const Tensor& from, const Tensor& to);
+
+    /// Plans and takes the memory. Throws OutOfMemory; `what_for` is named then. Nothing may be appended afterwards.
+    void place(const std::string& what_for);
+    /// Writes this byte everywhere: to stand for data where only time matters.
+    void fill(std::byte value);
+    std::size_t arena_bytes() const { return arena_.size(); }
+    /// In the order they run, which is forward, backward, update.
+    std::vector<Part> parts() const;
+
+    /// The stage that is open while the program is written; its index is that of its part.
+    std::size_t stage() const { return stages_.size() - 1; }
+
+    /// Runs the phase's stages, each in a span of its own; `done` is told of each, outside its span.
+    void run(Phase phase, Trace& trace, const std::function<void(std::size_t stage)>& done = {});
+    /// Runs one stage alone; its index is that of its part.
+    void run_stage(std::size_t index, Trace& trace);
+
+  private:
+    struct Stage {
+        Part part;
+        std::vector<std::function<void()>> operations;
+    };
+
+    void append(dnnl::primitive primitive, const std::string& implementation, const Desc& scratchpad,
+                Arguments arguments);
+    void use(const Tensor& tensor);
+    void credit(Operation operation);
+
+    dnnl::engine engine_;
+    dnnl::stream stream_;
+    std::vector<Tensor> tensors_;
+    std::vector<Stage> stages_;
+    int moment_ = 0;  ///< operations appended so far
+    engine::MemoryPlan plan_;
+    Arena arena_;
+};
+
+}  // namespace roof::onednn
