@@ -71,6 +71,7 @@ std::string picture(const Study& study, const std::vector<CountedKernel>& kernel
     for (const CountedKernel& kernel : kernels)
         if (kernel.device == device && kernel.rate().value > 0 && !kernel.levels.empty() && drawn++ < most_points)
             draw(svg, plot, kernel, kernels.front().seconds.value);
+    name_roofs(svg, plot, roofs);
     svg.close();
     return drawn == 0 ? ""
                       : "<figure><figcaption>" + escape(device) + "</figcaption><div class=\"scroll\">" + svg.str() +

@@ -92,6 +92,7 @@ std::string picture(const CurveKey& key, const Curves& curves, const Ceilings& c
     draw_roofs(svg, plot, roofs);
     for (const auto& [bytes, dots] : curves)
         draw_curve(svg, plot, bytes, dots, roofs, level_of(bytes, roofs, ceilings));
+    name_roofs(svg, plot, roofs);
     svg.close();
     return "<figure><figcaption>" + escape(title) + "</figcaption>\n<div class=\"scroll\">" + svg.str() +
            "</div></figure>\n";

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 namespace roof::analysis {
 
@@ -80,16 +81,11 @@ class Labels {
     {
         std::vector<double> starts{0};
         for (const Box& box : taken_) starts.push_back(box.end + 2 * letter_width);
-        for (const bool between_lines : {true, false})
-            for (const double start : starts)
-                for (const double baseline : {above, below}) {
-                    const Box box{across + baseline - height, across + baseline, start, start + length};
-                    if (!free(box) || (between_lines && crossed(box))) continue;
-                    taken_.push_back(box);
-                    return {start, baseline};
-                }
-        return {0, above};
+        return place_at(starts, across, length).value_or(Place{0, above});
     }
+
+    /// Where the line starts, or nowhere.
+    std::optional<Place> place_at_start(double across, double length) { return place_at({0}, across, length); }
 
   private:
     static constexpr double above = -5;
@@ -99,6 +95,18 @@ class Labels {
     struct Box {
         double top, bottom, begin, end;
     };
+    std::optional<Place> place_at(const std::vector<double>& starts, double across, double length)
+    {
+        for (const bool between_lines : {true, false})
+            for (const double start : starts)
+                for (const double baseline : {above, below}) {
+                    const Box box{across + baseline - height, across + baseline, start, start + length};
+                    if (!free(box) || (between_lines && crossed(box))) continue;
+                    taken_.push_back(box);
+                    return Place{start, baseline};
+                }
+        return std::nullopt;
+    }
     bool free(const Box& box) const
     {
         return std::none_of(taken_.begin(), taken_.end(), [&](const Box& other) {
@@ -137,6 +145,7 @@ void label_levels(Svg& svg, const LogPlot& plot, const Roofs& roofs, double peak
     }
 }
 
+/// A mix, which is no roof for layers, is named where there is room at the frame; farther in points lie.
 void label_precisions(Svg& svg, const LogPlot& plot, const Roofs& roofs)
 {
     std::vector<const Ceiling*> all = roofs.compute;
@@ -146,22 +155,33 @@ void label_precisions(Svg& svg, const LogPlot& plot, const Roofs& roofs)
     Labels labels(lines);
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const std::string label = label_of(*all[i], all[i]->precision + " " + all[i]->operation);
-        const auto [along, baseline] = labels.place(lines[i], length_of(label));
-        svg.text({plot.right() - 4 - along, lines[i] + baseline}, label, "name", Anchor::end);
+        const double length = length_of(label);
+        const bool is_mix = i >= roofs.compute.size();
+        const auto place = is_mix ? labels.place_at_start(lines[i], length) : labels.place(lines[i], length);
+        if (place) svg.text({plot.right() - 4 - place->along, lines[i] + place->baseline}, label, "name", Anchor::end);
     }
+}
+
+double highest(const Roofs& roofs, const LogPlot& plot)
+{
+    return roofs.compute.empty() ? plot.y.high : roofs.compute.front()->rate.median.value;
 }
 
 }  // namespace
 
 void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
 {
-    const double peak = roofs.compute.empty() ? plot.y.high : roofs.compute.front()->rate.median.value;
+    const double peak = highest(roofs, plot);
     double fastest = 0;
     for (const Ceiling* roof : roofs.levels) fastest = std::max(fastest, roof->rate.median.value);
     for (const Ceiling* roof : roofs.levels) draw_bandwidth(svg, plot, *roof, peak);
     for (const Ceiling* roof : roofs.compute) draw_compute(svg, plot, *roof, fastest, "roof");
     for (const Ceiling* roof : roofs.mixes) draw_compute(svg, plot, *roof, fastest, "roof mix");
-    label_levels(svg, plot, roofs, peak);
+}
+
+void name_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
+{
+    label_levels(svg, plot, roofs, highest(roofs, plot));
     label_precisions(svg, plot, roofs);
 }
 

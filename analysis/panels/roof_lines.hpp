@@ -1,4 +1,4 @@
-// The roofs of a roofline picture: bands with their names, drawn before the points.
+// The roofs of a roofline picture: bands, drawn before the points, and their names, over them.
 #pragma once
 
 #include "analysis/drawing/svg.hpp"
@@ -8,5 +8,7 @@ namespace roof::analysis {
 
 /// Bandwidth roofs up to the highest precision, precisions from the ridge of the fastest level on. `plot` spans the frame.
 void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs);
+
+void name_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs);
 
 }  // namespace roof::analysis

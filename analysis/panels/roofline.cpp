@@ -149,6 +149,7 @@ std::string picture(const Study& study, const Measurement& row, const Frame& fra
     const LogPlot plot = plot_of(frame);
     Svg svg = svg_with_roofs("Roofline of " + title, plot, roofs, key);
     for (const Placement* p : inside) draw_point(svg, plot, *p, row.seconds.median);
+    name_roofs(svg, plot, roofs);
     draw_steps(svg, plot, steps);
     draw_link(svg, plot, *whole);
     svg.close();
@@ -163,7 +164,9 @@ std::string roofs_alone(const Study& study, const Frame& frame, const std::strin
     for (const std::string& device : devices_of(study.ceilings)) {
         const Roofs roofs = roofs_of(study.ceilings, device);
         const std::string title = fmt::format("{}, {}", device, threads_text(roofs.threads));
-        Svg svg = svg_with_roofs("Roofs of " + title, plot_of(frame), roofs, fmt::format("{}-{}", key, ++count));
+        const LogPlot plot = plot_of(frame);
+        Svg svg = svg_with_roofs("Roofs of " + title, plot, roofs, fmt::format("{}-{}", key, ++count));
+        name_roofs(svg, plot, roofs);
         svg.close();
         html += figure_of(title, svg);
     }
