@@ -38,8 +38,7 @@ def copy_of_example(folder):
     machine = next(path for path in sorted(EXAMPLES.iterdir()) if path.is_dir())
     copy = folder / "results" / machine.name
     shutil.copytree(machine, copy)
-    runs = [path for path in copy.iterdir() if "role" in (path / "measurements.csv").read_text() and ",step," in (path / "measurements.csv").read_text()]
-    return runs[0]
+    return max(path for path in copy.iterdir() if ",step," in (path / "measurements.csv").read_text())  # the newest
 
 
 def driver():
