@@ -59,14 +59,24 @@ TEST_CASE("its tests are those it lists")
 }
 
 TEST_CASE(
-    "a test runs in the middle of a level, by the widest instruction set of the machine; past the caches in memory "
-    "only")
+    "a test runs where ours was held, or in the middle of a level, by the widest instruction set of the machine; past "
+    "the "
+    "caches in memory only")
 {
     Machine machine = fakes::fake_machine();
     machine.isa = {"scalar", "sse", "avx2"};
     CHECK(ids_of(likwid_points(two_levels(), machine, parse_likwid_tests(listing))) ==
           "L1 load load_avx 16384\nL1 copy copy_avx 16384\nDRAM load load_avx 268435456\nDRAM copy copy_avx 268435456\n"
           "DRAM copy_nt copy_mem_avx 268435456\ncore fma peakflops_avx_fma 16384\n");
+    Ceilings held = two_levels();
+    Ceiling load;
+    load.device = "cpu";
+    load.level = "L1";
+    load.operation = "load";
+    load.working_set = Bytes{24576};
+    held.all = {load};
+    CHECK_THAT(ids_of(likwid_points(held, machine, parse_likwid_tests(listing))),
+               Catch::StartsWith("L1 load load_avx 24576\nL1 copy copy_avx 16384\n"));
     machine.isa = {"scalar", "sse", "avx2", "avx512"};
     CHECK(likwid_points(two_levels(), machine, parse_likwid_tests(listing)).front().test == "load_avx512");
 }

@@ -50,23 +50,27 @@ def levels_of_cpu(calibration):
     return [level for level in calibration["levels_by_threads"] if level["device"] == "cpu"]
 
 
-def middle(level):
-    """A working set that is well inside the level, in bytes."""
+def held_at(calibration, level, operation):
+    """The working set at which our ceiling was held; without one, well inside the level. Bytes."""
+    for ceiling in calibration["ceilings"]:
+        if (ceiling["kind"], ceiling["level"], ceiling["operation"], ceiling["threads"], ceiling.get("condition") or "") == (
+                "bandwidth", level["name"], operation, level["threads"], "") and ceiling.get("working_set_bytes"):
+            return ceiling["working_set_bytes"]
     low, high = level["from_bytes"], level["to_bytes"]
     return high if level["name"] == "DRAM" else math.sqrt(low * high)
 
 
 def likwid_points(calibration, tests):
-    """[(Quantity, test, bytes)]: every operation in the middle of every measured level, and the peak rates."""
+    """[(Quantity, test, bytes)]: every operation on every measured level where ours was held, and the peak rates."""
     widths = [isa for isa in ("avx512", "avx", "sse") if isa in calibration["machine"]["isa"] or
               (isa == "avx" and "avx2" in calibration["machine"]["isa"])]
     points = []
     for level in levels_of_cpu(calibration):
-        size = middle(level)
         for operation, name in LIKWID_STREAMS.items():
             test = next((f"{name}_{width}" for width in widths if f"{name}_{width}" in tests), None)
             if test and not (operation.endswith("_nt") and level["name"] != "DRAM"):
-                points.append((Quantity(level["name"], operation, "", level["threads"]), test, int(size)))
+                points.append((Quantity(level["name"], operation, "", level["threads"]), test,
+                               int(held_at(calibration, level, operation))))
     for threads in sorted({level["threads"] for level in calibration["levels_by_threads"]}):
         for precision, name in (("fp64", "peakflops"), ("fp32", "peakflops_sp")):
             test = next((f"{name}_{width}_fma" for width in widths if f"{name}_{width}_fma" in tests), None)
@@ -113,8 +117,8 @@ def measure_cpufp(command, calibration, say):
 
 
 def measure_ert(command, calibration, say):
-    """ERT reads its levels off its own curve, and they are others than there are. Where the command prints that curve too, its rate in
-    the middle of each of our levels is taken."""
+    """ERT reads its levels off its own curve, and they are others than there are. Where the command prints that curve too, its rate
+    near the working set at which our ceiling of the level was held is taken."""
     say(command[0])
     threads = calibration["machine"]["threads"]
     text = run(command)
@@ -122,7 +126,7 @@ def measure_ert(command, calibration, say):
     rates = {Quantity(level, operation, precision, threads): rate
              for (level, operation, precision), rate in parse_ert(text).items() if level == "core" or not curve}
     for level in levels_of_cpu(calibration):
-        rate = at_working_set(curve, middle(level)) if level["threads"] == threads else None
+        rate = at_working_set(curve, held_at(calibration, level, "update")) if level["threads"] == threads else None
         if rate:
             rates[Quantity(level["name"], "update", "", threads)] = rate
     return rates

@@ -56,25 +56,38 @@ std::string widest(std::string_view stem, std::string_view ending, const Machine
     return {};
 }
 
-/// Whole KiB for every thread.
-Bytes middle_of(const MeasuredLevel& level)
+double middle_of(const MeasuredLevel& level)
 {
-    const double size = level.name == "DRAM" ? level.to.value : std::sqrt(level.from.value * level.to.value);
-    const double grain = 1024.0 * level.threads;
+    return level.name == "DRAM" ? level.to.value : std::sqrt(level.from.value * level.to.value);
+}
+
+Bytes whole_kibibytes_of_every_thread(double size, int threads)
+{
+    const double grain = 1024.0 * threads;
     return Bytes{std::max(1.0, std::floor(size / grain)) * grain};
 }
 
-/// That take some tenths of a second at the rate of ours; 0 if there is none.
-long long iterations_for(const LikwidPoint& point, const Ceilings& ceilings)
+/// Our ceiling of the point's operation, or null.
+const Ceiling* ours_of(const LikwidPoint& point, const Ceilings& ceilings)
+{
+    const auto found = std::ranges::find_if(ceilings.all, [&](const Ceiling& ours) {
+        return ours.kind == Role::bandwidth && ours.level == point.level && ours.operation == point.operation &&
+               ours.threads == point.threads && ours.condition.empty() && ours.device == "cpu";
+    });
+    return found == ceilings.all.end() ? nullptr : &*found;
+}
+
+/// Where ours was held: a level may have its best pace for some sizes only.
+void place_as_ours(const Ceilings& ceilings, const MeasuredLevel& level, LikwidPoint& point)
 {
     constexpr double seconds = 0.2;
     constexpr double least = 10;
-    for (const Ceiling& ours : ceilings.all) {
-        if (ours.kind == Role::bandwidth && ours.level == point.level && ours.operation == point.operation &&
-            ours.threads == point.threads && ours.condition.empty() && ours.device == "cpu")
-            return std::llround(std::max(least, seconds * ours.rate.median.value / point.working_set.value));
-    }
-    return 0;
+    const Ceiling* const ours = ours_of(point, ceilings);
+    const bool is_held = ours != nullptr && ours->working_set.value > 0;
+    point.working_set =
+        whole_kibibytes_of_every_thread(is_held ? ours->working_set.value : middle_of(level), point.threads);
+    if (ours == nullptr) return;
+    point.iterations = std::llround(std::max(least, seconds * ours->rate.median.value / point.working_set.value));
 }
 
 /// The number behind "key:" at the start of a line; 0 if there is none.
@@ -134,8 +147,8 @@ std::vector<LikwidPoint> likwid_points(const Ceilings& ceilings, const Machine& 
         for (const TestName& stream : streams) {
             const std::string test = widest(stream.test, "", machine, tests);
             if (test.empty() || (stream.only_memory && level.name != "DRAM")) continue;
-            points.push_back({level.name, std::string(stream.operation), "", level.threads, middle_of(level), test});
-            points.back().iterations = iterations_for(points.back(), ceilings);
+            points.push_back({level.name, std::string(stream.operation), "", level.threads, {}, test});
+            place_as_ours(ceilings, level, points.back());
         }
     }
     for (const int threads : thread_counts) {
