@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 using namespace roof;
@@ -224,4 +225,12 @@ TEST_CASE("Rows of weights lie an odd number of cache lines of bf16 apart")
         CHECK(linear_row(inputs) % 64 == 32);
         CHECK(linear_row(inputs) <= inputs + 63);
     }
+}
+
+TEST_CASE("A layer is named by the instructions that its precision takes")
+{
+    CHECK(linear_implementation(Precision::bf16) == std::string(linear_loops_here().front()->name));
+    const std::string in_fp32 = linear_implementation(Precision::fp32);
+    CHECK(in_fp32.find("bf16") == std::string::npos);
+    CHECK(in_fp32.starts_with("roof:"));
 }

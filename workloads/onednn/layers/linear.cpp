@@ -16,6 +16,8 @@ struct Linear {
     Tensor weights;  ///< as the passes read them
     Trained* trained;
     Tensor bias, bias_gradient;
+
+    const char* implementation() const { return linear_implementation(source.precision()); }
 };
 
 void forward(Builder& build, const Unit& unit, const Linear& linear)
@@ -26,7 +28,7 @@ void forward(Builder& build, const Unit& unit, const Linear& linear)
             linear_forward(linear.shape, linear.weights.elements(), linear.bias.data(), linear.source.elements(),
                            result.data(), relu);
         },
-        {linear.source, linear.weights, linear.bias, result}, linear_implementation());
+        {linear.source, linear.weights, linear.bias, result}, linear.implementation());
     const bool last = readers(build.graph, unit.last()).empty();  // then the loss reads it, in fp32
     const Precision precision = last ? Precision::fp32 : build.settings.precision;
     build.put(unit, build.program.in_layout(result, plain(build.flat(unit.layer), precision)));
@@ -39,14 +41,14 @@ Tensor backward(Builder& build, const Unit& unit, const Linear& linear)
     const Tensor given =
         build.program.in_layout(gradient_before_relu(build, unit).tensor, plain(build.flat(unit.layer), precision));
     build.program.append([=] { linear_backward_bias(linear.shape, given.elements(), linear.bias_gradient.data()); },
-                         {given, linear.bias_gradient}, linear_implementation());
+                         {given, linear.bias_gradient}, linear.implementation());
     if (build.settings.ranks != nullptr) {
         build.add_work(build.work(unit.layer).backward_weights);
         build.program.append(
             [=, gradient = linear.trained->gradient] {
                 linear_backward_weights(linear.shape, linear.source.elements(), given.elements(), gradient.data());
             },
-            {linear.source, given, linear.trained->gradient}, linear_implementation());
+            {linear.source, given, linear.trained->gradient}, linear.implementation());
     }
     if (build.is_image(build.source(unit))) return given;
 
@@ -54,7 +56,7 @@ Tensor backward(Builder& build, const Unit& unit, const Linear& linear)
     const Tensor to_source = build.program.tensor(plain(dims_of(linear.source.desc())));
     build.program.append(
         [=] { linear_backward_data(linear.shape, linear.weights.elements(), given.elements(), to_source.data()); },
-        {given, linear.weights, to_source}, linear_implementation());
+        {given, linear.weights, to_source}, linear.implementation());
     build.give(build.source(unit), {to_source});
     return given;
 }
@@ -84,7 +86,7 @@ void update(Builder& build, const Unit& unit, const Linear& linear, const Tensor
             linear_update(linear.shape, linear.source.elements(), given.elements(), rate,
                           {value.data(), momentum.data(), copied ? copy.elements().as<BFloat16>() : nullptr});
         },
-        {linear.source, given, trained.value, trained.momentum, copy}, linear_implementation());
+        {linear.source, given, trained.value, trained.momentum, copy}, linear.implementation());
 }
 
 }  // namespace

@@ -108,9 +108,11 @@ std::span<const LinearLoops* const> linear_loops_here()
     return std::span(best_first).subspan(wider);
 }
 
-const char* linear_implementation()
+const char* linear_implementation(Precision precision)
 {
-    return loops().name;
+    // In fp32 the loops that have instructions for bf16 take none of them.
+    const bool has_others = precision == Precision::fp32 && &loops() == &linear_avx512_bf16;
+    return has_others ? linear_avx512.name : loops().name;
 }
 
 }  // namespace roof::onednn

@@ -50,7 +50,8 @@ struct LinearTrained {
 void linear_update(const LinearShape& shape, const Elements& x, const Elements& dy, float rate,
                    const LinearTrained& trained);
 
-/// "roof:avx512_bf16", "roof:avx512", "roof:avx2" or "roof:sse": the instruction set these loops take on this machine.
-const char* linear_implementation();
+/// "roof:avx512_bf16", "roof:avx512", "roof:avx2" or "roof:sse": the instructions these loops take on this machine for what is
+/// multiplied.
+const char* linear_implementation(Precision precision);
 
 }  // namespace roof::onednn
