@@ -41,6 +41,24 @@ TEST_CASE("a level that grows with the cores is per core, one that does not is s
     CHECK(ceilings.levels[3].beyond.value == 0);
 }
 
+TEST_CASE("what a machine reports otherwise is neither called shared nor per core")
+{
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+    // Strangers hold half of the second core's L2, and all of the last cache was free again.
+    const auto more = sweep(staircase({{96 * KiB, 900e9}, {1 * MiB, 400e9}, {64 * MiB, 150e9}}, 50e9), 0, 1, "load", 2);
+    rows.insert(rows.end(), more.begin(), more.end());
+    const Ceilings ceilings = fit_ceilings(rows, machine());
+    CHECK(ceilings.levels[0].sharing == Sharing::per_core);
+    CHECK(ceilings.levels[1].sharing == Sharing::unclear);
+    CHECK(ceilings.levels[2].sharing == Sharing::unclear);
+
+    Machine silent = machine();
+    for (MemoryLevel& level : silent.devices.front().levels) level.shared_by = 0;
+    const Ceilings alone = fit_ceilings(rows, silent);
+    CHECK(alone.levels[1].sharing == Sharing::shared);
+    CHECK(alone.levels[2].sharing == Sharing::per_core);
+}
+
 TEST_CASE("a latency is that in the middle of its level, in time for each access")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));

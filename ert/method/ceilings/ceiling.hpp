@@ -47,7 +47,7 @@ struct Ceiling {
 };
 
 /// Whether each thread on a core of its own finds an instance of the level of its own; `unclear` where only one thread
-/// count was measured, or the sizes found fit neither.
+/// count was measured, the sizes found fit neither, or the machine reports the opposite.
 enum class Sharing { unclear, per_core, shared };
 
 std::string_view name(Sharing sharing);

@@ -127,7 +127,7 @@ void add_levels(const Sweeps& sweeps, const Machine& machine, Ceilings& ceilings
     ceilings.unconfirmed = take_out_unconfirmed(swept);
     std::vector<MeasuredLevel>& levels = ceilings.levels_by_threads;
     for (const SweptLevels& sweep : swept) levels.insert(levels.end(), sweep.levels.begin(), sweep.levels.end());
-    compare_thread_counts(levels);
+    compare_thread_counts(levels, machine);
     ceilings.levels = with_most_threads(levels);
 }
 

@@ -16,20 +16,30 @@ constexpr std::array<Named<Sharing>, 3> sharings{{
     {Sharing::shared, "shared"},
 }};
 
-/// Capacity of all instances of the level that so many threads reach when they take one core after the other.
-Bytes reported_capacity(const Machine& machine, const MeasuredLevel& level)
+/// What the machine reports of the level; null if nothing.
+const MemoryLevel* reported_level(const Machine& machine, const MeasuredLevel& level)
 {
     for (const Device& device : machine.devices) {
         if (device.name != level.device) continue;
-        for (const MemoryLevel& reported : device.levels) {
-            if (reported.name != level.name) continue;
-            const int cores_each = std::max(1, reported.shared_by / std::max(1, machine.smt));
-            const int reached =
-                std::clamp((level.threads + cores_each - 1) / cores_each, 1, std::max(1, reported.instances));
-            return reported.capacity * static_cast<double>(reached);
-        }
+        const auto found = std::ranges::find(device.levels, level.name, &MemoryLevel::name);
+        return found == device.levels.end() ? nullptr : &*found;
     }
-    return {};
+    return nullptr;
+}
+
+int cores_at(const MemoryLevel& reported, const Machine& machine)
+{
+    return std::max(1, reported.shared_by / std::max(1, machine.smt));
+}
+
+/// Capacity of all instances of the level that so many threads reach when they take one core after the other.
+Bytes reported_capacity(const Machine& machine, const MeasuredLevel& level)
+{
+    const MemoryLevel* const reported = reported_level(machine, level);
+    if (reported == nullptr) return {};
+    const int cores_each = cores_at(*reported, machine);
+    const int reached = std::clamp((level.threads + cores_each - 1) / cores_each, 1, std::max(1, reported->instances));
+    return reported->capacity * static_cast<double>(reached);
 }
 
 void set_beside_report(MeasuredLevel& level, const Machine& machine)
@@ -50,6 +60,16 @@ Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more)
     const auto is_about = [&](double wanted) { return growth < wanted * tolerance && growth > wanted / tolerance; };
     if (is_about(more.threads)) return Sharing::per_core;
     return is_about(1) ? Sharing::shared : Sharing::unclear;
+}
+
+/// Strangers who hold half of a private cache while several threads sweep it make it look shared, and of a shared one while one
+/// does, private: where the machine reports the opposite, neither is claimed.
+Sharing if_not_denied(Sharing seen, const MeasuredLevel& level, const Machine& machine)
+{
+    const MemoryLevel* const reported = reported_level(machine, level);
+    if (reported == nullptr || reported->capacity.value <= 0 || reported->shared_by <= 0) return seen;
+    const Sharing said = cores_at(*reported, machine) > 1 ? Sharing::shared : Sharing::per_core;
+    return seen == said ? seen : Sharing::unclear;
 }
 
 /// A set little larger than the last cache is partly served by it: memory's rate is taken where the set is several times that,
@@ -92,14 +112,14 @@ std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& devi
     return levels;
 }
 
-void compare_thread_counts(std::vector<MeasuredLevel>& levels)
+void compare_thread_counts(std::vector<MeasuredLevel>& levels, const Machine& machine)
 {
     for (MeasuredLevel& level : levels) {
         if (level.name == "DRAM") continue;
         for (const MeasuredLevel& other : levels) {
             if (other.device != level.device || other.name != level.name || other.threads == level.threads) continue;
-            if (level.threads == 1) level.sharing = sharing_of(level, other);
-            if (other.threads == 1) level.sharing = sharing_of(other, level);
+            if (level.threads == 1) level.sharing = if_not_denied(sharing_of(level, other), level, machine);
+            if (other.threads == 1) level.sharing = if_not_denied(sharing_of(other, level), level, machine);
         }
     }
 }

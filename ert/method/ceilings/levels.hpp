@@ -18,7 +18,8 @@ using Sweep = std::map<double, const Sustained*>;
 std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& device, int threads,
                                      const Machine& machine);
 
-/// Tells private levels from shared ones: with a core more for each thread, a private level holds as many times more.
-void compare_thread_counts(std::vector<MeasuredLevel>& levels);
+/// Tells private levels from shared ones: with a core more for each thread, a private level holds as many times more. Unclear where
+/// the machine reports the opposite.
+void compare_thread_counts(std::vector<MeasuredLevel>& levels, const Machine& machine);
 
 }  // namespace roof
