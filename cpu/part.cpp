@@ -3,6 +3,7 @@
 #include "cpu/probes/bandwidth.hpp"
 #include "cpu/probes/ert.hpp"
 #include "cpu/probes/flops.hpp"
+#include "cpu/probes/handover.hpp"
 #include "cpu/probes/latency.hpp"
 #include "cpu/probes/numa.hpp"
 #include "cpu/probes/working_sets.hpp"
@@ -23,6 +24,7 @@ void add_cpu(Lab& lab)
     lab.add(std::make_unique<cpu::FlopsBench>(topology.processors, history));
     lab.add(std::make_unique<cpu::BandwidthBench>(topology.processors, history, workspace));
     lab.add(std::make_unique<cpu::LatencyBench>(topology.processors, history, workspace));
+    lab.add(std::make_unique<cpu::HandoverBench>(topology.processors, history));
     lab.add(std::make_unique<cpu::NumaBench>(std::move(topology.nodes), history));
     lab.add(std::make_unique<cpu::ErtBench>(std::move(topology.processors), history, workspace));
 }

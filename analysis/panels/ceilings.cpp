@@ -36,6 +36,7 @@ std::string ceilings_panel(const Study& study, const std::string&)
     std::string html;
     for (const std::string& sentence : impossible_ceilings(study.ceilings, machine))
         html += paragraph(sentence, "warning");
+    if (const std::string moved = moved_processors(study.ceilings); !moved.empty()) html += paragraph(moved, "warning");
     for (const TextTable& table : ceiling_tables(study.ceilings, machine)) html += html_of(table);
     html += paragraph(promise_footnote(study.ceilings, machine), "legend");
     if (const TextTable sheets = sheet_table(study); !sheets.rows.empty())

@@ -156,13 +156,16 @@ TextTable latencies(const Ceilings& ceilings)
     const std::vector<Column<Ceiling>> columns{
         {"device", false, [](const Ceiling& c) { return c.device == "cpu" ? nothing : printable(c.device); }},
         {"level", false, [](const Ceiling& c) { return printable(c.level); }},
-        {"condition", false, [](const Ceiling& c) { return printable(c.condition); }},
-        {"working set", true, [](const Ceiling& c) { return format_capacity(c.working_set.value); }},
+        {"condition", false,
+         [](const Ceiling& c) { return c.condition == c.level ? nothing : printable(c.condition); }},
+        {"working set", true,
+         [](const Ceiling& c) { return c.working_set.value > 0 ? format_capacity(c.working_set.value) : nothing; }},
         {"per access [95%]", true, time_per_access},
         {"clocks", true, clocks_per_access},
         verdict_column()};
     const Group group = select(ceilings, [](const Ceiling& c) { return c.kind == Role::latency; });
-    return table_of("Latency (measured): one dependent load after another", columns, group);
+    return table_of("Latency (measured): one dependent load after another; of a core, a line handed over to it",
+                    columns, group);
 }
 
 /// "1 thread", "1, 2 threads".
@@ -271,6 +274,22 @@ bool warns(const std::string& cell)
     constexpr std::array<std::string_view, 5> warnings{"contradiction", "bimodal", "unsteady", "few samples",
                                                        "unconfirmed"};
     return std::ranges::any_of(warnings, [&](std::string_view warning) { return cell.starts_with(warning); });
+}
+
+std::string moved_processors(const Ceilings& ceilings)
+{
+    constexpr double other_way = 2;
+    for (const Ceiling& c : ceilings.all) {
+        if (c.operation != "handover" || c.modes.size() < 2) continue;
+        const Mode& slow = c.modes.front();
+        const Mode& fast = c.modes.back();
+        if (fast.rate < other_way * slow.rate) continue;
+        return fmt::format(
+            "processors move: a line went from one core to the {} in {} at some moments and in {} at others, so they "
+            "share a last cache only at times, and there and in memory several threads have two rates",
+            c.level, format_duration(1 / fast.rate), format_duration(1 / slow.rate));
+    }
+    return {};
 }
 
 std::string promise_footnote(const Ceilings& ceilings, const Machine& machine)

@@ -33,6 +33,10 @@ std::string verdict_of(const Ceiling& ceiling);
 /// Whether a cell of these tables says that something is wrong.
 bool warns(const std::string& cell);
 
+/// A sentence where a line went from core to core at two speeds: the processors move, and share a last cache at times alone. Empty
+/// else.
+std::string moved_processors(const Ceilings& ceilings);
+
 /// What the column "of spec" is a share of.
 std::string promise_footnote(const Ceilings& ceilings, const Machine& machine);
 

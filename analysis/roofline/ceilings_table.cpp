@@ -94,7 +94,9 @@ std::string ceilings_table(const Ceilings& ceilings, const Machine& machine, int
     text += ceilings.all.empty() ? "No ceilings were measured.\n"
                                  : printable(promise_footnote(ceilings, machine)) + "\n" + not_steady(ceilings) +
                                        list_of("Above what the core can do", impossible_ceilings(ceilings, machine));
-    return fitted_lines(text + list_of("Doubts about what the machine reports", machine.doubts), columns);
+    std::vector<std::string> doubts = machine.doubts;
+    if (std::string moved = moved_processors(ceilings); !moved.empty()) doubts.push_back(std::move(moved));
+    return fitted_lines(text + list_of("Doubts about what the machine reports", doubts), columns);
 }
 
 }  // namespace roof::analysis

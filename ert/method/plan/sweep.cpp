@@ -19,8 +19,8 @@ namespace {
 std::vector<std::string> bench_words(const Lab& lab)
 {
     // Of devices that this build may have no part for, too: their rows say so.
-    std::set<std::string> words{"allreduce", "bandwidth", "distance",  "ert",  "flops",  "latency", "launch",
-                                "link",      "matmul",    "partition", "peer", "shared", "train"};
+    std::set<std::string> words{"allreduce", "bandwidth", "distance", "ert",       "flops", "handover", "latency",
+                                "launch",    "link",      "matmul",   "partition", "peer",  "shared",   "train"};
     for (const auto& bench : lab.benches()) words.emplace(bench->name());
     return {words.begin(), words.end()};
 }
