@@ -4,6 +4,7 @@
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/ceilings/verdict.hpp"
 
 #include <fmt/format.h>
 
@@ -278,18 +279,12 @@ bool warns(const std::string& cell)
 
 std::string moved_processors(const Ceilings& ceilings)
 {
-    constexpr double other_way = 2;
-    for (const Ceiling& c : ceilings.all) {
-        if (c.operation != "handover" || c.modes.size() < 2) continue;
-        const Mode& slow = c.modes.front();
-        const Mode& fast = c.modes.back();
-        if (fast.rate < other_way * slow.rate) continue;
-        return fmt::format(
-            "processors move: a line went from one core to the {} in {} at some moments and in {} at others, so they "
-            "share a last cache only at times, and there and in memory several threads have two rates",
-            c.level, format_duration(1 / fast.rate), format_duration(1 / slow.rate));
-    }
-    return {};
+    const auto moved = std::ranges::find_if(ceilings.all, shows_two_distances);
+    if (moved == ceilings.all.end()) return {};
+    return fmt::format(
+        "processors move: a line went from one core to another in {} at some moments and in {} at others, so they "
+        "share a last cache only at times, and there and in memory several threads have two rates",
+        format_duration(1 / moved->modes.back().rate), format_duration(1 / moved->modes.front().rate));
 }
 
 std::string promise_footnote(const Ceilings& ceilings, const Machine& machine)

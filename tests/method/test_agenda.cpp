@@ -125,6 +125,36 @@ TEST_CASE("steady ceilings ask for no further round")
     CHECK(agenda.further(rows).empty());
 }
 
+TEST_CASE("where the processors move, memory is visited again though its visits agree")
+{
+    const ManualClock time;
+    const auto asked_again = [&](double far) {
+        Lab lab = lab_with_words(time, [](int) { return 1.0; });
+        const std::shared_ptr<int> visits = std::make_shared<int>(0);
+        lab.add(std::make_unique<FakeBench>(
+            "handover", Role::latency, std::vector<Axis>{{"path", "which", {"next core"}, {"next core"}}},
+            [=](const Point&) {
+                FakeSubject::Script script;
+                script.work.compulsory = script.work.no_reuse = Bytes{64e3};
+                script.rest_seconds = 50e-6 * ((*visits)++ % 2 == 0 ? 1.0 : far);
+                return script;
+            },
+            time));
+        const Agenda agenda(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 3\n"
+                                       "run:\n  - {bench: bandwidth, operation: load}\n  - {bench: handover}\n",
+                                       "p"),
+                            lab);
+        std::vector<std::string> again;
+        for (const Item& item : agenda.further(measure_batch(agenda.next({}), lab, time)))
+            again.push_back(item.bench_name);
+        return again;
+    };
+    CHECK(asked_again(1).empty());
+    const std::vector<std::string> again = asked_again(4.5);
+    CHECK(std::ranges::count(again, "handover") == 1);
+    CHECK(std::ranges::count(again, "bandwidth") == 1);
+}
+
 TEST_CASE("a size given on the command line stands in place of the word")
 {
     const ManualClock time;

@@ -32,4 +32,11 @@ Steadiness steadiness_of(const Ceiling& ceiling)
     return ceiling.modes.size() > 1 ? Steadiness::bimodal : Steadiness::unsteady;
 }
 
+bool shows_two_distances(const Ceiling& ceiling)
+{
+    constexpr double far_apart = 2;
+    return ceiling.operation == "handover" && ceiling.modes.size() > 1 &&
+           ceiling.modes.back().rate >= far_apart * ceiling.modes.front().rate;
+}
+
 }  // namespace roof

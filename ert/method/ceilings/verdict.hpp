@@ -16,4 +16,8 @@ bool goes_with_clock(const std::string& level);
 /// Of a ceiling whose rate, interval, modes and rate per clock are final.
 Steadiness steadiness_of(const Ceiling& ceiling);
 
+/// Of a handover of a line between two cores: whether it took two times far apart, as where a host moves its guest's
+/// processors, which share a last cache only at times.
+bool shows_two_distances(const Ceiling& ceiling);
+
 }  // namespace roof

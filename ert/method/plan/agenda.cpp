@@ -1,6 +1,7 @@
 #include "ert/method/plan/agenda.hpp"
 
 #include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/ceilings/verdict.hpp"
 #include "ert/method/plan/found.hpp"
 
 #include <algorithm>
@@ -35,6 +36,13 @@ bool is_settled(const Ceiling& ceiling, int rounds)
 {
     const bool agree = ceiling.steadiness == Steadiness::steady || ceiling.steadiness == Steadiness::unsteady_clock;
     return agree && ceiling.visits >= std::min(rounds, 2) && !ceiling.disturbed;
+}
+
+/// Where the processors move, memory has two rates for several threads. Visits that agree have met one of them.
+bool may_have_another(const Ceiling& ceiling, const Ceilings& ceilings)
+{
+    const bool is_of_several = ceiling.kind == Role::bandwidth && ceiling.level == "DRAM" && ceiling.threads > 1;
+    return is_of_several && std::ranges::any_of(ceilings.all, shows_two_distances);
 }
 
 /// Only the written items decide what is found, or each answer would change the question.
@@ -85,10 +93,12 @@ std::vector<Item> Agenda::further(std::span<const Measurement> rows) const
     for (const Item& item : items) by_id.try_emplace(id_without_round(item.bench_name, item.device, item.point), &item);
     std::vector<Item> more;
     std::set<std::string> taken;
-    for (const Ceiling& ceiling : fit_ceilings(rows, lab_->machine()).all) {
+    const Ceilings ceilings = fit_ceilings(rows, lab_->machine());
+    for (const Ceiling& ceiling : ceilings.all) {
         const auto known = by_id.find(ceiling.point);
         const int so_far = visits[ceiling.point];
-        if (is_settled(ceiling, plan_.rounds) || known == by_id.end() || so_far >= plan_.most_rounds) continue;
+        const bool is_done = is_settled(ceiling, plan_.rounds) && !may_have_another(ceiling, ceilings);
+        if (is_done || known == by_id.end() || so_far >= plan_.most_rounds) continue;
         if (!taken.insert(ceiling.point).second) continue;
         more.push_back(*known->second);
         more.back().point.set("round", std::to_string(so_far + 1));

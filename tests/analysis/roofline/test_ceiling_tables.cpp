@@ -274,7 +274,7 @@ TEST_CASE("processors that hand a line over at two speeds are said to move")
     handover.rate.median.value = 1 / 50e-9;
     handover.modes = {{1 / 225e-9, 0.2}, {1 / 45e-9, 0.8}};
     const Ceilings moving = only({handover});
-    CHECK_THAT(moved_processors(moving), Catch::Contains("next core in 45.0 ns") && Catch::Contains("225 ns"));
+    CHECK_THAT(moved_processors(moving), Catch::Contains("to another in 45.0 ns") && Catch::Contains("225 ns"));
     CHECK_THAT(ceilings_table(moving, made::machine()), Catch::Contains("processors move"));
     const TextTable table = ceiling_tables(moving, made::machine()).front();
     CHECK(*cell(table, 0, "level") == "next core");
