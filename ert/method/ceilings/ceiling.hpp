@@ -95,4 +95,7 @@ struct Ceilings {
 /// passed over. Levels are found without the reported sizes, which are only set beside them.
 Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine);
 
+/// The same for one who has `points`, which are sustained(rows): those are most of the work.
+Ceilings fit_ceilings(std::span<const Measurement> rows, const std::vector<Sustained>& points, const Machine& machine);
+
 }  // namespace roof

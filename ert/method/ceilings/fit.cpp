@@ -221,7 +221,11 @@ void add_path_ceilings(const std::vector<Sustained>& points, const CeilingMaker&
 
 Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
 {
-    const std::vector<Sustained> points = sustained(rows);
+    return fit_ceilings(rows, sustained(rows), machine);
+}
+
+Ceilings fit_ceilings(std::span<const Measurement> rows, const std::vector<Sustained>& points, const Machine& machine)
+{
     const AllSweeps sweeps = sweeps_in(points);
     Ceilings ceilings;
     add_levels(sweeps.bandwidths, machine, ceilings);

@@ -129,8 +129,8 @@ bool is_found_word(const Axis& axis, const std::string& value)
 
 FoundSizes find_sizes(std::span<const Measurement> rows, const Machine& machine)
 {
-    const Ceilings ceilings = fit_ceilings(rows, machine);
     const std::vector<Sustained> points = sustained(rows);
+    const Ceilings ceilings = fit_ceilings(rows, points, machine);
     FoundSizes found;
     for (const MeasuredLevel& level : ceilings.levels_by_threads) {
         const auto add = [&](const std::string& word, const std::vector<long long>& sizes) {
