@@ -35,10 +35,9 @@ Walk::Walk(WatchedTeam& team, const Extent& extent, std::vector<Way> ways)
 {
     // Brings the caches into the state that walking leaves them in.
     run_way(ways_.front(), {0, extent_.bytes}, 1);
-    const Plan trial = plan_for(trial_target, time_of_pass());
-    const Seconds fastest = search(trial);
-    const double walked = static_cast<double>(trial.passes) * static_cast<double>(trial.bytes);
-    cut(plan_for(launch_target, fastest * (static_cast<double>(extent_.bytes) / walked)));
+    cut(plan_for(trial_target, time_of_pass()));
+    const Seconds fastest = search();
+    cut(plan_for(launch_target, fastest * (static_cast<double>(extent_.bytes) / bytes_per_launch())));
 }
 
 void Walk::launch(Trace& trace)
@@ -51,9 +50,7 @@ void Walk::launch(Trace& trace)
 std::vector<Stretch> Walk::samples() const
 {
     constexpr std::size_t several = 4;
-    const auto before = [&](std::size_t count) {
-        return window(plan_, (window_ + plan_.windows - count) % plan_.windows);
-    };
+    const auto before = [&](std::size_t count) { return window((window_ + plan_.windows - count) % plan_.windows); };
     if (plan_.windows < several) return {before(1)};
     return {before(1), before(2)};
 }
@@ -89,16 +86,15 @@ Seconds Walk::time_of_pass()
     return trial_target * static_cast<double>(pieces) / static_cast<double>(repetitions);
 }
 
-Seconds Walk::search(const Plan& trial)
+Seconds Walk::search()
 {
-    cut(trial);
     const Clock clock = steady_clock();
     double least = std::numeric_limits<double>::infinity();
     chosen_ = cheapest(ways_.size(), opinions, [&](std::size_t way) {
         if (way == 0) ++window_;  // or each way would meet the same windows in each turn
         const Stretch stretch = next_window();
         const Seconds begin = clock();
-        run_way(ways_[way], stretch, trial.passes);
+        run_way(ways_[way], stretch, plan_.passes);
         const double cost = (clock() - begin).value;
         least = std::min(least, cost);
         return cost;
@@ -110,22 +106,22 @@ void Walk::cut(const Plan& plan)
 {
     plan_ = plan;
     window_ = 0;
-    while (window_ < plan.windows && window(plan, window_).from < end_) ++window_;
+    while (window_ < plan_.windows && window(window_).from < end_) ++window_;
 }
 
 Stretch Walk::next_window()
 {
-    const Stretch next = window(plan_, window_++ % plan_.windows);
+    const Stretch next = window(window_++ % plan_.windows);
     end_ = next.from + next.bytes;
     return next;
 }
 
 /// Windows are equally long, so where they do not fill the arrays exactly they overlap by a few steps.
-Stretch Walk::window(const Plan& plan, std::size_t index) const
+Stretch Walk::window(std::size_t index) const
 {
-    if (plan.windows == 1) return {0, plan.bytes};
-    const std::size_t last = (extent_.bytes - plan.bytes) / extent_.step;
-    return {last * index / (plan.windows - 1) * extent_.step, plan.bytes};
+    if (plan_.windows == 1) return {0, plan_.bytes};
+    const std::size_t last = (extent_.bytes - plan_.bytes) / extent_.step;
+    return {last * index / (plan_.windows - 1) * extent_.step, plan_.bytes};
 }
 
 void Walk::run_way(const Way& way, const Stretch& stretch, std::size_t passes) const

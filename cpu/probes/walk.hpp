@@ -68,11 +68,11 @@ class Walk {
     Plan plan_for(Seconds target, Seconds pass) const;
     Seconds time_of_pass();
     /// The fastest way's time for a window.
-    Seconds search(const Plan& trial);
+    Seconds search();
     /// Cuts the arrays so from now on. What was walked last is in the caches; so the first window is the first behind it.
     void cut(const Plan& plan);
     Stretch next_window();
-    Stretch window(const Plan& plan, std::size_t index) const;
+    Stretch window(std::size_t index) const;
     void run_way(const Way& way, const Stretch& stretch, std::size_t passes) const;
 
     WatchedTeam& team_;

@@ -35,8 +35,9 @@ bool is_installed(const std::string& program);
 std::set<std::string> parse_likwid_tests(std::string_view listing);
 
 /// Every operation on every level that was found, for every thread count, at the working set at which our ceiling was held; where
-/// there is none, in the middle of the level, or of memory at the largest; and multiply-adds. By the widest instruction set of the machine that likwid has the test for. A run is to last some tenths of
-/// a second, at the rate that ours found there: many more samples than ours, few enough to go through all points in turns.
+/// there is none, in the middle of the level, or of memory at the largest; and multiply-adds. By the widest instruction set of
+/// the machine that likwid has the test for. A run is to last some tenths of a second, at the rate that ours found there: many
+/// more samples than ours, few enough to go through all points in turns.
 std::vector<LikwidPoint> likwid_points(const Ceilings& ceilings, const Machine& machine,
                                        const std::set<std::string>& tests);
 
