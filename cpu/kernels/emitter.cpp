@@ -107,6 +107,18 @@ void Emitter::multiply(int accumulator, const Xbyak::Operand& factor)
     is_double() ? vmulpd(a, a, factor) : vmulps(a, a, factor);
 }
 
+void Emitter::product(int destination, int first, const Xbyak::Address& second)
+{
+    const Xbyak::Xmm d = vector(destination);
+    const Xbyak::Xmm f = vector(first);
+    if (is_legacy()) {
+        load(destination, second);
+        return multiply(destination, f);
+    }
+    if (is_half()) return vmulph(d, f, second);
+    is_double() ? vmulpd(d, f, second) : vmulps(d, f, second);
+}
+
 void Emitter::multiply_add(int accumulator, int factor, const Xbyak::Operand& addend)
 {
     const Xbyak::Xmm a = vector(accumulator);

@@ -41,6 +41,8 @@ class Emitter : public Xbyak::CodeGenerator {
     void accumulate(int accumulator, const Xbyak::Operand& addend);
     /// accumulator *= factor
     void multiply(int accumulator, const Xbyak::Operand& factor);
+    /// destination = first * the numbers at `second`
+    void product(int destination, int first, const Xbyak::Address& second);
     /// accumulator = accumulator * factor + addend, rounded once
     void multiply_add(int accumulator, int factor, const Xbyak::Operand& addend);
     /// accumulator /= divisor

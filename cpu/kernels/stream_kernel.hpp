@@ -50,21 +50,24 @@ struct Shape {
     int vectors = 16;  ///< of each array in one iteration
     int group = 1;     ///< reads in a row before their writes; divides `vectors`
     int ahead = 0;     ///< bytes ahead of which the sources are prefetched; 0: not
-    /// Triad: of so many vectors one is stored behind the next vector's first load, not before it; 0: of none.
-    int late = 0;
+    /// Triad: by multiply-adds, rounded once, and not by a product and a sum.
+    bool fused = false;
+    /// Triad: what is done in turn, and with which vector: "p2" makes the product of c's vector 2, "a2" adds b's, "s2" stores.
+    /// Empty: vector by vector, or group by group.
+    std::string_view order{};
 
-    /// "16 per iteration, groups of 4, prefetch 1024 bytes ahead"; "4 per iteration, one store in 4 late"
+    /// "16 per iteration, groups of 4, prefetch 1024 bytes ahead"; "4 per iteration, woven"
     std::string text() const;
 };
 
-/// The shapes worth trying. `beyond_l1`: for arrays of which a prefetch may find lines that are not at hand.
-std::vector<Shape> shapes_of(const Stream& stream, bool beyond_l1);
+/// The shapes worth trying. `beyond_l1`: for arrays of which a prefetch may find lines that are not at hand. `can_fuse`: with
+/// multiply-adds too.
+std::vector<Shape> shapes_of(const Stream& stream, bool beyond_l1, bool can_fuse);
 
 class StreamKernel : public Emitter {
   public:
-    /// `fused`: the triad's arithmetic as one multiply-add instruction. That the processor has the instructions is the
-    /// caller's care. Throws Unsupported for a non-temporal store of scalars.
-    StreamKernel(const Isa& isa, const Stream& stream, const Shape& shape, bool fused);
+    /// That the processor has the instructions is the caller's care. Throws Unsupported for a non-temporal store of scalars.
+    StreamKernel(const Isa& isa, const Stream& stream, const Shape& shape);
 
     /// Bytes of each array that one iteration of the loop covers.
     static std::size_t bytes_per_iteration(const Isa& isa, const Shape& shape);
@@ -86,17 +89,17 @@ class StreamKernel : public Emitter {
   private:
     void generate();
     std::vector<Xbyak::Reg64> used_pointers() const;
-    bool is_stored_late(int index) const;
     void emit_iteration();
+    void emit_in_order();
     void emit_prefetch(int offset);
-    void emit_first_load(int index);
+    void emit_product(int index);
+    void emit_sum(int index);
     void emit_read(int index);
     void emit_write(int index);
     int accumulators() const;
 
     Stream stream_;
     Shape shape_;
-    bool fused_;
 };
 
 }  // namespace roof::cpu

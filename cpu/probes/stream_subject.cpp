@@ -4,6 +4,8 @@
 #include "cpu/kernels/registers.hpp"
 #include "cpu/probes/stream_check.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/lab/clock.hpp"
+#include "ert/method/lab/search.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +19,8 @@ using Stock = StreamMaker::Stock;
 
 /// Arrays beyond it are in no L1.
 constexpr std::size_t largest_l1 = std::size_t{64} << 10;
+/// Of those that a visit may take.
+constexpr int places_tried = 4;
 
 bool fuses(const Isa& isa, bool has_fma)
 {
@@ -25,17 +29,18 @@ bool fuses(const Isa& isa, bool has_fma)
 
 /// Every shape in every instruction set: all that may be tried on arrays of so many bytes.
 template <class Use>
-void for_candidates(const Stream& stream, const std::vector<Isa>& isas, std::size_t bytes, const Use& use)
+void for_candidates(const Stream& stream, const std::vector<Isa>& isas, bool has_fma, std::size_t bytes, const Use& use)
 {
     for (const Isa& isa : isas) {
-        for (const Shape& shape : shapes_of(stream, bytes > largest_l1)) use(isa, shape);
+        for (const Shape& shape : shapes_of(stream, bytes > largest_l1, fuses(isa, has_fma))) use(isa, shape);
     }
 }
 
-const StreamKernel& kernel(Stock& stock, const Isa& isa, const Stream& stream, const Shape& shape, bool fused)
+const StreamKernel& kernel(Stock& stock, const Isa& isa, const Stream& stream, const Shape& shape)
 {
-    const StreamMaker::KernelKey key{isa.name, stream.name, shape.vectors, shape.group, shape.ahead, shape.late, fused};
-    return stock.kernels.try_emplace(key, isa, stream, shape, fused).first->second;
+    const StreamMaker::KernelKey key{isa.name,    stream.name, shape.vectors, shape.group,
+                                     shape.ahead, shape.fused, shape.order};
+    return stock.kernels.try_emplace(key, isa, stream, shape).first->second;
 }
 
 /// The 64 bytes that a kernel takes its constant from.
@@ -58,7 +63,7 @@ class StreamSubject : public Subject {
           results_(request.processors.size()),
           team_(request.processors, stock_->history)
     {
-        lay_out(extent.bytes);
+        lay_out(request, extent.bytes);
         walk_.emplace(team_, extent, ways(request, extent.step));
     }
 
@@ -96,19 +101,49 @@ class StreamSubject : public Subject {
     }
 
   private:
-    void lay_out(std::size_t bytes)
+    void lay_out(const StreamRequest& request, std::size_t bytes)
     {
         const std::size_t extent = StreamArrays{stream_, bytes, nullptr}.extent();
         stock_->workspace->reserve(mapping_, team_.size(), extent);
-        const std::size_t from = stock_->workspace->place(mapping_, team_.size(), extent, stock_->visits.next(id_));
-        for (int thread = 0; thread < team_.size(); ++thread) {
-            arrays_.push_back({stream_, bytes, slice(thread).data(), from});
-        }
+        const int visit = stock_->visits.next(id_);
+        const int places = bytes > largest_l1 && extent <= Buffer::huge_page ? places_tried : 1;
+        std::vector<std::size_t> beginnings;
+        for (int i = 0; i < places; ++i)
+            beginnings.push_back(stock_->workspace->place(mapping_, team_.size(), extent, visit * places + i));
+        for (int thread = 0; thread < team_.size(); ++thread)
+            arrays_.push_back({stream_, bytes, slice(thread).data(), beginnings.front()});
+        const StreamKernel& loop =
+            kernel(*stock_, request.isas.back(), stream_, shapes_of(stream_, true, false).front());
         team_.run([&](int thread) {
-            const StreamArrays& arrays = arrays_[thread];
-            slice(thread).hold(write_content, from, arrays.source_extent());
-            give_destination(thread, {0, bytes});
+            for (const std::size_t from : beginnings) fill(thread, from);
+            if (places > 1) arrays_[thread].from = fastest_place(loop, thread, beginnings);
         });
+    }
+
+    void fill(int thread, std::size_t from)
+    {
+        StreamArrays& arrays = arrays_[thread];
+        arrays.from = from;
+        slice(thread).hold(write_content, from, arrays.source_extent());
+        give_destination(thread, {0, arrays.bytes});
+    }
+
+    /// Arrays that lie in one huge page lie well in the cache or badly, as the page does in the machine's memory: what a virtual
+    /// machine takes for one may be many. Each thread finds its own.
+    std::size_t fastest_place(const StreamKernel& loop, int thread, const std::vector<std::size_t>& beginnings)
+    {
+        constexpr int opinions = 3;
+        constexpr double trial_bytes = 4 << 20;
+        const Stretch all{0, arrays_[thread].bytes};
+        const auto passes = static_cast<std::size_t>(trial_bytes / static_cast<double>(all.bytes));
+        const Clock clock = steady_clock();
+        return beginnings[cheapest(beginnings.size(), opinions, [&](std::size_t i) {
+            arrays_[thread].from = beginnings[i];
+            loop.run(1, all.bytes, arguments(thread, 0));
+            const Seconds begin = clock();
+            loop.run(passes, all.bytes, arguments(thread, 0));
+            return (clock() - begin).value;
+        })];
     }
 
     void give_destination(int thread, const Stretch& stretch)
@@ -146,14 +181,15 @@ class StreamSubject : public Subject {
     std::vector<Way> ways(const StreamRequest& request, std::size_t step)
     {
         std::vector<Way> all;
-        for_candidates(stream_, request.isas, arrays_.front().bytes, [&](const Isa& isa, const Shape& shape) {
-            if (StreamKernel::bytes_per_iteration(isa, shape) > step) return;
-            const StreamKernel& loop = kernel(*stock_, isa, stream_, shape, fuses(isa, request.has_fma));
-            all.push_back({std::string(isa.name) + ", " + shape.text(),
-                           [this, &loop](int thread, std::size_t passes, const Stretch& stretch) {
-                               loop.run(passes, stretch.bytes, arguments(thread, stretch.from));
-                           }});
-        });
+        for_candidates(stream_, request.isas, request.has_fma, arrays_.front().bytes,
+                       [&](const Isa& isa, const Shape& shape) {
+                           if (StreamKernel::bytes_per_iteration(isa, shape) > step) return;
+                           const StreamKernel& loop = kernel(*stock_, isa, stream_, shape);
+                           all.push_back({std::string(isa.name) + ", " + shape.text(),
+                                          [this, &loop](int thread, std::size_t passes, const Stretch& stretch) {
+                                              loop.run(passes, stretch.bytes, arguments(thread, stretch.from));
+                                          }});
+                       });
         return all;
     }
 
@@ -197,7 +233,8 @@ std::optional<Extent> array_extent(const Stream& stream, const std::vector<Isa>&
 {
     const std::size_t bytes = share / static_cast<std::size_t>(stream.arrays());
     std::vector<std::size_t> iterations;
-    for_candidates(stream, isas, bytes, [&](const Isa& isa, const Shape& shape) {
+    constexpr bool in_either_way = false;  // a multiply-add covers what a product and a sum do
+    for_candidates(stream, isas, in_either_way, bytes, [&](const Isa& isa, const Shape& shape) {
         iterations.push_back(StreamKernel::bytes_per_iteration(isa, shape));
     });
     return whole_iterations(bytes, std::move(iterations));

@@ -47,7 +47,7 @@ class StreamMaker {
     /// The subject borrows the memory: only the one made last may be launched. Throws Unsupported, OutOfMemory.
     std::unique_ptr<Subject> make(const StreamRequest& request);
 
-    using KernelKey = std::tuple<std::string_view, std::string_view, int, int, int, int, bool>;
+    using KernelKey = std::tuple<std::string_view, std::string_view, int, int, int, bool, std::string_view>;
     struct Stock {
         std::shared_ptr<Workspace> workspace;
         std::shared_ptr<CoreHistory> history;

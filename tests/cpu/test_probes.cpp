@@ -37,7 +37,7 @@ TEST_CASE("more threads than may be used, and a working set below one iteration,
     };
     CHECK_FALSE(at("2", "8192"));
     CHECK_THAT(at("3", "8192").value_or(""), Contains("2 hardware threads"));
-    CHECK_THAT(at("2", "380").value_or(""), Contains("one iteration"));
+    CHECK_THAT(at("2", "180").value_or(""), Contains("one iteration"));
 }
 
 TEST_CASE("threads can share a core only where cores have several hardware threads")
