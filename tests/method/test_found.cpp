@@ -34,23 +34,25 @@ Shape faster_at(const Shape& shape, double size, double factor)
 
 }  // namespace
 
-TEST_CASE("each cache is measured at two sizes of the sweep that nearly fill it, and at one just above them")
+TEST_CASE(
+    "each cache is measured at two sizes of the sweep that nearly fill it, at one just above them and at one that "
+    "fills it but for a little")
 {
     const Sizes sizes = found_in(staircase(three_caches, 20e9));
     CHECK(holds(sizes, 24 * KiB));
     CHECK(holds(sizes, 32 * KiB));
-    CHECK(between(sizes, 32 * KiB, 48 * KiB) == 1);
+    CHECK(between(sizes, 32 * KiB, 48 * KiB) == 2);
     CHECK(holds(sizes, 512 * KiB));
     CHECK(holds(sizes, 768 * KiB));
-    CHECK(between(sizes, 768 * KiB, 1 * MiB) == 1);
+    CHECK(between(sizes, 768 * KiB, 1 * MiB) == 2);
     CHECK(holds(sizes, 16 * MiB));
     CHECK(holds(sizes, 24 * MiB));
-    CHECK(between(sizes, 24 * MiB, 32 * MiB) == 1);
-    CHECK(between(sizes, 0, 64 * MiB) == 9);
+    CHECK(between(sizes, 24 * MiB, 32 * MiB) == 2);
+    CHECK(between(sizes, 0, 64 * MiB) == 12);
     // Memory: the two largest.
     CHECK(holds(sizes, 512 * MiB));
     CHECK(holds(sizes, 768 * MiB));
-    CHECK(sizes.size() == 11);
+    CHECK(sizes.size() == 14);
 }
 
 TEST_CASE(
@@ -71,4 +73,12 @@ TEST_CASE("a little faster is not worth a visit, nor is a set of which the level
     const Sizes plain = found_in(shape);
     CHECK(found_in(faster_at(shape, 768 * KiB, 1.02)) == plain);
     CHECK(found_in(faster_at(shape, 128 * KiB, 1.15)) == plain);
+}
+
+TEST_CASE("a cache whose loads fade towards its end is not measured there")
+{
+    const Shape level = staircase({{48 * KiB, 450e9}, {1 * MiB, 200e9}, {32 * MiB, 100e9}}, 20e9);
+    const Shape fading = [=](double bytes) { return level(bytes) * (bytes == 1 * MiB ? 0.969 : 1); };
+    CHECK(between(found_in(level), 768 * KiB, 1 * MiB) == 2);
+    CHECK(between(found_in(fading), 768 * KiB, 1 * MiB) == 1);
 }

@@ -120,6 +120,22 @@ std::optional<long long> faster_elsewhere(const Swept& rates, const MeasuredLeve
     return fastest;
 }
 
+/// Just inside the last size of the sweep on a cache's level, where loads keep their pace to there: what moves several arrays may
+/// find its own only in a cache that is all but full, as the triad does in the L2 of a Zen 5.
+std::optional<long long> all_but_full(const Swept& rates, const MeasuredLevel& level,
+                                      const std::vector<long long>& full)
+{
+    constexpr double kept = 0.97;
+    constexpr double inside = 7.0 / 8;
+    const auto beyond = rates.upper_bound(std::llround(level.to.value));
+    if (level.beyond.value == 0 || beyond == rates.begin() || std::prev(beyond) == rates.begin()) return std::nullopt;
+    const auto last = std::prev(beyond);
+    const auto before = std::prev(last);
+    if (static_cast<double>(before->first) < level.from.value) return std::nullopt;
+    if (last->second < kept * best_of_pairs(full, rates)) return std::nullopt;
+    return part_of_the_way(static_cast<double>(before->first), static_cast<double>(last->first), inside, level.threads);
+}
+
 bool is_found_word(const Axis& axis, const std::string& value)
 {
     return std::ranges::find(axis.found, value) != axis.found.end();
@@ -146,6 +162,7 @@ FoundSizes find_sizes(std::span<const Measurement> rows, const Machine& machine)
             add("levels", with_neighbour(rates, full.back(), level));
             if (const auto fastest = faster_elsewhere(rates, level, full))
                 add("levels", with_neighbour(rates, *fastest, level));
+            if (const auto size = all_but_full(rates, level, full)) add("levels", {*size});
         }
         if (!pair.empty()) add("fastest", {pair.front()});
         add("edges", across_the_edge(level));
