@@ -1,9 +1,9 @@
 #include "analysis/roofline/ceiling_tables.hpp"
 
-#include "analysis/roofline/promises.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/ceilings/promise.hpp"
 #include "ert/method/ceilings/verdict.hpp"
 
 #include <fmt/format.h>
@@ -272,8 +272,8 @@ std::string verdict_of(const Ceiling& ceiling)
 
 bool warns(const std::string& cell)
 {
-    constexpr std::array<std::string_view, 5> warnings{"contradiction", "bimodal", "unsteady", "few samples",
-                                                       "unconfirmed"};
+    constexpr std::array<std::string_view, 6> warnings{"contradiction", "bimodal",       "unsteady",
+                                                       "few samples",   "short of spec", "unconfirmed"};
     return std::ranges::any_of(warnings, [&](std::string_view warning) { return cell.starts_with(warning); });
 }
 

@@ -5,38 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace roof::analysis {
 
 namespace {
-
-bool stands_beside(const Promise& promise, const Ceiling& ceiling)
-{
-    return promise.kind == name(ceiling.kind) && promise.level == ceiling.level &&
-           promise.operation == ceiling.operation && (promise.isa.empty() || promise.isa == ceiling.isa) &&
-           (promise.precision.empty() || promise.precision == ceiling.precision);
-}
-
-/// A GPU's rates are those of all its multiprocessors; 0 for other devices.
-int multiprocessors(const std::string& device, const Machine& machine)
-{
-    for (const Device& candidate : machine.devices) {
-        const auto count = candidate.facts.find("multiprocessors");
-        if (candidate.name == device && candidate.kind == "gpu" && count != candidate.facts.end())
-            return std::atoi(count->second.c_str());
-    }
-    return 0;
-}
-
-/// Threads take one core after the other, unless they were packed onto the hardware threads of each.
-int cores_under(const Ceiling& ceiling, const Machine& machine)
-{
-    if (const int count = multiprocessors(ceiling.device, machine); count > 0) return count;
-    const int per_core = std::max(1, machine.smt);
-    if (ceiling.condition.find("siblings") != std::string::npos) return (ceiling.threads + per_core - 1) / per_core;
-    return std::clamp(ceiling.threads, 1, std::max(1, machine.cores));
-}
 
 /// At which any ceiling of the device was held.
 Hertz fastest_clock(const Ceilings& ceilings, const std::string& device)
@@ -48,29 +20,6 @@ Hertz fastest_clock(const Ceilings& ceilings, const std::string& device)
 }
 
 }  // namespace
-
-const Promise* promise_of(const Ceiling& ceiling, const Machine& machine)
-{
-    for (const Device& device : machine.devices) {
-        if (device.name != ceiling.device) continue;
-        for (const Promise& promise : device.promised)
-            if (stands_beside(promise, ceiling)) return &promise;
-    }
-    return nullptr;
-}
-
-double per_clock_and_core(const Ceiling& ceiling, const Machine& machine)
-{
-    return ceiling.per_clock.median.value * ceiling.threads / cores_under(ceiling, machine);
-}
-
-std::optional<double> share_of_promise(const Ceiling& ceiling, const Machine& machine)
-{
-    const Promise* const promise = promise_of(ceiling, machine);
-    const double reached = per_clock_and_core(ceiling, machine);
-    if (promise == nullptr || promise->per_clock <= 0 || reached <= 0) return std::nullopt;
-    return reached / promise->per_clock;
-}
 
 std::vector<std::string> impossible_ceilings(const Ceilings& ceilings, const Machine& machine)
 {

@@ -5,6 +5,7 @@
 #include "analysis/study/verdict.hpp"
 #include "analysis/text/json_values.hpp"
 #include "analysis/text/rows.hpp"
+#include "ert/method/ceilings/promise.hpp"
 
 #include <map>
 #include <optional>

@@ -13,6 +13,7 @@
 #include "ert/method/ceilings/ceiling_maker.hpp"
 #include "ert/method/ceilings/confirmation.hpp"
 #include "ert/method/ceilings/levels.hpp"
+#include "ert/method/ceilings/promise.hpp"
 #include "ert/method/ceilings/verdict.hpp"
 
 #include <algorithm>
@@ -236,7 +237,10 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const std::vector<Susta
     add_level_ceilings(sweeps.latencies, in_the_middle, maker, ceilings);
     add_path_ceilings(points, maker, ceilings.all);
     reach_out_where_disturbed(ceilings.all);
-    for (Ceiling& ceiling : ceilings.all) ceiling.steadiness = steadiness_of(ceiling);
+    for (Ceiling& ceiling : ceilings.all) {
+        ceiling.steadiness = steadiness_of(ceiling);
+        reach_up_to_promise(ceiling, machine);
+    }
     return ceilings;
 }
 

@@ -13,9 +13,10 @@
 namespace roof {
 namespace {
 
-constexpr std::array<Named<Steadiness>, 5> words{{
+constexpr std::array<Named<Steadiness>, 6> words{{
     {Steadiness::steady, "steady"},
     {Steadiness::few_samples, "few samples"},
+    {Steadiness::short_of_spec, "short of spec"},
     {Steadiness::unsteady_clock, "unsteady clock"},
     {Steadiness::bimodal, "bimodal"},
     {Steadiness::unsteady, "unsteady"},

@@ -19,8 +19,9 @@
 namespace roof {
 
 /// Whether repeated visits found one rate. `bimodal`: two, well apart, each more than once; `unsteady`: neither; `unsteady_clock`:
-/// one per clock, but the clock wandered; `few_samples`: too few to tell, though they agree.
-enum class Steadiness { steady, few_samples, unsteady_clock, bimodal, unsteady };
+/// one per clock, but the clock wandered; `few_samples`: too few to tell, though they agree; `short_of_spec`: they agree on less than the
+/// core is known to do.
+enum class Steadiness { steady, few_samples, short_of_spec, unsteady_clock, bimodal, unsteady };
 
 std::string_view name(Steadiness steadiness);
 

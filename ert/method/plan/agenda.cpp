@@ -1,6 +1,7 @@
 #include "ert/method/plan/agenda.hpp"
 
 #include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/ceilings/promise.hpp"
 #include "ert/method/ceilings/verdict.hpp"
 #include "ert/method/plan/found.hpp"
 
@@ -32,10 +33,10 @@ std::string id_without_round(const std::string& bench, const std::string& device
 
 /// Of several rounds, one visit that found an undisturbed moment is an opinion; it takes two to agree. A clock that wandered has
 /// been read at every point: more visits to one do not steady it.
-bool is_settled(const Ceiling& ceiling, int rounds)
+bool is_settled(const Ceiling& ceiling, int rounds, const Machine& machine)
 {
     const bool agree = ceiling.steadiness == Steadiness::steady || ceiling.steadiness == Steadiness::unsteady_clock;
-    return agree && ceiling.visits >= std::min(rounds, 2) && !ceiling.disturbed;
+    return agree && ceiling.visits >= std::min(rounds, 2) && !ceiling.disturbed && !falls_short(ceiling, machine);
 }
 
 /// Where the processors move, memory has two rates for several threads. Visits that agree have met one of them.
@@ -97,7 +98,7 @@ std::vector<Item> Agenda::further(std::span<const Measurement> rows) const
     for (const Ceiling& ceiling : ceilings.all) {
         const auto known = by_id.find(ceiling.point);
         const int so_far = visits[ceiling.point];
-        const bool is_done = is_settled(ceiling, plan_.rounds) && !may_have_another(ceiling, ceilings);
+        const bool is_done = is_settled(ceiling, plan_.rounds, lab_->machine()) && !may_have_another(ceiling, ceilings);
         if (is_done || known == by_id.end() || so_far >= plan_.most_rounds) continue;
         if (!taken.insert(ceiling.point).second) continue;
         more.push_back(*known->second);

@@ -69,54 +69,6 @@ Ceiling latency(const std::string& level, double seconds)
 
 }  // namespace
 
-TEST_CASE("a ceiling stands beside the promise of its kind, level, operation, instruction set and precision")
-{
-    const Machine machine = promising();
-    CHECK(promise_of(load(100), machine)->per_clock == 128);
-    CHECK(promise_of(made::compute("fp32", 1, 1e9), machine)->per_clock == 64);
-    CHECK(promise_of(made::compute("fp64", 1, 1e9), machine) == nullptr);
-    CHECK(promise_of(made::bandwidth("L2", 1, 1e9), machine) == nullptr);
-    Ceiling other = made::compute("fp32", 1, 1e9);
-    other.isa = "avx512";
-    CHECK(promise_of(other, machine) == nullptr);
-    other = load(100);
-    other.device = "gpu:0";
-    CHECK(promise_of(other, machine) == nullptr);
-}
-
-TEST_CASE("the share of a promise is per clock and core, whatever the number of threads")
-{
-    const Machine machine = promising();
-    CHECK(*share_of_promise(load(64), machine) == Approx(0.5));
-    CHECK(*share_of_promise(load(64, 2), machine) == Approx(0.5));
-    CHECK_FALSE(share_of_promise(made::bandwidth("L1", 1, 1e9), machine));
-}
-
-TEST_CASE("a GPU's promise is that of one multiprocessor, and its rate that of all")
-{
-    Machine machine = promising();
-    Device gpu = machine.devices.front();
-    gpu.name = "gpu:0";
-    gpu.kind = "gpu";
-    gpu.facts["multiprocessors"] = "4";
-    machine.devices.push_back(gpu);
-    Ceiling ceiling = load(4 * 64);
-    ceiling.device = "gpu:0";
-    CHECK(per_clock_and_core(ceiling, machine) == Approx(64));
-    CHECK(*share_of_promise(ceiling, machine) == Approx(0.5));
-}
-
-TEST_CASE("threads that share a core share its promise")
-{
-    Machine machine = promising();
-    machine.smt = 2;
-    machine.threads = 4;
-    CHECK(*share_of_promise(load(32, 4), machine) == Approx(0.5));
-    Ceiling packed = load(32, 2);
-    packed.condition = "siblings";
-    CHECK(*share_of_promise(packed, machine) == Approx(0.5));
-}
-
 TEST_CASE("a ceiling whose whole interval lies above what the core can do is named, one within half a percent is not")
 {
     const Machine machine = promising();

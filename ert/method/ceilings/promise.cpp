@@ -1,0 +1,84 @@
+#include "ert/method/ceilings/promise.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace roof {
+namespace {
+
+bool stands_beside(const Promise& promise, const Ceiling& ceiling)
+{
+    return promise.kind == name(ceiling.kind) && promise.level == ceiling.level &&
+           promise.operation == ceiling.operation && (promise.isa.empty() || promise.isa == ceiling.isa) &&
+           (promise.precision.empty() || promise.precision == ceiling.precision);
+}
+
+const Device* device_of(const Ceiling& ceiling, const Machine& machine)
+{
+    const auto found =
+        std::ranges::find_if(machine.devices, [&](const Device& device) { return device.name == ceiling.device; });
+    return found == machine.devices.end() ? nullptr : &*found;
+}
+
+/// A GPU's rates are those of all its multiprocessors; 0 for other devices.
+int multiprocessors(const Device* device)
+{
+    if (device == nullptr || device->kind != "gpu") return 0;
+    const auto count = device->facts.find("multiprocessors");
+    return count == device->facts.end() ? 0 : std::atoi(count->second.c_str());
+}
+
+/// Threads take one core after the other, unless they were packed onto the hardware threads of each.
+int cores_under(const Ceiling& ceiling, const Machine& machine)
+{
+    if (const int count = multiprocessors(device_of(ceiling, machine)); count > 0) return count;
+    const int per_core = std::max(1, machine.smt);
+    if (ceiling.condition.find("siblings") != std::string::npos) return (ceiling.threads + per_core - 1) / per_core;
+    return std::clamp(ceiling.threads, 1, std::max(1, machine.cores));
+}
+
+}  // namespace
+
+const Promise* promise_of(const Ceiling& ceiling, const Machine& machine)
+{
+    const Device* const device = device_of(ceiling, machine);
+    if (device == nullptr) return nullptr;
+    for (const Promise& promise : device->promised)
+        if (stands_beside(promise, ceiling)) return &promise;
+    return nullptr;
+}
+
+double per_clock_and_core(const Ceiling& ceiling, const Machine& machine)
+{
+    return ceiling.per_clock.median.value * ceiling.threads / cores_under(ceiling, machine);
+}
+
+std::optional<double> share_of_promise(const Ceiling& ceiling, const Machine& machine)
+{
+    const Promise* const promise = promise_of(ceiling, machine);
+    const double reached = per_clock_and_core(ceiling, machine);
+    if (promise == nullptr || promise->per_clock <= 0 || reached <= 0) return std::nullopt;
+    return reached / promise->per_clock;
+}
+
+bool falls_short(const Ceiling& ceiling, const Machine& machine)
+{
+    constexpr double of_core = 0.99;
+    constexpr double of_shared = 0.975;
+    const Device* const device = device_of(ceiling, machine);
+    if (device == nullptr || device->kind != "cpu") return false;
+    const bool has_core_to_itself = ceiling.level == "core" || ceiling.level == "L1";
+    const std::optional<double> share = share_of_promise(ceiling, machine);
+    return share && *share < (has_core_to_itself ? of_core : of_shared);
+}
+
+void reach_up_to_promise(Ceiling& ceiling, const Machine& machine)
+{
+    if (ceiling.level != "core" && ceiling.level != "L1") return;
+    if (!falls_short(ceiling, machine)) return;
+    const double promised = ceiling.rate.median.value / *share_of_promise(ceiling, machine);
+    ceiling.rate.high.value = std::max(ceiling.rate.high.value, promised);
+    if (ceiling.steadiness < Steadiness::bimodal) ceiling.steadiness = Steadiness::short_of_spec;
+}
+
+}  // namespace roof
