@@ -20,7 +20,7 @@ using Stock = StreamMaker::Stock;
 /// Arrays beyond it are in no L1.
 constexpr std::size_t largest_l1 = std::size_t{64} << 10;
 /// Of those that a visit may take.
-constexpr int places_tried = 4;
+constexpr int places_tried = 8;
 
 bool fuses(const Isa& isa, bool has_fma)
 {

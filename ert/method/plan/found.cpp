@@ -120,20 +120,21 @@ std::optional<long long> faster_elsewhere(const Swept& rates, const MeasuredLeve
     return fastest;
 }
 
-/// Just inside the last size of the sweep on a cache's level, where loads keep their pace to there: what moves several arrays may
-/// find its own only in a cache that is all but full, as the triad does in the L2 of a Zen 5.
-std::optional<long long> all_but_full(const Swept& rates, const MeasuredLevel& level,
-                                      const std::vector<long long>& full)
+/// The last size of the sweep to which loads from a cache keep their pace, and one just inside it: what moves several arrays may
+/// find its own pace only in a cache that is all but full, as the triad does in the L2 of a Zen 5.
+std::vector<long long> all_but_full(const Swept& rates, const MeasuredLevel& level, const std::vector<long long>& full)
 {
     constexpr double kept = 0.97;
     constexpr double inside = 7.0 / 8;
-    const auto beyond = rates.upper_bound(std::llround(level.to.value));
-    if (level.beyond.value == 0 || beyond == rates.begin() || std::prev(beyond) == rates.begin()) return std::nullopt;
-    const auto last = std::prev(beyond);
-    const auto before = std::prev(last);
-    if (static_cast<double>(before->first) < level.from.value) return std::nullopt;
-    if (last->second < kept * best_of_pairs(full, rates)) return std::nullopt;
-    return part_of_the_way(static_cast<double>(before->first), static_cast<double>(last->first), inside, level.threads);
+    if (level.beyond.value == 0) return {};
+    const double pace = kept * best_of_pairs(full, rates);
+    for (auto last = rates.upper_bound(std::llround(level.to.value)); last != rates.begin();) {
+        if (--last == rates.begin() || static_cast<double>(std::prev(last)->first) < level.from.value) break;
+        if (last->second < pace) continue;
+        const auto before = static_cast<double>(std::prev(last)->first);
+        return {part_of_the_way(before, static_cast<double>(last->first), inside, level.threads), last->first};
+    }
+    return {};
 }
 
 bool is_found_word(const Axis& axis, const std::string& value)
@@ -162,7 +163,7 @@ FoundSizes find_sizes(std::span<const Measurement> rows, const Machine& machine)
             add("levels", with_neighbour(rates, full.back(), level));
             if (const auto fastest = faster_elsewhere(rates, level, full))
                 add("levels", with_neighbour(rates, *fastest, level));
-            if (const auto size = all_but_full(rates, level, full)) add("levels", {*size});
+            add("levels", all_but_full(rates, level, full));
         }
         if (!pair.empty()) add("fastest", {pair.front()});
         add("edges", across_the_edge(level));
