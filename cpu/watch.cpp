@@ -59,39 +59,11 @@ Accidents accidents_so_far()
     return {usage.ru_nivcsw, usage.ru_minflt + usage.ru_majflt};
 }
 
-struct alignas(64) Witness {
-    Look before;
-    Look after;
-    Seconds begin;
-    Seconds end;
-    Accidents accidents;  ///< from the first look to the second
-};
-
 /// All threads leave together. Spins: a thread that sleeps takes longer to wake than a launch lasts.
 void meet(std::atomic<int>& waiting)
 {
     waiting.fetch_sub(1, std::memory_order_acq_rel);
     while (waiting.load(std::memory_order_acquire) > 0) __builtin_ia32_pause();
-}
-
-void tell(Trace& trace, const Witness& witness, int processor, CoreHistory& history)
-{
-    using Verdict = CoreHistory::Verdict;
-    const Verdict before = history.judge(processor, witness.before.additions_per_clock);
-    const Verdict after = history.judge(processor, witness.after.additions_per_clock);
-    const double change = witness.after.clock / witness.before.clock - 1;
-    if (witness.accidents.switches > 0)
-        trace.disturbed("a thread lost its processor");
-    else if (witness.accidents.faults > 0)
-        trace.disturbed("a page was not there");
-    else if (before == Verdict::shared || after == Verdict::shared)
-        trace.disturbed("a core was shared");
-    else if (before == Verdict::no_clock || after == Verdict::no_clock)
-        trace.disturbed("the clock could not be told");
-    else if (before == Verdict::unknown || after == Verdict::unknown)
-        trace.disturbed("what the core does alone was not known yet");
-    else if (std::abs(change) > most_change_of_clock)
-        trace.disturbed("the clock changed");
 }
 
 /// Of sorted values, the highest around which a quarter of them lie close together; 0 if there is none.
@@ -133,7 +105,33 @@ WatchedTeam::WatchedTeam(const std::vector<int>& processors, std::shared_ptr<Cor
 {
 }
 
-void WatchedTeam::launch(Trace& trace, const std::function<void(int)>& work)
+struct alignas(64) WatchedTeam::Witness {
+    Look before;
+    Look after;
+    Seconds begin;
+    Seconds end;
+    Accidents accidents;              ///< from the first look to the second
+    std::string_view disturbed = {};  ///< by what; empty if by nothing
+
+    std::string_view judge(int processor, CoreHistory& history) const;
+};
+
+std::string_view WatchedTeam::Witness::judge(int processor, CoreHistory& history) const
+{
+    using Verdict = CoreHistory::Verdict;
+    const Verdict first = history.judge(processor, before.additions_per_clock);
+    const Verdict second = history.judge(processor, after.additions_per_clock);
+    const auto either_is = [&](Verdict verdict) { return first == verdict || second == verdict; };
+    if (accidents.switches > 0) return "a thread lost its processor";
+    if (accidents.faults > 0) return "a page was not there";
+    if (either_is(Verdict::shared)) return "a core was shared";
+    if (either_is(Verdict::no_clock)) return "the clock could not be told";
+    if (either_is(Verdict::unknown)) return "what the core does alone was not known yet";
+    if (std::abs(after.clock / before.clock - 1) > most_change_of_clock) return "the clock changed";
+    return {};
+}
+
+std::vector<WatchedTeam::Witness> WatchedTeam::attempt(const std::function<void(int)>& work)
 {
     const Clock clock = steady_clock();
     std::vector<Witness> witnesses(processors_.size());
@@ -152,19 +150,38 @@ void WatchedTeam::launch(Trace& trace, const std::function<void(int)>& work)
         const Accidents later = accidents_so_far();
         witness.accidents = {later.switches - accidents.switches, later.faults - accidents.faults};
     });
+    const std::string_view taken = taken_.end();
+    for (std::size_t thread = 0; thread < witnesses.size(); ++thread) {
+        const std::string_view seen = witnesses[thread].judge(processors_[thread], *history_);
+        witnesses[thread].disturbed = taken.empty() ? seen : taken;
+    }
+    return witnesses;
+}
 
-    if (const std::string_view why = taken_.end(); !why.empty()) trace.disturbed(why);
+void WatchedTeam::launch(Trace& trace, const std::function<void(int)>& work, Resources resources)
+{
+    constexpr int most_attempts = 4;
+    const bool apart = resources == Resources::their_own && size() > 1;
+    const auto is_disturbed = [](const Witness& witness) { return !witness.disturbed.empty(); };
+    std::vector<Witness> witnesses = attempt(work);
+    for (int i = 1; apart && i < most_attempts && std::ranges::any_of(witnesses, is_disturbed); ++i) {
+        const std::vector<Witness> again = attempt(work);
+        for (std::size_t thread = 0; thread < again.size(); ++thread)
+            if (is_disturbed(witnesses[thread])) witnesses[thread] = again[thread];
+    }
+
     Seconds begin = witnesses.front().begin;
     Seconds end = witnesses.front().end;
+    Seconds longest;
     double clocks = 0;
-    for (std::size_t thread = 0; thread < witnesses.size(); ++thread) {
-        const Witness& witness = witnesses[thread];
+    for (const Witness& witness : witnesses) {
         begin = std::min(begin, witness.begin);
         end = std::max(end, witness.end);
+        longest = std::max(longest, witness.end - witness.begin);
         clocks += 0.5 * (witness.before.clock.value + witness.after.clock.value);
-        tell(trace, witness, processors_[thread], *history_);
+        if (is_disturbed(witness)) trace.disturbed(witness.disturbed);
     }
-    trace.took(end - begin);
+    trace.took(apart ? longest : end - begin);
     trace.ran_at(Hertz{clocks / static_cast<double>(witnesses.size())});
 }
 

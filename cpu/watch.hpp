@@ -34,6 +34,9 @@ class CoreHistory {
     std::map<int, Core> cores_;
 };
 
+/// Whether the threads of a launch slow each other: `their_own` is what each does in a core alone, in its registers and its L1.
+enum class Resources { shared, their_own };
+
 class WatchedTeam {
   public:
     WatchedTeam(const std::vector<int>& processors, std::shared_ptr<CoreHistory> history);
@@ -46,9 +49,16 @@ class WatchedTeam {
 
     /// Runs work(0) … work(size() - 1), all beginning at once, between two looks at each core. Tells the trace the time from
     /// the first beginning to the last end, the mean clock, and what disturbed them.
-    void launch(Trace& trace, const std::function<void(int thread)>& work);
+    ///
+    /// Of many threads there is hardly a moment at which none is disturbed. Where each works with what is its own, all run again, up
+    /// to three times, as long as one was disturbed each time: each counts as it ran undisturbed, beside the others at work, and
+    /// the time is that of the longest.
+    void launch(Trace& trace, const std::function<void(int thread)>& work, Resources resources = Resources::shared);
 
   private:
+    struct Witness;
+    std::vector<Witness> attempt(const std::function<void(int thread)>& work);
+
     std::vector<int> processors_;
     std::shared_ptr<CoreHistory> history_;
     int clocks_each_ = clocks_of_multiplication();  ///< of an operation of the chain; 0: additions have to do

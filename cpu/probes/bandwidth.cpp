@@ -68,7 +68,8 @@ std::unique_ptr<Subject> BandwidthBench::make(const Point& point, const Machine&
     if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
     return maker_->make({parse_stream(point.text("operation")), isas_for(point.text("isa"), machine),
                          has_feature(machine, "fma"), share(point), Mapping{pages_of(point), std::nullopt},
-                         processors_for(point, processors_), point.without("round").str()});
+                         processors_for(point, processors_), resources_in_cores(point, machine),
+                         point.without("round").str()});
 }
 
 }  // namespace roof::cpu

@@ -71,6 +71,12 @@ std::optional<std::string> missing_siblings(const Point& point, const Machine& m
     return "one hardware thread per core";
 }
 
+Resources resources_in_cores(const Point& point, const Machine& machine)
+{
+    const bool shares_cores = takes_siblings(point) || point.integer("threads") > machine.cores;
+    return shares_cores ? Resources::shared : Resources::their_own;
+}
+
 Pages pages_of(const Point& point)
 {
     return point.has("pages") && point.text("pages") == small_pages ? Pages::small : Pages::huge;

@@ -3,6 +3,7 @@
 
 #include "cpu/buffer.hpp"
 #include "cpu/topology.hpp"
+#include "cpu/watch.hpp"
 #include "ert/method/lab/bench.hpp"
 
 #include <optional>
@@ -28,6 +29,9 @@ std::optional<std::string> missing_isa(const Point& point, const Machine& machin
 std::optional<std::string> missing_threads(const Point& point, const Machine& machine);
 /// Nothing for a point without the axis.
 std::optional<std::string> missing_siblings(const Point& point, const Machine& machine);
+
+/// Of what is in a core: `their_own` for threads of which no two were put on one core.
+Resources resources_in_cores(const Point& point, const Machine& machine);
 
 /// As the axis `pages` says; huge for a point without it.
 Pages pages_of(const Point& point);

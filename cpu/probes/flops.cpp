@@ -88,8 +88,8 @@ class FlopsSubject : public Subject {
   public:
     /// `mixes`: at least one, of kinds whose accumulators have the same format.
     FlopsSubject(const Isa& isa, Precision precision, const std::vector<Mix>& mixes, const std::vector<int>& processors,
-                 std::shared_ptr<CoreHistory> history)
-        : team_(processors, std::move(history))
+                 std::shared_ptr<CoreHistory> history, Resources resources)
+        : team_(processors, std::move(history)), resources_(resources)
     {
         Candidates candidates;
         for (const Mix& mix : mixes) candidates.push_back(std::make_unique<Candidate>(isa, precision, mix));
@@ -103,7 +103,9 @@ class FlopsSubject : public Subject {
 
     void launch(Trace& trace) override
     {
-        team_.launch(trace, [&](int thread) { chosen_->run(chosen_->iterations, chosen_->steady, results_[thread]); });
+        team_.launch(
+            trace, [&](int thread) { chosen_->run(chosen_->iterations, chosen_->steady, results_[thread]); },
+            resources_);
     }
 
     void check() override
@@ -125,6 +127,7 @@ class FlopsSubject : public Subject {
     }
 
     WatchedTeam team_;
+    Resources resources_;
     std::vector<RegisterFile> results_;  ///< of each thread
     std::unique_ptr<Candidate> chosen_;
 };
@@ -182,7 +185,8 @@ std::unique_ptr<Subject> FlopsBench::make(const Point& point, const Machine& mac
     if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
     const Isa& isa = parse_isa(point.text("isa"));
     const std::vector<Mix> mixes = candidates(point.text("operation"), isa, point.precision(), machine.features);
-    return std::make_unique<FlopsSubject>(isa, point.precision(), mixes, processors_for(point, processors_), history_);
+    return std::make_unique<FlopsSubject>(isa, point.precision(), mixes, processors_for(point, processors_), history_,
+                                          resources_in_cores(point, machine));
 }
 
 }  // namespace roof::cpu

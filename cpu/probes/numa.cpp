@@ -68,7 +68,7 @@ std::unique_ptr<Subject> NumaBench::make(const Point& point, const Machine& mach
     return maker_->make({parse_stream(point.text("operation")), isas_for(best_isa, machine),
                          has_feature(machine, "fma"), share(point),
                          Mapping{Pages::huge, node(point, "memory_node").number},
-                         node(point, "cpu_node").processors.spread, point.without("round").str()});
+                         node(point, "cpu_node").processors.spread, Resources::shared, point.without("round").str()});
 }
 
 }  // namespace roof::cpu

@@ -64,7 +64,8 @@ class StreamSubject : public Subject {
           team_(request.processors, stock_->history)
     {
         lay_out(request, extent.bytes);
-        walk_.emplace(team_, extent, ways(request, extent.step));
+        const bool fits_l1 = extent.bytes * static_cast<std::size_t>(stream_.arrays()) <= largest_l1;
+        walk_.emplace(team_, extent, ways(request, extent.step), fits_l1 ? request.in_cores : Resources::shared);
     }
 
     Work work() const override

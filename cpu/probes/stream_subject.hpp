@@ -33,7 +33,8 @@ struct StreamRequest {
     std::size_t share = 0;  ///< bytes of all arrays of one thread, at most
     Mapping mapping{};
     std::vector<int> processors;
-    std::string id;  ///< of the point, whatever the round
+    Resources in_cores = Resources::shared;  ///< of the threads, in their L1
+    std::string id;                          ///< of the point, whatever the round
 };
 
 /// Of each array, where one thread's arrays have `share` bytes together. Nothing if that is less than one iteration.

@@ -30,8 +30,8 @@ std::optional<Extent> whole_iterations(std::size_t bytes, std::vector<std::size_
     return Extent{bytes / step * step, step};
 }
 
-Walk::Walk(WatchedTeam& team, const Extent& extent, std::vector<Way> ways)
-    : team_(team), extent_(extent), ways_(std::move(ways))
+Walk::Walk(WatchedTeam& team, const Extent& extent, std::vector<Way> ways, Resources resources)
+    : team_(team), extent_(extent), ways_(std::move(ways)), resources_(resources)
 {
     // Brings the caches into the state that walking leaves them in.
     run_way(ways_.front(), {0, extent_.bytes}, 1);
@@ -44,7 +44,8 @@ void Walk::launch(Trace& trace)
 {
     const Stretch stretch = next_window();
     const Way& way = ways_[chosen_];
-    team_.launch(trace, [&](int thread) { way.run(thread, plan_.passes, stretch); });
+    team_.launch(
+        trace, [&](int thread) { way.run(thread, plan_.passes, stretch); }, resources_);
 }
 
 std::vector<Stretch> Walk::samples() const

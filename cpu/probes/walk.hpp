@@ -40,8 +40,8 @@ std::optional<Extent> whole_iterations(std::size_t bytes, std::vector<std::size_
 class Walk {
   public:
     /// `extent`: of each array of a thread; stretches are multiples of its step. Walks once over everything, then tries the
-    /// ways. The team must outlive the walk.
-    Walk(WatchedTeam& team, const Extent& extent, std::vector<Way> ways);
+    /// ways. The team must outlive the walk. `resources`: where each thread finds its arrays.
+    Walk(WatchedTeam& team, const Extent& extent, std::vector<Way> ways, Resources resources = Resources::shared);
 
     /// One window, in the fastest way.
     void launch(Trace& trace);
@@ -78,6 +78,7 @@ class Walk {
     WatchedTeam& team_;
     Extent extent_;
     std::vector<Way> ways_;
+    Resources resources_;
     std::size_t chosen_ = 0;
     Plan plan_;
     std::size_t window_ = 0;  ///< the next

@@ -50,6 +50,15 @@ TEST_CASE("threads can share a core only where cores have several hardware threa
     CHECK_FALSE(obstacle(machine, at));
 }
 
+TEST_CASE("threads that were put on one core share what is in it")
+{
+    Machine machine = small_machine();
+    machine.cores = 2;
+    CHECK(resources_in_cores(point({{"threads", "2"}}), machine) == Resources::their_own);
+    CHECK(resources_in_cores(point({{"threads", "3"}}), machine) == Resources::shared);
+    CHECK(resources_in_cores(point({{"threads", "2"}, {"placement", "siblings"}}), machine) == Resources::shared);
+}
+
 TEST_CASE("the point says in which order threads take the processors")
 {
     const Processors all{{0, 2, 1, 3}, {0, 1, 2, 3}};

@@ -112,6 +112,25 @@ TEST_CASE("a watched launch runs on every thread, and tells how long it took and
     CHECK(trace.clock_rate().value < 1e11);
 }
 
+TEST_CASE("a disturbed launch is tried again where no thread slows another, and all threads run each time")
+{
+    const Topology topology = read_topology();
+    const Clock still = [] { return Seconds{}; };
+    const auto runs = [&](Resources resources) {
+        // Of a core that was never seen, nothing is known: every attempt counts as disturbed.
+        WatchedTeam team(topology.processors.spread, std::make_shared<CoreHistory>());
+        Trace trace(still, 0);
+        std::atomic<int> ran = 0;
+        team.launch(
+            trace, [&](int) { ++ran; }, resources);
+        CHECK_FALSE(trace.disturbance().empty());
+        CHECK(trace.time_taken());
+        return ran / team.size();
+    };
+    CHECK(runs(Resources::shared) == 1);
+    CHECK(runs(Resources::their_own) == (topology.processors.spread.size() > 1 ? 4 : 1));
+}
+
 TEST_CASE("what a thread of a watched launch throws is thrown again")
 {
     const Topology topology = read_topology();
