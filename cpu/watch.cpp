@@ -160,7 +160,7 @@ std::vector<WatchedTeam::Witness> WatchedTeam::attempt(const std::function<void(
 
 void WatchedTeam::launch(Trace& trace, const std::function<void(int)>& work, Resources resources)
 {
-    constexpr int most_attempts = 4;
+    constexpr int most_attempts = 3;
     const bool apart = resources == Resources::their_own && size() > 1;
     const auto is_disturbed = [](const Witness& witness) { return !witness.disturbed.empty(); };
     std::vector<Witness> witnesses = attempt(work);

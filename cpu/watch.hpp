@@ -51,7 +51,7 @@ class WatchedTeam {
     /// the first beginning to the last end, the mean clock, and what disturbed them.
     ///
     /// Of many threads there is hardly a moment at which none is disturbed. Where each works with what is its own, all run again, up
-    /// to three times, as long as one was disturbed each time: each counts as it ran undisturbed, beside the others at work, and
+    /// to twice, as long as one was disturbed each time: each counts as it ran undisturbed, beside the others at work, and
     /// the time is that of the longest.
     void launch(Trace& trace, const std::function<void(int thread)>& work, Resources resources = Resources::shared);
 

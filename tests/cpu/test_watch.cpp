@@ -128,7 +128,7 @@ TEST_CASE("a disturbed launch is tried again where no thread slows another, and 
         return ran / team.size();
     };
     CHECK(runs(Resources::shared) == 1);
-    CHECK(runs(Resources::their_own) == (topology.processors.spread.size() > 1 ? 4 : 1));
+    CHECK(runs(Resources::their_own) == (topology.processors.spread.size() > 1 ? 3 : 1));
 }
 
 TEST_CASE("what a thread of a watched launch throws is thrown again")

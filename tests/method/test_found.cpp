@@ -35,24 +35,31 @@ Shape faster_at(const Shape& shape, double size, double factor)
 }  // namespace
 
 TEST_CASE(
-    "each cache is measured at two sizes of the sweep that nearly fill it, at one just above and at two that all but "
-    "fill it")
+    "a cache is measured at two sizes of the sweep that nearly fill it and one just above them; L2 also all but full")
 {
     const Sizes sizes = found_in(staircase(three_caches, 20e9));
     CHECK(holds(sizes, 24 * KiB));
     CHECK(holds(sizes, 32 * KiB));
-    CHECK(between(sizes, 32 * KiB, 48 * KiB) == 2);
-    CHECK(holds(sizes, 512 * KiB));
+    CHECK(between(sizes, 32 * KiB, 48 * KiB) == 1);
+    // In place of the smaller of the two.
+    CHECK_FALSE(holds(sizes, 512 * KiB));
     CHECK(holds(sizes, 768 * KiB));
     CHECK(between(sizes, 768 * KiB, 1 * MiB) == 2);
+    CHECK(holds(sizes, 1 * MiB));
     CHECK(holds(sizes, 16 * MiB));
     CHECK(holds(sizes, 24 * MiB));
-    CHECK(between(sizes, 24 * MiB, 32 * MiB) == 2);
-    CHECK(between(sizes, 0, 64 * MiB) == 15);
+    CHECK(between(sizes, 24 * MiB, 32 * MiB) == 1);
+    CHECK(between(sizes, 0, 64 * MiB) == 10);
     // Memory: the two largest.
     CHECK(holds(sizes, 512 * MiB));
     CHECK(holds(sizes, 768 * MiB));
-    CHECK(sizes.size() == 17);
+    CHECK(sizes.size() == 12);
+}
+
+TEST_CASE("the sizes of memory are those of the last level alone")
+{
+    const Sizes sizes = found_in(staircase(three_caches, 20e9), "memory");
+    CHECK(sizes == Sizes{512LL << 20, 768LL << 20});
 }
 
 TEST_CASE(

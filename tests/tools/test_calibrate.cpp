@@ -48,7 +48,7 @@ Lab probing_lab(const fakes::ManualClock& clock, double slowdown)
     const Axis precision = words("precision", "fp32");
     const Axis pages = words("pages", "huge");
     const Axis threads{"threads", "threads", {"1", "2"}, {}, true, 1, 2};
-    Axis working_set{"working_set", "bytes", {}, {}, true, 1024, 1LL << 40, {"levels", "edges", "fastest"}};
+    Axis working_set{"working_set", "bytes", {}, {}, true, 1024, 1LL << 40, {"levels", "edges", "fastest", "memory"}};
     for (long long size = 8192; size <= 1 << 28; size *= 2) working_set.usual.push_back(std::to_string(size));
     const auto slower = [slowdown](const auto& script) {
         return [=](const Point& point) {

@@ -120,13 +120,21 @@ std::optional<long long> faster_elsewhere(const Swept& rates, const MeasuredLeve
     return fastest;
 }
 
+/// Whether every thread's share of the level fits in a huge page, which a probe may choose, and not in L1, where pages do not matter.
+bool may_choose_pages(const MeasuredLevel& level)
+{
+    constexpr double huge_page = 2 << 20;
+    return level.name != "L1" && level.beyond.value > 0 && level.to.value <= huge_page * level.threads;
+}
+
 /// The last size of the sweep to which loads from a cache keep their pace, and one just inside it: what moves several arrays may
-/// find its own pace only in a cache that is all but full, as the triad does in the L2 of a Zen 5.
+/// find its own pace only in a cache that is all but full, as the triad does in the L2 of a Zen 5. None where that is beyond reach
+/// or of no use.
 std::vector<long long> all_but_full(const Swept& rates, const MeasuredLevel& level, const std::vector<long long>& full)
 {
     constexpr double kept = 0.97;
     constexpr double inside = 7.0 / 8;
-    if (level.beyond.value == 0) return {};
+    if (!may_choose_pages(level)) return {};
     const double pace = kept * best_of_pairs(full, rates);
     for (auto last = rates.upper_bound(std::llround(level.to.value)); last != rates.begin();) {
         if (--last == rates.begin() || static_cast<double>(std::prev(last)->first) < level.from.value) break;
@@ -135,6 +143,19 @@ std::vector<long long> all_but_full(const Swept& rates, const MeasuredLevel& lev
         return {part_of_the_way(before, static_cast<double>(last->first), inside, level.threads), last->first};
     }
     return {};
+}
+
+/// The sizes that the level is measured at; each next to another that tells whether it is luck. One may come twice.
+std::vector<long long> sizes_of(const Swept& rates, const MeasuredLevel& level)
+{
+    const std::vector<long long> full = nearly_full(rates, level);
+    if (full.empty()) return {};
+    std::vector<long long> sizes = all_but_full(rates, level, full);
+    if (sizes.empty()) sizes = full;
+    const auto add = [&](const std::vector<long long>& more) { sizes.insert(sizes.end(), more.begin(), more.end()); };
+    add(with_neighbour(rates, full.back(), level));
+    if (const auto fastest = faster_elsewhere(rates, level, full)) add(with_neighbour(rates, *fastest, level));
+    return sizes;
 }
 
 bool is_found_word(const Axis& axis, const std::string& value)
@@ -157,14 +178,9 @@ FoundSizes find_sizes(std::span<const Measurement> rows, const Machine& machine)
         };
         const Swept rates = swept_sizes(points, level);
         const std::vector<long long> pair = fastest_pair(ceilings, level, rates);
-        const std::vector<long long> full = nearly_full(rates, level);
-        add("levels", full.empty() ? pair : full);
-        if (!full.empty()) {
-            add("levels", with_neighbour(rates, full.back(), level));
-            if (const auto fastest = faster_elsewhere(rates, level, full))
-                add("levels", with_neighbour(rates, *fastest, level));
-            add("levels", all_but_full(rates, level, full));
-        }
+        const std::vector<long long> held = sizes_of(rates, level);
+        add("levels", held.empty() ? pair : held);
+        if (level.beyond.value == 0) add("memory", held.empty() ? pair : held);
         if (!pair.empty()) add("fastest", {pair.front()});
         add("edges", across_the_edge(level));
     }
