@@ -50,16 +50,15 @@ TEST_CASE(
     CHECK(holds(sizes, 24 * MiB));
     CHECK(between(sizes, 24 * MiB, 32 * MiB) == 1);
     CHECK(between(sizes, 0, 64 * MiB) == 10);
-    // Memory: the two largest.
-    CHECK(holds(sizes, 512 * MiB));
+    // Memory: the largest.
     CHECK(holds(sizes, 768 * MiB));
-    CHECK(sizes.size() == 12);
+    CHECK(sizes.size() == 11);
 }
 
-TEST_CASE("the sizes of memory are those of the last level alone")
+TEST_CASE("the size of memory is that of the last level alone")
 {
     const Sizes sizes = found_in(staircase(three_caches, 20e9), "memory");
-    CHECK(sizes == Sizes{512LL << 20, 768LL << 20});
+    CHECK(sizes == Sizes{768LL << 20});
 }
 
 TEST_CASE(

@@ -46,14 +46,15 @@ std::vector<long long> fastest_pair(const Ceilings& ceilings, const MeasuredLeve
     return {};
 }
 
-/// Neighbouring sizes of the sweep that nearly fill the level, ascending: there prefetchers have had time to start, and little of
+/// Neighbouring sizes of the sweep that nearly fill the level, ascending, and of memory the largest alone, for its rate is one and what it
+/// takes is many visits: there prefetchers have had time to start, and little of
 /// the set is left in the level before. They follow from where the level ends alone, so that calibrations in a row choose alike:
 /// the size at which loads were fastest would differ between them.
 std::vector<long long> nearly_full(const Swept& sizes, const MeasuredLevel& level)
 {
     constexpr double nearly = 0.8;
-    constexpr std::size_t wanted = 2;
     const bool is_memory = level.beyond.value == 0;
+    const std::size_t wanted = is_memory ? 1 : 2;
     const double most = is_memory ? level.to.value : nearly * level.to.value;
     std::vector<long long> held;
     for (auto size = sizes.upper_bound(std::llround(most)); size != sizes.begin() && held.size() < wanted;) {

@@ -1,7 +1,7 @@
 // Sizes that a sweep has shown, for the plans that ask for them by a word: `levels`, neighbouring working sets that nearly fill
-// each level of memory, two that all but fill it where pages can be chosen, and where loads are fastest elsewhere in it, that size and one
-// just above it; `memory`, those of the last level alone; `fastest`, a size at which the level's loads are fastest; `edges`, working sets
-// between one level and the next.
+// each cache, two that all but fill it where pages can be chosen, and where loads are fastest elsewhere in it, that size and one just
+// above it, and the largest in memory; `memory`, that alone; `fastest`, a size at which the level's loads are fastest; `edges`,
+// working sets between one level and the next.
 #pragma once
 
 #include "ert/method/lab/measurement.hpp"
