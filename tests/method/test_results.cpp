@@ -215,6 +215,14 @@ TEST_CASE("the same command continues an unfinished folder and makes a new one a
     const std::filesystem::path second = choose_folder(root.path(), fake_machine(), plan_text, agenda);
     REQUIRE(second != first);
     REQUIRE_FALSE(std::filesystem::exists(second));
+
+    // One that was given up before a complete run is left alone.
+    const std::filesystem::path given_up = root / "fake-2cpu" / "2000-01-01T000000Z-test";
+    {
+        RunDirectory run(given_up, plan_text, fake_machine());
+        run.append(rows[0]);
+    }
+    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text, agenda) != given_up);
 }
 
 TEST_CASE("the newest calibration of the same machine is found beside a run")

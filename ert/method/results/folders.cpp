@@ -56,7 +56,9 @@ fs::path choose_folder(const fs::path& root, const Machine& machine, const std::
     const fs::path home = root / machine.name;
     for (const fs::path& folder : newest_first(home)) {
         if (!folder.filename().string().ends_with("-" + revision) || !fs::exists(folder / "plan.yaml")) continue;
-        if (read_file(folder / "plan.yaml") == plan_text && !is_complete(folder, agenda)) return folder;
+        if (read_file(folder / "plan.yaml") != plan_text) continue;
+        if (!is_complete(folder, agenda)) return folder;
+        break;  // what is older than a complete run was given up; to read every run there ever was would take longer with each
     }
     const std::string stamp = fmt::format("{:%Y-%m-%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
     fs::path folder = home / (stamp + "-" + revision);

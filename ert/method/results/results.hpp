@@ -49,7 +49,7 @@ struct Results {
 /// Throws InputError naming the file (and line) that is missing or damaged; an incomplete last line is no damage.
 Results read_results(const std::filesystem::path& folder);
 
-/// `root/<machine>/<date>-<revision>`, new; or the newest folder there of the same plan text and revision whose rows leave
+/// `root/<machine>/<date>-<revision>`, new; or the newest folder there of the same plan text and revision, if its rows leave
 /// something on the agenda: the same command continues where it stopped.
 std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,
                                     const std::string& plan_text, const Agenda& agenda);
