@@ -172,16 +172,16 @@ void WatchedTeam::launch(Trace& trace, const std::function<void(int)>& work, Res
 
     Seconds begin = witnesses.front().begin;
     Seconds end = witnesses.front().end;
-    Seconds longest;
+    double rates = 0;  // launches per second, of each thread for itself
     double clocks = 0;
     for (const Witness& witness : witnesses) {
         begin = std::min(begin, witness.begin);
         end = std::max(end, witness.end);
-        longest = std::max(longest, witness.end - witness.begin);
+        rates += 1 / (witness.end - witness.begin).value;
         clocks += 0.5 * (witness.before.clock.value + witness.after.clock.value);
         if (is_disturbed(witness)) trace.disturbed(witness.disturbed);
     }
-    trace.took(apart ? longest : end - begin);
+    trace.took(apart ? Seconds{size() / rates} : end - begin);
     trace.ran_at(Hertz{clocks / static_cast<double>(witnesses.size())});
 }
 

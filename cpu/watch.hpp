@@ -52,7 +52,7 @@ class WatchedTeam {
     ///
     /// Of many threads there is hardly a moment at which none is disturbed. Where each works with what is its own, all run again, up
     /// to twice, as long as one was disturbed each time: each counts as it ran undisturbed, beside the others at work, and
-    /// the time is that of the longest.
+    /// the time is that of their mean rate.
     void launch(Trace& trace, const std::function<void(int thread)>& work, Resources resources = Resources::shared);
 
   private:
