@@ -37,12 +37,6 @@ Ceiling ceiling_of(const std::string& device, Precision precision, FlopRate peak
     return ceiling;
 }
 
-const Device* device_named(const Machine& machine, const std::string& name)
-{
-    const auto found = std::ranges::find(machine.devices, name, &Device::name);
-    return found == machine.devices.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 const Link& Target::link(const std::string& link_name) const
@@ -86,7 +80,7 @@ std::vector<Target> targets_of(const Results& calibration, const std::string& na
     for (const std::string& device : devices_of(ceilings)) {
         const Roofs roofs = roofs_of(ceilings, device);
         if (roofs.levels.empty() || roofs.compute.empty()) continue;
-        const Device* const found = device_named(calibration.machine, device);
+        const Device* const found = calibration.machine.find_device(device);
         targets.push_back({.name = name,
                            .title = found != nullptr ? found->model : device,
                            .known = Known::measured,

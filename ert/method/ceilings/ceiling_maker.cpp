@@ -14,12 +14,6 @@ namespace roof {
 
 namespace {
 
-/// The watch over a core sees who shares it, not whose lines lie in a cache beyond the first.
-bool sees_neighbours(const std::string& level)
-{
-    return level != "core" && level != "L1";
-}
-
 /// Empty for a size between two levels.
 std::string level_at(const Measurement& row, const std::vector<MeasuredLevel>& levels)
 {
@@ -95,7 +89,8 @@ CeilingMaker::CeilingMaker(std::span<const Measurement> rows, const std::vector<
     for (const Sustained& point : points) {
         if (point.visits == 0) continue;  // a size may then still be a word
         const std::string level = level_at(point.best, levels);
-        if (!sees_neighbours(level)) continue;
+        // The watch over a core sees who shares it, not whose lines lie in a cache beyond the first.
+        if (is_of_one_core(level)) continue;
         const std::string group = group_of(point.best, level);
         rates_.add(group, point.rate.median.value, point.rates_of_visits);
         rates_per_clock_.add(group, point.per_clock.median.value, point.per_clock_of_visits);

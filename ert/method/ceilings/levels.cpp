@@ -19,12 +19,10 @@ constexpr std::array<Named<Sharing>, 3> sharings{{
 /// What the machine reports of the level; null if nothing.
 const MemoryLevel* reported_level(const Machine& machine, const MeasuredLevel& level)
 {
-    for (const Device& device : machine.devices) {
-        if (device.name != level.device) continue;
-        const auto found = std::ranges::find(device.levels, level.name, &MemoryLevel::name);
-        return found == device.levels.end() ? nullptr : &*found;
-    }
-    return nullptr;
+    const Device* const device = machine.find_device(level.device);
+    if (device == nullptr) return nullptr;
+    const auto found = std::ranges::find(device->levels, level.name, &MemoryLevel::name);
+    return found == device->levels.end() ? nullptr : &*found;
 }
 
 int cores_at(const MemoryLevel& reported, const Machine& machine)

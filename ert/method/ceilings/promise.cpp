@@ -1,5 +1,7 @@
 #include "ert/method/ceilings/promise.hpp"
 
+#include "ert/method/ceilings/verdict.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -13,13 +15,6 @@ bool stands_beside(const Promise& promise, const Ceiling& ceiling)
            (promise.precision.empty() || promise.precision == ceiling.precision);
 }
 
-const Device* device_of(const Ceiling& ceiling, const Machine& machine)
-{
-    const auto found =
-        std::ranges::find_if(machine.devices, [&](const Device& device) { return device.name == ceiling.device; });
-    return found == machine.devices.end() ? nullptr : &*found;
-}
-
 /// A GPU's rates are those of all its multiprocessors; 0 for other devices.
 int multiprocessors(const Device* device)
 {
@@ -31,7 +26,7 @@ int multiprocessors(const Device* device)
 /// Threads take one core after the other, unless they were packed onto the hardware threads of each.
 int cores_under(const Ceiling& ceiling, const Machine& machine)
 {
-    if (const int count = multiprocessors(device_of(ceiling, machine)); count > 0) return count;
+    if (const int count = multiprocessors(machine.find_device(ceiling.device)); count > 0) return count;
     const int per_core = std::max(1, machine.smt);
     if (ceiling.condition.find("siblings") != std::string::npos) return (ceiling.threads + per_core - 1) / per_core;
     return std::clamp(ceiling.threads, 1, std::max(1, machine.cores));
@@ -41,7 +36,7 @@ int cores_under(const Ceiling& ceiling, const Machine& machine)
 
 const Promise* promise_of(const Ceiling& ceiling, const Machine& machine)
 {
-    const Device* const device = device_of(ceiling, machine);
+    const Device* const device = machine.find_device(ceiling.device);
     if (device == nullptr) return nullptr;
     for (const Promise& promise : device->promised)
         if (stands_beside(promise, ceiling)) return &promise;
@@ -65,17 +60,15 @@ bool falls_short(const Ceiling& ceiling, const Machine& machine)
 {
     constexpr double of_core = 0.99;
     constexpr double of_shared = 0.975;
-    const Device* const device = device_of(ceiling, machine);
+    const Device* const device = machine.find_device(ceiling.device);
     if (device == nullptr || device->kind != "cpu") return false;
-    const bool has_core_to_itself = ceiling.level == "core" || ceiling.level == "L1";
     const std::optional<double> share = share_of_promise(ceiling, machine);
-    return share && *share < (has_core_to_itself ? of_core : of_shared);
+    return share && *share < (is_of_one_core(ceiling.level) ? of_core : of_shared);
 }
 
 void reach_up_to_promise(Ceiling& ceiling, const Machine& machine)
 {
-    if (ceiling.level != "core" && ceiling.level != "L1") return;
-    if (!falls_short(ceiling, machine)) return;
+    if (!is_of_one_core(ceiling.level) || !falls_short(ceiling, machine)) return;
     const double promised = ceiling.rate.median.value / *share_of_promise(ceiling, machine);
     ceiling.rate.high.value = std::max(ceiling.rate.high.value, promised);
     if (ceiling.steadiness < Steadiness::bimodal) ceiling.steadiness = Steadiness::short_of_spec;

@@ -24,6 +24,11 @@ bool goes_with_clock(const std::string& level)
     return level == "core" || (level.size() == 2 && level[0] == 'L');
 }
 
+bool is_of_one_core(const std::string& level)
+{
+    return level == "core" || level == "L1";
+}
+
 Steadiness steadiness_of(const Ceiling& ceiling)
 {
     if (ceiling.rate.relative_half_width() <= tolerance_of(ceiling.level))

@@ -13,6 +13,9 @@ double tolerance_of(const std::string& level);
 /// Whether the level goes with the core's clock: the core itself, or a cache. Memory and links do not.
 bool goes_with_clock(const std::string& level);
 
+/// What a core has to itself: its arithmetic and its L1.
+bool is_of_one_core(const std::string& level);
+
 /// Of a ceiling whose rate, interval, modes and rate per clock are final.
 Steadiness steadiness_of(const Ceiling& ceiling);
 

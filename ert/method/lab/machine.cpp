@@ -3,6 +3,8 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
+#include <algorithm>
+
 #include <yaml-cpp/yaml.h>
 
 namespace roof {
@@ -135,12 +137,16 @@ void walk(auto& io, Is<Machine> auto& machine)
 
 const Device& Machine::device(const std::string& wanted) const
 {
+    if (const Device* const found = find_device(wanted)) return *found;
     std::vector<std::string> legal;
-    for (const Device& candidate : devices) {
-        if (candidate.name == wanted) return candidate;
-        legal.push_back(candidate.name);
-    }
+    for (const Device& candidate : devices) legal.push_back(candidate.name);
     throw InputError(unknown_word("device", wanted, legal));
+}
+
+const Device* Machine::find_device(const std::string& wanted) const
+{
+    const auto found = std::ranges::find(devices, wanted, &Device::name);
+    return found == devices.end() ? nullptr : &*found;
 }
 
 YAML::Node to_yaml(const Machine& machine)

@@ -79,6 +79,8 @@ struct Machine {
 
     /// Throws InputError naming the devices there are.
     const Device& device(const std::string& name) const;
+    /// Null where there is none of that name.
+    const Device* find_device(const std::string& name) const;
 };
 
 YAML::Node to_yaml(const Machine& machine);

@@ -171,9 +171,8 @@ Item item_of(const PlanEntry& entry, const Lab& lab)
     if (bench == nullptr) check_bench(entry, lab);
     if (entry.profile) lab.profiler(kind);  // now, so that the machine's description tells of it
     const std::vector<std::string> devices = devices_in(entry.device);
-    const bool has_device = std::ranges::all_of(devices, [&](const std::string& name) {
-        return std::ranges::find(lab.machine().devices, name, &Device::name) != lab.machine().devices.end();
-    });
+    const bool has_device = std::ranges::all_of(
+        devices, [&](const std::string& name) { return lab.machine().find_device(name) != nullptr; });
     Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}, entry.where, entry.profile};
     if (bench == nullptr) {
         item.missing = why_missing(lab, "this build cannot run bench '" + entry.bench + "' on a " + kind,
