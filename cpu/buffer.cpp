@@ -2,7 +2,7 @@
 #include "cpu/buffer.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/method/lab/available_memory.hpp"
+#include "ert/method/bench/available_memory.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // What this machine offers for measuring and computing, each with the reason and, where something can be done, the remedy.
 #pragma once
 
-#include "ert/method/lab/machine.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // How often to repeat a piece of work that is too short to time.
 #pragma once
 
-#include "ert/method/lab/clock.hpp"
+#include "ert/method/bench/clock.hpp"
 
 #include <cstddef>
 #include <functional>

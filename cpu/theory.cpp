@@ -168,9 +168,9 @@ bool has(const std::vector<std::string>& words, std::string_view word)
 }
 
 /// Collects those promises that claim something.
-class Promises {
+class SpecRates {
   public:
-    explicit Promises(const Figures& figures) : figures_(figures) {}
+    explicit SpecRates(const Figures& figures) : figures_(figures) {}
 
     void bandwidth(std::string_view level, std::string_view operation, double bytes)
     {
@@ -180,20 +180,20 @@ class Promises {
     {
         add({"compute", "core", std::string(operation), std::string(isa), std::string(precision), flops, {}});
     }
-    std::vector<Promise> take() { return std::move(all_); }
+    std::vector<SpecRate> take() { return std::move(all_); }
 
   private:
-    void add(Promise promise)
+    void add(SpecRate spec)
     {
-        promise.source = figures_.source;
-        if (promise.per_clock > 0) all_.push_back(std::move(promise));
+        spec.source = figures_.source;
+        if (spec.per_clock > 0) all_.push_back(std::move(spec));
     }
 
     const Figures& figures_;
-    std::vector<Promise> all_;
+    std::vector<SpecRate> all_;
 };
 
-void promise_bandwidth(const Figures& core, Promises& promises)
+void spec_bandwidth(const Figures& core, SpecRates& rates)
 {
     for (const Traffic& traffic : traffic_table) {
         const double bytes = traffic.loads + traffic.stores;
@@ -202,8 +202,8 @@ void promise_bandwidth(const Figures& core, Promises& promises)
                                               bytes / core.access_bytes})
                                   : 0;
         const double lines = std::max(traffic.lines_in, traffic.lines_out);
-        promises.bandwidth("L1", traffic.operation, clocks > 0 ? bytes / clocks : 0);
-        promises.bandwidth("L2", traffic.operation, bytes / lines * core.fill_bytes);
+        rates.bandwidth("L1", traffic.operation, clocks > 0 ? bytes / clocks : 0);
+        rates.bandwidth("L2", traffic.operation, bytes / lines * core.fill_bytes);
     }
 }
 
@@ -219,7 +219,7 @@ const Pipes& pipes_of(const Figures& core, int bits)
 }
 
 /// Mixes may have any ratio of their kinds, so what is promised of them is the most that any ratio gives.
-void promise_mixes(const Figures& core, const Isa& isa, Precision precision, Promises& promises)
+void spec_mixes(const Figures& core, const Isa& isa, Precision precision, SpecRates& rates)
 {
     const int element = traits(precision).storage_bytes;
     const int bits = isa.operand_bytes(element) * bits_per_byte;
@@ -234,33 +234,33 @@ void promise_mixes(const Figures& core, const Isa& isa, Precision precision, Pro
                                                                     {"fma+add", best},
                                                                     {"best", best}}};
     for (const auto& [operation, per_lane] : flops)
-        promises.compute(operation, isa.name, traits(precision).name, per_lane * lanes);
+        rates.compute(operation, isa.name, traits(precision).name, per_lane * lanes);
 }
 
 /// A dot product multiplies and adds as many pairs as fit into a register.
-void promise_dots(const Figures& core, const Isa& isa, const Machine& machine, Promises& promises)
+void spec_dots(const Figures& core, const Isa& isa, const Machine& machine, SpecRates& rates)
 {
     const double registers = isa.register_bytes / slots(core, isa.register_bytes * bits_per_byte);
     const bool is_wide = isa.encoding == Encoding::evex;
     if (is_wide && has(machine.features, "avx512_bf16"))
-        promises.compute("dot", isa.name, "bf16", 2 * core.bf16_dots * registers / 2);
+        rates.compute("dot", isa.name, "bf16", 2 * core.bf16_dots * registers / 2);
     if (has(machine.features, is_wide ? "avx512_vnni" : "avx_vnni"))
-        promises.compute("dot", isa.name, "int8", 2 * core.int8_dots * registers);
+        rates.compute("dot", isa.name, "int8", 2 * core.int8_dots * registers);
 }
 
-void promise_compute(const Figures& core, const Machine& machine, Promises& promises)
+void spec_compute(const Figures& core, const Machine& machine, SpecRates& rates)
 {
     for (const Isa& isa : isa_table) {
         if (!has(machine.isa, isa.name) || isa.register_bytes * bits_per_byte > 512) continue;
-        promise_mixes(core, isa, Precision::fp64, promises);
-        promise_mixes(core, isa, Precision::fp32, promises);
+        spec_mixes(core, isa, Precision::fp64, rates);
+        spec_mixes(core, isa, Precision::fp32, rates);
         const bool is_vex = isa.encoding == Encoding::vex || isa.encoding == Encoding::evex;
         if (isa.encoding == Encoding::evex && has(machine.features, "avx512_fp16"))
-            promise_mixes(core, isa, Precision::fp16, promises);
-        if (is_vex) promise_dots(core, isa, machine, promises);
+            spec_mixes(core, isa, Precision::fp16, rates);
+        if (is_vex) spec_dots(core, isa, machine, rates);
     }
-    if (has(machine.features, "amx_bf16")) promises.compute("tile", "amx", "bf16", core.bf16_tile);
-    if (has(machine.features, "amx_int8")) promises.compute("tile", "amx", "int8", core.int8_tile);
+    if (has(machine.features, "amx_bf16")) rates.compute("tile", "amx", "bf16", core.bf16_tile);
+    if (has(machine.features, "amx_int8")) rates.compute("tile", "amx", "int8", core.int8_tile);
 }
 
 }  // namespace
@@ -274,14 +274,14 @@ const Figures* figures_of(const Machine& machine)
     return found == rows.end() ? nullptr : found->figures;
 }
 
-std::vector<Promise> promises_of(const Machine& machine)
+std::vector<SpecRate> spec_rates_of(const Machine& machine)
 {
     const Figures* const core = figures_of(machine);
     if (core == nullptr) return {};
-    Promises promises(*core);
-    promise_bandwidth(*core, promises);
-    promise_compute(*core, machine, promises);
-    return promises.take();
+    SpecRates rates(*core);
+    spec_bandwidth(*core, rates);
+    spec_compute(*core, machine, rates);
+    return rates.take();
 }
 
 }  // namespace roof::cpu

@@ -2,7 +2,7 @@
 // measured, and no measurement uses it: it stands beside the ceilings, and a ceiling above it is a mistake.
 #pragma once
 
-#include "ert/method/lab/machine.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <string_view>
 #include <vector>
@@ -38,6 +38,6 @@ const Figures* figures_of(const Machine& machine);
 
 /// What the figures promise for each ceiling that can be measured on this machine, by the names the probes use; none for a
 /// processor without a row. Needs `vendor`, `family`, `model`, `isa` and `features`.
-std::vector<Promise> promises_of(const Machine& machine);
+std::vector<SpecRate> spec_rates_of(const Machine& machine);
 
 }  // namespace roof::cpu

@@ -2,11 +2,11 @@
 #include "cpu/topology.hpp"
 
 #include "cpu/capabilities.hpp"
-#include "cpu/doubts.hpp"
+#include "cpu/inconsistencies.hpp"
 #include "cpu/isa.hpp"
 #include "cpu/system.hpp"
 #include "cpu/theory.hpp"
-#include "ert/method/lab/available_memory.hpp"
+#include "ert/method/bench/available_memory.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -112,9 +112,9 @@ Topology read_topology()
     machine.name = slug(machine.cpu_model) + "-family" + std::to_string(machine.family) + "-" +
                    std::to_string(machine.threads) + "cpu";
     machine.devices = {cpu_device(machine, layout)};
-    machine.devices.front().promised = promises_of(machine);
+    machine.devices.front().spec_rates = spec_rates_of(machine);
     machine.capabilities = capabilities_of(machine);
-    machine.doubts = doubts_about(
+    machine.inconsistencies = find_inconsistencies(
         {machine.hypervisor, layout.caches, cpuid_caches(), layout.machine_threads, layout.threads, quota});
     machine.versions["kernel"] = kernel_release();
     machine.versions["compiler"] = ROOF_COMPILER;

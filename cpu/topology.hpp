@@ -1,8 +1,8 @@
-// The machine as it reports itself: cores, caches, instruction sets, and the doubts about those reports. No number here is
+// The machine as it reports itself: cores, caches, instruction sets, and the inconsistencies about those reports. No number here is
 // measured; where two reports disagree, both are kept.
 #pragma once
 
-#include "ert/method/lab/machine.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <vector>
 

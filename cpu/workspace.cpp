@@ -91,14 +91,14 @@ void Workspace::reserve(const Mapping& mapping, int threads, std::size_t bytes)
     }
 }
 
-std::size_t Workspace::place(const Mapping& mapping, int threads, std::size_t bytes, int visit) const
+std::size_t Workspace::place(const Mapping& mapping, int threads, std::size_t bytes, int round) const
 {
     const std::vector<Slice>& slices = slices_.at(mapping);
     std::size_t least = slices.front().size();
     for (int thread = 1; thread < threads; ++thread) least = std::min(least, slices[thread].size());
     const std::size_t taken = in_huge_pages(bytes);
     const std::size_t places = (least - taken) / Buffer::huge_page + 1;
-    return taken / Buffer::huge_page * static_cast<std::size_t>(visit) % places * Buffer::huge_page;
+    return taken / Buffer::huge_page * static_cast<std::size_t>(round) % places * Buffer::huge_page;
 }
 
 }  // namespace roof::cpu

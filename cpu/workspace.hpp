@@ -66,9 +66,9 @@ class Workspace {
     /// After reserve().
     Slice& slice(const Mapping& mapping, int thread) { return slices_.at(mapping)[thread]; }
 
-    /// Where in their slices the `bytes` of a subject lie at its `visit`-th visit, from 0: in other pages each time, as far
+    /// Where in their slices the `bytes` of a subject lie at its `round`-th round, from 0: in other pages each time, as far
     /// as the slices are large enough. Which physical pages memory lies in decides how well it fits the caches.
-    std::size_t place(const Mapping& mapping, int threads, std::size_t bytes, int visit) const;
+    std::size_t place(const Mapping& mapping, int threads, std::size_t bytes, int round) const;
 
   private:
     double missing(const Mapping& mapping, int threads, std::size_t bytes) const;

@@ -3,7 +3,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/lab/work.hpp"
+#include "ert/method/bench/work.hpp"
 
 #include <fmt/format.h>
 #include <array>

@@ -86,7 +86,7 @@ void add_levels(MachineEstimate& estimate, const Placement& step)
     }
 }
 
-/// How much of each roof is usual on the target, strangers on a shared machine taking their part.
+/// How much of each roof is usual on the target, other tenants on a shared machine taking their part.
 class UsualShares {
   public:
     UsualShares(const Target& target, Precision precision)

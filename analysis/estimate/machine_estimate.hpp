@@ -5,7 +5,7 @@
 //   all at once      the same maximum taken once over the network's sums, as if all layers ran side by side
 //   without overlap  the sum over layers and passes of FLOPs / peak + bytes / bandwidth: what a program needs that moves first and
 //                    computes then, at the rates that are usual on the target rather than those of its quiet moments: on a shared
-//                    machine a step cannot choose its own. No bound, but the better foretelling: real kernels overlap the two in part.
+//                    machine a step cannot choose its own. No bound, but the better prediction: real kernels overlap the two in part.
 #pragma once
 
 #include "analysis/estimate/footprint.hpp"

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "analysis/estimate/machine_sheet.hpp"
+#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/work.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
-#include "ert/method/lab/machine.hpp"
-#include "ert/method/lab/work.hpp"
 #include "ert/method/results/results.hpp"
 
 #include <string>

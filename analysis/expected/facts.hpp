@@ -7,7 +7,7 @@
 
 #include "analysis/estimate/machine_estimate.hpp"
 #include "analysis/expected/hypothesis.hpp"
-#include "ert/method/lab/measurement.hpp"
+#include "ert/method/bench/measurement.hpp"
 
 #include <span>
 #include <vector>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "analysis/estimate/machine_estimate.hpp"
-#include "ert/method/lab/measurement.hpp"
-#include "ert/method/lab/point.hpp"
+#include "ert/method/bench/measurement.hpp"
+#include "ert/method/bench/point.hpp"
 
 #include <array>
 #include <optional>
@@ -19,7 +19,7 @@ namespace roof::analysis {
 constexpr std::string_view predictions_file = "predictions.csv";
 
 struct Prediction {
-    std::string row;    ///< Measurement::id() of the row it foretells
+    std::string row;    ///< Measurement::id() of the row it predicts
     Seconds least;      ///< layer by layer: no step can be faster
     Seconds predicted;  ///< without overlap
     Bytes memory;

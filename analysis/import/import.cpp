@@ -3,7 +3,7 @@
 #include "analysis/import/formats.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "ert/method/results/results.hpp"
 #include "ert/recording/record_files.hpp"
 

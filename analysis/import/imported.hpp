@@ -1,8 +1,8 @@
 // What another tool's file holds, in our records and units: a row of results for each program or region it measured.
 #pragma once
 
-#include "ert/method/lab/machine.hpp"
-#include "ert/method/lab/measurement.hpp"
+#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "ert/recording/records.hpp"
 
 #include <string>

@@ -20,14 +20,14 @@ struct Extent {
     }
 };
 
-template <class Visit>
-void for_each_list(ImportedRow& row, const Visit& visit)
+template <class Round>
+void for_each_list(ImportedRow& row, const Round& round)
 {
-    visit(row.kernels);
-    visit(row.calls);
-    visit(row.copies);
-    visit(row.waits);
-    visit(row.ranges);
+    round(row.kernels);
+    round(row.calls);
+    round(row.copies);
+    round(row.waits);
+    round(row.ranges);
 }
 
 }  // namespace

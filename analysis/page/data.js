@@ -24,7 +24,7 @@ function point(study, index, columns, i, row) {
     executed: columns.executed[i] || flops, scope: study.scopes[columns.scope[i]], name: study.names[columns.name[i]],
     kind: study.kinds[columns.kind[i]], phase: study.phases[columns.phase[i]], bound: study.bounds[columns.bound[i]],
     known: study.known, note: study.notes[columns.note[i]],
-    claims: columns.claims[i].map(([roof, share]) => ({ roof: study.claimed[roof], share })),
+    claims: columns.bottlenecks[i].map(([roof, share]) => ({ roof: study.claimed[roof], share })),
     fraction: attainable > 0 ? attainable / seconds.median : 0, headroom: Math.max(0, attainable > 0 ? seconds.median - attainable : 0),
   };
 }

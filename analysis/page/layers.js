@@ -1,6 +1,6 @@
 // The table of layers: sorted by any column, searched by text, saved as CSV. A row lights up its point in every chart.
 import { element } from "./controls.js";
-import { claimText, duration, percent, plain, si } from "./words.js";
+import { bottleneckText, duration, percent, plain, si } from "./words.js";
 
 const most = 200;
 
@@ -12,7 +12,7 @@ const columns = [
   { name: "of step", number: true, value: (p) => p.seconds.median / p.row.seconds.median, text: (p) => percent(p.seconds.median / p.row.seconds.median) },
   { name: "rate", number: true, value: (p) => p.flops / p.seconds.median, text: (p) => (p.flops > 0 ? si(p.flops / p.seconds.median, "FLOP/s") : "no FLOPs") },
   { name: "FLOP/B", number: true, value: (p) => p.levels.at(-1)?.intensityHigh ?? 0, text: (p) => plain(p.levels.at(-1)?.intensityHigh ?? 0, 2) },
-  { name: "roof", value: (p) => claimText(p), text: (p) => claimText(p) },
+  { name: "roof", value: (p) => bottleneckText(p), text: (p) => bottleneckText(p) },
   { name: "reached", number: true, value: (p) => p.fraction, text: (p) => (p.attainable > 0 ? percent(p.fraction) : "-") },
   { name: "headroom", number: true, value: (p) => p.headroom, text: (p) => (p.attainable > 0 ? duration(p.headroom) : "-") },
 ];
@@ -26,7 +26,7 @@ export function csvOf(points) {
   const lines = [["layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "flops", "compulsory_bytes", "roof", "attainable_s", "headroom_s"]];
   for (const p of points)
     lines.push([harmless(p.name), harmless(p.kind), p.phase, p.seconds.median, p.seconds.low, p.seconds.high, p.flops, p.compulsory,
-      harmless(claimText(p)), p.attainable, p.headroom]);
+      harmless(bottleneckText(p)), p.attainable, p.headroom]);
   return lines.map((line) => line.map((cell) => quoted(String(cell))).join(",")).join("\r\n") + "\r\n";
 }
 

@@ -1,8 +1,8 @@
 #include "analysis/page/page_data.hpp"
 
 #include "analysis/drawing/frame.hpp"
-#include "analysis/roofline/promises.hpp"
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/roofline/spec_check.hpp"
 #include "analysis/text/json_values.hpp"
 #include "analysis/text/rows.hpp"
 
@@ -44,8 +44,8 @@ json roof_json(const Ceiling& roof, const Machine& machine)
     object["operation"] = json_text(roof.operation);
     object["isa"] = json_text(roof.isa);
     object["n"] = roof.rate.n;
-    const std::optional<double> share = share_of_promise(roof, machine);
-    object["promised"] = share && *share > 0 ? json_number(roof.rate.median.value / *share) : json(nullptr);
+    const std::optional<double> share = share_of_spec(roof, machine);
+    object["spec"] = share && *share > 0 ? json_number(roof.rate.median.value / *share) : json(nullptr);
     return object;
 }
 
@@ -125,7 +125,7 @@ class Points {
         column("compulsory", json_number(p.levels.empty() ? 0 : p.levels.front().low.value));
         column("high", bytes_of(p));
         column("attainable", json_number(p.attainable.value));
-        column("claims", claims_of(p));
+        column("claims", bottlenecks_of(p));
     }
 
     void write(json& study) const
@@ -151,10 +151,10 @@ class Points {
         return list;
     }
 
-    json claims_of(const Placement& p)
+    json bottlenecks_of(const Placement& p)
     {
         json list = json::array();
-        for (const Claim& claim : p.claims) list.push_back({claimed_(claim.roof), claim.share});
+        for (const Bottleneck& claim : p.bottlenecks) list.push_back({claimed_(claim.roof), claim.share});
         return list;
     }
 

@@ -17,7 +17,7 @@ namespace roof::analysis {
 ///   "rows": [{"id", "model", "batch", "precision", "device", "data", "threads", "seconds", "images", "memory", "roofs"}],
 ///   "scopes", "phases", "bounds", "names", "kinds", "notes", "claimed": words that the points' columns index,
 ///   "points": {"row", "scope", "name", …: a column each}}]}
-/// A roof: {"name" or "precision", "operation", "isa", "n", "median", "low", "high", "promised" or null}.
+/// A roof: {"name" or "precision", "operation", "isa", "n", "median", "low", "high", "spec_rates" or null}.
 nlohmann::json page_json(std::span<const Study> studies);
 
 /// The text of a script element that holds the document: no sequence in it can end the element or a line of script.

@@ -36,7 +36,7 @@ export function roofLines(roofs, frame, precision) {
   const peak = Math.max(0, ...compute.map((roof) => roof.median)) || frame.rate[1];
   const fastest = Math.max(0, ...roofs.levels.map((roof) => roof.median));
   const line = (roof, lineAt) => ({
-    line: lineAt(roof.median), low: lineAt(roof.low), high: lineAt(roof.high), promised: roof.promised ? lineAt(roof.promised) : null, roof,
+    line: lineAt(roof.median), low: lineAt(roof.low), high: lineAt(roof.high), spec: roof.spec ? lineAt(roof.spec) : null, roof,
   });
   return [
     ...roofs.levels.map((roof) => ({ ...line(roof, (rate) => diagonal(rate, peak, frame)), name: roof.name, unit: "B/s", level: true })),
@@ -51,7 +51,7 @@ export function roofLines(roofs, frame, precision) {
 
 const sentence = ({ roof, name, unit }) =>
   `${name} roof, measured: ${si(roof.median, unit)} [${si(roof.low, unit)}, ${si(roof.high, unit)}], ${roof.n} samples` +
-  (roof.promised ? `; ${percent(roof.median / roof.promised)} of the ${si(roof.promised, unit)} a guide promises at that clock` : "");
+  (roof.spec ? `; ${percent(roof.median / roof.spec)} of the ${si(roof.spec, unit)} a guide promises at that clock` : "");
 
 function drawRoof(entry, palette, shift) {
   return (params, api) => {
@@ -61,8 +61,8 @@ function drawRoof(entry, palette, shift) {
       { type: "polygon", shape: { points: [...entry.low.map(at), ...entry.high.map(at).reverse()] }, style: { fill: palette.roof, opacity: 0.18 } },
       { type: "line", shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] }, style: { stroke: palette.roof, lineWidth: 1.6, lineDash: entry.mix ? [6, 4] : null } },
     ];
-    if (entry.promised) {
-      const [a, b] = entry.promised.map(at);
+    if (entry.spec_rates) {
+      const [a, b] = entry.spec_rates.map(at);
       children.push({ type: "line", shape: { x1: a[0], y1: a[1], x2: b[0], y2: b[1] },
         style: { stroke: palette.soft, lineWidth: 1, lineDash: [2, 4], opacity: 0.8 } });
     }

@@ -1,4 +1,4 @@
-// What if: a slider for each roof and for the batch, and the steps' foretold times under them.
+// What if: a slider for each roof and for the batch, and the steps' predicted times under them.
 import { element, slider } from "./controls.js";
 import { duration, plain, threads } from "./words.js";
 import { distinct } from "./choices.js";
@@ -17,11 +17,11 @@ export class Sliders {
     this.body = element("tbody");
     this.command = element("code");
     const names = distinct(studies.flatMap((study) => study.roofs.flatMap((roofs) => [...roofs.levels.map((l) => l.name), ...roofs.compute.map((c) => c.precision)])));
-    const head = ["model", "batch", "device", "measured", "foretold", "times as fast", "least"];
+    const head = ["model", "batch", "device", "measured", "predicted", "times as fast", "least"];
     this.element = element("div", { id: "whatif-live" },
       element("p", { class: "controls" }, ...names.map((name) => this.roofSlider(name)), this.batchSlider(), this.setBox(), this.said),
       element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i === 1 || i > 2 ? "n" : "" }, text)))), this.body)),
-      element("p", { class: "legend" }, "Foretold: each layer keeps the share of its roof that it reached. Least: what the changed roofs allow. The same in a terminal: ", this.command));
+      element("p", { class: "legend" }, "Predicted: each layer keeps the share of its roof that it reached. Least: what the changed roofs allow. The same in a terminal: ", this.command));
     this.draw();
   }
 

@@ -55,7 +55,7 @@ function atBatch(layer, other, batch) {
   return { flops: between(layer.executed, other.executed), bytes: between(layer.compulsory, other.compulsory) };
 }
 
-/// { seconds, least, obstacle }: the step's foretold time and what the roofs allow it. `change` is { factors, rates, batch }; a
+/// { seconds, least, obstacle }: the step's predicted time and what the roofs allow it. `change` is { factors, rates, batch }; a
 /// batch of 0 leaves it as it is.
 export function whatIf(study, row, change) {
   const layers = layersOf(study, row);

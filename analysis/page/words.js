@@ -43,16 +43,16 @@ export const titleOf = (row) =>
   (row.data === "-" || row.data === "synthetic" ? "" : `, images of ${row.data}`);
 
 /// "fp32", or both candidates with their shares where neither survives 95% of the resamples.
-export function claimText(point) {
-  if (!point.claims.length) return "no roof";
-  const [first, second] = point.claims;
+export function bottleneckText(point) {
+  if (!point.bottlenecks.length) return "no roof";
+  const [first, second] = point.bottlenecks;
   if (first.share >= 0.95 || !second) return first.roof;
   return `${first.roof} or ${second.roof} (${Math.round(100 * first.share)} / ${Math.round(100 * second.share)}%)`;
 }
 
 const intensityText = (low, high) => (plain(low, 2) === plain(high, 2) ? plain(high, 2) : `${plain(low, 2)} to ${plain(high, 2)}`);
 
-const farBelow = 0.1;
+const unexplained = 0.1;
 
 /// Whether the point stands above a level's slanted roof, where it is drawn.
 export const isAbove = (point, level) => point.flops > 0 && level.low > 0 && level.low / level.roof > point.seconds.median;
@@ -66,7 +66,7 @@ function remarksOn(point, at) {
   if (at && isAbove(point, at)) remarks.push(`It stands above the ${at.name} roof: part of the bytes counted was still in a cache nearer to the core, and never came from ${at.name}.`);
   if (point.attainable > 0 && point.fraction > 1 && !(at && isAbove(point, at)))
     remarks.push("It stands above its roof because operands were still in a cache from the layer before, or because taps on padding are counted as FLOPs.");
-  if (point.attainable > 0 && point.fraction < farBelow)
+  if (point.attainable > 0 && point.fraction < unexplained)
     remarks.push("So far below every roof, most of its time is latency, launching and waiting, which no roof holds.");
   if (!(point.flops > 0)) remarks.push("It does no FLOPs, so it stands on the lower edge of the roofline; the chart of times below shows what it costs.");
   return remarks;
@@ -83,7 +83,7 @@ export function explain(point, level) {
     if (point.flops > 0) text += `, which is ${intensityText(at.intensityLow, at.intensityHigh)} FLOP/B`;
   }
   if (point.attainable > 0) {
-    text += `; the ${claimText(point)} roof (measured) allows ${duration(point.attainable)}: ${percent(point.fraction)} of it is reached`;
+    text += `; the ${bottleneckText(point)} roof (measured) allows ${duration(point.attainable)}: ${percent(point.fraction)} of it is reached`;
     text += point.fraction <= 1 ? `, and ${duration(point.headroom)} could be won` : "";
   }
   return `${text}.${point.note ? ` ${point.note}.` : ""}${remarksOn(point, at).map((remark) => ` ${remark}`).join("")}`;

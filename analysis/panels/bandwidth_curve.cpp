@@ -5,7 +5,7 @@
 #include "analysis/text/rows.hpp"
 #include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/ceilings/sustained.hpp"
+#include "ert/method/ceilings/point_summary.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ std::string name_of_series(const Measurement& row)
     return name;
 }
 
-Series series_of(const std::vector<Sustained>& points, const std::string& device)
+Series series_of(const std::vector<PointSummary>& points, const std::string& device)
 {
     const auto of_sweep = [&](const Measurement& row) {
         return row.role == Role::bandwidth && row.status == Status::ok && row.device == device &&
@@ -44,10 +44,10 @@ Series series_of(const std::vector<Sustained>& points, const std::string& device
                row.work.compulsory.value > 0;
     };
     int most = 0;
-    for (const Sustained& point : points)
+    for (const PointSummary& point : points)
         if (of_sweep(point.best)) most = std::max(most, threads_of(point.best));
     Series series;
-    for (const Sustained& point : points) {
+    for (const PointSummary& point : points) {
         const Measurement& row = point.best;
         const double working_set = of_sweep(row) && threads_of(row) == most ? row.point.number("working_set") : 0;
         if (!(working_set > 0)) continue;
@@ -144,7 +144,7 @@ std::string bandwidth_curve_panel(const Study& study, const std::string&)
         if (std::find(devices.begin(), devices.end(), row.device) == devices.end()) devices.push_back(row.device);
     std::string html;
     for (const std::string& device : devices) {
-        const Series series = series_of(sustained(study.calibration.rows), device);
+        const Series series = series_of(summarize_points(study.calibration.rows), device);
         if (!series.empty()) html += picture(series, study.ceilings, device);
     }
     return html;

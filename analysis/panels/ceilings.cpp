@@ -1,7 +1,7 @@
-// The ceilings beside what guides and data sheets promise, and the memory levels as measured beside those reported.
+// The ceilings beside what guides and data sheets spec, and the memory levels as measured beside those reported.
 #include "analysis/panels/panels.hpp"
 #include "analysis/roofline/ceiling_tables.hpp"
-#include "analysis/roofline/promises.hpp"
+#include "analysis/roofline/spec_check.hpp"
 #include "analysis/study/beside_sheet.hpp"
 #include "analysis/text/html.hpp"
 
@@ -38,7 +38,7 @@ std::string ceilings_panel(const Study& study, const std::string&)
         html += paragraph(sentence, "warning");
     if (const std::string moved = moved_processors(study.ceilings); !moved.empty()) html += paragraph(moved, "warning");
     for (const TextTable& table : ceiling_tables(study.ceilings, machine)) html += html_of(table);
-    html += paragraph(promise_footnote(study.ceilings, machine), "legend");
+    html += paragraph(spec_footnote(study.ceilings, machine), "legend");
     if (const TextTable sheets = sheet_table(study); !sheets.rows.empty())
         html += html_of(sheets) + paragraph(sheet_footnote(study), "legend");
     return html;

@@ -61,7 +61,7 @@ std::optional<LogPlot> plot_of(const PredictionErrors& errors)
     return LogPlot{{low, high, 82, 460}, {low, high, 330, 20}, "measured step time", "predicted step time"};
 }
 
-/// A point on the diagonal was foretold right; those above it ran faster than foretold.
+/// A point on the diagonal was predicted right; those above it ran faster than predicted.
 std::string predictions_chart(const PredictionErrors& errors)
 {
     const std::optional<LogPlot> plot = plot_of(errors);
@@ -81,7 +81,7 @@ std::string predictions_chart(const PredictionErrors& errors)
     svg.close();
     return "<figure><figcaption>Estimate against measurement</figcaption>\n" + svg.str() + "</figure>\n" +
            paragraph(
-               "On the line the estimate (analytic) was right; above it the step ran faster than foretold, below it "
+               "On the line the estimate (analytic) was right; above it the step ran faster than predicted, below it "
                "slower.",
                "legend");
 }

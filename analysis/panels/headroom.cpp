@@ -23,7 +23,7 @@ std::vector<Cell> cells_of(const Placement& p, const Measurement& row)
             Cell::value(percent(p.seconds.median / row.seconds.median)),
             Cell::value(p.flops.value > 0 ? format_si(p.rate.median.value, "FLOP/s") : "no FLOPs"),
             Cell::value(intensity_text(far.intensity_low, far.intensity_high)),
-            Cell::text(claim_text(p)),
+            Cell::text(bottleneck_text(p)),
             Cell::value(percent(p.fraction)),
             Cell::value(format_duration(p.headroom.value)),
             Cell::text(p.implementation)};

@@ -14,7 +14,7 @@ std::span<const Panel> panels()
          verdict_panel},
         {"expectations", "Expected, and found",
          "What was said before anything was measured: the hypotheses of the plan, answered from the rows and the "
-         "ceilings, and the times that the ceilings foretold.",
+         "ceilings, and the times that the ceilings predicted.",
          expectations_panel},
         {"roofline", "Hierarchical roofline",
          "Roofs are measured, as bands from the low to the high end of their interval. The axes follow from the roofs "
@@ -47,11 +47,11 @@ std::span<const Panel> panels()
          "the "
          "farthest that was counted; its area is the time.",
          counted_panel},
-        {"books", "Where each device's time went",
+        {"time_breakdown", "Where each device's time went",
          "The wall time of a recorded step, every instant entered once: under kernels if one runs, else under what no "
          "rule knows, "
          "collectives, copies, or idle (measured). What is hidden ran while a kernel did.",
-         books_panel},
+         time_breakdown_panel},
         {"calls", "Calls of the host",
          "Time inside the runtime and the driver, by call (measured). In a wait the host stands still until a device "
          "is done, "

@@ -28,7 +28,7 @@ std::string breakdown_panel(const Study& study, const std::string& key);
 std::string kernels_panel(const Study& study, const std::string& key);
 std::string scaling_panel(const Study& study, const std::string& id);
 std::string counted_panel(const Study& study, const std::string& key);
-std::string books_panel(const Study& study, const std::string& key);
+std::string time_breakdown_panel(const Study& study, const std::string& key);
 std::string calls_panel(const Study& study, const std::string& key);
 std::string copies_panel(const Study& study, const std::string& key);
 std::string memory_panel(const Study& study, const std::string& key);

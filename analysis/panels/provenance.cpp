@@ -120,7 +120,7 @@ std::string provenance_panel(const Study& study, const std::string&)
                         {"calibrated", calibration_date(study)}}) +
            "<h4>How each number is known</h4>\n" + how_known() + sentences(study) + not_measured(study) +
            text_list("Not available here", missing_capabilities(machine)) +
-           text_list("Doubts about what the machine reports", machine.doubts) +
+           text_list("Doubts about what the machine reports", machine.inconsistencies) +
            plan_of(study.results, "The plan of this run") + plan_of(study.calibration, "The plan of the calibration");
 }
 

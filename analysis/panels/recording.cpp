@@ -1,4 +1,4 @@
-// What a recorder saw beside the kernels: the books of each device, calls, copies, and memory over time. A panel shows itself
+// What a recorder saw beside the kernels: the time_breakdown of each device, calls, copies, and memory over time. A panel shows itself
 // where its file is there.
 #include "analysis/study/recording.hpp"
 #include "analysis/drawing/svg.hpp"
@@ -58,9 +58,9 @@ bool has_steps(const Study& study)
 
 }  // namespace
 
-std::string books_panel(const Study& study, const std::string&)
+std::string time_breakdown_panel(const Study& study, const std::string&)
 {
-    return has_steps(study) ? html_of(books_table(study)) : std::string{};
+    return has_steps(study) ? html_of(time_breakdown_table(study)) : std::string{};
 }
 
 std::string calls_panel(const Study& study, const std::string&)

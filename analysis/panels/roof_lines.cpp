@@ -80,7 +80,7 @@ class Labels {
     Place place(double across, double length)
     {
         std::vector<double> starts{0};
-        for (const Box& box : taken_) starts.push_back(box.end + 2 * letter_width);
+        for (const Box& box : steal_) starts.push_back(box.end + 2 * letter_width);
         return place_at(starts, across, length).value_or(Place{0, above});
     }
 
@@ -102,14 +102,14 @@ class Labels {
                 for (const double baseline : {above, below}) {
                     const Box box{across + baseline - height, across + baseline, start, start + length};
                     if (!free(box) || (between_lines && crossed(box))) continue;
-                    taken_.push_back(box);
+                    steal_.push_back(box);
                     return Place{start, baseline};
                 }
         return std::nullopt;
     }
     bool free(const Box& box) const
     {
-        return std::none_of(taken_.begin(), taken_.end(), [&](const Box& other) {
+        return std::none_of(steal_.begin(), steal_.end(), [&](const Box& other) {
             return other.top < box.bottom && box.top < other.bottom && other.begin < box.end && box.begin < other.end;
         });
     }
@@ -120,7 +120,7 @@ class Labels {
     }
 
     std::vector<double> lines_;
-    std::vector<Box> taken_;
+    std::vector<Box> steal_;
 };
 
 void label_levels(Svg& svg, const LogPlot& plot, const Roofs& roofs, double peak)

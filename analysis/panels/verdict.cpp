@@ -19,15 +19,15 @@ namespace {
 /// A bar of the shares of the step's time, with the numbers in its title.
 Cell shares_cell(const TimeShares& shares)
 {
-    if (shares.compute + shares.bandwidth + shares.far_below == 0) return Cell::text("-");
+    if (shares.compute + shares.bandwidth + shares.unexplained == 0) return Cell::text("-");
     const std::string title = fmt::format(
         "compute-bound {}, bandwidth-bound {}, far below any roof {}, outside the layers {}", percent(shares.compute),
-        percent(shares.bandwidth), percent(shares.far_below), percent(shares.rest));
-    const double sum = std::max(1.0, shares.compute + shares.bandwidth + shares.far_below + shares.rest);
+        percent(shares.bandwidth), percent(shares.unexplained), percent(shares.rest));
+    const double sum = std::max(1.0, shares.compute + shares.bandwidth + shares.unexplained + shares.rest);
     std::string html = fmt::format("<span class=\"bar\" role=\"img\" title=\"{0}\" aria-label=\"{0}\">", title);
     for (const auto& [share, css_class] : {std::pair{shares.compute, "compute"},
                                            {shares.bandwidth, "bandwidth"},
-                                           {shares.far_below, "far"},
+                                           {shares.unexplained, "far"},
                                            {shares.rest, "rest"}})
         html += fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", css_class, 100 * share / sum);
     return {html + "</span>", false, 1};
@@ -48,7 +48,7 @@ std::vector<Cell> cells_of(const Study& study, const Measurement& row)
     cells.push_back(Cell::value(images > 0 ? plain_number(images) : "-"));
     cells.push_back(Cell::value(step->flops.value > 0 ? format_si(step->rate.median.value, "FLOP/s") : "-"));
     cells.push_back(Cell::value(step->compute_roof.value > 0 ? percent(step->rate.median / step->compute_roof) : "-"));
-    cells.push_back(Cell::text(step->binds.empty() ? "-" : claim_text(*step)));
+    cells.push_back(Cell::text(step->binds.empty() ? "-" : bottleneck_text(*step)));
     cells.push_back(shares_cell(time_shares(study.placements, row)));
     cells.push_back(Cell::value(step->binds.empty() ? "-" : format_duration(step->headroom.value)));
     return cells;
@@ -65,7 +65,7 @@ std::string verdict_panel(const Study& study, const std::string&)
     const std::string above = above_text(study);
     return text_list("", summary(study)) + (above.empty() ? above : paragraph(above, "warning")) +
            html_table({"model", "batch", "precision", "device", "data", "step time", "images/s", "model rate",
-                       "of compute roof", "bound by", "time held by", "headroom"},
+                       "of compute roof", "bound by", "time bound by", "headroom"},
                       cells) +
            "<p class=\"legend\"><i class=\"compute\"></i>compute roof <i class=\"bandwidth\"></i>bandwidth roof "
            "<i class=\"far\"></i>far below any roof (under half of what it allows) <i class=\"rest\"></i>outside the "

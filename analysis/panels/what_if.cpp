@@ -10,7 +10,7 @@ namespace roof::analysis {
 
 namespace {
 
-Cell foretold(const Foretold& answer)
+Cell predicted(const Predicted& answer)
 {
     if (!answer.obstacle.empty()) return Cell::value("-");
     return Cell::value(format_duration(answer.seconds.value));
@@ -21,15 +21,15 @@ Cell foretold(const Foretold& answer)
 std::string what_if_panel(const Study& study, const std::string&)
 {
     if (study.ceilings.all.empty()) return {};
-    const std::vector<Foretold> memory = what_if(study, all_doubled(study, Role::bandwidth));
-    const std::vector<Foretold> compute = what_if(study, all_doubled(study, Role::compute));
+    const std::vector<Predicted> memory = what_if(study, all_doubled(study, Role::bandwidth));
+    const std::vector<Predicted> compute = what_if(study, all_doubled(study, Role::compute));
     std::vector<std::vector<Cell>> rows;
     for (std::size_t i = 0; i < memory.size(); ++i) {
         const Measurement& row = *memory[i].row;
         rows.push_back({Cell::text(model_of(row)), Cell::value(std::to_string(batch_of(row))),
                         Cell::text(precision_of(row)), Cell::text(row.device),
-                        Cell::value(format_duration(row.seconds.median.value)), foretold(memory[i]),
-                        foretold(compute[i])});
+                        Cell::value(format_duration(row.seconds.median.value)), predicted(memory[i]),
+                        predicted(compute[i])});
     }
     if (rows.empty()) return {};
     return html_table({"model", "batch", "precision", "device", "measured", "all memory twice as fast",

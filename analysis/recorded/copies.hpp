@@ -2,7 +2,7 @@
 // the link they went over.
 #pragma once
 
-#include "ert/method/lab/measurement.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "ert/recording/records.hpp"
 
 #include <cstddef>

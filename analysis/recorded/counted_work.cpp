@@ -19,7 +19,7 @@ namespace {
 
 constexpr double sector = 32;
 
-/// The first of the names that is there with that unit. Another unit is as good as absent: it is not what the name promises.
+/// The first of the names that is there with that unit. Another unit is as good as absent: it is not what the name rates.
 std::optional<double> value_of(const Metrics& metrics, std::initializer_list<std::string> names, std::string_view unit)
 {
     for (const std::string& name : names) {

@@ -5,7 +5,7 @@
 
 #include "analysis/recorded/kernel_rules.hpp"
 #include "ert/base/units.hpp"
-#include "ert/method/lab/measurement.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include "analysis/drawing/style.hpp"
 #include "analysis/panels/panels.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "analysis/page/script.hpp"
 #include "analysis/panels/panels.hpp"
 #include "analysis/text/html.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 
 #include <fmt/format.h>
 

@@ -50,7 +50,7 @@ json arguments_of(const Placement& p)
             {"implementation", json_text(p.implementation)},
             {"flops", json_number(p.flops.value)},
             {"time", with_interval(p.seconds, "s")},
-            {"bound", json_text(claim_text(p))},
+            {"bound", json_text(bottleneck_text(p))},
             {"reached", p.binds.empty() ? "-" : percent(p.fraction)}};
 }
 

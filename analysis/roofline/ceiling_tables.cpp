@@ -3,8 +3,8 @@
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/text/words.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/ceilings/promise.hpp"
-#include "ert/method/ceilings/verdict.hpp"
+#include "ert/method/ceilings/spec_rate.hpp"
+#include "ert/method/ceilings/steadiness.hpp"
 
 #include <fmt/format.h>
 
@@ -99,7 +99,7 @@ std::string clock_text(const Estimate<Hertz>& clock)
 
 std::string share_text(const Ceiling& ceiling, const Machine& machine)
 {
-    const std::optional<double> share = share_of_promise(ceiling, machine);
+    const std::optional<double> share = share_of_spec(ceiling, machine);
     return share ? fmt::format("{:.1f}%", 100 * *share) : nothing;
 }
 
@@ -287,11 +287,11 @@ std::string moved_processors(const Ceilings& ceilings)
         format_duration(1 / moved->modes.back().rate), format_duration(1 / moved->modes.front().rate));
 }
 
-std::string promise_footnote(const Ceilings& ceilings, const Machine& machine)
+std::string spec_footnote(const Ceilings& ceilings, const Machine& machine)
 {
     for (const Ceiling& ceiling : ceilings.all)
-        if (const Promise* promise = promise_of(ceiling, machine))
-            return "of spec: per clock and core, of what " + promise->source + " says a core can do";
+        if (const SpecRate* spec = spec_rate_of(ceiling, machine))
+            return "of spec: per clock and core, of what " + spec->source + " says a core can do";
     return "What a core of this processor can do per clock is not known here: nothing stands beside the ceilings.";
 }
 

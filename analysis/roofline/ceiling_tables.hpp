@@ -1,8 +1,8 @@
 // The ceilings as tables of text: what the terminal and the report both show.
 #pragma once
 
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
-#include "ert/method/lab/machine.hpp"
 
 #include <string>
 #include <vector>
@@ -38,7 +38,7 @@ bool warns(const std::string& cell);
 std::string moved_processors(const Ceilings& ceilings);
 
 /// What the column "of spec" is a share of.
-std::string promise_footnote(const Ceilings& ceilings, const Machine& machine);
+std::string spec_footnote(const Ceilings& ceilings, const Machine& machine);
 
 /// Every ceiling with its interval, and the measured levels beside the reported ones. In a window of so many `columns` those of
 /// the tables that say least are left out, and lines are broken; 0: no window.

@@ -1,5 +1,5 @@
 #include "analysis/roofline/ceiling_tables.hpp"
-#include "analysis/roofline/promises.hpp"
+#include "analysis/roofline/spec_check.hpp"
 #include "analysis/text/narrow.hpp"
 #include "ert/base/text.hpp"
 
@@ -73,7 +73,7 @@ std::string not_steady(const Ceilings& ceilings)
 {
     const auto other = std::ranges::count_if(
         ceilings.all, [](const Ceiling& ceiling) { return ceiling.steadiness != Steadiness::steady; });
-    if (other == 0) return "All of these ceilings are steady: repeated visits found one rate.\n";
+    if (other == 0) return "All of these ceilings are steady: repeated rounds found one rate.\n";
     return std::to_string(other) + " of " + std::to_string(ceilings.all.size()) +
            " ceilings are not steady: see their verdicts.\n";
 }
@@ -92,11 +92,11 @@ std::string ceilings_table(const Ceilings& ceilings, const Machine& machine, int
     std::string text;
     for (const TextTable& table : ceiling_tables(ceilings, machine)) text += text_of(narrowed(table, columns));
     text += ceilings.all.empty() ? "No ceilings were measured.\n"
-                                 : printable(promise_footnote(ceilings, machine)) + "\n" + not_steady(ceilings) +
+                                 : printable(spec_footnote(ceilings, machine)) + "\n" + not_steady(ceilings) +
                                        list_of("Above what the core can do", impossible_ceilings(ceilings, machine));
-    std::vector<std::string> doubts = machine.doubts;
-    if (std::string moved = moved_processors(ceilings); !moved.empty()) doubts.push_back(std::move(moved));
-    return fitted_lines(text + list_of("Doubts about what the machine reports", doubts), columns);
+    std::vector<std::string> inconsistencies = machine.inconsistencies;
+    if (std::string moved = moved_processors(ceilings); !moved.empty()) inconsistencies.push_back(std::move(moved));
+    return fitted_lines(text + list_of("Doubts about what the machine reports", inconsistencies), columns);
 }
 
 }  // namespace roof::analysis

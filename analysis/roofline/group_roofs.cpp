@@ -2,7 +2,7 @@
 
 #include "analysis/roofline/roofs.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/lab/device_group.hpp"
+#include "ert/method/bench/device_group.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -2,8 +2,8 @@
 // their ceilings at the same time, with one supply of power and one host, was not measured.
 #pragma once
 
+#include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
-#include "ert/method/lab/measurement.hpp"
 
 #include <span>
 

@@ -1,8 +1,8 @@
 // What goes between devices that train together, and the ceiling of what carries it.
 #pragma once
 
+#include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
-#include "ert/method/lab/measurement.hpp"
 
 namespace roof::analysis {
 

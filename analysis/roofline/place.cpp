@@ -3,7 +3,7 @@
 #include "analysis/roofline/link.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/text/rows.hpp"
-#include "ert/method/lab/device_group.hpp"
+#include "ert/method/bench/device_group.hpp"
 
 #include <algorithm>
 #include <array>
@@ -218,7 +218,7 @@ Placement place_step(Placement p, const Measurement& row, const Overhead& over)
 }
 
 /// The link's roof over a whole step. Messages may go beside the step's own work, so the longer of the two times is the least. The
-/// roofs that claims are drawn from are others: where the link binds, it alone is claimed.
+/// roofs that bottlenecks are drawn from are others: where the link binds, it alone is claimed.
 void place_under_link(Placement& p, const Measurement& row, const Ceilings& ceilings)
 {
     if (devices_in(row.device).size() < 2 || p.levels.empty() || !(row.messages.value > 0)) return;
@@ -233,7 +233,7 @@ void place_under_link(Placement& p, const Measurement& row, const Ceilings& ceil
     p.attainable = least;
     p.binds = p.link->level;
     p.binds_compute = false;
-    p.claims = {{p.binds, 1}};
+    p.bottlenecks = {{p.binds, 1}};
     p.fraction = least / p.seconds.median;
     p.headroom = std::max(Seconds{}, p.seconds.median - least);
     p.above = p.fraction > 1;
@@ -329,7 +329,7 @@ bool is_above(const LevelPlacement& level, FlopRate rate)
 Bound Placement::bound() const
 {
     if (binds.empty()) return Bound::unknown;
-    if (fraction < far_below_fraction) return beyond_roofs;
+    if (fraction < unexplained_fraction) return beyond_roofs;
     return binds_compute ? Bound::compute : Bound::bandwidth;
 }
 
@@ -349,7 +349,7 @@ std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, c
     std::vector<Placement> placements{place_step(blank, row, over)};
     place_phases(placements, blank, row, over);
     for (const PartMeasurement& part : row.parts) placements.push_back(place_layer(blank, part, over));
-    claim_bounds(placements, over.roofs);
+    find_bottlenecks(placements, over.roofs);
     place_under_link(placements.front(), row, ceilings);
     look_beyond_roofs(placements, latency_of_memory(ceilings, row.device));
     return placements;

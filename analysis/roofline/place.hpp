@@ -10,10 +10,10 @@
 // (Winograd's, or a direct convolution that leaves out the padding): then the rate may lie above a roof, and the note says why.
 #pragma once
 
-#include "analysis/roofline/claim.hpp"
+#include "analysis/roofline/bottleneck.hpp"
+#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
-#include "ert/method/lab/machine.hpp"
-#include "ert/method/lab/measurement.hpp"
 
 #include <array>
 #include <optional>
@@ -46,13 +46,13 @@ bool is_above(const LevelPlacement& level, FlopRate rate);
 ///              twice that
 ///   latency    if it took about as long, within a factor of two, as fetching its compulsory lines from memory one after
 ///              another on each thread
-///   far_below  if neither explains it
-enum class Bound { unknown, compute, bandwidth, far_below, launch, latency };
-inline constexpr std::array all_bounds{Bound::unknown,   Bound::compute, Bound::bandwidth,
-                                       Bound::far_below, Bound::launch,  Bound::latency};
+///   unexplained  if neither explains it
+enum class Bound { unknown, compute, bandwidth, unexplained, launch, latency };
+inline constexpr std::array all_bounds{Bound::unknown,     Bound::compute, Bound::bandwidth,
+                                       Bound::unexplained, Bound::launch,  Bound::latency};
 
 std::string_view name(Bound bound);
-inline constexpr double far_below_fraction = 0.5;
+inline constexpr double unexplained_fraction = 0.5;
 
 struct Placement {
     std::string row;  ///< Measurement::id() of the row it comes from
@@ -83,10 +83,11 @@ struct Placement {
     int roof_threads = 0;   ///< the thread count of the roofs
     std::string binds;  ///< the level or precision under which most of the attainable time lies; empty without ceilings
     bool binds_compute = false;
-    std::vector<Claim> claims;  ///< what may be said to bind it (analysis/roofline/claim.hpp), the likeliest first
-    Bound beyond_roofs = Bound::far_below;  ///< what bound() says below half of the roof
-    Seconds attainable;                     ///< 0 without ceilings
-    double fraction = 0;                    ///< may exceed 1; then `above`, and `note` says why that can be
+    std::vector<Bottleneck>
+        bottlenecks;  ///< what may be said to bind it (analysis/roofline/bottleneck.hpp), the likeliest first
+    Bound beyond_roofs = Bound::unexplained;  ///< what bound() says below half of the roof
+    Seconds attainable;                       ///< 0 without ceilings
+    double fraction = 0;                      ///< may exceed 1; then `above`, and `note` says why that can be
     Seconds headroom;
     bool above = false;
     std::string note;

@@ -1,7 +1,7 @@
 // What a step's time is spent on: its phases, and its kinds of layer.
 #pragma once
 
-#include "ert/method/lab/measurement.hpp"
+#include "ert/method/bench/measurement.hpp"
 
 #include <span>
 #include <string>

@@ -1,7 +1,7 @@
 #include "analysis/study/ert_curves.hpp"
 
 #include "analysis/text/rows.hpp"
-#include "ert/method/ceilings/sustained.hpp"
+#include "ert/method/ceilings/point_summary.hpp"
 
 #include <algorithm>
 
@@ -9,10 +9,10 @@ namespace roof::analysis {
 
 namespace {
 
-bool is_of_curve(const Sustained& point)
+bool is_of_curve(const PointSummary& point)
 {
     const Measurement& row = point.best;
-    return row.role == Role::compute && point.visits > 0 && row.point.has("intensity") &&
+    return row.role == Role::compute && point.rounds > 0 && row.point.has("intensity") &&
            row.point.has("working_set") && row.work.flops.value > 0 && row.work.compulsory.value > 0;
 }
 
@@ -29,7 +29,7 @@ std::vector<Measurement> rows_of(const Study& study)
 std::map<CurveKey, Curves> curves_of(const Study& study)
 {
     std::map<CurveKey, Curves> pictures;
-    for (const Sustained& point : sustained(rows_of(study))) {
+    for (const PointSummary& point : summarize_points(rows_of(study))) {
         if (!is_of_curve(point)) continue;
         const Measurement& row = point.best;
         Curves& curves = pictures[{row.device, precision_of(row), threads_of(row)}];

@@ -1,11 +1,11 @@
 #include "analysis/study/json.hpp"
 
-#include "analysis/roofline/promises.hpp"
+#include "analysis/roofline/spec_check.hpp"
 #include "analysis/study/scaling.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/text/json_values.hpp"
 #include "analysis/text/rows.hpp"
-#include "ert/method/ceilings/promise.hpp"
+#include "ert/method/ceilings/spec_rate.hpp"
 
 #include <map>
 #include <optional>
@@ -39,17 +39,17 @@ json facts(const std::map<std::string, std::string>& map)
     return object;
 }
 
-json promised_json(const std::vector<Promise>& promises)
+json spec_json(const std::vector<SpecRate>& rates)
 {
     json list = json::array();
-    for (const Promise& promise : promises)
-        list.push_back({{"kind", json_text(promise.kind)},
-                        {"level", json_text(promise.level)},
-                        {"operation", json_text(promise.operation)},
-                        {"isa", text_or_null(promise.isa)},
-                        {"precision", text_or_null(promise.precision)},
-                        {"per_clock", json_number(promise.per_clock)},
-                        {"source", json_text(promise.source)}});
+    for (const SpecRate& spec : rates)
+        list.push_back({{"kind", json_text(spec.kind)},
+                        {"level", json_text(spec.level)},
+                        {"operation", json_text(spec.operation)},
+                        {"isa", text_or_null(spec.isa)},
+                        {"precision", text_or_null(spec.precision)},
+                        {"per_clock", json_number(spec.per_clock)},
+                        {"source", json_text(spec.source)}});
     return list;
 }
 
@@ -67,7 +67,7 @@ json device_json(const Device& device)
             {"memory_bytes", positive_or_null(device.memory.value)},
             {"memory_available_bytes", positive_or_null(device.memory_available.value)},
             {"levels", levels},
-            {"promised", promised_json(device.promised)},
+            {"spec_rates", spec_json(device.spec_rates)},
             {"facts", facts(device.facts)}};
 }
 
@@ -89,8 +89,8 @@ json modes_json(const std::vector<Mode>& modes)
 
 json ceiling_json(const Ceiling& c, const Machine& machine)
 {
-    const Promise* const promise = promise_of(c, machine);
-    const std::optional<double> share = share_of_promise(c, machine);
+    const SpecRate* const spec = spec_rate_of(c, machine);
+    const std::optional<double> share = share_of_spec(c, machine);
     return {{"device", json_text(c.device)},
             {"kind", name(c.kind)},
             {"level", text_or_null(c.level)},
@@ -108,11 +108,11 @@ json ceiling_json(const Ceiling& c, const Machine& machine)
             {"variant", text_or_null(c.variant)},
             {"clock_hertz", clock_json(c.clock)},
             {"per_clock_and_core", positive_or_null(per_clock_and_core(c, machine))},
-            {"promised_per_clock_and_core", promise ? json_number(promise->per_clock) : json(nullptr)},
-            {"share_of_promise", share ? json_number(*share) : json(nullptr)},
+            {"spec_per_clock_and_core", spec ? json_number(spec->per_clock) : json(nullptr)},
+            {"share_of_spec", share ? json_number(*share) : json(nullptr)},
             {"steadiness", name(c.steadiness)},
             {"modes", modes_json(c.modes)},
-            {"visits", c.visits},
+            {"rounds", c.rounds},
             {"seconds_per_access", c.kind == Role::latency ? json_number(c.per_access().value) : json(nullptr)},
             {"point", text_or_null(c.point)}};
 }
@@ -213,7 +213,7 @@ json machine_json(const Machine& machine)
             {"clock_reported_hertz", positive_or_null(machine.clock_reported.value)},
             {"devices", devices},
             {"capabilities", capabilities},
-            {"doubts", texts(machine.doubts)},
+            {"inconsistencies", texts(machine.inconsistencies)},
             {"versions", facts(machine.versions)}};
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "analysis/study/study.hpp"
+#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
-#include "ert/method/lab/machine.hpp"
-#include "ert/method/lab/measurement.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -12,18 +12,18 @@
 
 namespace roof::analysis {
 
-/// {"name", "cpu_model", …, "devices": [{"name", "kind", "model", "levels": […], …}], "capabilities", "doubts", …}
+/// {"name", "cpu_model", …, "devices": [{"name", "kind", "model", "levels": […], …}], "capabilities", "inconsistencies", …}
 nlohmann::json machine_json(const Machine& machine);
 
 /// {"machine": {…}, "ceilings": [{"device", "kind", "level", "operation", "precision", "isa", "condition", "threads",
 /// "median", "low", "high", "n", "unit", "working_set_bytes", "variant", "clock_hertz", "per_clock_and_core",
-/// "promised_per_clock_and_core", "share_of_promise", "steadiness", "modes", "visits", "seconds_per_access", "point"}],
+/// "spec_per_clock_and_core", "share_of_spec", "steadiness", "modes", "rounds", "seconds_per_access", "point"}],
 /// "levels": [{"device", "name", "threads", "from_bytes", "to_bytes", "beyond_bytes", "reported_bytes", "sharing",
 /// "contradiction", "seen_with_threads"}], "levels_by_threads": [the same for every thread count], "levels_unconfirmed":
 /// [plateaus that not every sweep shows that could], "impossible": [a sentence for each ceiling above what the core can do]}
 nlohmann::json ceilings_json(const Ceilings& ceilings, const Machine& machine);
 
-/// {"taken", "disturbed": {reason: how many}}: the weather of a run. Warm-ups do not count.
+/// {"taken", "disturbed": {reason: how many}}: the interference of a run. Warm-ups do not count.
 nlohmann::json samples_json(std::span<const Measurement> rows);
 
 /// {"rows": [{"model", "batch", "precision", "device", "data", "status", "reason", "step_seconds": {"median", "low",

@@ -4,7 +4,7 @@ namespace roof::analysis {
 
 namespace {
 
-const RecordedKernels& kernels_and_books(const Study& study)
+const RecordedKernels& kernels_and_breakdown(const Study& study)
 {
     return study.recording.kernels.get(
         [&] { return read_kernels(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows)); });
@@ -14,12 +14,12 @@ const RecordedKernels& kernels_and_books(const Study& study)
 
 const KernelDigest& kernels_of(const Study& study)
 {
-    return kernels_and_books(study).digest;
+    return kernels_and_breakdown(study).digest;
 }
 
-const std::vector<DeviceBooks>& books_of(const Study& study)
+const std::vector<DeviceTimeBreakdown>& time_breakdown_of(const Study& study)
 {
-    return kernels_and_books(study).books;
+    return kernels_and_breakdown(study).time_breakdown;
 }
 
 const std::vector<CallTotal>& calls_of(const Study& study)

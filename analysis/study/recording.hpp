@@ -3,9 +3,9 @@
 #pragma once
 
 #include "analysis/recorded/api_calls.hpp"
-#include "analysis/recorded/books.hpp"
 #include "analysis/recorded/copies.hpp"
 #include "analysis/recorded/memory_use.hpp"
+#include "analysis/recorded/time_breakdown.hpp"
 #include "analysis/study/study.hpp"
 
 #include <vector>
@@ -13,7 +13,7 @@
 namespace roof::analysis {
 
 const KernelDigest& kernels_of(const Study& study);
-const std::vector<DeviceBooks>& books_of(const Study& study);
+const std::vector<DeviceTimeBreakdown>& time_breakdown_of(const Study& study);
 const std::vector<CallTotal>& calls_of(const Study& study);
 const std::vector<CopyTotal>& copies_of(const Study& study);
 const std::vector<MemoryUse>& memory_of(const Study& study);

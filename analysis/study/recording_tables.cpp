@@ -75,11 +75,11 @@ std::vector<std::pair<std::string, Sum>> sorted_categories(const std::map<std::s
 }
 
 /// The accounted time beside what the row measured without a recorder.
-std::string beside_measured(const DeviceBooks& books, const Measurement& row)
+std::string beside_measured(const DeviceTimeBreakdown& time_breakdown, const Measurement& row)
 {
     const Seconds measured = row.seconds.median + row.data.median;
-    if (books.steps == 0 || row.bench == "import" || measured.value <= 0) return "-";
-    return percent(books.mean.wall / measured);
+    if (time_breakdown.steps == 0 || row.bench == "import" || measured.value <= 0) return "-";
+    return percent(time_breakdown.mean.wall / measured);
 }
 
 std::string html_cell(const std::string& text, bool warned)
@@ -195,26 +195,28 @@ RecordedTable step_counters_table(const Study& study)
     return table;
 }
 
-RecordedTable books_table(const Study& study)
+RecordedTable time_breakdown_table(const Study& study)
 {
     RecordedTable table{
         {"step", "device", "steps", "wall", "kernels", "unclassified", "collectives", "copies", "idle",
          "hidden collectives", "hidden copies", "kernels at once", "of the unrecorded step", "unplaced"},
         {}};
     const RowNames names(study);
-    for (const DeviceBooks& of : books_of(study)) {
+    for (const DeviceTimeBreakdown& of : time_breakdown_of(study)) {
         const Measurement* row = names.find(of.row);
         if (row == nullptr) continue;
-        const Books& books = of.mean;
-        const auto share = [&](Seconds part) { return seconds_and_share(part, books.wall); };
-        if (books.unclassified / books.wall > most_unclassified) table.warned.insert(table.rows.size());
-        table.rows.push_back({RowNames::name(*row), of.device.empty() ? row->device : of.device,
-                              of.steps == 0 ? "not marked" : std::to_string(of.steps),
-                              format_duration(books.wall.value), share(books.kernels), share(books.unclassified),
-                              share(books.collectives), share(books.copies), share(books.idle),
-                              format_duration(books.hidden_collectives.value),
-                              format_duration(books.hidden_copies.value), plain_number(books.concurrency()),
-                              beside_measured(of, *row), std::to_string(of.unplaced)});
+        const TimeBreakdown& time_breakdown = of.mean;
+        const auto share = [&](Seconds part) { return seconds_and_share(part, time_breakdown.wall); };
+        if (time_breakdown.unclassified / time_breakdown.wall > most_unclassified)
+            table.warned.insert(table.rows.size());
+        table.rows.push_back(
+            {RowNames::name(*row), of.device.empty() ? row->device : of.device,
+             of.steps == 0 ? "not marked" : std::to_string(of.steps), format_duration(time_breakdown.wall.value),
+             share(time_breakdown.kernels), share(time_breakdown.unclassified), share(time_breakdown.collectives),
+             share(time_breakdown.copies), share(time_breakdown.idle),
+             format_duration(time_breakdown.hidden_collectives.value),
+             format_duration(time_breakdown.hidden_copies.value), plain_number(time_breakdown.concurrency()),
+             beside_measured(of, *row), std::to_string(of.unplaced)});
     }
     return table;
 }
@@ -302,7 +304,7 @@ std::string recording_text(const Study& study, int width)
          {"Counted of each phase (counter)", phase_counts_table, {"device", "shared", "L1", "most of"}},
          {"Counted in a step (counter), beside the analysis (analytic)", step_counters_table, {"device"}},
          {"Where each device's wall time went, of a step (measured)",
-          books_table,
+          time_breakdown_table,
           {"unplaced", "of the unrecorded step", "kernels at once", "hidden copies", "hidden collectives", "steps"}},
          {"Calls of the host (measured)", calls_table, {"longest", "purpose"}},
          {"Copies, beside the measured link", copies_table, {"smallest", "largest", "from", "to", "device"}},

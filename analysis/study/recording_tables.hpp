@@ -1,5 +1,5 @@
 // What was recorded with a run, as tables of text that the page and the terminal share: kernels by category and as counters saw
-// them, the books of each device, calls, copies, memory. Only rows that count are in them.
+// them, the time_breakdown of each device, calls, copies, memory. Only rows that count are in them.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -30,7 +30,7 @@ RecordedTable counted_table(const Study& study);
 RecordedTable phase_counts_table(const Study& study);
 /// Of whole steps: amounts that were counted, beside those of the analysis.
 RecordedTable step_counters_table(const Study& study);
-RecordedTable books_table(const Study& study);
+RecordedTable time_breakdown_table(const Study& study);
 RecordedTable calls_table(const Study& study);
 RecordedTable copies_table(const Study& study);
 RecordedTable memory_table(const Study& study);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/study/study.hpp"
-#include "ert/method/lab/measurement.hpp"
+#include "ert/method/bench/measurement.hpp"
 
 #include <span>
 #include <string>

@@ -5,10 +5,10 @@
 #include "analysis/expected/hypothesis.hpp"
 #include "analysis/expected/prediction.hpp"
 #include "analysis/recorded/api_calls.hpp"
-#include "analysis/recorded/books.hpp"
 #include "analysis/recorded/copies.hpp"
 #include "analysis/recorded/kernel_rules.hpp"
 #include "analysis/recorded/memory_use.hpp"
+#include "analysis/recorded/time_breakdown.hpp"
 #include "analysis/roofline/place.hpp"
 #include "analysis/study/lazy.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
@@ -33,7 +33,7 @@ struct Study {
     Results calibration;  ///< its folder is empty if there is none
     Ceilings ceilings;
     std::vector<Placement> placements;
-    PredictionErrors predictions{};  ///< of what was foretold in the folder's predictions.csv; no rows if nothing was
+    PredictionErrors predictions{};  ///< of what was predicted in the folder's predictions.csv; no rows if nothing was
     std::string predictions_fingerprint{};
     std::vector<Answered> answers{};     ///< to what the plan expects; whoever knows machines fills them in
     std::vector<MachineSheet> sheets{};  ///< what makers publish of devices; whoever knows machines fills them in

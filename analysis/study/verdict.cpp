@@ -17,8 +17,8 @@ namespace {
 
 std::string shares_text(const TimeShares& shares)
 {
-    if (shares.compute + shares.bandwidth + shares.far_below == 0) return "-";
-    return fmt::format("{} / {} / {}", percent(shares.compute), percent(shares.bandwidth), percent(shares.far_below));
+    if (shares.compute + shares.bandwidth + shares.unexplained == 0) return "-";
+    return fmt::format("{} / {} / {}", percent(shares.compute), percent(shares.bandwidth), percent(shares.unexplained));
 }
 
 std::vector<std::string> verdict_cells(const Study& study, const Measurement& row)
@@ -36,7 +36,7 @@ std::vector<std::string> verdict_cells(const Study& study, const Measurement& ro
     cells.push_back(images > 0 ? plain_number(images) : "-");
     cells.push_back(step->flops.value > 0 ? format_si(step->rate.median.value, "FLOP/s") : "-");
     cells.push_back(step->compute_roof.value > 0 ? percent(step->rate.median / step->compute_roof) : "-");
-    cells.push_back(placed ? printable(claim_text(*step)) : "-");
+    cells.push_back(placed ? printable(bottleneck_text(*step)) : "-");
     cells.push_back(shares_text(time_shares(study.placements, row)));
     cells.push_back(placed ? format_duration(step->headroom.value) : "-");
     return cells;
@@ -55,7 +55,7 @@ std::vector<std::string> expendable()
             "headroom",
             "device",
             "images/s",
-            "of roof"};
+            "of ceiling"};
 }
 
 /// How the columns that `table` has are known and meant.
@@ -65,10 +65,10 @@ std::string closing(const std::string& table, const std::vector<const Measuremen
         std::ranges::any_of(rows, [](const Measurement* row) { return row->work.known == Known::counter; });
     std::string text = "\nTimes and ceilings are measured; FLOPs and bytes are analytic";
     text += counted ? ", but for rows whose work was counted: imported, or recorded alone." : ".";
-    if (table.find("of roof") != std::string::npos) text += " Of roof: the model rate's share of the compute roof.";
+    if (table.find("of ceiling") != std::string::npos) text += " Of roof: the model rate's share of the compute roof.";
     if (table.find("compute / bandwidth / far") != std::string::npos)
         text +=
-            " Compute / bandwidth / far: shares of the step time of layers held by the compute roof, by a bandwidth "
+            " Compute / bandwidth / far: shares of the step time of layers bound by the compute roof, by a bandwidth "
             "roof, and by neither (below half of what their roof allows).";
     return fitted_lines(text, columns > 0 ? columns : usual_columns);
 }
@@ -185,9 +185,9 @@ TimeShares time_shares(std::span<const Placement> placements, const Measurement&
         else if (p.bound() == Bound::bandwidth)
             shares.bandwidth += share;
         else if (p.bound() != Bound::unknown)
-            shares.far_below += share;
+            shares.unexplained += share;
     }
-    const double known = shares.compute + shares.bandwidth + shares.far_below;
+    const double known = shares.compute + shares.bandwidth + shares.unexplained;
     if (known > 0) shares.rest = std::max(0.0, 1 - known);
     return shares;
 }
@@ -211,9 +211,9 @@ std::string verdict_table(const Study& study, int columns)
     std::string text = calibration_warning(study);
     if (!text.empty()) text += "\n\n";
     if (rows.empty()) return text + "No training steps in this folder.\n";
-    const std::vector<std::string> header{"model",      "batch",   "precision",       "device",
-                                          "data",       "status",  "step time [95%]", "images/s",
-                                          "model rate", "of roof", "bound by",        "compute / bandwidth / far",
+    const std::vector<std::string> header{"model",      "batch",      "precision",       "device",
+                                          "data",       "status",     "step time [95%]", "images/s",
+                                          "model rate", "of ceiling", "bound by",        "compute / bandwidth / far",
                                           "headroom"};
     std::vector<std::vector<std::string>> cells;
     for (const Measurement* row : rows) cells.push_back(verdict_cells(study, *row));
@@ -235,7 +235,7 @@ std::string top_headroom(const Study& study, int n, int columns)
         for (const Placement* p : layers)
             cells.push_back({printable(p->name), printable(p->kind), std::string(roof::name(*p->phase)),
                              format_duration(p->seconds.median.value), percent(p->seconds.median / row->seconds.median),
-                             printable(claim_text(*p)), percent(p->fraction), format_duration(p->headroom.value)});
+                             printable(bottleneck_text(*p)), percent(p->fraction), format_duration(p->headroom.value)});
         if (!text.empty()) text += "\n";
         text += fitted_lines(printable(title_of(*layers.front())) + ": what reaching the roof would save\n", columns) +
                 fitted_table({"layer", "kind", "phase", "time", "of step", "roof", "reached", "headroom"}, cells,

@@ -14,7 +14,7 @@ namespace roof::analysis {
 struct TimeShares {
     double compute = 0;
     double bandwidth = 0;
-    double far_below = 0;
+    double unexplained = 0;
     double rest = 0;
 };
 /// Of the layers of this row; all zero if it has none or they have no roofs.

@@ -93,9 +93,9 @@ Amounts at_batch(const Placement& layer, const Placement& other, double share)
     return {between(a.flops, b.flops), between(a.bytes, b.bytes)};
 }
 
-Foretold foretell(const Study& study, const Measurement& row, const WhatIf& change)
+Predicted predict(const Study& study, const Measurement& row, const WhatIf& change)
 {
-    Foretold answer{&row, change.batch > 0 ? change.batch : batch_of(row), {}, {}, {}};
+    Predicted answer{&row, change.batch > 0 ? change.batch : batch_of(row), {}, {}, {}};
     const Layers layers = layers_of(study, row);
     if (layers.empty()) {
         answer.obstacle = "its layers were not measured, or there are no ceilings";
@@ -209,19 +209,19 @@ WhatIf all_doubled(const Study& study, Role kind)
     return change;
 }
 
-std::vector<Foretold> what_if(const Study& study, const WhatIf& change)
+std::vector<Predicted> what_if(const Study& study, const WhatIf& change)
 {
-    std::vector<Foretold> answers;
+    std::vector<Predicted> answers;
     for (const Measurement& row : study.results.rows)
-        if (row.role == Role::step && row.status == Status::ok) answers.push_back(foretell(study, row, change));
+        if (row.role == Role::step && row.status == Status::ok) answers.push_back(predict(study, row, change));
     return answers;
 }
 
-std::string to_text(const std::vector<Foretold>& answers, int columns)
+std::string to_text(const std::vector<Predicted>& answers, int columns)
 {
     std::vector<std::vector<std::string>> rows;
     std::string obstacles;
-    for (const Foretold& answer : answers) {
+    for (const Predicted& answer : answers) {
         const Measurement& row = *answer.row;
         if (!answer.obstacle.empty()) {
             obstacles += fmt::format("  {}: {}\n", printable(row.id()), answer.obstacle);
@@ -235,8 +235,8 @@ std::string to_text(const std::vector<Foretold>& answers, int columns)
                         format_duration(answer.least.value)});
     }
     const std::string table = fitted_table(
-        {"model", "batch", "precision", "device", "measured", "batch then", "foretold", "times as fast", "least"}, rows,
-        {"precision", "device", "least", "batch then"}, columns);
+        {"model", "batch", "precision", "device", "measured", "batch then", "predicted", "times as fast", "least"},
+        rows, {"precision", "device", "least", "batch then"}, columns);
     return table + fitted_lines(
                        (obstacles.empty() ? "" : "\nNo answer:\n" + obstacles) +
                            "\nForetold (analytic): each layer keeps the share of its roof that it reached, and time no "
@@ -245,10 +245,10 @@ std::string to_text(const std::vector<Foretold>& answers, int columns)
                        columns);
 }
 
-nlohmann::json to_json(const std::vector<Foretold>& answers)
+nlohmann::json to_json(const std::vector<Predicted>& answers)
 {
     nlohmann::json list = nlohmann::json::array();
-    for (const Foretold& answer : answers) {
+    for (const Predicted& answer : answers) {
         const bool known = answer.obstacle.empty();
         list.push_back({{"row", json_text(answer.row->id())},
                         {"measured_seconds", json_number(answer.row->seconds.median.value)},

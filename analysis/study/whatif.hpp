@@ -1,6 +1,6 @@
 // What a faster memory, a faster core or another batch would do to a measured step. Each layer keeps the share of its roof that
 // it reached, and time that no layer accounts for stays as it is:
-//   foretold = step + sum over layers of time * (attainable' / attainable - 1)
+//   predicted = step + sum over layers of time * (attainable' / attainable - 1)
 //   least    = sum over layers of attainable'
 // attainable' is the time the roofs allow (analysis/roofline/place.hpp) once each is multiplied by its factor, or set to its rate. FLOPs and compulsory bytes
 // are linear in the batch, so two measured batches of a model give them at any other. The page has the same formula in
@@ -31,7 +31,7 @@ WhatIf parse_what_if(const std::vector<std::string>& words, const Study& study);
 /// Every memory level, or every precision, of all devices twice as fast.
 WhatIf all_doubled(const Study& study, Role kind);
 
-struct Foretold {
+struct Predicted {
     const Measurement* row = nullptr;
     long long batch = 0;
     Seconds seconds;       ///< 0 with an obstacle
@@ -40,10 +40,10 @@ struct Foretold {
 };
 
 /// One for each measured step, in the rows' order. Rows and study must outlive it.
-std::vector<Foretold> what_if(const Study& study, const WhatIf& change);
+std::vector<Predicted> what_if(const Study& study, const WhatIf& change);
 
 /// In so many columns; 0: as wide as they are.
-std::string to_text(const std::vector<Foretold>& answers, int columns = 0);
-nlohmann::json to_json(const std::vector<Foretold>& answers);
+std::string to_text(const std::vector<Predicted>& answers, int columns = 0);
+nlohmann::json to_json(const std::vector<Predicted>& answers);
 
 }  // namespace roof::analysis

@@ -28,7 +28,7 @@ const std::vector<DataColumn<Ceiling>>& ceiling_columns()
         {"variant", [](const Ceiling& c) { return text(c.variant); }},
         {"clock_median_hz", [](const Ceiling& c) { return number(c.clock.median.value); }},
         {"steadiness", [](const Ceiling& c) { return text(name(c.steadiness)); }},
-        {"visits", [](const Ceiling& c) { return Value(c.visits); }},
+        {"rounds", [](const Ceiling& c) { return Value(c.rounds); }},
         {"known", [](const Ceiling&) { return text(name(Known::measured)); }},
     };
     return columns;

@@ -2,42 +2,42 @@
 #include "analysis/study/ert_curves.hpp"
 #include "analysis/tables/tables.hpp"
 #include "analysis/text/rows.hpp"
-#include "ert/method/ceilings/sustained.hpp"
+#include "ert/method/ceilings/point_summary.hpp"
 
 namespace roof::analysis {
 
 namespace {
 
-Value axis(const Sustained& s, const char* name)
+Value axis(const PointSummary& s, const char* name)
 {
     return s.best.point.has(name) ? text(s.best.point.text(name)) : Value();
 }
 
-bool is_of_sweep(const Sustained& s)
+bool is_of_sweep(const PointSummary& s)
 {
     const Point& point = s.best.point;
-    return s.best.role == Role::bandwidth && s.visits > 0 && point.has("working_set") &&
+    return s.best.role == Role::bandwidth && s.rounds > 0 && point.has("working_set") &&
            point.number("working_set") > 0;
 }
 
-const std::vector<DataColumn<Sustained>>& bandwidth_columns()
+const std::vector<DataColumn<PointSummary>>& bandwidth_columns()
 {
-    static const std::vector<DataColumn<Sustained>> columns{
-        {"device", [](const Sustained& s) { return text(s.best.device); }},
-        {"bench", [](const Sustained& s) { return text(s.best.bench); }},
-        {"operation", [](const Sustained& s) { return axis(s, "operation"); }},
-        {"isa", [](const Sustained& s) { return axis(s, "isa"); }},
-        {"threads", [](const Sustained& s) { return Value(threads_of(s.best)); }},
-        {"placement", [](const Sustained& s) { return axis(s, "placement"); }},
-        {"pages", [](const Sustained& s) { return axis(s, "pages"); }},
-        {"path", [](const Sustained& s) { return axis(s, "path"); }},
-        {"working_set_bytes", [](const Sustained& s) { return number(s.best.point.number("working_set")); }},
-        {"rate_median_byte_per_s", [](const Sustained& s) { return number(s.rate.median.value); }},
-        {"rate_low_byte_per_s", [](const Sustained& s) { return number(s.rate.low.value); }},
-        {"rate_high_byte_per_s", [](const Sustained& s) { return number(s.rate.high.value); }},
-        {"samples", [](const Sustained& s) { return Value(s.rate.n); }},
-        {"visits", [](const Sustained& s) { return Value(s.visits); }},
-        {"known", [](const Sustained&) { return text(name(Known::measured)); }},
+    static const std::vector<DataColumn<PointSummary>> columns{
+        {"device", [](const PointSummary& s) { return text(s.best.device); }},
+        {"bench", [](const PointSummary& s) { return text(s.best.bench); }},
+        {"operation", [](const PointSummary& s) { return axis(s, "operation"); }},
+        {"isa", [](const PointSummary& s) { return axis(s, "isa"); }},
+        {"threads", [](const PointSummary& s) { return Value(threads_of(s.best)); }},
+        {"placement", [](const PointSummary& s) { return axis(s, "placement"); }},
+        {"pages", [](const PointSummary& s) { return axis(s, "pages"); }},
+        {"path", [](const PointSummary& s) { return axis(s, "path"); }},
+        {"working_set_bytes", [](const PointSummary& s) { return number(s.best.point.number("working_set")); }},
+        {"rate_median_byte_per_s", [](const PointSummary& s) { return number(s.rate.median.value); }},
+        {"rate_low_byte_per_s", [](const PointSummary& s) { return number(s.rate.low.value); }},
+        {"rate_high_byte_per_s", [](const PointSummary& s) { return number(s.rate.high.value); }},
+        {"samples", [](const PointSummary& s) { return Value(s.rate.n); }},
+        {"rounds", [](const PointSummary& s) { return Value(s.rounds); }},
+        {"known", [](const PointSummary&) { return text(name(Known::measured)); }},
     };
     return columns;
 }
@@ -74,8 +74,8 @@ const std::vector<DataColumn<CurvePoint>>& ert_columns()
 
 DataTable bandwidth_table(const Study& study)
 {
-    std::vector<Sustained> points = sustained(study.calibration.rows);
-    std::erase_if(points, [](const Sustained& s) { return !is_of_sweep(s); });
+    std::vector<PointSummary> points = summarize_points(study.calibration.rows);
+    std::erase_if(points, [](const PointSummary& s) { return !is_of_sweep(s); });
     return table_of(bandwidth_columns(), points);
 }
 

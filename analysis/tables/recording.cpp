@@ -1,4 +1,4 @@
-// What a recorder saw of a run: each device's books, calls, copies, memory over time, and kernels as counters saw them.
+// What a recorder saw of a run: each device's time_breakdown, calls, copies, memory over time, and kernels as counters saw them.
 #include "analysis/study/recording.hpp"
 #include "analysis/study/counted_kernels.hpp"
 #include "analysis/study/phase_counts.hpp"
@@ -21,9 +21,9 @@ Value measured()
 
 }  // namespace
 
-DataTable books_table_of(const Study& study)
+DataTable time_breakdown_table_of(const Study& study)
 {
-    using Row = DeviceBooks;
+    using Row = DeviceTimeBreakdown;
     static const std::vector<DataColumn<Row>> columns{
         {"row", [](const Row& b) { return text(b.row); }},
         {"device", [](const Row& b) { return text(b.device); }},
@@ -39,7 +39,7 @@ DataTable books_table_of(const Study& study)
         {"kernels_at_once", [](const Row& b) { return number_if(b.mean.kernel_count > 0, b.mean.concurrency()); }},
         {"known", [](const Row&) { return measured(); }},
     };
-    return table_of(columns, books_of(study));
+    return table_of(columns, time_breakdown_of(study));
 }
 
 DataTable calls_table_of(const Study& study)

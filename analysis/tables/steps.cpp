@@ -51,7 +51,7 @@ const std::vector<DataColumn<Step>>& verdict_columns()
         {"headroom_s", [](const Step& s) { return s.is_placed() ? number(s.p->headroom.value) : Value(); }},
         {"share_compute_bound", [](const Step& s) { return number_if(s.is_placed(), s.shares.compute); }},
         {"share_bandwidth_bound", [](const Step& s) { return number_if(s.is_placed(), s.shares.bandwidth); }},
-        {"share_far_below", [](const Step& s) { return number_if(s.is_placed(), s.shares.far_below); }},
+        {"share_far_below", [](const Step& s) { return number_if(s.is_placed(), s.shares.unexplained); }},
         {"share_outside_layers", [](const Step& s) { return number_if(s.is_placed(), s.shares.rest); }},
     };
     return columns;
@@ -128,20 +128,20 @@ const std::vector<DataColumn<Share>>& breakdown_columns()
 
 struct IfDoubled {
     const char* change;
-    Foretold foretold;
+    Predicted predicted;
 
-    bool is_known() const { return foretold.obstacle.empty(); }
+    bool is_known() const { return predicted.obstacle.empty(); }
 };
 
 const std::vector<DataColumn<IfDoubled>>& what_if_columns()
 {
     static const std::vector<DataColumn<IfDoubled>> columns{
-        {"row", [](const IfDoubled& i) { return text(i.foretold.row->id()); }},
+        {"row", [](const IfDoubled& i) { return text(i.predicted.row->id()); }},
         {"change", [](const IfDoubled& i) { return text(i.change); }},
-        {"measured_s", [](const IfDoubled& i) { return number(i.foretold.row->seconds.median.value); }},
-        {"foretold_s", [](const IfDoubled& i) { return number_if(i.is_known(), i.foretold.seconds.value); }},
-        {"least_s", [](const IfDoubled& i) { return number_if(i.is_known(), i.foretold.least.value); }},
-        {"obstacle", [](const IfDoubled& i) { return text(i.foretold.obstacle); }},
+        {"measured_s", [](const IfDoubled& i) { return number(i.predicted.row->seconds.median.value); }},
+        {"foretold_s", [](const IfDoubled& i) { return number_if(i.is_known(), i.predicted.seconds.value); }},
+        {"least_s", [](const IfDoubled& i) { return number_if(i.is_known(), i.predicted.least.value); }},
+        {"obstacle", [](const IfDoubled& i) { return text(i.predicted.obstacle); }},
         {"known", [](const IfDoubled&) { return text(name(Known::analytic)); }},
     };
     return columns;
@@ -188,9 +188,9 @@ DataTable what_if_table(const Study& study)
 {
     std::vector<IfDoubled> answers;
     if (!study.ceilings.all.empty()) {
-        for (Foretold& f : what_if(study, all_doubled(study, Role::bandwidth)))
+        for (Predicted& f : what_if(study, all_doubled(study, Role::bandwidth)))
             answers.push_back({"all memory twice as fast", std::move(f)});
-        for (Foretold& f : what_if(study, all_doubled(study, Role::compute)))
+        for (Predicted& f : what_if(study, all_doubled(study, Role::compute)))
             answers.push_back({"arithmetic twice as fast", std::move(f)});
     }
     return table_of(what_if_columns(), answers);

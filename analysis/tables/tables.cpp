@@ -1,7 +1,7 @@
 #include "analysis/tables/tables.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 
 #include <array>
 
@@ -44,7 +44,7 @@ std::span<const PanelTable> panel_tables()
         {"kernels", "kernels", "", kernels_table},
         {"counted", "counted", "", counted_table_of},
         {"counted", "counted_phases", "", phase_counts_table_of},
-        {"books", "books", "", books_table_of},
+        {"time_breakdown", "time_breakdown", "", time_breakdown_table_of},
         {"calls", "calls", "", calls_table_of},
         {"copies", "copies", "", copies_table_of},
         {"memory", "memory", "", memory_table_of},

@@ -34,7 +34,7 @@ DataTable breakdown_table(const Study& study);
 DataTable kernels_table(const Study& study);
 DataTable counted_table_of(const Study& study);
 DataTable phase_counts_table_of(const Study& study);
-DataTable books_table_of(const Study& study);
+DataTable time_breakdown_table_of(const Study& study);
 DataTable calls_table_of(const Study& study);
 DataTable copies_table_of(const Study& study);
 DataTable memory_table_of(const Study& study);

@@ -1,7 +1,7 @@
 // What a row of results is called: the words every table, picture and file of the analysis uses for it.
 #pragma once
 
-#include "ert/method/lab/measurement.hpp"
+#include "ert/method/bench/measurement.hpp"
 
 #include <span>
 #include <string>

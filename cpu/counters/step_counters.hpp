@@ -3,7 +3,7 @@
 
 #include "cpu/counters/encode.hpp"
 #include "cpu/counters/event_tables.hpp"
-#include "ert/method/lab/profiler.hpp"
+#include "ert/method/bench/profiler.hpp"
 
 #include <string>
 #include <vector>

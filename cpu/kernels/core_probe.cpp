@@ -1,7 +1,7 @@
 // Each addition has two register operands: some cores do additions of a small constant while renaming, in no time.
 #include "cpu/kernels/core_probe.hpp"
 
-#include "ert/method/lab/clock.hpp"
+#include "ert/method/bench/clock.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // Loops that tell how a core is doing, each in some microseconds: a chain of dependent multiplications, whose latency is a whole
 // number of clocks and so shows the clock; and additions that depend on nothing, whose number per clock falls when another
-// hardware thread (a stranger's, perhaps, whom no counter of ours sees) shares the core's issue slots.
+// hardware thread (a neighbour's, perhaps, whom no counter of ours sees) shares the core's issue slots.
 //
-// A stranger holds up a chain, too, now and then by a clock. A chain of additions, one in every clock, loses each of these clocks;
+// A neighbour holds up a chain, too, now and then by a clock. A chain of additions, one in every clock, loses each of these clocks;
 // one of multiplications, of which one in three clocks is to be issued, loses a third as many. But how many clocks a
 // multiplication takes is the core's secret, and the additions are there to tell it.
 #pragma once

@@ -3,20 +3,20 @@
 // Launched: on every thread, a generated loop over its own arrays, walked from end to end again and again. The working set
 //   is the sum over all arrays and threads; swept from 8 KiB up, it passes through every cache into memory. Width of the
 //   loads and stores, length of the loop, order and prefetching are found by trying; the row's variant names them. Each
-//   visit to a point lies in other pages than the last.
+//   round to a point lies in other pages than the last.
 // Saturates: the load and store ports while the set fits L1; beyond, the path to the level that holds it. Which level that
 //   is follows from the sweep alone; no reported cache size is used here.
 // Counts: the bytes that the instructions read and write, per 8-byte element: load 8, store 8, copy 16, update (in place) 16,
 //   triad 24 (and 2 FLOPs). Not counted: the line that a missing store reads first (write-allocate), and what is prefetched
 //   in vain; so store, copy and triad move up to twice, 3/2 and 4/3 of their count beyond the caches. Non-temporal stores
 //   (store_nt, copy_nt) read no line first; a launch ends when the processor's buffers have let them go.
-// Falsified by: a sum, copy, update or triad that differs from the host's by one bit, at the first visit to a point with a
+// Falsified by: a sum, copy, update or triad that differs from the host's by one bit, at the first round to a point with a
 //   variant; a loop whose decoded loads and stores are not those counted; an L1 rate above ports x width x clock.
 #pragma once
 
 #include "cpu/probes/stream_subject.hpp"
 #include "cpu/topology.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 namespace roof::cpu {
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "cpu/buffer.hpp"
+#include "cpu/noise_monitor.hpp"
 #include "cpu/topology.hpp"
-#include "cpu/watch.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <optional>
 #include <string>

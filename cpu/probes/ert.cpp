@@ -3,7 +3,7 @@
 
 #include "cpu/probes/choices.hpp"
 #include "cpu/probes/ert_check.hpp"
-#include "cpu/probes/walk.hpp"
+#include "cpu/probes/pass_driver.hpp"
 #include "cpu/probes/working_sets.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -17,12 +17,12 @@ namespace {
 
 using Stock = ErtBench::Stock;
 
-struct IntensityWord {
+struct IntensityKeyword {
     std::string_view word;
     double flops_per_byte;
 };
 
-constexpr std::array<IntensityWord, 10> intensities{{
+constexpr std::array<IntensityKeyword, 10> intensities{{
     {"1/32", 1.0 / 32},
     {"1/16", 1.0 / 16},
     {"1/8", 1.0 / 8},
@@ -35,10 +35,10 @@ constexpr std::array<IntensityWord, 10> intensities{{
     {"16", 16},
 }};
 
-std::vector<std::string> intensity_words()
+std::vector<std::string> intensity_keywords()
 {
     std::vector<std::string> words;
-    for (const IntensityWord& row : intensities) words.emplace_back(row.word);
+    for (const IntensityKeyword& row : intensities) words.emplace_back(row.word);
     return words;
 }
 
@@ -93,41 +93,41 @@ class ErtSubject : public Subject {
         factor_.broadcast(0, 1);
         const Mapping mapping;
         stock_->workspace->reserve(mapping, team_.size(), extent_.bytes);
-        from_ = stock_->workspace->place(mapping, team_.size(), extent_.bytes, stock_->visits.next(id_));
+        from_ = stock_->workspace->place(mapping, team_.size(), extent_.bytes, stock_->rounds.next(id_));
         team_.run([&](int thread) {
             stock_->workspace->slice(mapping, thread).hold(ert_writer(loops_.precision), from_, extent_.bytes);
         });
         for (const Isa& isa : loops_.isas) add_loops(isa);
-        walk_.emplace(team_, extent_, ways());
+        pass_driver_.emplace(team_, extent_, ways());
     }
 
     Work work() const override
     {
-        const Bytes loaded{walk_->bytes_per_launch() * team_.size()};
+        const Bytes loaded{pass_driver_->bytes_per_launch() * team_.size()};
         const IntensityKernel& kernel = *tried_.front().kernel;
         const double per_byte = kernel.flops_per_iteration() / static_cast<double>(kernel.bytes_per_iteration());
         return {Flops{loaded.value * per_byte}, loaded, loaded, Known::analytic};
     }
 
-    void launch(Trace& trace) override { walk_->launch(trace); }
+    void launch(Trace& trace) override { pass_driver_->launch(trace); }
 
     void check() override
     {
         const std::string what = id_ + " " + variant();
-        if (stock_->visits.is_checked(what)) return;
-        const std::size_t passes = std::min<std::size_t>(walk_->passes(), 2);
+        if (stock_->rounds.is_checked(what)) return;
+        const std::size_t passes = std::min<std::size_t>(pass_driver_->passes(), 2);
         const auto loop = std::ranges::find(tried_, variant(), &Loop::name);
         const auto element = static_cast<std::size_t>(traits(loops_.precision).storage_bytes);
-        for (const Stretch& stretch : walk_->samples()) {
-            walk_->run(stretch, passes);
+        for (const Stretch& stretch : pass_driver_->samples()) {
+            pass_driver_->run(stretch, passes);
             const std::size_t first = (from_ + stretch.from) / element;
             team_.run(
                 [&](int thread) { check_ert(*loop->kernel, first, stretch.bytes, passes, loop->results[thread]); });
         }
-        stock_->visits.checked(what);
+        stock_->rounds.checked(what);
     }
 
-    std::string variant() const override { return walk_->fastest(); }
+    std::string variant() const override { return pass_driver_->fastest(); }
     Bytes memory() const override { return Bytes{static_cast<double>(extent_.bytes) * team_.size()}; }
 
   private:
@@ -173,8 +173,8 @@ class ErtSubject : public Subject {
     RegisterFile factor_;
     std::vector<Loop> tried_;
     std::size_t from_ = 0;
-    WatchedTeam team_;
-    std::optional<Walk> walk_;
+    MonitoredTeam team_;
+    std::optional<PassDriver> pass_driver_;
 };
 
 /// One in each usual cache, and memory.
@@ -195,9 +195,9 @@ std::vector<std::string> usual_sets(const Machine& machine)
 
 double parse_intensity(std::string_view word)
 {
-    const auto found = std::ranges::find(intensities, word, &IntensityWord::word);
+    const auto found = std::ranges::find(intensities, word, &IntensityKeyword::word);
     if (found != intensities.end()) return found->flops_per_byte;
-    throw InputError(unknown_word("intensity", word, intensity_words()));
+    throw InputError(unknown_word("intensity", word, intensity_keywords()));
 }
 
 ErtBench::ErtBench(Processors processors, std::shared_ptr<CoreHistory> history, std::shared_ptr<Workspace> workspace)
@@ -215,7 +215,7 @@ std::string_view ErtBench::sentence() const
 
 std::vector<Axis> ErtBench::axes(const Machine& machine) const
 {
-    const Axis intensity{"intensity", "FLOPs for each byte loaded", intensity_words(), intensity_words()};
+    const Axis intensity{"intensity", "FLOPs for each byte loaded", intensity_keywords(), intensity_keywords()};
     const Axis precision{"precision", "number format", {"fp64"}, {"fp64", "fp32"}};
     return {intensity, precision, threads_axis(machine),
             working_set_axis("bytes, all threads together", usual_sets(machine))};

@@ -11,11 +11,11 @@
 #pragma once
 
 #include "cpu/kernels/intensity_kernel.hpp"
-#include "cpu/probes/visits.hpp"
+#include "cpu/noise_monitor.hpp"
+#include "cpu/probes/point_history.hpp"
 #include "cpu/topology.hpp"
-#include "cpu/watch.hpp"
 #include "cpu/workspace.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <map>
 #include <memory>
@@ -42,7 +42,7 @@ class ErtBench : public Bench {
         std::shared_ptr<CoreHistory> history;
         std::shared_ptr<Workspace> workspace;
         std::map<std::tuple<std::string_view, Precision, int, int, int>, IntensityKernel> kernels{};
-        Visits visits{};
+        PointHistory rounds{};
     };
 
   private:

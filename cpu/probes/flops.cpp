@@ -6,7 +6,7 @@
 #include "cpu/probes/choices.hpp"
 #include "cpu/repeat.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/lab/search.hpp"
+#include "ert/method/bench/search.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -53,7 +53,8 @@ std::vector<RegisterFile> results_for(const Candidates& candidates, int threads)
 }
 
 /// Time per FLOP of the slowest thread.
-double cost(const Candidate& candidate, const WatchedTeam& team, std::vector<RegisterFile>& results, const Clock& clock)
+double cost(const Candidate& candidate, const MonitoredTeam& team, std::vector<RegisterFile>& results,
+            const Clock& clock)
 {
     std::vector<Seconds> taken(team.size());
     team.run([&](int thread) {
@@ -66,7 +67,7 @@ double cost(const Candidate& candidate, const WatchedTeam& team, std::vector<Reg
 }
 
 /// The first of those that are as fast as the fastest, as far as a trial can tell.
-std::unique_ptr<Candidate> fastest(Candidates candidates, const WatchedTeam& team, std::vector<RegisterFile>& results)
+std::unique_ptr<Candidate> fastest(Candidates candidates, const MonitoredTeam& team, std::vector<RegisterFile>& results)
 {
     if (candidates.size() == 1) return std::move(candidates.front());
     const Clock clock = steady_clock();
@@ -126,7 +127,7 @@ class FlopsSubject : public Subject {
         team_.run([&](int thread) { chosen_->run(count, operands, results_[thread]); });
     }
 
-    WatchedTeam team_;
+    MonitoredTeam team_;
     Resources resources_;
     std::vector<RegisterFile> results_;  ///< of each thread
     std::unique_ptr<Candidate> chosen_;

@@ -14,9 +14,9 @@
 //   counted; a rate above clock x pipes x lanes; or another mix, of any width, that runs faster than `best`.
 #pragma once
 
+#include "cpu/noise_monitor.hpp"
 #include "cpu/topology.hpp"
-#include "cpu/watch.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <memory>
 

@@ -55,7 +55,7 @@ class LatencySubject : public Subject {
 
     void check() override
     {
-        if (stock_->visits.is_checked(id_)) return;
+        if (stock_->rounds.is_checked(id_)) return;
         const std::size_t half = mark_steps() / 2 / ChaseKernel::unroll * ChaseKernel::unroll;
         const std::byte* half_way = nullptr;
         const std::byte* end = nullptr;
@@ -65,7 +65,7 @@ class LatencySubject : public Subject {
         });
         if (half_way == start_) throw Error("the chase is back after " + std::to_string(half) + " lines");
         if (end != mark_) throw Error("the chase is astray after " + std::to_string(mark_steps()) + " lines");
-        stock_->visits.checked(id_);
+        stock_->rounds.checked(id_);
     }
 
     Bytes memory() const override { return Bytes{static_cast<double>(lines_ * chase_line)}; }
@@ -77,7 +77,7 @@ class LatencySubject : public Subject {
         const std::size_t bytes = lines_ * chase_line;
         Workspace& workspace = *stock_->workspace;
         workspace.reserve(mapping, 1, bytes);
-        const std::size_t from = workspace.place(mapping, 1, bytes, stock_->visits.next(id_));
+        const std::size_t from = workspace.place(mapping, 1, bytes, stock_->rounds.next(id_));
         Slice& slice = workspace.slice(mapping, 0);
         std::byte* const begin = slice.data() + from;
         team_.run([&](int) {
@@ -88,7 +88,7 @@ class LatencySubject : public Subject {
         at_ = begin;
     }
 
-    /// A chase is slow: before it comes round, what strangers bring into a cache that they share has driven its lines out. To
+    /// A chase is slow: before it comes round, what other tenants bring into a cache that they share has driven its lines out. To
     /// read the set in order is fast enough to bring them back. A chase behind that leaves in the nearer caches what a chase
     /// leaves there, and not the end of the set.
     void settle()
@@ -115,7 +115,7 @@ class LatencySubject : public Subject {
     std::size_t lines_;
     std::string id_;
     std::shared_ptr<Stock> stock_;
-    WatchedTeam team_;
+    MonitoredTeam team_;
     const std::byte* start_ = nullptr;
     const std::byte* mark_ = nullptr;  ///< where the chase is after mark_steps(): at the start if they are a cycle
     const std::byte* at_ = nullptr;

@@ -10,11 +10,11 @@
 #pragma once
 
 #include "cpu/kernels/chase.hpp"
-#include "cpu/probes/visits.hpp"
+#include "cpu/noise_monitor.hpp"
+#include "cpu/probes/point_history.hpp"
 #include "cpu/topology.hpp"
-#include "cpu/watch.hpp"
 #include "cpu/workspace.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <memory>
 #include <vector>
@@ -42,7 +42,7 @@ class LatencyBench : public Bench {
         std::shared_ptr<CoreHistory> history;
         std::shared_ptr<Workspace> workspace;
         ChaseKernel kernel;
-        Visits visits;
+        PointHistory rounds;
     };
 
   private:

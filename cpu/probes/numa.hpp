@@ -9,7 +9,7 @@
 
 #include "cpu/probes/stream_subject.hpp"
 #include "cpu/topology.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 namespace roof::cpu {
 

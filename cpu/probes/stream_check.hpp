@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/stream_kernel.hpp"
-#include "cpu/probes/walk.hpp"
+#include "cpu/probes/pass_driver.hpp"
 #include "cpu/workspace.hpp"
 
 #include <cstddef>

@@ -4,8 +4,8 @@
 #include "cpu/kernels/registers.hpp"
 #include "cpu/probes/stream_check.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/lab/clock.hpp"
-#include "ert/method/lab/search.hpp"
+#include "ert/method/bench/clock.hpp"
+#include "ert/method/bench/search.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ using Stock = StreamMaker::Stock;
 
 /// Arrays beyond it are in no L1.
 constexpr std::size_t largest_l1 = std::size_t{64} << 10;
-/// Of those that a visit may take.
+/// Of those that a round may take.
 constexpr int places_tried = 8;
 
 bool fuses(const Isa& isa, bool has_fma)
@@ -65,36 +65,36 @@ class StreamSubject : public Subject {
     {
         lay_out(request, extent.bytes);
         const bool fits_l1 = extent.bytes * static_cast<std::size_t>(stream_.arrays()) <= largest_l1;
-        walk_.emplace(team_, extent, ways(request, extent.step), fits_l1 ? request.in_cores : Resources::shared);
+        pass_driver_.emplace(team_, extent, ways(request, extent.step), fits_l1 ? request.in_cores : Resources::shared);
     }
 
     Work work() const override
     {
-        const double bytes = walk_->bytes_per_launch() * team_.size();
+        const double bytes = pass_driver_->bytes_per_launch() * team_.size();
         const Bytes moved{bytes * stream_.moves()};
         return {Flops{bytes / sizeof(double) * stream_.flops}, moved, moved, Known::analytic};
     }
 
-    void launch(Trace& trace) override { walk_->launch(trace); }
+    void launch(Trace& trace) override { pass_driver_->launch(trace); }
 
     void check() override
     {
         const std::string what = id_ + " " + variant();
-        if (stock_->visits.is_checked(what)) return;
-        for (const Stretch& stretch : walk_->samples()) {
+        if (stock_->rounds.is_checked(what)) return;
+        for (const Stretch& stretch : pass_driver_->samples()) {
             team_.run([&](int thread) { renew(thread, stretch); });
-            walk_->run(stretch, walk_->passes());
+            pass_driver_->run(stretch, pass_driver_->passes());
             team_.run([&](int thread) {
-                check_stream(arrays_[thread], stretch, walk_->passes(), results_[thread]);
+                check_stream(arrays_[thread], stretch, pass_driver_->passes(), results_[thread]);
                 check_node(thread, stretch);
             });
         }
         // A piece that a source shares with the destination was filled for the source, and later launches write to it.
         team_.run([&](int thread) { give_destination(thread, {0, arrays_[thread].bytes}); });
-        stock_->visits.checked(what);
+        stock_->rounds.checked(what);
     }
 
-    std::string variant() const override { return walk_->fastest(); }
+    std::string variant() const override { return pass_driver_->fastest(); }
     Bytes memory() const override
     {
         const double bytes = static_cast<double>(arrays_.front().bytes);
@@ -106,11 +106,11 @@ class StreamSubject : public Subject {
     {
         const std::size_t extent = StreamArrays{stream_, bytes, nullptr}.extent();
         stock_->workspace->reserve(mapping_, team_.size(), extent);
-        const int visit = stock_->visits.next(id_);
+        const int round = stock_->rounds.next(id_);
         const int places = bytes > largest_l1 && extent <= Buffer::huge_page ? places_tried : 1;
         std::vector<std::size_t> beginnings;
         for (int i = 0; i < places; ++i)
-            beginnings.push_back(stock_->workspace->place(mapping_, team_.size(), extent, visit * places + i));
+            beginnings.push_back(stock_->workspace->place(mapping_, team_.size(), extent, round * places + i));
         for (int thread = 0; thread < team_.size(); ++thread)
             arrays_.push_back({stream_, bytes, slice(thread).data(), beginnings.front()});
         const StreamKernel& loop =
@@ -212,8 +212,8 @@ class StreamSubject : public Subject {
     RegisterFile constant_;
     std::vector<StreamArrays> arrays_;  ///< of each thread
     std::vector<Result> results_;
-    WatchedTeam team_;
-    std::optional<Walk> walk_;
+    MonitoredTeam team_;
+    std::optional<PassDriver> pass_driver_;
 };
 
 }  // namespace

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "cpu/kernels/stream_kernel.hpp"
-#include "cpu/probes/visits.hpp"
-#include "cpu/probes/walk.hpp"
-#include "cpu/watch.hpp"
+#include "cpu/noise_monitor.hpp"
+#include "cpu/probes/pass_driver.hpp"
+#include "cpu/probes/point_history.hpp"
 #include "cpu/workspace.hpp"
-#include "ert/method/lab/machine.hpp"
-#include "ert/method/lab/point.hpp"
-#include "ert/method/lab/subject.hpp"
+#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/point.hpp"
+#include "ert/method/bench/subject.hpp"
 
 #include <map>
 #include <memory>
@@ -40,7 +40,7 @@ struct StreamRequest {
 /// Of each array, where one thread's arrays have `share` bytes together. Nothing if that is less than one iteration.
 std::optional<Extent> array_extent(const Stream& stream, const std::vector<Isa>& isas, std::size_t share);
 
-/// Makes the subjects of a bench, and keeps what outlives them: the memory, the kernels once generated, the visits.
+/// Makes the subjects of a bench, and keeps what outlives them: the memory, the kernels once generated, the rounds.
 class StreamMaker {
   public:
     StreamMaker(std::shared_ptr<Workspace> workspace, std::shared_ptr<CoreHistory> history);
@@ -53,7 +53,7 @@ class StreamMaker {
         std::shared_ptr<Workspace> workspace;
         std::shared_ptr<CoreHistory> history;
         std::map<KernelKey, StreamKernel> kernels;
-        Visits visits;
+        PointHistory rounds;
     };
 
   private:

@@ -82,7 +82,7 @@ std::vector<std::string> usual_chase_sets(const Machine& machine)
     return octaves(0, std::min(wanted, most_of_memory(machine, 1.0 / 4)));
 }
 
-std::optional<std::string> doubt_about_sweep(const Machine& machine)
+std::optional<std::string> sweep_inconsistency(const Machine& machine)
 {
     const double wanted = beyond_caches * largest_cache(machine, true);
     if (memory_for_sweep(machine) >= wanted) return std::nullopt;

@@ -2,7 +2,7 @@
 // may make it shorter, which is then said.
 #pragma once
 
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@ namespace roof::cpu {
 Axis working_set_axis(std::string meaning, std::vector<std::string> usual);
 
 /// Two for each octave, from 8 KiB to 256 MiB or four times the largest level of cache reported, all its instances
-/// together; at most half of the memory available. One for each octave beyond an eighth of that, where a visit is dear and
+/// together; at most half of the memory available. One for each octave beyond an eighth of that, where a round is dear and
 /// memory's level wide.
 std::vector<std::string> usual_working_sets(const Machine& machine);
 
@@ -26,6 +26,6 @@ std::string usual_memory_set(const Machine& machine);
 std::vector<std::string> usual_chase_sets(const Machine& machine);
 
 /// That the sweep ends before it has left the caches behind for sure, or nothing.
-std::optional<std::string> doubt_about_sweep(const Machine& machine);
+std::optional<std::string> sweep_inconsistency(const Machine& machine);
 
 }  // namespace roof::cpu

@@ -3,7 +3,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/library.hpp"
-#include "ert/method/lab/clock.hpp"
+#include "ert/method/bench/clock.hpp"
 
 #include <fmt/format.h>
 

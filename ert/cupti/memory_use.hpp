@@ -4,8 +4,8 @@
 #pragma once
 
 #include "ert/base/units.hpp"
-#include "ert/method/lab/machine.hpp"
-#include "ert/method/lab/profiler.hpp"
+#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/profiler.hpp"
 
 #include <string>
 

@@ -1,11 +1,11 @@
-// CUPTI as a part: what the shared object gives to the lab that opened it.
+// CUPTI as a part: what the shared object gives to the registry that opened it.
 #include "ert/base/error.hpp"
 #include "ert/cupti/permission.hpp"
 #include "ert/cupti/step_profiler.hpp"
-#include "ert/method/lab/lab.hpp"
+#include "ert/method/bench/bench_registry.hpp"
 
 /// Adds the profiler, whether CUPTI is here, and whether counters may be read.
-extern "C" void roof_add_part(roof::Lab& lab)
+extern "C" void roof_add_part(roof::BenchRegistry& registry)
 {
     using namespace roof::cupti;
     roof::Capability capability{"GPU tracing", false, {}, {}};
@@ -13,11 +13,11 @@ extern "C" void roof_add_part(roof::Lab& lab)
         const auto cupti = Cupti::open();
         capability.present = true;
         capability.reason = "CUPTI " + std::to_string(cupti->version()) + ": roof profile, and roof run --profile";
-        lab.machine().versions["CUPTI"] = std::to_string(cupti->version());
+        registry.machine().versions["CUPTI"] = std::to_string(cupti->version());
     } catch (const roof::Error& error) {
         capability.reason = error.what();
     }
-    lab.machine().capabilities.push_back(capability);
-    lab.machine().capabilities.push_back(counters_capability());
-    lab.add(step_profiler(roof::built_in_counter_table()));
+    registry.machine().capabilities.push_back(capability);
+    registry.machine().capabilities.push_back(counters_capability());
+    registry.add(step_profiler(roof::built_in_counter_table()));
 }

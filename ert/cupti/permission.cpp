@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/cupti/library.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 
 #include <unistd.h>
 

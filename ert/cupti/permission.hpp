@@ -1,7 +1,7 @@
 // Whether this user may read a GPU's hardware counters, as far as it shows before anything is counted.
 #pragma once
 
-#include "ert/method/lab/machine.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <string>
 

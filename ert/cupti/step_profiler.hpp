@@ -4,7 +4,7 @@
 
 #include "ert/counters/counter_table.hpp"
 #include "ert/cupti/range_profiler.hpp"
-#include "ert/method/lab/profiler.hpp"
+#include "ert/method/bench/profiler.hpp"
 
 #include <functional>
 #include <memory>

@@ -58,17 +58,18 @@ Device describe_device(DeviceId id)
         {"memory_bus_bits", std::to_string(attribute(id, cudaDevAttrGlobalMemoryBusWidth))},
         {"ecc", properties.ECCEnabled != 0 ? "on" : "off"},
     };
-    device.promised = promises_of(10 * properties.major + properties.minor);
+    device.spec_rates = spec_rates_of(10 * properties.major + properties.minor);
     return device;
 }
 
 /// A GPU that is out of order or taken by another process does not hide the others.
-void describe_or_doubt(DeviceId id, Machine& machine)
+void describe_or_report(DeviceId id, Machine& machine)
 {
     try {
         machine.devices.push_back(describe_device(id));
     } catch (const Error& error) {
-        machine.doubts.push_back(std::string(prefix) + std::to_string(id.value) + " cannot be used: " + error.what());
+        machine.inconsistencies.push_back(std::string(prefix) + std::to_string(id.value) +
+                                          " cannot be used: " + error.what());
     }
 }
 
@@ -110,7 +111,7 @@ void describe_devices(Machine& machine, const Nvml* nvml)
     int driver = 0;
     check(cudaDriverGetVersion(&driver));
     machine.versions["CUDA driver"] = version_text(driver);
-    for (int index = 0; index < count; ++index) describe_or_doubt(DeviceId{index}, machine);
+    for (int index = 0; index < count; ++index) describe_or_report(DeviceId{index}, machine);
     machine.capabilities.push_back({"gpu", true, std::to_string(count) + " found by the CUDA runtime", ""});
 }
 

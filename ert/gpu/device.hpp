@@ -1,7 +1,7 @@
 // The GPUs of this machine: found, described as devices of the machine, or their absence explained.
 #pragma once
 
-#include "ert/method/lab/machine.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -5,7 +5,7 @@
 
 #include "ert/base/units.hpp"
 #include "ert/gpu/library.hpp"
-#include "ert/method/lab/trace.hpp"
+#include "ert/method/bench/trace.hpp"
 
 #include <memory>
 #include <optional>

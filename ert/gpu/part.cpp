@@ -1,4 +1,4 @@
-// The GPU's ceilings as a part: what the shared object gives to the lab that opened it.
+// The GPU's ceilings as a part: what the shared object gives to the registry that opened it.
 #include "ert/gpu/cublaslt.hpp"
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/nccl.hpp"
@@ -15,24 +15,24 @@
 #include "ert/gpu/probes/partition.hpp"
 #include "ert/gpu/probes/peer.hpp"
 #include "ert/gpu/probes/shared.hpp"
-#include "ert/method/lab/lab.hpp"
+#include "ert/method/bench/bench_registry.hpp"
 
 /// Adds the GPUs found, or the reason why there are none, and the benches they offer.
-extern "C" void roof_add_part(roof::Lab& lab)
+extern "C" void roof_add_part(roof::BenchRegistry& registry)
 {
     using namespace roof::gpu;
     const std::shared_ptr<const Nvml> nvml = Nvml::open();
-    describe_devices(lab.machine(), nvml.get());
-    lab.add(flops_bench(nvml));
-    lab.add(matmul_bench(CublasLt::open(), nvml));
-    lab.add(bandwidth_bench(nvml));
-    lab.add(shared_bench(nvml));
-    lab.add(latency_bench(nvml));
-    lab.add(distance_bench(nvml));
-    lab.add(partition_bench(nvml));
-    lab.add(launch_bench(nvml));
-    lab.add(link_bench(nvml));
-    lab.add(peer_bench(nvml));
-    lab.add(allreduce_bench(Nccl::open(), nvml));
-    lab.add(ert_bench(nvml));
+    describe_devices(registry.machine(), nvml.get());
+    registry.add(flops_bench(nvml));
+    registry.add(matmul_bench(CublasLt::open(), nvml));
+    registry.add(bandwidth_bench(nvml));
+    registry.add(shared_bench(nvml));
+    registry.add(latency_bench(nvml));
+    registry.add(distance_bench(nvml));
+    registry.add(partition_bench(nvml));
+    registry.add(launch_bench(nvml));
+    registry.add(link_bench(nvml));
+    registry.add(peer_bench(nvml));
+    registry.add(allreduce_bench(Nccl::open(), nvml));
+    registry.add(ert_bench(nvml));
 }

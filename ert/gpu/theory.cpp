@@ -44,21 +44,21 @@ std::string source_of(const Row& row, const std::string& generation)
 
 }  // namespace
 
-std::vector<Promise> promises_of(int capability)
+std::vector<SpecRate> spec_rates_of(int capability)
 {
-    std::vector<Promise> promises;
-    if (capability != 80 && capability != 90) return promises;
+    std::vector<SpecRate> rates;
+    if (capability != 80 && capability != 90) return rates;
     const std::string generation = capability == 80 ? "NVIDIA Ampere (8.0)" : "NVIDIA Hopper (9.0)";
     for (const Row& row : rows) {
         const double per_clock = capability == 80 ? row.ampere : row.hopper;
         if (per_clock > 0)
-            promises.push_back(
+            rates.push_back(
                 {"compute", "core", row.operation, row.isa, row.precision, per_clock, source_of(row, generation)});
     }
     for (const char* operation : {"load", "store"})
-        promises.push_back({"bandwidth", "shared", operation, "", "", shared_bytes_per_clock,
-                            generation + ", CUDA C++ Best Practices Guide, per multiprocessor"});
-    return promises;
+        rates.push_back({"bandwidth", "shared", operation, "", "", shared_bytes_per_clock,
+                         generation + ", CUDA C++ Best Practices Guide, per multiprocessor"});
+    return rates;
 }
 
 }  // namespace roof::gpu

@@ -1,13 +1,13 @@
 // What a multiprocessor can do per clock by NVIDIA's own documents: never a ceiling, but what a ceiling must not exceed.
 #pragma once
 
-#include "ert/method/lab/machine.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <vector>
 
 namespace roof::gpu {
 
 /// Of a compute capability, 90 for 9.0: FLOPs or bytes per clock and multiprocessor; empty where none are known here.
-std::vector<Promise> promises_of(int capability);
+std::vector<SpecRate> spec_rates_of(int capability);
 
 }  // namespace roof::gpu

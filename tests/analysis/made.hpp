@@ -72,7 +72,7 @@ inline PartMeasurement part(const std::string& layer, const std::string& kind, P
             about<Seconds>(seconds)};
 }
 
-/// A step of 40 ms: a convolution held by the compute roof, one far below it, a ReLU held by memory, and an update.
+/// A step of 40 ms: a convolution bound by the compute roof, one far below it, a ReLU bound by memory, and an update.
 inline Measurement row(const std::string& model = "net", int batch = 8, int threads = 2)
 {
     Measurement r;

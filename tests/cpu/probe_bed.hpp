@@ -1,9 +1,9 @@
 // What the tests of the CPU's probes share: points, machines that do not exist, and a launch without a measuring loop.
 #pragma once
 
-#include "cpu/watch.hpp"
+#include "cpu/noise_monitor.hpp"
 #include "cpu/workspace.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <initializer_list>
 #include <memory>

@@ -1,7 +1,7 @@
 // Mapped memory: aligned, writable, refused with the numbers when there is not enough, and where it was bound to.
 #include "cpu/buffer.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/lab/available_memory.hpp"
+#include "ert/method/bench/available_memory.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -19,9 +19,9 @@ namespace {
 const std::vector<std::string> all_features{"fma",         "avx_vnni", "avx512_vnni", "avx512_bf16",
                                             "avx512_fp16", "amx_int8", "amx_bf16"};
 
-/// Calls visit(isa, precision, operation, mix) for every loop that a search may try on a machine with `features`.
-template <class Visit>
-void for_every_mix(const std::vector<std::string>& features, const Visit& visit)
+/// Calls round(isa, precision, operation, mix) for every loop that a search may try on a machine with `features`.
+template <class Round>
+void for_every_mix(const std::vector<std::string>& features, const Round& round)
 {
     std::vector<Isa> isas(isa_table.begin(), isa_table.end());
     isas.push_back(tile_isa);
@@ -31,7 +31,7 @@ void for_every_mix(const std::vector<std::string>& features, const Visit& visit)
                 if (operation == best_operation || contradiction(operation, isa, row.precision)) continue;
                 for (const Mix& mix : candidates(operation, isa, row.precision, features)) {
                     CAPTURE(isa.name, row.name, operation, mix.description());
-                    visit(isa, row.precision, operation, mix);
+                    round(isa, row.precision, operation, mix);
                 }
             }
         }
@@ -39,13 +39,13 @@ void for_every_mix(const std::vector<std::string>& features, const Visit& visit)
 }
 
 /// Those of them that this machine can run.
-template <class Visit>
-void for_every_mix_here(const Visit& visit)
+template <class Round>
+void for_every_mix_here(const Round& round)
 {
     const std::vector<std::string> isas = usable_isas();
     for_every_mix(usable_features(), [&](const Isa& isa, Precision precision, const std::string& name, const Mix& mix) {
         const bool here = std::find(isas.begin(), isas.end(), isa.name) != isas.end();
-        if (here || isa.encoding == Encoding::tile) visit(isa, precision, name, mix);
+        if (here || isa.encoding == Encoding::tile) round(isa, precision, name, mix);
     });
 }
 

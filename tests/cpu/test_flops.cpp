@@ -3,7 +3,7 @@
 #include "cpu/probes/flops.hpp"
 #include "cpu/topology.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/lab/subject.hpp"
+#include "ert/method/bench/subject.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

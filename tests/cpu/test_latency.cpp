@@ -15,7 +15,7 @@ using namespace roof::cpu::test;
 namespace {
 
 /// Lines that follow each other in a chase, from the first.
-std::vector<std::size_t> visited(const std::byte* memory, std::size_t steps)
+std::vector<std::size_t> measured(const std::byte* memory, std::size_t steps)
 {
     std::vector<std::size_t> lines;
     const std::byte* at = memory;
@@ -33,7 +33,7 @@ TEST_CASE("a chase comes by every line once and ends where it began")
     for (const std::size_t lines : {16, 17, 1000, 4096}) {
         const Buffer memory(lines * chase_line, "a test");
         CHECK(link_lines(memory.data(), lines, lines) == memory.data());
-        const std::vector<std::size_t> order = visited(memory.data(), lines + 1);
+        const std::vector<std::size_t> order = measured(memory.data(), lines + 1);
         CHECK(std::set<std::size_t>(order.begin(), order.end()).size() == lines);
         CHECK(order.back() == 0);
     }
@@ -44,7 +44,7 @@ TEST_CASE("the lines of a chase follow no stride")
     constexpr std::size_t lines = 4096;
     const Buffer memory(lines * chase_line, "a test");
     link_lines(memory.data(), lines, 0);
-    const std::vector<std::size_t> order = visited(memory.data(), lines);
+    const std::vector<std::size_t> order = measured(memory.data(), lines);
     std::set<std::ptrdiff_t> strides;
     for (std::size_t i = 1; i < lines; ++i) {
         strides.insert(static_cast<std::ptrdiff_t>(order[i]) - static_cast<std::ptrdiff_t>(order[i - 1]));
@@ -60,7 +60,7 @@ TEST_CASE("the generated chase arrives where the order says")
     const ChaseKernel kernel;
     CHECK(kernel.run(160, memory.data()) == mark);
     CHECK(kernel.run(lines, memory.data()) == memory.data());
-    CHECK(kernel.run(16, memory.data()) == memory.data() + visited(memory.data(), 17).back() * chase_line);
+    CHECK(kernel.run(16, memory.data()) == memory.data() + measured(memory.data(), 17).back() * chase_line);
 }
 
 TEST_CASE("a latency subject launches, passes its check and declares a line for each load")

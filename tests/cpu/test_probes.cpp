@@ -132,19 +132,19 @@ TEST_CASE("a bandwidth subject launches, passes its check and declares whole pas
     }
 }
 
-TEST_CASE("a point can be visited again, in other memory and after other operations on it")
+TEST_CASE("a point can be measured again, in other memory and after other operations on it")
 {
     const Topology topology = read_topology();
     const auto memory = workspace();
-    for (int visit = 0; visit < 4; ++visit) {
+    for (int round = 0; round < 4; ++round) {
         const BandwidthBench bench(topology.processors, history(), memory);  // which has checked nothing yet
         for (const char* operation : {"load", "update", "copy", "store", "triad", "load"}) {
-            CAPTURE(visit, operation);
+            CAPTURE(round, operation);
             const auto at = point({{"operation", operation},
                                    {"isa", "sse"},
                                    {"threads", "1"},
                                    {"working_set", "3000000"},
-                                   {"round", std::to_string(visit)}});
+                                   {"round", std::to_string(round)}});
             CHECK_NOTHROW(launch_and_check(*bench.make(at, topology.machine, topology.machine.devices.front())));
         }
     }

@@ -26,13 +26,12 @@ const Machine zen5 = machine_of("AuthenticAMD", 26, 0x02);
 const Machine ice_lake = machine_of("GenuineIntel", 6, 106);
 
 /// 0 if nothing is promised.
-double promised(const Machine& machine, const std::string& level, const std::string& operation,
-                const std::string& isa = "", const std::string& precision = "")
+double spec_of(const Machine& machine, const std::string& level, const std::string& operation,
+               const std::string& isa = "", const std::string& precision = "")
 {
-    for (const Promise& promise : promises_of(machine)) {
-        if (promise.level == level && promise.operation == operation && promise.isa == isa &&
-            promise.precision == precision)
-            return promise.per_clock;
+    for (const SpecRate& spec : spec_rates_of(machine)) {
+        if (spec.level == level && spec.operation == operation && spec.isa == isa && spec.precision == precision)
+            return spec.per_clock;
     }
     return 0;
 }
@@ -41,89 +40,89 @@ double promised(const Machine& machine, const std::string& level, const std::str
 
 TEST_CASE("a core with add pipes beside its multiply-add pipes does more than multiply-adds")
 {
-    CHECK(promised(zen5, "core", "fma", "avx512", "fp32") == 64);
-    CHECK(promised(zen5, "core", "fma+add", "avx512", "fp32") == 96);
-    CHECK(promised(zen5, "core", "best", "avx512", "fp64") == 48);
-    CHECK(promised(zen5, "core", "mul+add", "avx2", "fp32") == 32);
-    CHECK(promised(zen5, "core", "add", "scalar", "fp64") == 2);
+    CHECK(spec_of(zen5, "core", "fma", "avx512", "fp32") == 64);
+    CHECK(spec_of(zen5, "core", "fma+add", "avx512", "fp32") == 96);
+    CHECK(spec_of(zen5, "core", "best", "avx512", "fp64") == 48);
+    CHECK(spec_of(zen5, "core", "mul+add", "avx2", "fp32") == 32);
+    CHECK(spec_of(zen5, "core", "add", "scalar", "fp64") == 2);
 }
 
 TEST_CASE("an instruction wider than the datapath takes two slots")
 {
-    CHECK(promised(zen4, "core", "fma", "avx512", "fp64") == 16);
-    CHECK(promised(zen4, "core", "fma", "avx2", "fp64") == 16);
-    CHECK(promised(zen4, "core", "fma+add", "avx512", "fp64") == 24);
+    CHECK(spec_of(zen4, "core", "fma", "avx512", "fp64") == 16);
+    CHECK(spec_of(zen4, "core", "fma", "avx2", "fp64") == 16);
+    CHECK(spec_of(zen4, "core", "fma+add", "avx512", "fp64") == 24);
 }
 
 TEST_CASE("where additions share the ports of multiply-adds, no mix does more than those")
 {
-    CHECK(promised(ice_lake, "core", "fma", "avx512", "fp32") == 64);
-    CHECK(promised(ice_lake, "core", "best", "avx512", "fp32") == 64);
-    CHECK(promised(ice_lake, "core", "mul+add", "avx512", "fp32") == 32);
+    CHECK(spec_of(ice_lake, "core", "fma", "avx512", "fp32") == 64);
+    CHECK(spec_of(ice_lake, "core", "best", "avx512", "fp32") == 64);
+    CHECK(spec_of(ice_lake, "core", "mul+add", "avx512", "fp32") == 32);
     const Machine golden_cove = machine_of("GenuineIntel", 6, 143);
-    CHECK(promised(golden_cove, "core", "best", "avx2", "fp32") == 40);
-    CHECK(promised(golden_cove, "core", "best", "avx512", "fp32") == 64);
+    CHECK(spec_of(golden_cove, "core", "best", "avx2", "fp32") == 40);
+    CHECK(spec_of(golden_cove, "core", "best", "avx512", "fp32") == 64);
 }
 
 TEST_CASE("dot products and tiles are promised where the machine has them and a guide says their rate")
 {
-    CHECK(promised(zen4, "core", "dot", "avx512", "bf16") == 64);
-    CHECK(promised(zen4, "core", "dot", "avx512", "int8") == 128);
-    CHECK(promised(zen4, "core", "dot", "avx2", "int8") == 0);
-    CHECK(promised(ice_lake, "core", "dot", "avx512", "bf16") == 0);
+    CHECK(spec_of(zen4, "core", "dot", "avx512", "bf16") == 64);
+    CHECK(spec_of(zen4, "core", "dot", "avx512", "int8") == 128);
+    CHECK(spec_of(zen4, "core", "dot", "avx2", "int8") == 0);
+    CHECK(spec_of(ice_lake, "core", "dot", "avx512", "bf16") == 0);
     Machine sapphire_rapids = machine_of("GenuineIntel", 6, 143);
-    CHECK(promised(sapphire_rapids, "core", "tile", "amx", "int8") == 0);
+    CHECK(spec_of(sapphire_rapids, "core", "tile", "amx", "int8") == 0);
     sapphire_rapids.features.emplace_back("amx_int8");
-    CHECK(promised(sapphire_rapids, "core", "tile", "amx", "int8") == 2048);
+    CHECK(spec_of(sapphire_rapids, "core", "tile", "amx", "int8") == 2048);
 }
 
 TEST_CASE("half precision doubles the lanes, on machines that compute in it")
 {
     Machine sapphire_rapids = machine_of("GenuineIntel", 6, 143);
-    CHECK(promised(sapphire_rapids, "core", "fma", "avx512", "fp16") == 0);
+    CHECK(spec_of(sapphire_rapids, "core", "fma", "avx512", "fp16") == 0);
     sapphire_rapids.features.emplace_back("avx512_fp16");
-    CHECK(promised(sapphire_rapids, "core", "fma", "avx512", "fp16") == 128);
+    CHECK(spec_of(sapphire_rapids, "core", "fma", "avx512", "fp16") == 128);
 }
 
 TEST_CASE("L1 is bounded by the ports, L2 by the lines that come in and go out")
 {
-    CHECK(promised(zen5, "L1", "load") == 128);
-    CHECK(promised(zen5, "L1", "store") == 64);
-    CHECK(promised(zen5, "L1", "copy") == 128);
-    CHECK(promised(zen5, "L1", "triad") == 192);
-    CHECK(promised(zen5, "L2", "load") == 64);
-    CHECK(promised(zen5, "L2", "copy") == 64);
-    CHECK(promised(zen5, "L2", "update") == 128);
-    CHECK(promised(zen4, "L1", "triad") == 96);
-    CHECK(promised(zen4, "L2", "copy") == 32);
-    CHECK(promised(zen5, "L3", "load") == 0);
-    CHECK(promised(zen5, "L1", "store_nt") == 0);
+    CHECK(spec_of(zen5, "L1", "load") == 128);
+    CHECK(spec_of(zen5, "L1", "store") == 64);
+    CHECK(spec_of(zen5, "L1", "copy") == 128);
+    CHECK(spec_of(zen5, "L1", "triad") == 192);
+    CHECK(spec_of(zen5, "L2", "load") == 64);
+    CHECK(spec_of(zen5, "L2", "copy") == 64);
+    CHECK(spec_of(zen5, "L2", "update") == 128);
+    CHECK(spec_of(zen4, "L1", "triad") == 96);
+    CHECK(spec_of(zen4, "L2", "copy") == 32);
+    CHECK(spec_of(zen5, "L3", "load") == 0);
+    CHECK(spec_of(zen5, "L1", "store_nt") == 0);
 }
 
 TEST_CASE("on the first Zen two accesses share two ports of 16 bytes")
 {
     const Machine zen = machine_of("AuthenticAMD", 23, 0x01);
-    CHECK(promised(zen, "L1", "load") == 32);
-    CHECK(promised(zen, "L1", "copy") == 32);
-    CHECK(promised(zen, "core", "fma", "avx2", "fp32") == 16);
-    CHECK(promised(zen, "core", "best", "avx2", "fp32") == 0);
+    CHECK(spec_of(zen, "L1", "load") == 32);
+    CHECK(spec_of(zen, "L1", "copy") == 32);
+    CHECK(spec_of(zen, "core", "fma", "avx2", "fp32") == 16);
+    CHECK(spec_of(zen, "core", "best", "avx2", "fp32") == 0);
 }
 
 TEST_CASE("what cannot be measured on a machine is not promised")
 {
     Machine masked = zen5;
     masked.isa = {"scalar", "sse"};
-    const auto of_avx = [](const Promise& promise) { return promise.isa.starts_with("avx"); };
-    const std::vector<Promise> promises = promises_of(masked);
-    CHECK(std::none_of(promises.begin(), promises.end(), of_avx));
-    CHECK_FALSE(promises.empty());
+    const auto of_avx = [](const SpecRate& spec) { return spec.isa.starts_with("avx"); };
+    const std::vector<SpecRate> rates = spec_rates_of(masked);
+    CHECK(std::none_of(rates.begin(), rates.end(), of_avx));
+    CHECK_FALSE(rates.empty());
 }
 
 TEST_CASE("every promise names its source, and an unknown processor has none")
 {
-    for (const Promise& promise : promises_of(zen5)) CHECK(promise.source.find("Zen 5") != std::string::npos);
-    CHECK(promises_of(machine_of("AuthenticAMD", 27, 1)).empty());
-    CHECK(promises_of(machine_of("AuthenticAMD", 26, 0x70)).empty());
-    CHECK(promises_of(machine_of("NobodyInc", 6, 106)).empty());
-    CHECK(promises_of(Machine{}).empty());
+    for (const SpecRate& spec : spec_rates_of(zen5)) CHECK(spec.source.find("Zen 5") != std::string::npos);
+    CHECK(spec_rates_of(machine_of("AuthenticAMD", 27, 1)).empty());
+    CHECK(spec_rates_of(machine_of("AuthenticAMD", 26, 0x70)).empty());
+    CHECK(spec_rates_of(machine_of("NobodyInc", 6, 106)).empty());
+    CHECK(spec_rates_of(Machine{}).empty());
 }

@@ -1,7 +1,7 @@
 // The machine document of the machine at hand: only what must hold on any of them.
 #include "cpu/isa.hpp"
 #include "cpu/topology.hpp"
-#include "ert/method/lab/lab.hpp"
+#include "ert/method/bench/bench_registry.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 namespace roof {
-void add_cpu(Lab& lab);
+void add_cpu(BenchRegistry& registry);
 }
 
 using namespace roof;
@@ -47,18 +47,20 @@ TEST_CASE("a smaller affinity mask makes a smaller machine, and says so")
     CHECK(topology.machine.threads == 1);
     CHECK(topology.machine.cores == 1);
     if (CPU_COUNT(&before) > 1) {
-        const auto says_so = [](const std::string& doubt) { return doubt.find("affinity") != std::string::npos; };
-        CHECK(std::any_of(topology.machine.doubts.begin(), topology.machine.doubts.end(), says_so));
+        const auto says_so = [](const std::string& inconsistency) {
+            return inconsistency.find("affinity") != std::string::npos;
+        };
+        CHECK(std::any_of(topology.machine.inconsistencies.begin(), topology.machine.inconsistencies.end(), says_so));
     }
 }
 
 TEST_CASE("the part fills in the machine and brings both benches")
 {
-    Lab lab;
-    add_cpu(lab);
-    const Machine& machine = lab.machine();
-    CHECK(lab.find("flops", "cpu") != nullptr);
-    CHECK(lab.find("bandwidth", "cpu") != nullptr);
+    BenchRegistry registry;
+    add_cpu(registry);
+    const Machine& machine = registry.machine();
+    CHECK(registry.find("flops", "cpu") != nullptr);
+    CHECK(registry.find("bandwidth", "cpu") != nullptr);
     CHECK(machine.isa.front() == "scalar");
     CHECK(machine.threads >= 1);
     CHECK_FALSE(machine.vendor.empty());

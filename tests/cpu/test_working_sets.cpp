@@ -45,10 +45,10 @@ TEST_CASE("working sets take half of the memory available at most, and it is sai
 {
     const Machine machine = with(64 * mebibyte, 300 * mebibyte);
     CHECK(usual_working_sets(machine).back() == std::to_string(128 << 20));
-    const std::string doubt = doubt_about_sweep(machine).value_or("");
-    CHECK_THAT(doubt, Contains("only 300 MiB") && Contains("ends at 128 MiB"));
-    CHECK_FALSE(doubt_about_sweep(with(64 * mebibyte, 1e12)));
-    CHECK_FALSE(doubt_about_sweep(small_machine()));
+    const std::string inconsistency = sweep_inconsistency(machine).value_or("");
+    CHECK_THAT(inconsistency, Contains("only 300 MiB") && Contains("ends at 128 MiB"));
+    CHECK_FALSE(sweep_inconsistency(with(64 * mebibyte, 1e12)));
+    CHECK_FALSE(sweep_inconsistency(small_machine()));
 }
 
 TEST_CASE("a machine with next to no memory still has a working set")
@@ -63,7 +63,7 @@ TEST_CASE("caches that are not reported, or as empty, do not shorten the sweep")
     machine.devices.front().levels.clear();
     CHECK(usual_working_sets(machine).back() == std::to_string(256 << 20));
     CHECK(usual_working_sets(with(0, 1e12)).back() == std::to_string(256 << 20));
-    CHECK_FALSE(doubt_about_sweep(machine));
+    CHECK_FALSE(sweep_inconsistency(machine));
 }
 
 TEST_CASE("a chase goes up by octaves to four times the largest cache that one thread reaches")

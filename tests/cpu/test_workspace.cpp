@@ -2,7 +2,7 @@
 #include "cpu/topology.hpp"
 #include "cpu/workspace.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/lab/available_memory.hpp"
+#include "ert/method/bench/available_memory.hpp"
 
 #include <bit>
 #include <catch2/catch.hpp>
@@ -109,15 +109,15 @@ TEST_CASE("each mapping has slices of its own")
     CHECK(workspace.slice({}, 0).data() != workspace.slice(small, 0).data());
 }
 
-TEST_CASE("visits in a row lie in other pages, within the slice, as far as there is room")
+TEST_CASE("rounds in a row lie in other pages, within the slice, as far as there is room")
 {
     Workspace workspace;
     workspace.reserve({}, 1, 8192);
     const std::size_t size = workspace.slice({}, 0).size();
     const std::size_t places = size / Buffer::huge_page;
     std::set<std::size_t> seen;
-    for (int visit = 0; visit < static_cast<int>(places); ++visit) {
-        const std::size_t from = workspace.place({}, 1, 8192, visit);
+    for (int round = 0; round < static_cast<int>(places); ++round) {
+        const std::size_t from = workspace.place({}, 1, 8192, round);
         CHECK(from % Buffer::huge_page == 0);
         CHECK(from + 8192 <= size);
         seen.insert(from);

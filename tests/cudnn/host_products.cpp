@@ -5,9 +5,9 @@
 namespace roof::cudnn {
 namespace {
 
-/// visit(place of the result, tap of the window, place of the source), places counted over all images.
-template <class Visit>
-void for_taps(const ConvolutionShape& shape, const Visit& visit)
+/// round(place of the result, tap of the window, place of the source), places counted over all images.
+template <class Round>
+void for_taps(const ConvolutionShape& shape, const Round& round)
 {
     const model::Window& window = shape.window;
     for (int n = 0; n < shape.batch; ++n) {
@@ -20,7 +20,7 @@ void for_taps(const ConvolutionShape& shape, const Visit& visit)
                     const auto index = [n](const model::Shape& map, int i, int j) {
                         return static_cast<std::size_t>((n * map.height + i) * map.width + j);
                     };
-                    visit(index(shape.result, y, x), static_cast<std::size_t>(tap), index(shape.source, row, column));
+                    round(index(shape.result, y, x), static_cast<std::size_t>(tap), index(shape.source, row, column));
                 }
             }
         }

@@ -304,12 +304,12 @@ class Run {
         return {found.mean, inverse};
     }
 
-    template <class Visit>
-    static void dispatch(Precision precision, const Visit& visit)
+    template <class Round>
+    static void dispatch(Precision precision, const Round& round)
     {
-        if (precision == Precision::bf16) return visit(__nv_bfloat16{});
-        if (precision == Precision::fp16) return visit(__half{});
-        visit(float{});
+        if (precision == Precision::bf16) return round(__nv_bfloat16{});
+        if (precision == Precision::fp16) return round(__half{});
+        round(float{});
     }
 
     static PoolShape shape_of(const Tensor& source, const Tensor& result, const model::Window& window)
@@ -318,14 +318,14 @@ class Run {
                 result.width,    window.size,   window.stride, window.padding};
     }
 
-    template <class Visit>
-    static void for_places(const Tensor& tensor, const Visit& visit)
+    template <class Round>
+    static void for_places(const Tensor& tensor, const Round& round)
     {
         std::size_t k = 0;
         for (std::size_t n = 0; n < static_cast<std::size_t>(tensor.batch); ++n) {
             for (int y = 0; y < tensor.height; ++y) {
                 for (int x = 0; x < tensor.width; ++x) {
-                    for (int c = 0; c < tensor.channels; ++c) visit(k++, n, y, x, c);
+                    for (int c = 0; c < tensor.channels; ++c) round(k++, n, y, x, c);
                 }
             }
         }

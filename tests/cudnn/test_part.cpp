@@ -1,7 +1,7 @@
 // The cuDNN part opened as a shared object, on a machine with or without a GPU.
 #include "ert/base/error.hpp"
-#include "ert/method/lab/lab.hpp"
-#include "ert/method/lab/measurement.hpp"
+#include "ert/method/bench/bench_registry.hpp"
+#include "ert/method/bench/measurement.hpp"
 
 #include <dlfcn.h>
 #include <catch2/catch.hpp>
@@ -20,15 +20,15 @@ std::string path_of_part()
     return elsewhere != nullptr ? elsewhere : ROOF_CUDNN_PART;
 }
 
-/// Never closed: the lab's benches live in the shared object.
-void add_part(Lab& lab)
+/// Never closed: the registry's benches live in the shared object.
+void add_part(BenchRegistry& registry)
 {
     void* const part = dlopen(path_of_part().c_str(), RTLD_NOW | RTLD_LOCAL);
     INFO((part == nullptr ? dlerror() : ""));
     REQUIRE(part != nullptr);
-    const auto add = reinterpret_cast<void (*)(Lab&)>(dlsym(part, "roof_add_part"));
+    const auto add = reinterpret_cast<void (*)(BenchRegistry&)>(dlsym(part, "roof_add_part"));
     REQUIRE(add != nullptr);
-    add(lab);
+    add(registry);
 }
 
 Point usual_point(const Bench& bench, const Machine& machine)
@@ -53,15 +53,15 @@ Device gpu_of(const std::string& capability)
 
 TEST_CASE("The part opens without a driver and brings the bench, over axes that results have columns for")
 {
-    Lab lab;
-    add_part(lab);
-    CHECK_THAT(lab.machine().versions.at("cuDNN"), Catch::StartsWith("9."));
-    CHECK_FALSE(lab.machine().versions.at("cuBLASLt").empty());
-    const Bench* const bench = lab.find("train", "gpu");
+    BenchRegistry registry;
+    add_part(registry);
+    CHECK_THAT(registry.machine().versions.at("cuDNN"), Catch::StartsWith("9."));
+    CHECK_FALSE(registry.machine().versions.at("cuBLASLt").empty());
+    const Bench* const bench = registry.find("train", "gpu");
     REQUIRE(bench != nullptr);
     CHECK_FALSE(bench->sentence().empty());
     std::vector<std::string> names;
-    for (const Axis& axis : bench->axes(lab.machine())) {
+    for (const Axis& axis : bench->axes(registry.machine())) {
         INFO(axis.name);
         CHECK(std::ranges::find(axis_names(), axis.name) != axis_names().end());
         CHECK_FALSE(axis.usual.empty());
@@ -74,36 +74,36 @@ TEST_CASE("The part opens without a driver and brings the bench, over axes that 
 
 TEST_CASE("A chip without the number format says so, and a wrong learning rate is the user's mistake")
 {
-    Lab lab;
-    add_part(lab);
-    const Bench* const bench = lab.find("train", "gpu");
-    Point point = usual_point(*bench, lab.machine());
+    BenchRegistry registry;
+    add_part(registry);
+    const Bench* const bench = registry.find("train", "gpu");
+    Point point = usual_point(*bench, registry.machine());
     point.set("precision", "bf16");
-    const auto reason = bench->obstacle(point, lab.machine(), gpu_of("7.5"));
+    const auto reason = bench->obstacle(point, registry.machine(), gpu_of("7.5"));
     REQUIRE(reason);
     CHECK_THAT(*reason, Catch::Contains("bf16 needs compute capability 8.0; this GPU has 7.5"));
-    CHECK_FALSE(bench->obstacle(point, lab.machine(), gpu_of("9.0")));
+    CHECK_FALSE(bench->obstacle(point, registry.machine(), gpu_of("9.0")));
     point.set("lr", "-1");
-    CHECK_THROWS_AS(bench->obstacle(point, lab.machine(), gpu_of("9.0")), InputError);
+    CHECK_THROWS_AS(bench->obstacle(point, registry.machine(), gpu_of("9.0")), InputError);
 }
 
 TEST_CASE("Ranks on GPUs want a GPU each, NCCL, and batch norm of their own batches; else their row says so")
 {
     unsetenv("NCCL_HOSTID");
-    Lab lab;
-    add_part(lab);
-    lab.machine().devices = {gpu_of("9.0"), gpu_of("7.0")};
-    lab.machine().devices.back().name = "gpu:1";
-    const Bench* const bench = lab.find("train", "gpu");
-    Point point = usual_point(*bench, lab.machine());
+    BenchRegistry registry;
+    add_part(registry);
+    registry.machine().devices = {gpu_of("9.0"), gpu_of("7.0")};
+    registry.machine().devices.back().name = "gpu:1";
+    const Bench* const bench = registry.find("train", "gpu");
+    Point point = usual_point(*bench, registry.machine());
     const auto reason_on = [&](const Device& device) {
-        return bench->obstacle(point, lab.machine(), device).value_or("libnccl.so.2 is here");
+        return bench->obstacle(point, registry.machine(), device).value_or("libnccl.so.2 is here");
     };
     Device both = gpu_of("9.0");
     both.others = {"gpu:1"};
     point.set("ranks", "2");
     CHECK_THAT(reason_on(both), Catch::StartsWith("gpu:1: ") && Catch::Contains("this GPU has 7.0"));
-    lab.machine().devices.back().facts["compute capability"] = "9.0";
+    registry.machine().devices.back().facts["compute capability"] = "9.0";
     CHECK_THAT(reason_on(both), Catch::Contains("libnccl.so.2"));
     CHECK_THAT(reason_on(gpu_of("9.0")), Catch::StartsWith("2 ranks want a GPU each"));
     setenv("NCCL_HOSTID", "test", 1);
@@ -115,17 +115,17 @@ TEST_CASE("Ranks on GPUs want a GPU each, NCCL, and batch norm of their own batc
 
 TEST_CASE("One rank goes by NCCL if it is said how, and a batch that cannot be shared out is an obstacle")
 {
-    Lab lab;
-    add_part(lab);
-    const Bench* const bench = lab.find("train", "gpu");
-    Point point = usual_point(*bench, lab.machine());
+    BenchRegistry registry;
+    add_part(registry);
+    const Bench* const bench = registry.find("train", "gpu");
+    Point point = usual_point(*bench, registry.machine());
     point.set("batch", "3");
-    CHECK_FALSE(bench->obstacle(point, lab.machine(), gpu_of("9.0")));
+    CHECK_FALSE(bench->obstacle(point, registry.machine(), gpu_of("9.0")));
     point.set("communication", "serial");
-    CHECK_THAT(bench->obstacle(point, lab.machine(), gpu_of("9.0")).value_or("libnccl.so.2 is here"),
+    CHECK_THAT(bench->obstacle(point, registry.machine(), gpu_of("9.0")).value_or("libnccl.so.2 is here"),
                Catch::Contains("libnccl.so.2"));
     point.set("ranks", "2");
     point.set("scaling", "strong");
-    CHECK_THAT(bench->obstacle(point, lab.machine(), gpu_of("9.0")).value(),
+    CHECK_THAT(bench->obstacle(point, registry.machine(), gpu_of("9.0")).value(),
                Catch::Contains("cannot be shared out evenly among 2 ranks"));
 }

@@ -170,10 +170,10 @@ TEST_CASE("what ends the counting is said, and the program goes on")
         CHECK(bed.notes("hardware counters failed: 5 kernels or stretches more"));
     }
     {
-        LaunchCounter stranger(Cupti::open({ROOF_FAKE_CUPTI}), {{{"GV100", metrics}}, 1, {}});
-        stranger.before({});
-        REQUIRE(stranger.notes().size() == 1);
-        CHECK_THAT(stranger.notes()[0], Catch::Contains("no chip GH100"));
+        LaunchCounter neighbour(Cupti::open({ROOF_FAKE_CUPTI}), {{{"GV100", metrics}}, 1, {}});
+        neighbour.before({});
+        REQUIRE(neighbour.notes().size() == 1);
+        CHECK_THAT(neighbour.notes()[0], Catch::Contains("no chip GH100"));
     }
     Bed idle;
     CHECK(idle.kernels().empty());

@@ -2,9 +2,9 @@
 // says why it has none.
 #include "ert/base/error.hpp"
 #include "ert/gpu/probes/tuning.hpp"
-#include "ert/method/lab/lab.hpp"
-#include "ert/method/lab/measurement.hpp"
-#include "ert/method/plan/found.hpp"
+#include "ert/method/bench/bench_registry.hpp"
+#include "ert/method/bench/measurement.hpp"
+#include "ert/method/plan/resolved_sizes.hpp"
 
 #include <dlfcn.h>
 #include <catch2/catch.hpp>
@@ -24,15 +24,15 @@ std::string path_of_part()
     return elsewhere != nullptr ? elsewhere : ROOF_GPU_PART;
 }
 
-/// Never closed: the lab's benches live in the shared object.
-void add_gpu_part(Lab& lab)
+/// Never closed: the registry's benches live in the shared object.
+void add_gpu_part(BenchRegistry& registry)
 {
     void* part = dlopen(path_of_part().c_str(), RTLD_NOW | RTLD_LOCAL);
     INFO((part == nullptr ? dlerror() : ""));
     REQUIRE(part != nullptr);
-    const auto add = reinterpret_cast<void (*)(Lab&)>(dlsym(part, "roof_add_part"));
+    const auto add = reinterpret_cast<void (*)(BenchRegistry&)>(dlsym(part, "roof_add_part"));
     REQUIRE(add != nullptr);
-    add(lab);
+    add(registry);
 }
 
 Device gpu_with_l2(double bytes)
@@ -58,18 +58,18 @@ Point first_point(const Bench& bench, const Machine& machine)
 
 TEST_CASE("the GPU part names the GPUs of the machine, or says why there is none and what would help")
 {
-    Lab lab;
-    add_gpu_part(lab);
-    const auto& capabilities = lab.machine().capabilities;
+    BenchRegistry registry;
+    add_gpu_part(registry);
+    const auto& capabilities = registry.machine().capabilities;
     REQUIRE(capabilities.size() == 1);
     CHECK(capabilities[0].name == "gpu");
-    CHECK(lab.machine().versions.contains("CUDA runtime"));
+    CHECK(registry.machine().versions.contains("CUDA runtime"));
     if (capabilities[0].present) {
-        REQUIRE_FALSE(lab.machine().devices.empty());
-        CHECK(lab.machine().devices[0].name == "gpu:0");
-        CHECK(lab.machine().devices[0].memory > Bytes{});
+        REQUIRE_FALSE(registry.machine().devices.empty());
+        CHECK(registry.machine().devices[0].name == "gpu:0");
+        CHECK(registry.machine().devices[0].memory > Bytes{});
     } else {
-        CHECK(lab.machine().devices.empty());
+        CHECK(registry.machine().devices.empty());
         CHECK_THAT(capabilities[0].reason, Catch::Contains("cudaError"));
         CHECK_FALSE(capabilities[0].remedy.empty());
     }
@@ -77,14 +77,14 @@ TEST_CASE("the GPU part names the GPUs of the machine, or says why there is none
 
 TEST_CASE("the GPU part offers its benches over axes that results have columns for")
 {
-    Lab lab;
-    add_gpu_part(lab);
+    BenchRegistry registry;
+    add_gpu_part(registry);
     for (const char* name : {"flops", "bandwidth", "shared", "latency", "distance", "partition", "launch", "link",
                              "matmul", "peer", "allreduce", "ert"}) {
-        const Bench* bench = lab.find(name, "gpu");
+        const Bench* bench = registry.find(name, "gpu");
         REQUIRE(bench != nullptr);
         CHECK_FALSE(bench->sentence().empty());
-        for (const Axis& axis : bench->axes(lab.machine())) {
+        for (const Axis& axis : bench->axes(registry.machine())) {
             INFO(name << " " << axis.name);
             CHECK(std::ranges::find(axis_names(), axis.name) != axis_names().end());
             CHECK_FALSE(axis.usual.empty());
@@ -107,27 +107,27 @@ TEST_CASE("what needs another GPU, newer ones or pinned memory says so")
             {"latency", {{"working_set", "64"}}, "less than two lines"},
             {"ert", {{"working_set", "8"}}, "less than one vector"},
         }));
-    Lab lab;
-    add_gpu_part(lab);
+    BenchRegistry registry;
+    add_gpu_part(registry);
     Device device = gpu_with_l2(50e6);
     device.facts["compute capability"] = "8.0";
-    lab.machine().devices = {device};
+    registry.machine().devices = {device};
     Point point;
     for (const auto& [axis, value] : settings) point.set(axis, value);
-    const auto obstacle = lab.find(bench, "gpu")->obstacle(point, lab.machine(), device);
+    const auto obstacle = registry.find(bench, "gpu")->obstacle(point, registry.machine(), device);
     CHECK_THAT(obstacle.value_or(""), Catch::Contains(words));
 }
 
 TEST_CASE("a device that is no GPU is refused by name")
 {
-    Lab lab;
-    add_gpu_part(lab);
+    BenchRegistry registry;
+    add_gpu_part(registry);
     Device device = gpu_with_l2(1);
     for (const char* name : {"cpu", "gpu:", "gpu:x", "gpu:0 "}) {
         device.name = name;
-        for (const auto& bench : lab.benches()) {
+        for (const auto& bench : registry.benches()) {
             INFO(bench->name());
-            CHECK_THROWS_WITH(bench->make(first_point(*bench, lab.machine()), lab.machine(), device),
+            CHECK_THROWS_WITH(bench->make(first_point(*bench, registry.machine()), registry.machine(), device),
                               Catch::Contains("names no GPU"));
         }
     }
@@ -153,15 +153,15 @@ TEST_CASE("a point that a GPU's generation cannot have says what it would need")
             {"tile", "tcgen05", "bf16", "12.0", "10.0 alone"},
             {"tile", "tcgen05", "fp64", "10.0", "tcgen05 has no fp64"},
         }));
-    Lab lab;
-    add_gpu_part(lab);
+    BenchRegistry registry;
+    add_gpu_part(registry);
     Point point;
     point.set("operation", operation);
     point.set("isa", isa);
     point.set("precision", precision);
     Device device = gpu_with_l2(50e6);
     device.facts["compute capability"] = capability;
-    const auto obstacle = lab.find("flops", "gpu")->obstacle(point, lab.machine(), device);
+    const auto obstacle = registry.find("flops", "gpu")->obstacle(point, registry.machine(), device);
     INFO(operation << " " << isa << " " << precision << " " << capability);
     CHECK(obstacle.has_value() == (words[0] != '\0'));
     CHECK_THAT(obstacle.value_or(""), Catch::Contains(words));
@@ -200,7 +200,7 @@ Device large_gpu()
 }
 
 /// Sizes as a load sweep over three levels shows them.
-FoundSizes found_sizes()
+ResolvedSizes resolved_sizes()
 {
     std::vector<long long> levels;
     std::vector<long long> fastest;
@@ -217,37 +217,37 @@ FoundSizes found_sizes()
 
 TEST_CASE("of a calibration of a large GPU the launches take a third of its time at most; the rest is for the search")
 {
-    Lab lab;
-    add_gpu_part(lab);
-    lab.machine().devices = {large_gpu()};
+    BenchRegistry registry;
+    add_gpu_part(registry);
+    registry.machine().devices = {large_gpu()};
     const auto [file, goal_seconds] = GENERATE(table<const char*, double>({{"gpu", 60}, {"gpu-quick", 15}}));
     const Plan plan = load_plan(tree() + "/configs/calibrate/" + file + ".yaml");
-    std::vector<Item> visits = expand(plan, lab);
-    for (Item& item : expand_found(plan, lab, found_sizes(), {}, "")) visits.push_back(std::move(item));
+    std::vector<Item> rounds = expand(plan, registry);
+    for (Item& item : expand_keywords(plan, registry, resolved_sizes(), {}, "")) rounds.push_back(std::move(item));
     double seconds = 0;
-    for (const Item& item : visits) {
-        if (item.bench->obstacle(item.point, lab.machine(), lab.machine().devices.front())) continue;
+    for (const Item& item : rounds) {
+        if (item.bench->obstacle(item.point, registry.machine(), registry.machine().devices.front())) continue;
         seconds += gpu::launch_length.value * (item.stopping.warmup + item.stopping.most);
     }
-    INFO(file << ": " << visits.size() << " visits");
-    CHECK(visits.size() > 30);
+    INFO(file << ": " << rounds.size() << " rounds");
+    CHECK(rounds.size() > 30);
     CHECK(seconds < goal_seconds / 3);
 }
 
 TEST_CASE("every GPU probe computes what its reference does, on every GPU there is")
 {
-    Lab lab;
-    add_gpu_part(lab);
-    if (lab.machine().devices.empty()) WARN("no GPU here: the probes were not run");
+    BenchRegistry registry;
+    add_gpu_part(registry);
+    if (registry.machine().devices.empty()) WARN("no GPU here: the probes were not run");
     const Clock clock = steady_clock();
-    for (const Device& device : lab.machine().devices) {
-        for (const auto& bench : lab.benches()) {
+    for (const Device& device : registry.machine().devices) {
+        for (const auto& bench : registry.benches()) {
             Point point;
-            each_point(bench->axes(lab.machine()), 0, point, [&] {
-                if (bench->obstacle(point, lab.machine(), device)) return;
+            each_point(bench->axes(registry.machine()), 0, point, [&] {
+                if (bench->obstacle(point, registry.machine(), device)) return;
                 INFO(device.name << " " << bench->name() << " " << point.str());
                 try {
-                    const std::unique_ptr<Subject> subject = bench->make(point, lab.machine(), device);
+                    const std::unique_ptr<Subject> subject = bench->make(point, registry.machine(), device);
                     Trace trace(clock, 0);
                     subject->launch(trace);
                     CHECK_NOTHROW(subject->check());

@@ -6,7 +6,7 @@
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/ert.hpp"
-#include "ert/gpu/probes/intensity_words.hpp"
+#include "ert/gpu/probes/intensity_keywords.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
 
 #include <bit>
@@ -40,7 +40,7 @@ TEST_CASE("in stretches, a block keeps to a stretch of its own, as long as any o
     }
 }
 
-TEST_CASE("a chase visits every line once before it is back, and neighbours far apart in time")
+TEST_CASE("a chase rounds every line once before it is back, and neighbours far apart in time")
 {
     const std::size_t lines = GENERATE(2U, 3U, 64U, 1000U, 4099U);
     std::set<std::size_t> seen;

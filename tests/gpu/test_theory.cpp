@@ -11,9 +11,8 @@ namespace {
 
 double per_clock(int capability, const std::string& isa, const std::string& operation, const std::string& precision)
 {
-    for (const Promise& promise : promises_of(capability)) {
-        if (promise.isa == isa && promise.operation == operation && promise.precision == precision)
-            return promise.per_clock;
+    for (const SpecRate& spec : spec_rates_of(capability)) {
+        if (spec.isa == isa && spec.operation == operation && spec.precision == precision) return spec.per_clock;
     }
     return 0;
 }
@@ -37,8 +36,8 @@ TEST_CASE("promises per clock make the data sheets' rates of a whole card")
 
 TEST_CASE("nothing is promised of a generation that is not known here, and each promise has its source")
 {
-    CHECK(promises_of(75).empty());
-    CHECK(promises_of(100).empty());
+    CHECK(spec_rates_of(75).empty());
+    CHECK(spec_rates_of(100).empty());
     CHECK(per_clock(80, "wgmma", "tile", "bf16") == 0);
-    for (const Promise& promise : promises_of(90)) CHECK_FALSE(promise.source.empty());
+    for (const SpecRate& spec : spec_rates_of(90)) CHECK_FALSE(spec.source.empty());
 }

@@ -1,6 +1,6 @@
 #include "tests/import/fixtures.hpp"
 
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 
 #include <sqlite3.h>
 

@@ -2,7 +2,7 @@
 // no other number than what the whole file gives.
 #include "analysis/import/import.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/import/fixtures.hpp"
 

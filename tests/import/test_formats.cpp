@@ -1,7 +1,7 @@
 // Each format against a file as its tool writes it, to the last digit.
 #include "analysis/import/import.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/import/fixtures.hpp"
 

@@ -102,7 +102,7 @@ TEST_CASE("a fourth cache that all sweeps see is a level")
     CHECK(ceilings.levels[3].seen_with == std::vector{1, 2});
 }
 
-TEST_CASE("a sweep that strangers disturbed takes no level from one that they did not")
+TEST_CASE("a sweep that other tenants disturbed takes no level from one that they did not")
 {
     // The second level of two threads cannot be told from the third.
     const Caches merged{{96 * KiB, 900e9}, {32 * MiB, 190e9}};
@@ -121,7 +121,7 @@ TEST_CASE("a sweep that strangers disturbed takes no level from one that they di
     CHECK(third.from.value >= 2 * MiB);  // where it cannot be the second of each
 }
 
-TEST_CASE("but it takes one that is as narrow as what strangers' lines make")
+TEST_CASE("but it takes one that is as narrow as what other tenants' lines make")
 {
     const Caches drooping{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {8 * MiB, 100e9}, {24 * MiB, 60e9}};
     const Ceilings ceilings = with_two_threads(drooping, sampled(two_threads, "a core was shared"));

@@ -11,7 +11,7 @@ namespace {
 constexpr double per_clock = 32;  ///< FLOPs of every sample here
 
 /// Nine samples that each do `per_clock` at the clock given.
-Measurement visit_at(double clock, const std::string& operation, int round, const std::string& isa = "avx2")
+Measurement round_at(double clock, const std::string& operation, int round, const std::string& isa = "avx2")
 {
     Measurement row;
     row.bench = "flops";
@@ -35,13 +35,13 @@ Measurement visit_at(double clock, const std::string& operation, int round, cons
     return row;
 }
 
-/// Twenty visits between 3.8 and 4.0 GHz to each of two operations, which take the clocks in opposite orders.
+/// Twenty rounds between 3.8 and 4.0 GHz to each of two operations, which take the clocks in opposite orders.
 std::vector<Measurement> wandering()
 {
     std::vector<Measurement> rows;
     for (int i = 0; i < 20; ++i) {
-        rows.push_back(visit_at(3.8e9 + 0.01e9 * i, "fma", i + 1));
-        rows.push_back(visit_at(3.99e9 - 0.01e9 * i, "add", i + 1));
+        rows.push_back(round_at(3.8e9 + 0.01e9 * i, "fma", i + 1));
+        rows.push_back(round_at(3.99e9 - 0.01e9 * i, "add", i + 1));
     }
     return rows;
 }
@@ -53,10 +53,10 @@ void disturb(Measurement& row)
 
 }  // namespace
 
-TEST_CASE("the sustained clock is the upper quartile of the visits' clocks, within what they were")
+TEST_CASE("the sustained clock is the upper quartile of the rounds' clocks, within what they were")
 {
     const std::vector<Measurement> rows = wandering();
-    const Estimate<Hertz> clock = CoreClock(rows).sustained_under(rows.front());
+    const Estimate<Hertz> clock = CoreClock(rows).summary_under(rows.front());
     CHECK(clock.median.value == Approx(3.94e9).epsilon(0.003));
     CHECK(clock.low < clock.median);
     CHECK(clock.high > clock.median);
@@ -64,28 +64,28 @@ TEST_CASE("the sustained clock is the upper quartile of the visits' clocks, with
     CHECK(clock.n == 40);
 }
 
-TEST_CASE("work of another kind has its own clock once it has visits enough")
+TEST_CASE("work of another kind has its own clock once it has rounds enough")
 {
     std::vector<Measurement> rows = wandering();
-    rows.push_back(visit_at(3.0e9, "fma", 1, "avx512"));
-    CHECK(CoreClock(rows).sustained_under(rows.back()).median.value > 3.8e9);
-    for (int i = 2; i <= 20; ++i) rows.push_back(visit_at(3.0e9, "fma", i, "avx512"));
-    CHECK(CoreClock(rows).sustained_under(rows.back()).median.value == Approx(3.0e9));
-    CHECK(CoreClock(rows).sustained_under(rows.front()).median.value > 3.8e9);
+    rows.push_back(round_at(3.0e9, "fma", 1, "avx512"));
+    CHECK(CoreClock(rows).summary_under(rows.back()).median.value > 3.8e9);
+    for (int i = 2; i <= 20; ++i) rows.push_back(round_at(3.0e9, "fma", i, "avx512"));
+    CHECK(CoreClock(rows).summary_under(rows.back()).median.value == Approx(3.0e9));
+    CHECK(CoreClock(rows).summary_under(rows.front()).median.value > 3.8e9);
 }
 
 TEST_CASE("a disturbed sample's clock takes no part, and without a clock there is none")
 {
     std::vector<Measurement> rows = wandering();
     for (Measurement& row : rows) disturb(row);
-    CHECK(CoreClock(rows).sustained_under(rows.front()).n == 0);
+    CHECK(CoreClock(rows).summary_under(rows.front()).n == 0);
 }
 
-TEST_CASE("ceilings that go with the clock are set at one clock, whenever they were visited")
+TEST_CASE("ceilings that go with the clock are set at one clock, whenever they were measured")
 {
     std::vector<Measurement> rows;
-    for (int i = 0; i < 3; ++i) rows.push_back(visit_at(3.8e9, "fma", i + 1));
-    for (int i = 0; i < 20; ++i) rows.push_back(visit_at(4.0e9, "add", i + 1));
+    for (int i = 0; i < 3; ++i) rows.push_back(round_at(3.8e9, "fma", i + 1));
+    for (int i = 0; i < 20; ++i) rows.push_back(round_at(4.0e9, "add", i + 1));
     const Ceilings ceilings = fit_ceilings(rows, Machine{});
     REQUIRE(ceilings.all.size() == 2);
     CHECK(ceilings.all[0].rate.median.value == Approx(per_clock * 4.0e9));
@@ -96,8 +96,8 @@ TEST_CASE("ceilings that go with the clock are set at one clock, whenever they w
 TEST_CASE("a ceiling that was never undisturbed reaches up to what it may be")
 {
     std::vector<Measurement> rows;
-    for (int i = 0; i < 20; ++i) rows.push_back(visit_at(4.0e9, "fma", i + 1));
-    Measurement both = visit_at(5.0e9, "fma", 1);  // two threads, 2.5e9 each
+    for (int i = 0; i < 20; ++i) rows.push_back(round_at(4.0e9, "fma", i + 1));
+    Measurement both = round_at(5.0e9, "fma", 1);  // two threads, 2.5e9 each
     both.point.set("threads", "2");
     disturb(both);
     rows.push_back(both);
@@ -111,11 +111,11 @@ TEST_CASE("a ceiling that was never undisturbed reaches up to what it may be")
 
 TEST_CASE("a ceiling of one undisturbed sample among many disturbed ones reaches down to what is usual")
 {
-    std::vector<Measurement> rows{visit_at(4.0e9, "fma", 1)};
+    std::vector<Measurement> rows{round_at(4.0e9, "fma", 1)};
     disturb(rows.front());
     for (Sample& sample : rows.front().samples) sample.seconds = 2 * sample.seconds;
     for (Sample& sample : rows.front().samples) sample.used = false;
-    rows.front().samples.push_back(visit_at(4.0e9, "fma", 1).samples.front());
+    rows.front().samples.push_back(round_at(4.0e9, "fma", 1).samples.front());
     rows.front().seconds.n = 1;
     const Ceiling ceiling = fit_ceilings(rows, Machine{}).all.front();
     REQUIRE(ceiling.disturbed);

@@ -1,8 +1,8 @@
 // "gpu:0,1", axes that a plan may leave out, and images of several ranks.
-#include "ert/method/lab/device_group.hpp"
+#include "ert/method/bench/device_group.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/plan/plan.hpp"
-#include "tests/fakes/fake_lab.hpp"
+#include "tests/fakes/fake_registry.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -35,11 +35,11 @@ const Axis batch{.name = "batch", .meaning = "images", .usual = {"4"}, .legal = 
 const Axis ranks{
     .name = "ranks", .meaning = "processes", .usual = {"1"}, .legal = {}, .numeric = true, .most = 8, .optional = true};
 
-/// The fake lab with two GPUs beside its CPU.
+/// The fake registry with two GPUs beside its CPU.
 struct Pair {
     ManualClock clock;
     std::shared_ptr<Device> seen = std::make_shared<Device>();
-    Lab lab = fake_lab(clock);
+    BenchRegistry registry = fake_registry(clock);
 
     explicit Pair(std::vector<Axis> axes)
     {
@@ -47,13 +47,13 @@ struct Pair {
             Device device;
             device.name = name;
             device.kind = "gpu";
-            lab.machine().devices.push_back(device);
+            registry.machine().devices.push_back(device);
         }
-        lab.add(std::make_unique<PairBench>(std::move(axes), clock, seen));
+        registry.add(std::make_unique<PairBench>(std::move(axes), clock, seen));
     }
     std::vector<Item> items(const std::string& entry) const
     {
-        return expand(parse_plan("name: t\nrun:\n  - {bench: train, " + entry + "}\n", "plan"), lab);
+        return expand(parse_plan("name: t\nrun:\n  - {bench: train, " + entry + "}\n", "plan"), registry);
     }
 };
 
@@ -74,7 +74,7 @@ TEST_CASE("a row of two devices has a rank on each, and its bench is told of bot
     const std::vector<Item> items = pair.items("device: 'gpu:0,1'");
     REQUIRE(items.size() == 1);
     CHECK(items.front().id() == "train gpu:0,1 batch=4 ranks=2");
-    CHECK(measure(items.front(), pair.lab, pair.clock.clock()).status == Status::ok);
+    CHECK(measure(items.front(), pair.registry, pair.clock.clock()).status == Status::ok);
     CHECK(pair.seen->name == "gpu:0");
     CHECK(pair.seen->others == Names{"gpu:1"});
     CHECK_THROWS_WITH(pair.items("device: 'gpu:0,1', ranks: 4"), Catch::Contains("a rank on each device: 2"));

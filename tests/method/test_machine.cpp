@@ -1,6 +1,6 @@
 #include "ert/base/error.hpp"
-#include "ert/method/lab/machine.hpp"
-#include "tests/fakes/fake_lab.hpp"
+#include "ert/method/bench/machine.hpp"
+#include "tests/fakes/fake_registry.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
 #include <yaml-cpp/yaml.h>
@@ -18,7 +18,7 @@ TEST_CASE("a machine document comes back with every field")
     machine.features = {"fma", "avx512_bf16"};
     machine.clock_reported = Hertz{2.596e9};
     machine.capabilities.push_back({"hardware counters", false, "no such file: \"perf\"", "ask the host"});
-    machine.doubts = {"L3: 32 MiB by one road, 320 MiB by another"};
+    machine.inconsistencies = {"L3: 32 MiB by one road, 320 MiB by another"};
     machine.devices[0].facts["note"] = "a: b # c";
     const TemporaryFolder folder;
     std::ofstream(folder / "machine.yaml") << YAML::Dump(to_yaml(machine));

@@ -1,5 +1,5 @@
 #include "ert/method/plan/measure.hpp"
-#include "tests/fakes/fake_lab.hpp"
+#include "tests/fakes/fake_registry.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,7 @@ using namespace roof::fakes;
 
 namespace {
 
-Item item_of(const Lab& lab, const std::string& batch, int warmup = 1)
+Item item_of(const BenchRegistry& registry, const std::string& batch, int warmup = 1)
 {
     Plan plan;
     PlanEntry entry;
@@ -18,7 +18,7 @@ Item item_of(const Lab& lab, const std::string& batch, int warmup = 1)
     entry.axes["batch"] = {batch};
     entry.stopping = {.warmup = warmup, .least = 4, .most = 4, .interval = 0, .budget = Seconds{1e9}};
     plan.entries.push_back(entry);
-    return expand(plan, lab).front();
+    return expand(plan, registry).front();
 }
 
 }  // namespace
@@ -26,8 +26,8 @@ Item item_of(const Lab& lab, const std::string& batch, int warmup = 1)
 TEST_CASE("a step is timed as a whole, by phase and by part")
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
-    const Measurement row = measure(item_of(lab, "8"), lab, time.clock());
+    const BenchRegistry registry = fake_registry(time);
+    const Measurement row = measure(item_of(registry, "8"), registry, time.clock());
     REQUIRE(row.status == Status::ok);
     REQUIRE(row.seconds.median.value == Approx(0.08));
     REQUIRE(row.seconds.n == 4);
@@ -46,8 +46,8 @@ TEST_CASE("a step is timed as a whole, by phase and by part")
 TEST_CASE("warm-up launches keep their losses and are left out of the times")
 {
     const ManualClock time;
-    Lab lab = fake_lab(time);
-    const Measurement row = measure(item_of(lab, "4", 2), lab, time.clock());
+    BenchRegistry registry = fake_registry(time);
+    const Measurement row = measure(item_of(registry, "4", 2), registry, time.clock());
     REQUIRE(row.samples.size() == 6);
     REQUIRE_FALSE(row.samples[1].used);
     REQUIRE(row.samples[2].used);
@@ -83,8 +83,8 @@ TEST_CASE("the check runs after the warm-up and before anything is timed")
 TEST_CASE("a failed check is a failed row with the reason and without samples")
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
-    const Measurement row = measure(item_of(lab, "13"), lab, time.clock());
+    const BenchRegistry registry = fake_registry(time);
+    const Measurement row = measure(item_of(registry, "13"), registry, time.clock());
     REQUIRE(row.status == Status::failed);
     REQUIRE(row.reason == "the loss is not finite");
     REQUIRE(row.samples.empty());
@@ -93,16 +93,16 @@ TEST_CASE("a failed check is a failed row with the reason and without samples")
 TEST_CASE("what a subject remarks stands in its row")
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
-    REQUIRE(measure(item_of(lab, "7"), lab, time.clock()).remarks == "one file was broken; two were slow");
-    REQUIRE(measure(item_of(lab, "8"), lab, time.clock()).remarks.empty());
+    const BenchRegistry registry = fake_registry(time);
+    REQUIRE(measure(item_of(registry, "7"), registry, time.clock()).remarks == "one file was broken; two were slow");
+    REQUIRE(measure(item_of(registry, "8"), registry, time.clock()).remarks.empty());
 }
 
 TEST_CASE("out of memory is a row that holds the bytes wanted")
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
-    const Measurement row = measure(item_of(lab, "4096"), lab, time.clock());
+    const BenchRegistry registry = fake_registry(time);
+    const Measurement row = measure(item_of(registry, "4096"), registry, time.clock());
     REQUIRE(row.status == Status::out_of_memory);
     REQUIRE(row.memory.value == 1e12);
     REQUIRE_THAT(row.reason, Catch::Contains("1.00 TB"));
@@ -111,9 +111,9 @@ TEST_CASE("out of memory is a row that holds the bytes wanted")
 TEST_CASE("what a device cannot do is a row with the bench's reason")
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
+    const BenchRegistry registry = fake_registry(time);
     const Plan plan = parse_plan("run:\n  - bench: flops\n    isa: avx512\n    threads: 1\n", "p.yaml");
-    const Measurement row = measure(expand(plan, lab).front(), lab, time.clock());
+    const Measurement row = measure(expand(plan, registry).front(), registry, time.clock());
     REQUIRE(row.status == Status::unsupported);
     REQUIRE(row.reason == "the fake CPU has no avx512");
     REQUIRE(row.role == Role::compute);
@@ -122,7 +122,7 @@ TEST_CASE("what a device cannot do is a row with the bench's reason")
 TEST_CASE("an observer that says no drops the row under way")
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
+    const BenchRegistry registry = fake_registry(time);
     const auto stop_at_third = [](const Sample&, int launches) { return launches < 3; };
-    REQUIRE_THROWS_AS(measure(item_of(lab, "4"), lab, time.clock(), stop_at_third), Interrupted);
+    REQUIRE_THROWS_AS(measure(item_of(registry, "4"), registry, time.clock(), stop_at_third), Interrupted);
 }

@@ -1,5 +1,5 @@
 #include "ert/method/plan/plan.hpp"
-#include "tests/fakes/fake_lab.hpp"
+#include "tests/fakes/fake_registry.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -24,9 +24,9 @@ run:
 std::string message_of(const std::string& text)
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
+    const BenchRegistry registry = fake_registry(time);
     try {
-        expand(parse_plan(text, "p.yaml"), lab);
+        expand(parse_plan(text, "p.yaml"), registry);
     } catch (const InputError& error) {
         return error.what();
     }
@@ -38,8 +38,8 @@ std::string message_of(const std::string& text)
 TEST_CASE("a plan expands to every combination, the last axis fastest, usual values where it names none")
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
-    const std::vector<Item> items = expand(parse_plan(plan_text, "p.yaml"), lab);
+    const BenchRegistry registry = fake_registry(time);
+    const std::vector<Item> items = expand(parse_plan(plan_text, "p.yaml"), registry);
     REQUIRE(items.size() == 6);
     REQUIRE(items[0].id() ==
             "train cpu model=tinynet batch=4 precision=fp32 data=synthetic parameters=random lr=0.01 threads=2");
@@ -51,8 +51,8 @@ TEST_CASE("a plan expands to every combination, the last axis fastest, usual val
 TEST_CASE("an entry's measure stands over the plan's, key by key")
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
-    const std::vector<Item> items = expand(parse_plan(plan_text, "p.yaml"), lab);
+    const BenchRegistry registry = fake_registry(time);
+    const std::vector<Item> items = expand(parse_plan(plan_text, "p.yaml"), registry);
     REQUIRE(items[0].stopping.least == 3);
     REQUIRE(items[0].stopping.warmup == 2);
     REQUIRE(items[0].stopping.budget.value == 6);
@@ -63,21 +63,21 @@ TEST_CASE("an entry's measure stands over the plan's, key by key")
 TEST_CASE("settings replace an axis wherever it stands, and --only keeps what matches")
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
+    const BenchRegistry registry = fake_registry(time);
     const Plan plan = parse_plan(plan_text, "p.yaml");
-    REQUIRE(expand(plan, lab, {{"batch", {"16"}}}).size() == 4);
-    REQUIRE(expand(plan, lab, {}, "widenet*batch=8").size() == 1);
-    REQUIRE_THROWS_AS(expand(plan, lab, {}, "nothing"), InputError);
-    REQUIRE_THROWS_WITH(expand(plan, lab, {{"bach", {"16"}}}), Catch::Contains("did you mean 'batch'?"));
-    REQUIRE_THROWS_WITH(expand(plan, lab, {{"batch", {"0"}}}),
+    REQUIRE(expand(plan, registry, {{"batch", {"16"}}}).size() == 4);
+    REQUIRE(expand(plan, registry, {}, "widenet*batch=8").size() == 1);
+    REQUIRE_THROWS_AS(expand(plan, registry, {}, "nothing"), InputError);
+    REQUIRE_THROWS_WITH(expand(plan, registry, {{"bach", {"16"}}}), Catch::Contains("did you mean 'batch'?"));
+    REQUIRE_THROWS_WITH(expand(plan, registry, {{"batch", {"0"}}}),
                         Catch::Contains("--set") && Catch::Contains("from 1 to 65536"));
 }
 
 TEST_CASE("a point written twice is measured once")
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
-    REQUIRE(expand(parse_plan("run:\n  - {bench: train, batch: [4, 4]}\n  - {bench: train, batch: 4}\n", "p"), lab)
+    const BenchRegistry registry = fake_registry(time);
+    REQUIRE(expand(parse_plan("run:\n  - {bench: train, batch: [4, 4]}\n  - {bench: train, batch: 4}\n", "p"), registry)
                 .size() == 1);
 }
 
@@ -118,10 +118,10 @@ TEST_CASE("a mistake names file, line, key and the legal values")
 TEST_CASE("a plan for a device that is not here gives the same rows, with the reason")
 {
     const ManualClock time;
-    Lab lab = fake_lab(time);
-    lab.add(AbsentPart{"gpu", "nvcc was not found when this was built", "install the CUDA toolkit"});
+    BenchRegistry registry = fake_registry(time);
+    registry.add(AbsentPart{"gpu", "nvcc was not found when this was built", "install the CUDA toolkit"});
     const std::vector<Item> items =
-        expand(parse_plan("run:\n  - {bench: train, device: 'gpu:0', model: tinynet, batch: [4, 8]}\n", "p"), lab);
+        expand(parse_plan("run:\n  - {bench: train, device: 'gpu:0', model: tinynet, batch: [4, 8]}\n", "p"), registry);
     REQUIRE(items.size() == 2);
     REQUIRE(items[0].bench == nullptr);
     REQUIRE_THAT(items[0].missing, Catch::Contains("nvcc was not found"));

@@ -62,7 +62,7 @@ bool is_right(const std::vector<Plateau>& found, const std::vector<RatePoint>& p
     return points[found.back().first].working_set > curve.caches.back().capacity;
 }
 
-/// What one thread met while strangers filled the shared cache: it droops from 8 MiB on, and the rates of memory scatter too much
+/// What one thread met while other tenants filled the shared cache: it droops from 8 MiB on, and the rates of memory scatter too much
 /// to be a plateau.
 const std::vector<RatePoint> met{
     {8 * KiB, 469e9, 0.098},  {12 * KiB, 479e9, 0.018},  {16 * KiB, 476e9, 0.009},  {24 * KiB, 478e9, 0.003},
@@ -104,7 +104,8 @@ TEST_CASE("of a thousand noisy sweeps each shows the levels that are there and n
     CHECK(wrong == 0);
 }
 
-TEST_CASE("points that happen to agree on a wide way down to memory are no level, in weather that makes many agree")
+TEST_CASE(
+    "points that happen to agree on a wide way down to memory are no level, in interference that makes many agree")
 {
     const Curve curve{one_thread, 40e9, 2.5, 0.06};
     int phantoms = 0;
@@ -119,7 +120,7 @@ TEST_CASE("a level of one octave between two others is found where the sweep is 
     CHECK(find_plateaus(points).size() == 4);
 }
 
-TEST_CASE("sizes close together borrow no span from a stray one: the way down from a cache that strangers share")
+TEST_CASE("sizes close together borrow no span from a stray one: the way down from a cache that other tenants share")
 {
     // Two threads while others fill the same cache: sizes were added between its end and memory, and their rates scatter.
     const std::vector<RatePoint> rough{

@@ -2,7 +2,7 @@
 // a machine without one says so.
 #include "ert/base/error.hpp"
 #include "ert/method/plan/measure.hpp"
-#include "tests/fakes/fake_lab.hpp"
+#include "tests/fakes/fake_registry.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -37,13 +37,13 @@ Profiler made_profiler(Asked& asked, const fakes::ManualClock& clock)
             }};
 }
 
-Item profiled_step(const Lab& lab)
+Item profiled_step(const BenchRegistry& registry)
 {
     const Plan plan = parse_plan(
         "name: p\nprofile: true\nmeasure: {warmup: 1, least: 3, most: 3}\nrun:\n  - {bench: train, model: "
         "tinynet, batch: 4}\n",
         "p.yaml");
-    return expand(plan, lab).front();
+    return expand(plan, registry).front();
 }
 
 }  // namespace
@@ -63,11 +63,11 @@ TEST_CASE(
     "what is profiled is measured first, then launched by turns with and without tracing, then counted, then written")
 {
     const fakes::ManualClock clock;
-    Lab lab = fakes::fake_lab(clock);
+    BenchRegistry registry = fakes::fake_registry(clock);
     Asked asked;
-    lab.add(made_profiler(asked, clock));
-    const Item item = profiled_step(lab);
-    const Measurement row = measure(item, lab, clock.clock(), {}, "folder");
+    registry.add(made_profiler(asked, clock));
+    const Item item = profiled_step(registry);
+    const Measurement row = measure(item, registry, clock.clock(), {}, "folder");
     CHECK(row.status == Status::ok);
     CHECK(row.samples.size() == 4);
     CHECK(asked.traced == 5);
@@ -81,26 +81,26 @@ TEST_CASE(
 TEST_CASE("what is not to be profiled is left alone")
 {
     const fakes::ManualClock clock;
-    Lab lab = fakes::fake_lab(clock);
+    BenchRegistry registry = fakes::fake_registry(clock);
     Asked asked;
-    lab.add(made_profiler(asked, clock));
-    Item item = profiled_step(lab);
+    registry.add(made_profiler(asked, clock));
+    Item item = profiled_step(registry);
     item.profile = false;
-    CHECK(measure(item, lab, clock.clock()).remarks.empty());
+    CHECK(measure(item, registry, clock.clock()).remarks.empty());
     CHECK(asked.parts.empty());
 }
 
 TEST_CASE("a row that cannot be profiled is measured all the same, and says why")
 {
     const fakes::ManualClock clock;
-    Lab lab = fakes::fake_lab(clock);
-    const Measurement without = measure(profiled_step(lab), lab, clock.clock());
+    BenchRegistry registry = fakes::fake_registry(clock);
+    const Measurement without = measure(profiled_step(registry), registry, clock.clock());
     CHECK(without.status == Status::ok);
     CHECK_THAT(without.remarks, Catch::Contains("nothing that sees into a cpu"));
 
-    lab.add(
+    registry.add(
         Profiler{"cpu", [](const Device&, const std::vector<Part>&) -> Profile { throw Unsupported("no library"); }});
-    const Measurement refused = measure(profiled_step(lab), lab, clock.clock());
+    const Measurement refused = measure(profiled_step(registry), registry, clock.clock());
     CHECK(refused.status == Status::ok);
     CHECK_THAT(refused.remarks, Catch::Contains("not profiled: no library"));
 }

@@ -2,7 +2,7 @@
 #include "ert/base/error.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/results/results.hpp"
-#include "tests/fakes/fake_lab.hpp"
+#include "tests/fakes/fake_registry.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -23,9 +23,10 @@ const std::string plan_text = "run:\n  - {bench: train, model: tinynet, batch: [
 std::vector<Measurement> measured(const std::string& text = plan_text)
 {
     const ManualClock time;
-    const Lab lab = fake_lab(time);
+    const BenchRegistry registry = fake_registry(time);
     std::vector<Measurement> rows;
-    for (const Item& item : expand(parse_plan(text, "p"), lab)) rows.push_back(measure(item, lab, time.clock()));
+    for (const Item& item : expand(parse_plan(text, "p"), registry))
+        rows.push_back(measure(item, registry, time.clock()));
     return rows;
 }
 
@@ -197,22 +198,22 @@ TEST_CASE("the same command continues an unfinished folder and makes a new one a
         items[i].device = rows[i].device;
         items[i].point = rows[i].point;
     }
-    const Agenda agenda(items);
-    const std::filesystem::path first = choose_folder(root.path(), fake_machine(), plan_text, agenda);
+    const Scheduler scheduler(items);
+    const std::filesystem::path first = choose_folder(root.path(), fake_machine(), plan_text, scheduler);
     REQUIRE(first.parent_path() == root / "fake-2cpu");
     REQUIRE(first.filename().string().ends_with("-test"));
     {
         RunDirectory run(first, plan_text, fake_machine());
         run.append(rows[0]);
     }
-    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text, agenda) == first);
-    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text + "# other\n", agenda) != first);
+    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text, scheduler) == first);
+    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text + "# other\n", scheduler) != first);
     {
         RunDirectory run(first, plan_text, fake_machine());
         run.append(rows[1]);
         run.append(rows[2]);
     }
-    const std::filesystem::path second = choose_folder(root.path(), fake_machine(), plan_text, agenda);
+    const std::filesystem::path second = choose_folder(root.path(), fake_machine(), plan_text, scheduler);
     REQUIRE(second != first);
     REQUIRE_FALSE(std::filesystem::exists(second));
 
@@ -222,7 +223,7 @@ TEST_CASE("the same command continues an unfinished folder and makes a new one a
         RunDirectory run(given_up, plan_text, fake_machine());
         run.append(rows[0]);
     }
-    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text, agenda) != given_up);
+    REQUIRE(choose_folder(root.path(), fake_machine(), plan_text, scheduler) != given_up);
 }
 
 TEST_CASE("the newest calibration of the same machine is found beside a run")

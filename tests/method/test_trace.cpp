@@ -1,5 +1,5 @@
 // What a trace tells a listener, and what it keeps of times that a device took itself.
-#include "ert/method/lab/trace.hpp"
+#include "ert/method/bench/trace.hpp"
 
 #include <catch2/catch.hpp>
 

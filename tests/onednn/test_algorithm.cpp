@@ -1,6 +1,6 @@
 // The algorithm of convolutions: what the settings ask for is what runs, `auto` remembers, and what runs is accounted for.
 #include "ert/base/error.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/model/work.hpp"

@@ -38,9 +38,9 @@ struct Case {
         return w[static_cast<std::size_t>(block * lanes * lanes + i % lanes * lanes + o % lanes)];
     }
 
-    /// Calls visit(source, weight, result) with two places and a number for each product of the convolution.
-    template <class Visit>
-    void for_products(const Visit& visit) const
+    /// Calls round(source, weight, result) with two places and a number for each product of the convolution.
+    template <class Round>
+    void for_products(const Round& round) const
     {
         for (int image = 0; image < shape.batch; ++image)
             for (int place = 0; place < result.height * result.width; ++place)
@@ -51,7 +51,7 @@ struct Case {
                     if (!source.holds(down, across)) continue;
                     for (int o = 0; o < shape.outputs; ++o)
                         for (int i = 0; i < shape.inputs; ++i)
-                            visit(source.at(image, i, down, across), static_cast<double>(weight(o, i, tap)),
+                            round(source.at(image, i, down, across), static_cast<double>(weight(o, i, tap)),
                                   result.at(image, o, row, column));
                 }
     }

@@ -1,4 +1,4 @@
-#include "ert/method/lab/available_memory.hpp"
+#include "ert/method/bench/available_memory.hpp"
 #include "tests/onednn/allocations.hpp"
 #include "tests/onednn/hashed_training.hpp"
 #include "workloads/onednn/program/arena.hpp"
@@ -85,7 +85,7 @@ TEST_CASE("A step in its stride allocates no tensor")
     CHECK(large_allocations() == before);
 }
 
-TEST_CASE("The memory foretold is what training takes, within a twentieth")
+TEST_CASE("The memory predicted is what training takes, within a twentieth")
 {
     if (!reset_peak()) return;  // a kernel that keeps no such records
     const double before = resident("VmRSS:");

@@ -1,4 +1,4 @@
-#include "ert/method/lab/lab.hpp"
+#include "ert/method/bench/bench_registry.hpp"
 #include "tests/data/jpeg_files.hpp"
 #include "workloads/model/work.hpp"
 #include "workloads/onednn/step.hpp"
@@ -10,7 +10,7 @@
 #include <set>
 
 namespace roof {
-void add_onednn(Lab& lab);
+void add_onednn(BenchRegistry& registry);
 }
 
 using namespace roof;
@@ -183,15 +183,15 @@ TEST_CASE("A label that is no class is an error, not a write beyond the logits")
     for (const int label : {-1, 10}) CHECK_THROWS_AS(network.forward(image.data(), &label, trace), Error);
 }
 
-TEST_CASE("The part brings the bench and the library's version to the lab")
+TEST_CASE("The part brings the bench and the library's version to the registry")
 {
-    Lab lab;
-    add_onednn(lab);
-    CHECK(lab.machine().versions.at("oneDNN").find('.') != std::string::npos);
-    const Bench* bench = lab.find("train", "cpu");
+    BenchRegistry registry;
+    add_onednn(registry);
+    CHECK(registry.machine().versions.at("oneDNN").find('.') != std::string::npos);
+    const Bench* bench = registry.find("train", "cpu");
     REQUIRE(bench != nullptr);
     std::vector<std::string> names;
-    for (const Axis& axis : bench->axes(lab.machine())) {
+    for (const Axis& axis : bench->axes(registry.machine())) {
         names.push_back(axis.name);
         CHECK_FALSE(axis.usual.empty());
     }

@@ -21,9 +21,9 @@ std::size_t weight_at(const WinogradShape& shape, int lanes, int o, int i, int t
     return static_cast<std::size_t>(block * lanes * lanes + i % lanes * lanes + o % lanes);
 }
 
-/// Calls visit(source, weight, result) with the places of each product of the convolution.
-template <class Visit>
-void for_products(const WinogradShape& shape, int lanes, const Visit& visit)
+/// Calls round(source, weight, result) with the places of each product of the convolution.
+template <class Round>
+void for_products(const WinogradShape& shape, int lanes, const Round& round)
 {
     const Maps source{shape.inputs, shape.height, shape.width, lanes};
     const Maps result{shape.outputs, shape.height, shape.width, lanes};
@@ -35,7 +35,7 @@ void for_products(const WinogradShape& shape, int lanes, const Visit& visit)
                         const int row = place / shape.width, column = place % shape.width;
                         const int down = row + tap / 3 - 1, across = column + tap % 3 - 1;
                         if (source.holds(down, across))
-                            visit(source.at(image, i, down, across), weight_at(shape, lanes, o, i, tap),
+                            round(source.at(image, i, down, across), weight_at(shape, lanes, o, i, tap),
                                   result.at(image, o, row, column));
                     }
 }

@@ -30,7 +30,7 @@ async function open(width, height, scheme) {
 
 const shown = (tab) => tab.evaluate(() => Number(document.documentElement.dataset.points));
 const axisTexts = (tab) => tab.evaluate(() => [...document.querySelectorAll("#roofline .chart text")].map((text) => text.textContent));
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+const pause = (milliseconds) => new SpecRate((done) => setTimeout(done, milliseconds));
 /// The layers' marks, as [x, y] of their middles on the screen.
 const marks = (tab) => tab.evaluate(() => {
   document.querySelector("#roofline .chart").scrollIntoView({ block: "center" });
@@ -64,14 +64,14 @@ async function filtersLeaveTheAxes(tab) {
 async function sliderCutsShortLayers(tab, all) {
   await tab.$eval("#choose-share", (slider) => { slider.value = 0.5; slider.dispatchEvent(new Event("input", { bubbles: true })); });
   const half = await shown(tab);
-  assert.ok(half > 0 && half < all, `half of the time is held by ${half} of ${all} layers`);
+  assert.ok(half > 0 && half < all, `half of the time is bound by ${half} of ${all} layers`);
   await tab.$eval("#choose-share", (slider) => { slider.value = 1; slider.dispatchEvent(new Event("input", { bubbles: true })); });
 }
 
 async function keyboardExplains(tab) {
   await tab.focus("#roofline .chart");
   await tab.keyboard.press("ArrowRight");
-  await new Promise((done) => setTimeout(done, 200));
+  await new SpecRate((done) => setTimeout(done, 200));
   const tip = (await axisTexts(tab)).filter((text) => / of its roof|no FLOPs/.test(text));
   assert.ok(tip.length > 0, "the arrow key shows no tooltip");
   await tab.keyboard.press("Enter");
@@ -159,7 +159,7 @@ async function screenshots(tab, width, scheme) {
   await tab.evaluate(() => window.scrollTo(0, 0));
   await tab.screenshot({ path: join(pictures, `page-${scheme}-${width}.png`) });
   await tab.$eval("#roofline", (section) => section.scrollIntoView());
-  await new Promise((done) => setTimeout(done, 200));
+  await new SpecRate((done) => setTimeout(done, 200));
   await tab.screenshot({ path: join(pictures, `roofline-${scheme}-${width}.png`) });
 }
 

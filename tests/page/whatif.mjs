@@ -20,7 +20,7 @@ for (const { row: id, foretold_seconds, least_seconds, obstacle } of expected) {
   const answer = whatIf(study, row, change);
   assert.equal(answer.obstacle ?? null, obstacle, id);
   if (obstacle) continue;
-  near(answer.seconds, foretold_seconds, `${id} foretold`);
+  near(answer.seconds, foretold_seconds, `${id} predicted`);
   near(answer.least, least_seconds, `${id} least`);
   ++answered;
 }

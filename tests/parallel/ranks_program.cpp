@@ -1,7 +1,7 @@
 // roof, with small networks under the names of two models, so that ranks in processes of their own, which are started, exchange and
 // end as always, take no time to speak of. For test_ranks.py.
 #include "ert/base/error.hpp"
-#include "ert/method/lab/lab.hpp"
+#include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/command_line.hpp"
 #include "tools/roof/console/interrupt.hpp"
 #include "workloads/onednn/train_bench.hpp"
@@ -10,8 +10,8 @@
 
 namespace roof {
 
-void add_cpu(Lab& lab);
-void add_parallel(Lab& lab);
+void add_cpu(BenchRegistry& registry);
+void add_parallel(BenchRegistry& registry);
 
 namespace {
 
@@ -45,13 +45,13 @@ model::Graph small(const std::string& name)
     throw InputError("this program has no small network for " + name);
 }
 
-Lab assemble()
+BenchRegistry assemble()
 {
-    Lab lab;
-    add_cpu(lab);
-    add_parallel(lab);
-    lab.add(std::make_unique<onednn::TrainBench>(std::filesystem::path{}, small));
-    return lab;
+    BenchRegistry registry;
+    add_cpu(registry);
+    add_parallel(registry);
+    registry.add(std::make_unique<onednn::TrainBench>(std::filesystem::path{}, small));
+    return registry;
 }
 
 }  // namespace

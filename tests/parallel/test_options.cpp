@@ -1,4 +1,4 @@
-#include "ert/method/lab/measurement.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "workloads/parallel/options.hpp"
 
 #include <catch2/catch.hpp>

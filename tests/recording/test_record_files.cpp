@@ -1,6 +1,6 @@
 // Records come back from their files as they were written, a million of them line by line, and wrong lines are named.
 #include "ert/base/error.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 

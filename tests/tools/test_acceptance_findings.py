@@ -45,9 +45,9 @@ def ceiling(kind, median, **fields):
 
 CEILINGS = [
     ceiling("compute", 700e12, operation="matmul", precision="bf16", isa="cublaslt"),
-    ceiling("compute", 950e12, operation="tile", precision="bf16", isa="wgmma", share_of_promise=0.98),
-    ceiling("compute", 620e12, operation="tile", precision="bf16", isa="mma", share_of_promise=0.63),
-    ceiling("compute", 60e12, operation="fma", precision="fp32", isa="cuda", share_of_promise=0.95),
+    ceiling("compute", 950e12, operation="tile", precision="bf16", isa="wgmma", share_of_spec=0.98),
+    ceiling("compute", 620e12, operation="tile", precision="bf16", isa="mma", share_of_spec=0.63),
+    ceiling("compute", 60e12, operation="fma", precision="fp32", isa="cuda", share_of_spec=0.95),
     ceiling("bandwidth", 4.4e12, operation="copy", level="DRAM"),
     ceiling("bandwidth", 9.9e12, operation="copy", level="L2"),
     ceiling("bandwidth", 4.5e12, operation="load", level="DRAM"),
@@ -56,10 +56,10 @@ CEILINGS = [
 
 class Table(Quiet):
     def test_ours_stand_beside_the_median_of_the_peers_visits(self):
-        visits = [{"matmul bf16": 680e12, "copy": 4.0e12}, {"matmul bf16": 720e12}, {"matmul bf16": 700e12}]
-        rows = {row["what"]: row for row in ceilings.rows_beside(CEILINGS, visits)}
+        rounds = [{"matmul bf16": 680e12, "copy": 4.0e12}, {"matmul bf16": 720e12}, {"matmul bf16": 700e12}]
+        rows = {row["what"]: row for row in ceilings.rows_beside(CEILINGS, rounds)}
         self.assertEqual(1.0, rows["matmul bf16"]["ratio"])
-        self.assertEqual(3, rows["matmul bf16"]["visits"])
+        self.assertEqual(3, rows["matmul bf16"]["rounds"])
         self.assertEqual(950e12, rows["matmul bf16"]["raw issue rate"])
         self.assertAlmostEqual(1.1, rows["copy"]["ratio"])
         self.assertIsNone(rows["read"]["ratio"])
@@ -107,9 +107,9 @@ class Goals(unittest.TestCase):
 
     def test_the_data_sheets_bandwidth_is_that_of_the_card(self):
         devices = [{"kind": "cpu", "model": "x"}, {"kind": "gpu", "model": "NVIDIA H200"}]
-        self.assertEqual(4.8e12, goals.promised_bandwidth(devices))
-        self.assertIsNone(goals.promised_bandwidth([{"kind": "gpu", "model": "NVIDIA X1"}]))
-        self.assertIsNone(goals.promised_bandwidth([]))
+        self.assertEqual(4.8e12, goals.spec_bandwidth(devices))
+        self.assertIsNone(goals.spec_bandwidth([{"kind": "gpu", "model": "NVIDIA X1"}]))
+        self.assertIsNone(goals.spec_bandwidth([]))
 
 
 class ReadBack(Quiet):

@@ -107,9 +107,9 @@ TEST_CASE("results that cannot be written are an error of their own")
     std::ostream nowhere(nullptr);
     std::ostringstream err;
     const fakes::ManualClock clock;
-    const auto lab = [&] { return fakes::fake_lab(clock); };
-    const int status =
-        run_command_line({"doctor"}, {nowhere, err, lab, clock.clock(), Terminal{}, [] { return false; }, "results"});
+    const auto registry = [&] { return fakes::fake_registry(clock); };
+    const int status = run_command_line(
+        {"doctor"}, {nowhere, err, registry, clock.clock(), Terminal{}, [] { return false; }, "results"});
     CHECK(status == 2);
     CHECK_THAT(err.str(), Catch::Contains("standard output"));
 }

@@ -238,7 +238,7 @@ class Agreement(unittest.TestCase):
 class Theory(unittest.TestCase):
     def calibration(self, share, verdict="steady", isa="avx2", samples=None):
         found = ceiling("compute", "core", "fma", 50 * share, isa, "fp64")
-        found.update(share_of_promise=share, per_clock_and_core=16 * share, promised_per_clock_and_core=16, steadiness=verdict)
+        found.update(share_of_spec=share, per_clock_and_core=16 * share, spec_per_clock_and_core=16, steadiness=verdict)
         other = dict(found, isa="scalar", median=5)
         return {"ceilings": [found, other, ceiling("bandwidth", "DRAM", "load", 50)], "samples": samples}
 
@@ -259,8 +259,8 @@ class Theory(unittest.TestCase):
     def test_weather_is_the_share_of_samples_disturbed_with_its_causes(self):
         rounds = [self.calibration(1, samples={"taken": 60, "disturbed": {"a core was shared": 30}}),
                   self.calibration(1, samples={"taken": 40, "disturbed": {"a core was shared": 5, "stolen": 10}})]
-        self.assertEqual("45% of our samples disturbed (a core was shared 35%, stolen 10%)", theory.weather_of(rounds))
-        self.assertEqual("", theory.weather_of([self.calibration(1)]))
+        self.assertEqual("45% of our samples disturbed (a core was shared 35%, stolen 10%)", theory.interference_of(rounds))
+        self.assertEqual("", theory.interference_of([self.calibration(1)]))
         self.assertIn("2 rounds", bench.setting_of([dict(one, machine={}) for one in rounds], [(1,), (2,)]))
         self.assertTrue(bench.setting_of([dict(one, machine={}) for one in rounds], [(1,)]).endswith("stolen 10%)."))
 
@@ -300,7 +300,7 @@ class Command(unittest.TestCase):
             stream.write_text(STREAM, encoding="utf-8")
             _, out, err = self.call("--roof", f"sh -c 'cat {roof}'", "--stream", f"sh -c 'sleep 0.01; cat {stream}'",
                                     "--rounds", "3", "--peer-seconds", "0")
-            self.assertIn("no more visits from here on: stream: 0 of its 0 s are used", err)
+            self.assertIn("no more rounds from here on: stream: 0 of its 0 s are used", err)
             self.assertRegex(out, r"stream +0\.\d s .* 1\n")
 
     def test_puts_each_table_between_its_marks(self):
@@ -349,7 +349,7 @@ esac
             self.assertEqual(0, status, err)
             self.assertIn("| L3 | load | 1 | 95 GB/s | 100 GB/s | 0.950 | [0.950, 0.950] | 2 |", page.read_text(encoding="utf-8"))
             self.assertIn("L3 0.950, least 0.950", out)
-            self.assertNotIn("99 GB/s", out)  # a level that is no stranger's
+            self.assertNotIn("99 GB/s", out)  # a level that is no neighbour's
 
     def test_refuses_no_rounds(self):
         with self.assertRaises(SystemExit) as refusal:

@@ -1,4 +1,4 @@
-"""tools/bench_training: programs are visited in turns, PyTorch at its best, and ratios are those of one round."""
+"""tools/bench_training: programs are measured in turns, PyTorch at its best, and ratios are those of one round."""
 
 import importlib.machinery
 import importlib.util
@@ -49,8 +49,8 @@ else:
 """
 
 
-def visit(number, who, steps, algorithm="direct", fraction=""):
-    return table.Visit(number, who, "net", 4, "fp32", algorithm if who == "roof" else "", steps, 1000.0, fraction, "", "")
+def round(number, who, steps, algorithm="direct", fraction=""):
+    return table.Round(number, who, "net", 4, "fp32", algorithm if who == "roof" else "", steps, 1000.0, fraction, "", "")
 
 
 class OnGpu(unittest.TestCase):
@@ -101,9 +101,9 @@ class Chooses(unittest.TestCase):
 
 class Compares(unittest.TestCase):
     def test_within_rounds(self):
-        visits = [visit(1, "torch", (2.0,)), visit(1, "roof", (1.0,)), visit(2, "torch", (8.0,)), visit(2, "roof", (4.0,)),
-                  visit(3, "torch", (3.0,)), visit(3, "roof", (1.0,))]
-        (found,) = table.compare(visits)
+        rounds = [round(1, "torch", (2.0,)), round(1, "roof", (1.0,)), round(2, "torch", (8.0,)), round(2, "roof", (4.0,)),
+                  round(3, "torch", (3.0,)), round(3, "roof", (1.0,))]
+        (found,) = table.compare(rounds)
         self.assertEqual((2.0, 2.0, 3.0, 3), (found.ratio, found.low, found.high, found.rounds))
 
     def test_with_an_interval_that_narrows_with_steps(self):
@@ -114,24 +114,24 @@ class Compares(unittest.TestCase):
         self.assertTrue(low <= table.ratio_of(many) <= high)
 
     def test_leaves_out_rows_without_a_peer(self):
-        self.assertEqual([], table.compare([visit(1, "roof", (1.0,))]))
+        self.assertEqual([], table.compare([round(1, "roof", (1.0,))]))
 
     def test_shows_means_by_algorithm_and_the_least_row(self):
-        visits = [visit(1, "torch", (4.0,)), visit(1, "roof", (2.0,), fraction=0.5), visit(1, "roof", (1.0,), "auto")]
-        for text in (table.as_text(table.compare(visits)), table.as_markdown(table.compare(visits))):
+        rounds = [round(1, "torch", (4.0,)), round(1, "roof", (2.0,), fraction=0.5), round(1, "roof", (1.0,), "auto")]
+        for text in (table.as_text(table.compare(rounds)), table.as_markdown(table.compare(rounds))):
             self.assertIn("fp32 direct: geometric mean 2.000 over 1 rows; least 2.000 (net, batch 4)", text)
             self.assertIn("fp32 auto: geometric mean 4.000", text)
             self.assertIn("50%", text)
 
     def test_reads_what_it_writes(self):
-        visits = [visit(1, "torch", (2.0, 2.5)), visit(1, "roof", (1.0,), fraction=0.25)]
+        rounds = [round(1, "torch", (2.0, 2.5)), round(1, "roof", (1.0,), fraction=0.25)]
         with tempfile.TemporaryDirectory() as folder:
-            for one in visits:
-                table.append_csv(f"{folder}/visits.csv", one)
-            self.assertEqual(visits, table.read_csv(f"{folder}/visits.csv"))
+            for one in rounds:
+                table.append_csv(f"{folder}/rounds.csv", one)
+            self.assertEqual(rounds, table.read_csv(f"{folder}/rounds.csv"))
 
     def test_puts_the_table_between_the_marks_of_a_page(self):
-        found = table.compare([visit(1, "torch", (2.0,)), visit(1, "roof", (1.0,))])
+        found = table.compare([round(1, "torch", (2.0,)), round(1, "roof", (1.0,))])
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "page.md"
             page.write_text(f"before\n{table.MARKS[0]}\nold\n{table.MARKS[1]}\nafter\n", encoding="utf-8")
@@ -171,7 +171,7 @@ class Curves(unittest.TestCase):
 class Measures(unittest.TestCase):
     def run_it(self, *arguments, times=1):
         with tempfile.TemporaryDirectory() as folder:
-            fake, log, kept = Path(folder) / "fake.py", Path(folder) / "log", Path(folder) / "visits.csv"
+            fake, log, kept = Path(folder) / "fake.py", Path(folder) / "log", Path(folder) / "rounds.csv"
             fake.write_text(FAKE, encoding="utf-8")
             command = f"{sys.executable} {fake}"
             for _ in range(times):

@@ -41,7 +41,7 @@ Axis words(const std::string& name, const std::string& usual)
 }
 
 /// A slower clock by `slowdown` for everything.
-Lab probing_lab(const fakes::ManualClock& clock, double slowdown)
+BenchRegistry probing_registry(const fakes::ManualClock& clock, double slowdown)
 {
     const Axis operation = words("operation", "load");
     const Axis isa = words("isa", "avx2");
@@ -57,10 +57,10 @@ Lab probing_lab(const fakes::ManualClock& clock, double slowdown)
             return made;
         };
     };
-    Lab lab;
-    lab.machine() = fakes::fake_machine();
+    BenchRegistry registry;
+    registry.machine() = fakes::fake_machine();
     const auto add = [&](const std::string& name, Role role, std::vector<Axis> axes, const auto& script) {
-        lab.add(std::make_unique<fakes::FakeBench>(name, role, std::move(axes), slower(script), clock));
+        registry.add(std::make_unique<fakes::FakeBench>(name, role, std::move(axes), slower(script), clock));
     };
     add("flops", Role::compute, {operation, isa, precision, threads, words("placement", "cores")}, compute_script);
     add("bandwidth", Role::bandwidth, {operation, isa, threads, pages, working_set}, bandwidth_script);
@@ -68,30 +68,31 @@ Lab probing_lab(const fakes::ManualClock& clock, double slowdown)
     add("numa", Role::bandwidth, {operation, words("cpu_node", "0"), words("memory_node", "0"), working_set},
         bandwidth_script);
     add("ert", Role::compute, {words("intensity", "1/4"), precision, threads, working_set}, compute_script);
-    return lab;
+    return registry;
 }
 
-tests::Said roof_on(const Workbench& bench, const std::vector<std::string>& words, const std::function<Lab()>& lab)
+tests::Said roof_on(const Workbench& bench, const std::vector<std::string>& words,
+                    const std::function<BenchRegistry()>& registry)
 {
     std::ostringstream out;
     std::ostringstream err;
     const auto never = [] { return false; };
     const int status =
-        run_command_line(words, {out, err, lab, bench.clock.clock(), Terminal{}, never, bench.folder / "results"});
+        run_command_line(words, {out, err, registry, bench.clock.clock(), Terminal{}, never, bench.folder / "results"});
     return {status, out.str(), err.str()};
 }
 
 tests::Said calibrate_on(const Workbench& bench, const std::vector<std::string>& options,
-                         const std::function<Lab()>& lab)
+                         const std::function<BenchRegistry()>& registry)
 {
     std::vector<std::string> words{"calibrate"};
     words.insert(words.end(), options.begin(), options.end());
-    return roof_on(bench, words, lab);
+    return roof_on(bench, words, registry);
 }
 
 tests::Said calibrate(const std::vector<std::string>& options, const Workbench& bench = {}, double slowdown = 1)
 {
-    return calibrate_on(bench, options, [&] { return probing_lab(bench.clock, slowdown); });
+    return calibrate_on(bench, options, [&] { return probing_registry(bench.clock, slowdown); });
 }
 
 }  // namespace
@@ -149,44 +150,44 @@ TEST_CASE("a ceiling above what the core can do fails the calibration, and its n
     // The fake does 25 FLOPs per clock and core.
     const auto [promised, status] = GENERATE(table<double, int>({{25, 0}, {24, 1}}));
     const Workbench bench;
-    const auto lab = [&, per_clock = promised] {
-        Lab made = probing_lab(bench.clock, 1);
-        made.machine().devices[0].promised = {{"compute", "core", "fma", "", "fp32", per_clock, "Guide"}};
+    const auto registry = [&, per_clock = promised] {
+        BenchRegistry made = probing_registry(bench.clock, 1);
+        made.machine().devices[0].spec_rates = {{"compute", "core", "fma", "", "fp32", per_clock, "Guide"}};
         return made;
     };
-    const auto said = calibrate_on(bench, {"--quick", "--json"}, lab);
+    const auto said = calibrate_on(bench, {"--quick", "--json"}, registry);
     CHECK(said.status == status);
     CHECK((said.err.find("fp32 fma avx2, 1 thread is 104.2% of what the core can compute") != std::string::npos) ==
           (status == 1));
     CHECK(json::parse(said.out).at("impossible").empty() == (status == 0));
 }
 
-TEST_CASE("what is not steady is visited again until the plan's time is over")
+TEST_CASE("what is not steady is measured again until the plan's time is over")
 {
     const auto rows_with = [](const std::string& limit) {
         const Workbench bench;
         std::ofstream(bench.folder / "plan.yaml")
             << "measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 9\n"
             << limit << "run:\n  - {bench: flops, threads: [1, 2]}\n";
-        int visit = 0;
-        const auto lab = [&] {
-            Lab changing;
+        int round = 0;
+        const auto registry = [&] {
+            BenchRegistry changing;
             changing.machine() = fakes::fake_machine();
             changing.add(std::make_unique<fakes::FakeBench>(
                 "flops", Role::compute, std::vector<Axis>{{"threads", "threads", {"1"}, {}, true, 1, 2}},
-                [&visit](const Point& point) {
+                [&round](const Point& point) {
                     fakes::FakeSubject::Script script = compute_script(point);
-                    script.rest_seconds *= 1 + 0.1 * (++visit % 7);
+                    script.rest_seconds *= 1 + 0.1 * (++round % 7);
                     return script;
                 },
                 bench.clock));
             return changing;
         };
-        REQUIRE(roof_on(bench, {"sweep", bench.path("plan.yaml"), "--out", bench.path("run")}, lab).status == 0);
+        REQUIRE(roof_on(bench, {"sweep", bench.path("plan.yaml"), "--out", bench.path("run")}, registry).status == 0);
         return read_results(bench.folder / "run").rows.size();
     };
     const std::size_t all = rows_with("");
-    const std::size_t some = rows_with("further_until_seconds: 0.03\n");
+    const std::size_t some = rows_with("extra_rounds_until_seconds: 0.03\n");
     CHECK(all > 6);
     CHECK(some >= 4);
     CHECK(some < all);

@@ -1,5 +1,5 @@
 // Calibrating a GPU by the plans in the binary, on made-up probes: levels, links and conditions go the way they would.
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ constexpr double l1_bytes = 30e6;
 constexpr double l2_bytes = 50e6;
 
 /// Says under which conditions it ran; of every five launches one is too hot.
-class WatchedSubject final : public fakes::FakeSubject {
+class MonitoredSubject final : public fakes::FakeSubject {
   public:
     using FakeSubject::FakeSubject;
 
@@ -48,7 +48,7 @@ class GpuBench final : public fakes::FakeBench {
     }
     std::unique_ptr<Subject> make(const Point& point, const Machine&, const Device&) const override
     {
-        return std::make_unique<WatchedSubject>(make_(point), clock_);
+        return std::make_unique<MonitoredSubject>(make_(point), clock_);
     }
 
   private:
@@ -103,19 +103,19 @@ Axis words(const std::string& name, const std::string& usual)
     return {name, "anything", {usual}, {}};
 }
 
-Lab gpu_lab(const fakes::ManualClock& clock)
+BenchRegistry gpu_registry(const fakes::ManualClock& clock)
 {
-    Lab lab;
-    lab.machine() = fakes::fake_machine();
+    BenchRegistry registry;
+    registry.machine() = fakes::fake_machine();
     Device gpu;
     gpu.name = "gpu:0";
     gpu.kind = "gpu";
     gpu.model = "Fake GPU";
     gpu.memory = Bytes{140e9};
     gpu.levels = {{"L1", Bytes{l1_bytes}, 1, 1}, {"L2", Bytes{l2_bytes}, 1, 1}, {"DRAM", gpu.memory, 1, 1}};
-    lab.machine().devices.push_back(gpu);
+    registry.machine().devices.push_back(gpu);
     gpu.name = "gpu:1";
-    lab.machine().devices.push_back(gpu);
+    registry.machine().devices.push_back(gpu);
 
     const Axis operation = words("operation", "load");
     const Axis isa = words("isa", "cuda");
@@ -123,7 +123,7 @@ Lab gpu_lab(const fakes::ManualClock& clock)
     Axis set{"working_set", "bytes", {}, {}, true, 1, 1LL << 40, {"levels", "edges", "fastest"}};
     for (double size = 2e6; size < 2e9; size *= 1.25) set.usual.push_back(std::to_string(std::llround(size)));
     const auto add = [&](const std::string& name, Role role, std::vector<Axis> axes, const auto& script) {
-        lab.add(std::make_unique<GpuBench>(name, role, std::move(axes), script, clock));
+        registry.add(std::make_unique<GpuBench>(name, role, std::move(axes), script, clock));
     };
     add("flops", Role::compute, {operation, isa, precision}, compute_script);
     add("matmul", Role::compute, {words("operation", "matmul"), isa, precision, words("size", "8192")}, compute_script);
@@ -140,7 +140,7 @@ Lab gpu_lab(const fakes::ManualClock& clock)
     const Axis size{"size", "bytes", {"1024", "1073741824", "1048576"}, {}};
     add("allreduce", Role::bandwidth, {sum, words("path", "nccl"), size}, allreduce_script);
     add("ert", Role::compute, {words("intensity", "1"), precision, set}, compute_script);
-    return lab;
+    return registry;
 }
 
 tests::Said calibrate(const Workbench& bench, const std::vector<std::string>& options,
@@ -151,9 +151,9 @@ tests::Said calibrate(const Workbench& bench, const std::vector<std::string>& op
     std::ostringstream out;
     std::ostringstream err;
     const auto never = [] { return false; };
-    const auto lab = [&] { return gpu_lab(bench.clock); };
+    const auto registry = [&] { return gpu_registry(bench.clock); };
     const int status =
-        run_command_line(line, {out, err, lab, bench.clock.clock(), Terminal{}, never, bench.folder / "results"});
+        run_command_line(line, {out, err, registry, bench.clock.clock(), Terminal{}, never, bench.folder / "results"});
     return {status, out.str(), err.str()};
 }
 

@@ -26,13 +26,13 @@ std::filesystem::path sweep(const tests::Workbench& bench, const std::string& na
 
 std::optional<analysis::Comparison> drift_of(const tests::Workbench& bench, const std::filesystem::path& now)
 {
-    const Lab lab = fakes::fake_lab(bench.clock);
+    const BenchRegistry registry = fakes::fake_registry(bench.clock);
     const Clock clock = bench.clock.clock();
     std::ostringstream out;
     std::ostringstream err;
-    Context context{lab, clock, out, err, Terminal{}};
+    Context context{registry, clock, out, err, Terminal{}};
     context.results = bench.path("results");
-    return drift_since_last(read_results(now), Agenda(load_plan(bench.path("plan.yaml")), lab), context);
+    return drift_since_last(read_results(now), Scheduler(load_plan(bench.path("plan.yaml")), registry), context);
 }
 
 }  // namespace

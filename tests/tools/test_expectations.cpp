@@ -1,5 +1,5 @@
 // What is said before rows are measured: hypotheses in the plan, and predictions.
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>
@@ -77,7 +77,7 @@ TEST_CASE("predictions are written with a fingerprint before the first row, and 
     CHECK_THAT(read_file(bench.folder / "run" / "report.html"), Contains("predicted (analytic)"));
 }
 
-TEST_CASE("nothing is foretold of rows that are measured, nor without ceilings")
+TEST_CASE("nothing is predicted of rows that are measured, nor without ceilings")
 {
     const Workbench bench;
     const std::string plan = plan_in(bench);

@@ -94,11 +94,11 @@ TEST_CASE("its command names test, size in thousands of bytes and threads")
 TEST_CASE("both sides take turns, and a ratio is that of a round")
 {
     const fakes::ManualClock hand;
-    const Lab lab = fakes::fake_lab(hand);
+    const BenchRegistry registry = fakes::fake_registry(hand);
     const Clock clock = hand.clock();
     std::ostringstream out;
     std::ostringstream err;
-    Context context{lab, clock, out, err, Terminal{}};
+    Context context{registry, clock, out, err, Terminal{}};
     std::vector<std::string> asked;
     const RunProgram likwid = [&](const std::vector<std::string>& words) {
         if (words[1] == "-a") return listing;

@@ -1,5 +1,5 @@
 // What touches the operating system: signals, and parts in shared objects.
-#include "tests/fakes/fake_lab.hpp"
+#include "tests/fakes/fake_registry.hpp"
 #include "tools/roof/binary/assemble.hpp"
 #include "tools/roof/console/interrupt.hpp"
 
@@ -23,10 +23,10 @@ TEST_CASE("the first interrupt is noted, the second would act as before")
 
 TEST_CASE("a shared part that cannot be opened is absent with the loader's reason and a remedy")
 {
-    Lab lab;
-    add_shared_part(lab, "gpu", "roof_no_such_part.so", "gpu");
-    REQUIRE(lab.absent().size() == 1);
-    CHECK(lab.absent().front().name == "gpu");
-    CHECK_THAT(lab.absent().front().reason, Catch::Contains("roof_no_such_part.so"));
-    CHECK_FALSE(lab.absent().front().remedy.empty());
+    BenchRegistry registry;
+    add_shared_part(registry, "gpu", "roof_no_such_part.so", "gpu");
+    REQUIRE(registry.absent().size() == 1);
+    CHECK(registry.absent().front().name == "gpu");
+    CHECK_THAT(registry.absent().front().reason, Catch::Contains("roof_no_such_part.so"));
+    CHECK_FALSE(registry.absent().front().remedy.empty());
 }

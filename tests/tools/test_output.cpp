@@ -115,13 +115,13 @@ TEST_CASE("progress without a terminal is one plain line per finished row")
 TEST_CASE("of a long list progress writes a line for each tenth, what fails, and sums of what is not to be had")
 {
     const fakes::ManualClock time;
-    const Lab lab = fakes::fake_lab(time);
+    const BenchRegistry registry = fakes::fake_registry(time);
     const Clock clock = time.clock();
     std::ostringstream out;
     std::ostringstream err;
-    const Context context{.lab = lab, .clock = clock, .out = out, .err = err, .terminal = {}};
+    const Context context{.registry = registry, .clock = clock, .out = out, .err = err, .terminal = {}};
     const Listener listener = progress(context);
-    const Item item = expand(parse_plan("run:\n  - {bench: train, batch: 4}\n", "p"), lab).front();
+    const Item item = expand(parse_plan("run:\n  - {bench: train, batch: 4}\n", "p"), registry).front();
     for (std::size_t i = 0; i < 400; ++i) {
         listener.begins(item, i, 400);
         Measurement row;
@@ -185,14 +185,15 @@ TEST_CASE("the doctor tells what can be measured, what cannot, and the remedy")
     const Workbench bench;
     std::ostringstream out;
     std::ostringstream err;
-    const auto lab = [&] {
-        Lab made = fakes::fake_lab(bench.clock);
+    const auto registry = [&] {
+        BenchRegistry made = fakes::fake_registry(bench.clock);
         made.add(AbsentPart{"gpu", "no nvcc was found", "install CUDA"});
         made.machine().capabilities = {{"fma", true, "", ""}, {"hardware counters", false, "no PMU", "ask the host"}};
-        made.machine().doubts = {"cache sizes may be the host's"};
+        made.machine().inconsistencies = {"cache sizes may be the host's"};
         return made;
     };
-    run_command_line({"doctor"}, {out, err, lab, bench.clock.clock(), Terminal{}, [] { return false; }, "results"});
+    run_command_line({"doctor"},
+                     {out, err, registry, bench.clock.clock(), Terminal{}, [] { return false; }, "results"});
     CHECK_THAT(out.str(), Catch::Contains("+ fma"));
     CHECK_THAT(out.str(), Catch::Contains("- part gpu: no nvcc was found\n      remedy: install CUDA"));
     CHECK_THAT(out.str(), Catch::Contains("- hardware counters: no PMU\n      remedy: ask the host"));

@@ -19,7 +19,7 @@ class Parts(unittest.TestCase):
         self.folder = Path(folder.name)
         shutil.copy2(os.environ["ROOF_PROGRAM"], self.folder / "roof")
         for part in PARTS:
-            shutil.copy2(os.environ["ROOF_TELLING_PART"], self.folder / part)
+            shutil.copy2(os.environ["ROOF_ANNOUNCING_PART"], self.folder / part)
 
     def opened_by(self, *words):
         told = self.folder / "opened"

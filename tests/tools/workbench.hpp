@@ -1,8 +1,8 @@
-// The command line as a person meets it: words in; status, standard output and standard error out. On the fake lab and a
+// The command line as a person meets it: words in; status, standard output and standard error out. On the fake registry and a
 // clock turned by hand, with results in a folder that goes away.
 #pragma once
 
-#include "tests/fakes/fake_lab.hpp"
+#include "tests/fakes/fake_registry.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tools/roof/command_line.hpp"
 
@@ -32,7 +32,7 @@ struct Workbench {
         std::ostringstream err;
         const int status = run_command_line(words, {.out = out,
                                                     .err = err,
-                                                    .assemble = [this] { return fakes::fake_lab(clock); },
+                                                    .assemble = [this] { return fakes::fake_registry(clock); },
                                                     .clock = clock.clock(),
                                                     .terminal = terminal,
                                                     .interrupted = interrupted,

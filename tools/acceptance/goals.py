@@ -21,7 +21,7 @@ SHARES = (
 BY_HAND = ("L1", "L2")
 
 
-def promised_bandwidth(devices):
+def spec_bandwidth(devices):
     """Of the device memory of the first GPU, in byte/s, as its data sheet has it; nothing for a card without one here."""
     models = [device["model"] for device in devices if device["kind"] == "gpu"]
     for sheet in sorted(MACHINES.glob("*.yaml")) if models else ():
@@ -54,7 +54,7 @@ def rows(ceilings, beside, sheet, seconds):
     yield line("read: ours / data sheet", ratio(beside["read"]["ours"], sheet), OF_DATA_SHEET)
     yield line("bf16: raw issue rate / cuBLASLt", ratio(beside["matmul bf16"]["raw issue rate"], beside["matmul bf16"]["ours"]), 1)
     for name, kind, fields, least in SHARES:
-        yield line(f"{name}: share of what is promised at the clock", of_ceilings(ceilings, "share_of_promise", kind, fields), least)
+        yield line(f"{name}: share of what is promised at the clock", of_ceilings(ceilings, "share_of_spec", kind, fields), least)
     for level in BY_HAND:
         seen = of_ceilings(ceilings, "per_clock_and_core", "bandwidth", {"operation": "load", "level": level})
         yield {"goal": f"{level}: bytes per clock and multiprocessor", "seen": seen, "wanted": "gpu-benches' within 5%", "is": "by hand"}

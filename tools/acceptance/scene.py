@@ -26,7 +26,7 @@ class Scene:
         return run(command, self.out / log, seconds, accepted, **{"LD_LIBRARY_PATH": self.libraries, **environment})
 
     def fresh(self, name):
-        """A folder for results that is not there yet: what an earlier visit left would be taken for this one's."""
+        """A folder for results that is not there yet: what an earlier round left would be taken for this one's."""
         folder = self.out / name
         shutil.rmtree(folder, ignore_errors=True)
         return folder

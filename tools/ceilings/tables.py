@@ -1,4 +1,4 @@
-"""What visits to programs that measure ceilings amount to: ratios with intervals, wall times, how well ours agree with
+"""What rounds to programs that measure ceilings amount to: ratios with intervals, wall times, how well ours agree with
 themselves; each a Table, as text or between the marks of a page."""
 
 import csv
@@ -14,7 +14,7 @@ Table = namedtuple("Table", "name head rows foot")
 
 Comparison = namedtuple("Comparison", "quantity peer ours theirs ratio low high rounds coverage")
 
-#: What a program took for a visit, kept among the rates: seconds.
+#: What a program took for a round, kept among the rates: seconds.
 WALL_TIME = Quantity("program", "wall time", "", 0)
 
 
@@ -81,7 +81,7 @@ def search_table(comparisons):
 # ------------------------------------------------------------------------------------------------------------- time
 
 def time_table(samples):
-    """What a visit of each program costs, and how much it answers for that; peers beside ours."""
+    """What a round of each program costs, and how much it answers for that; peers beside ours."""
     seconds, answers = {}, {}
     for _, who, quantity, value in samples:
         if quantity == WALL_TIME:
@@ -91,8 +91,8 @@ def time_table(samples):
     ours = statistics.median(seconds["roof"])
     rows = [(name, f"{statistics.median(times):.1f} s", f"{statistics.median(times) / ours:.1f}x",
              str(len(answers.get(name, ()))), str(len(times))) for name, times in seconds.items()]
-    return Table("time", ("program", "wall time", "of ours", "quantities", "visits"), rows,
-                 "Wall time of a visit, the median; quantities: level, operation, precision and threads, each counted once.")
+    return Table("time", ("program", "wall time", "of ours", "quantities", "rounds"), rows,
+                 "Wall time of a round, the median; quantities: level, operation, precision and threads, each counted once.")
 
 
 # ------------------------------------------------------------------------------------------------- ourselves, again

@@ -1,4 +1,4 @@
-"""How near our ceilings come to what the maker's guide promises of a core per clock, and in what weather: the median over
+"""How near our ceilings come to what the maker's guide promises of a core per clock, and in what interference: the median over
 calibrations, as a Table and as words."""
 
 import statistics
@@ -7,12 +7,12 @@ from collections import Counter
 from ceilings.tables import Table, key_of
 
 
-def promised(calibrations):
+def spec_of(calibrations):
     """{key: [the same ceiling in each calibration]} of those that a guide says something of, under usual conditions."""
     found = {}
     for calibration in calibrations:
         for ceiling in calibration["ceilings"]:
-            if ceiling.get("share_of_promise") and not ceiling.get("condition"):
+            if ceiling.get("share_of_spec") and not ceiling.get("condition"):
                 found.setdefault(key_of(ceiling), []).append(ceiling)
     return found
 
@@ -44,16 +44,16 @@ def verdict_of(ceilings):
 
 def theory_row(key, ceilings):
     _, level, operation, precision, isa, threads, _ = key
-    shares = [c["share_of_promise"] for c in ceilings]
+    shares = [c["share_of_spec"] for c in ceilings]
     return (level, operation, precision or "-", isa or "-", str(threads),
             f"{statistics.median(c['per_clock_and_core'] for c in ceilings):.4g}",
-            f"{ceilings[0]['promised_per_clock_and_core']:.4g}", f"{100 * statistics.median(shares):.1f}%",
+            f"{ceilings[0]['spec_per_clock_and_core']:.4g}", f"{100 * statistics.median(shares):.1f}%",
             f"[{100 * min(shares):.1f}%, {100 * max(shares):.1f}%]", str(len(ceilings)), verdict_of(ceilings))
 
 
 def farthest_sentence(found):
     def share(key):
-        return statistics.median(c["share_of_promise"] for c in found[key])
+        return statistics.median(c["share_of_spec"] for c in found[key])
     key = min(found, key=share)
     _, level, operation, precision, _, threads, _ = key
     name = " ".join(word for word in (level, precision, operation) if word)
@@ -62,7 +62,7 @@ def farthest_sentence(found):
 
 def theory_table(calibrations):
     """None where no guide promises anything of this processor."""
-    found = fastest_of_each(promised(calibrations))
+    found = fastest_of_each(spec_of(calibrations))
     if not found:
         return None
     foot = ("FLOPs or bytes per clock and core, the median over the rounds (measured), beside the maker's guide (spec); of spec: the "
@@ -71,7 +71,7 @@ def theory_table(calibrations):
                             "least, largest", "rounds", "verdict"), [theory_row(*item) for item in found.items()], foot)
 
 
-def weather_of(calibrations):
+def interference_of(calibrations):
     """The share of our samples that were disturbed, and by what; empty where calibrations do not say."""
     samples = [calibration["samples"] for calibration in calibrations if calibration.get("samples")]
     taken = sum(of_one["taken"] for of_one in samples)

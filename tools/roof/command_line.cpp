@@ -36,11 +36,11 @@ int act(const Command& command, const Words& words, const Words& arguments, cons
     Grammar grammar{std::string(command.name)};
     const Action action = command.declare(grammar);
     grammar.parse(words);
-    Lab lab = around.assemble();
-    if (lab.follower()) return lab.follower()(lab);
-    lab.machine().versions["roof"] = version();
-    lab.machine().versions["revision"] = revision();
-    Context context{lab,
+    BenchRegistry registry = around.assemble();
+    if (registry.follower()) return registry.follower()(registry);
+    registry.machine().versions["roof"] = version();
+    registry.machine().versions["revision"] = revision();
+    Context context{registry,
                     around.clock,
                     around.out,
                     around.err,
@@ -54,9 +54,9 @@ int act(const Command& command, const Words& words, const Words& arguments, cons
 /// What `roof` starts itself as, once for each further rank of a step.
 int be_a_rank(const Surroundings& around)
 {
-    const Lab lab = around.assemble();
-    if (!lab.follower()) throw InputError("roof itself starts 'roof rank', for `roof run --ranks`");
-    return lab.follower()(lab);
+    const BenchRegistry registry = around.assemble();
+    if (!registry.follower()) throw InputError("roof itself starts 'roof rank', for `roof run --ranks`");
+    return registry.follower()(registry);
 }
 
 int obey(const Words& arguments, const Surroundings& around)

@@ -11,11 +11,11 @@
 
 namespace roof {
 
-/// What a command needs of the world around it. The lab is made only once the options are known to be right.
+/// What a command needs of the world around it. The registry is made only once the options are known to be right.
 struct Surroundings {
     std::ostream& out;
     std::ostream& err;
-    std::function<Lab()> assemble;
+    std::function<BenchRegistry()> assemble;
     Clock clock;
     Terminal terminal;
     std::function<bool()> interrupted;

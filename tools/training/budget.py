@@ -16,12 +16,12 @@ BF16_SPEED, AUTO_SPEED = 1.6, 1.3
 CHOOSING = 4  # steps' worth of trying algorithms, when a row's are not remembered
 SLOW = 2.0  # a step of so many seconds is not spent on trying variants of PyTorch when a smaller batch has shown the best
 
-#: Rounds of visits, and about how many seconds a visit's timed steps take; at least one step.
+#: Rounds of rounds, and about how many seconds a round's timed steps take; at least one step.
 Depth = namedtuple("Depth", "rounds seconds")
 DEPTHS = (Depth(7, 4), Depth(5, 4), Depth(5, 2), Depth(4, 1.5), Depth(3, 1), Depth(3, 0.5), Depth(2, 0.5))
 MOST_STEPS = 20
 
-#: A network, batch and precision: PyTorch is started once for it, and each of our algorithms visits it.
+#: A network, batch and precision: PyTorch is started once for it, and each of our algorithms rounds it.
 Group = namedtuple("Group", "model batch precision algorithms")
 
 

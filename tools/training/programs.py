@@ -158,7 +158,7 @@ def our_device(options):
 
 
 def run_roof(options, row, steps, folder, *more):
-    """Our visit: (seconds of each timed step, peak memory in bytes, of the process or as planned on a GPU, the row that `roof` printed). The first
+    """Our round: (seconds of each timed step, peak memory in bytes, of the process or as planned on a GPU, the row that `roof` printed). The first
     step is not timed. Throws NotMeasured."""
     command = shlex.split(options.roof) + ["run", row.model, "--batch", str(row.batch), "--precision", row.precision,
                                            "--algorithm", row.algorithm, *our_device(options), "--steps", str(steps + 1),

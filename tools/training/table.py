@@ -1,4 +1,4 @@
-"""Visits to training programs, kept in a CSV file, and what follows from them: ratios with intervals, as text and as a page."""
+"""PointHistory to training programs, kept in a CSV file, and what follows from them: ratios with intervals, as text and as a page."""
 
 import csv
 import math
@@ -10,9 +10,9 @@ from pathlib import Path
 #: A network, a batch, and how ours computes it.
 Row = namedtuple("Row", "model batch precision algorithm")
 
-#: One program's visit to a row. `who`: "roof" or "torch"; `steps`: seconds of each timed one; `memory_bytes`: the process's
+#: One program's round to a row. `who`: "roof" or "torch"; `steps`: seconds of each timed one; `memory_bytes`: the process's
 #: peak; `fraction`: of the ceiling that `binds`, empty where no ceilings were given; `note`: how it was done.
-Visit = namedtuple("Visit", "round who model batch precision algorithm steps memory_bytes fraction binds note")
+Round = namedtuple("Round", "round who model batch precision algorithm steps memory_bytes fraction binds note")
 
 Comparison = namedtuple("Comparison", "row ours theirs ratio low high rounds steps memory_ratio fraction binds note")
 
@@ -20,24 +20,24 @@ MARKS = ("<!-- the table: written by tools/bench_training -->", "<!-- end of the
 RESAMPLES = 2000
 
 
-def row_of(visit):
-    return Row(visit.model, visit.batch, visit.precision, visit.algorithm)
+def row_of(round):
+    return Row(round.model, round.batch, round.precision, round.algorithm)
 
 
 # ---------------------------------------------------------------------------------------------------------------- CSV
 
-def append_csv(path, visit):
+def append_csv(path, round):
     new = not Path(path).exists()
     with open(path, "a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         if new:
-            writer.writerow(Visit._fields)
-        writer.writerow(visit._replace(steps=" ".join(f"{seconds:.9g}" for seconds in visit.steps)))
+            writer.writerow(Round._fields)
+        writer.writerow(round._replace(steps=" ".join(f"{seconds:.9g}" for seconds in round.steps)))
 
 
 def read_csv(path):
     with open(path, newline="", encoding="utf-8") as file:
-        return [Visit(int(line["round"]), line["who"], line["model"], int(line["batch"]), line["precision"],
+        return [Round(int(line["round"]), line["who"], line["model"], int(line["batch"]), line["precision"],
                       line["algorithm"], tuple(map(float, line["steps"].split())), float(line["memory_bytes"]),
                       float(line["fraction"]) if line["fraction"] else "", line["binds"], line["note"])
                 for line in csv.DictReader(file)]
@@ -58,12 +58,12 @@ def bootstrap(rounds):
     return found[round(0.025 * RESAMPLES)], found[round(0.975 * RESAMPLES) - 1]
 
 
-def compare(visits):
-    """One Comparison for each of our rows that PyTorch was measured beside, in the order of the visits."""
-    theirs = {(v.model, v.batch, v.precision, v.round): v for v in visits if v.who == "torch"}
+def compare(rounds):
+    """One Comparison for each of our rows that PyTorch was measured beside, in the order of the rounds."""
+    theirs = {(v.model, v.batch, v.precision, v.round): v for v in rounds if v.who == "torch"}
     found = []
-    for row in dict.fromkeys(row_of(v) for v in visits if v.who == "roof"):
-        both = [(v, theirs[row.model, row.batch, row.precision, v.round]) for v in visits
+    for row in dict.fromkeys(row_of(v) for v in rounds if v.who == "roof"):
+        both = [(v, theirs[row.model, row.batch, row.precision, v.round]) for v in rounds
                 if v.who == "roof" and row_of(v) == row and (row.model, row.batch, row.precision, v.round) in theirs]
         if both:
             found.append(compare_row(row, both))

@@ -1,15 +1,15 @@
-// What cuDNN brings to the lab: what the shared object gives to whom opened it. Nothing here asks for a GPU or a driver.
+// What cuDNN brings to the registry: what the shared object gives to whom opened it. Nothing here asks for a GPU or a driver.
 #include "ert/gpu/nvml.hpp"
-#include "ert/method/lab/lab.hpp"
+#include "ert/method/bench/bench_registry.hpp"
 #include "workloads/cudnn/library/backend.hpp"
 #include "workloads/cudnn/library/products.hpp"
 #include "workloads/cudnn/train_bench.hpp"
 #include "workloads/engine/choices.hpp"
 
-extern "C" void roof_add_part(roof::Lab& lab)
+extern "C" void roof_add_part(roof::BenchRegistry& registry)
 {
     using namespace roof;
-    lab.machine().versions["cuDNN"] = cudnn::library_version();
-    lab.machine().versions["cuBLASLt"] = cudnn::cublaslt_version();
-    lab.add(std::make_unique<cudnn::TrainBench>(engine::choices_folder(), gpu::Nvml::open()));
+    registry.machine().versions["cuDNN"] = cudnn::library_version();
+    registry.machine().versions["cuBLASLt"] = cudnn::cublaslt_version();
+    registry.add(std::make_unique<cudnn::TrainBench>(engine::choices_folder(), gpu::Nvml::open()));
 }

@@ -5,7 +5,7 @@
 
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/nvml.hpp"
-#include "ert/method/lab/subject.hpp"
+#include "ert/method/bench/subject.hpp"
 #include "workloads/cudnn/device_program.hpp"
 #include "workloads/cudnn/events.hpp"
 #include "workloads/cudnn/input.hpp"

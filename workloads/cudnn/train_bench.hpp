@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ert/gpu/nvml.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 #include "workloads/cudnn/step.hpp"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // What the engines' benches have in common as points of a sweep.
 #pragma once
 
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <string>
 #include <vector>

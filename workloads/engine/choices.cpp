@@ -3,7 +3,7 @@
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 
 #include <cstdlib>
 #include <vector>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ert/base/precision.hpp"
-#include "ert/method/lab/subject.hpp"
+#include "ert/method/bench/subject.hpp"
 #include "workloads/data/source.hpp"
 #include "workloads/model/graph.hpp"
 

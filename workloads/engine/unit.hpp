@@ -1,7 +1,7 @@
 // What the engines compute in one go: a layer, and the ReLU behind it where that goes with it.
 #pragma once
 
-#include "ert/method/lab/work.hpp"
+#include "ert/method/bench/work.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
 

@@ -1,15 +1,15 @@
-// What oneDNN brings to the lab.
-#include "ert/method/lab/lab.hpp"
+// What oneDNN brings to the registry.
+#include "ert/method/bench/bench_registry.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/onednn/program/dnnl.hpp"
 #include "workloads/onednn/train_bench.hpp"
 
 namespace roof {
 
-void add_onednn(Lab& lab)
+void add_onednn(BenchRegistry& registry)
 {
-    lab.machine().versions["oneDNN"] = onednn::library_version();
-    lab.add(std::make_unique<onednn::TrainBench>(engine::choices_folder()));
+    registry.machine().versions["oneDNN"] = onednn::library_version();
+    registry.add(std::make_unique<onednn::TrainBench>(engine::choices_folder()));
 }
 
 }  // namespace roof

@@ -1,7 +1,7 @@
 // What a training step does with other ranks: before it, between its backward pass and its update, and after it.
 #pragma once
 
-#include "ert/method/lab/clock.hpp"
+#include "ert/method/bench/clock.hpp"
 #include "workloads/onednn/network.hpp"
 #include "workloads/parallel/exchange.hpp"
 #include "workloads/parallel/world.hpp"

@@ -1,7 +1,7 @@
 // One training step on the CPU as a subject: wait for a batch, forward, backward, update.
 #pragma once
 
-#include "ert/method/lab/subject.hpp"
+#include "ert/method/bench/subject.hpp"
 #include "workloads/data/source.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/network.hpp"

@@ -1,7 +1,7 @@
 // The bench "train" of the CPU: training steps of every model, by oneDNN.
 #pragma once
 
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 #include "workloads/model/models.hpp"
 #include "workloads/onednn/program/settings.hpp"
 #include "workloads/parallel/world.hpp"

@@ -1,7 +1,7 @@
 // What communication cost a step: the time the step stood still for it, and the time it went on beside the step's own work.
 #pragma once
 
-#include "ert/method/lab/trace.hpp"
+#include "ert/method/bench/trace.hpp"
 
 #include <vector>
 

@@ -23,28 +23,28 @@ struct Share {
 };
 
 /// Null where a rank could not make its part: all know it then.
-std::unique_ptr<Share> make_share(const Lab& lab, const Assignment& assignment, int rank)
+std::unique_ptr<Share> make_share(const BenchRegistry& registry, const Assignment& assignment, int rank)
 {
     const std::string name = assignment.device(rank);
     const std::string kind = name.substr(0, name.find(':'));
-    const Bench* const bench = lab.find(assignment.bench, kind);
+    const Bench* const bench = registry.find(assignment.bench, kind);
     if (bench == nullptr) throw Error("this program has no bench " + assignment.bench + " for a " + kind);
-    const Device& device = lab.machine().device(name);
+    const Device& device = registry.machine().device(name);
     try {
-        return std::make_unique<Share>(bench->make(assignment.point, lab.machine(), device));
+        return std::make_unique<Share>(bench->make(assignment.point, registry.machine(), device));
     } catch (const std::exception&) {
         return nullptr;
     }
 }
 
-void obey(const Lab& lab, const Communicator& control)
+void obey(const BenchRegistry& registry, const Communicator& control)
 {
     std::unique_ptr<Share> share;
     while (true) {
         const Order order = hear(control);
         switch (order.word) {
             case Word::make:
-                share = make_share(lab, order.assignment, control.rank);
+                share = make_share(registry, order.assignment, control.rank);
                 break;
             case Word::launch:
                 if (share == nullptr) throw Error("there is nothing to launch");
@@ -69,7 +69,7 @@ void leave_interrupts_to_the_first()
 
 }  // namespace
 
-int follow(const Lab& lab, const Place& place)
+int follow(const BenchRegistry& registry, const Place& place)
 {
     leave_interrupts_to_the_first();
     if (place.launcher == Launcher::roof) {
@@ -78,7 +78,7 @@ int follow(const Lab& lab, const Place& place)
     }
     const Communicator control = communicator_of(place);
     try {
-        obey(lab, control);
+        obey(registry, control);
     } catch (const std::exception& error) {
         control.fail("rank " + std::to_string(place.rank) + ": " + error.what());
         return 1;

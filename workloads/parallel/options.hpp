@@ -1,7 +1,7 @@
 // How a point asks for ranks: the axes that every engine which trains on several of them offers, and what they mean.
 #pragma once
 
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 #include "workloads/parallel/exchange.hpp"
 
 #include <optional>

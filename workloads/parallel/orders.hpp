@@ -1,8 +1,8 @@
 // What rank 0 tells the others to do: a subject is made, launched some times and let go; or the end.
 #pragma once
 
-#include "ert/method/lab/machine.hpp"
-#include "ert/method/lab/point.hpp"
+#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/point.hpp"
 #include "workloads/parallel/communicator.hpp"
 
 #include <exception>

@@ -1,5 +1,5 @@
-// What ranks bring to the lab: a process that is not the first of them follows the one that is, whatever its command line says.
-#include "ert/method/lab/lab.hpp"
+// What ranks bring to the registry: a process that is not the first of them follows the one that is, whatever its command line says.
+#include "ert/method/bench/bench_registry.hpp"
 #include "workloads/parallel/follow.hpp"
 #include "workloads/parallel/mpi_object.hpp"
 #include "workloads/parallel/orders.hpp"
@@ -29,15 +29,16 @@ class MpiSession {
 
 }  // namespace
 
-void add_parallel(Lab& lab)
+void add_parallel(BenchRegistry& registry)
 {
     const parallel::Place place = parallel::place_of_process();
     if (place.rank > 0)
-        return lab.follow_with([place](const Lab& complete) { return parallel::follow(complete, place); });
+        return registry.follow_with(
+            [place](const BenchRegistry& complete) { return parallel::follow(complete, place); });
     if (place.launcher != parallel::Launcher::mpi) return;
     const auto session = std::make_shared<MpiSession>();
-    lab.machine().versions["MPI"] = session->transport();
-    lab.keep(session);
+    registry.machine().versions["MPI"] = session->transport();
+    registry.keep(session);
 }
 
 }  // namespace roof

@@ -1,8 +1,8 @@
 #include "workloads/parallel/shared_memory.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/method/lab/clock.hpp"
-#include "workloads/parallel/gate.hpp"
+#include "ert/method/bench/clock.hpp"
+#include "workloads/parallel/barrier.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -51,8 +51,8 @@ void lengthen(int descriptor, std::size_t bytes)
 /// rank that may be at work at once.
 struct SharedMemory::Header {
     int ranks;
-    Gate main;
-    Gate background;
+    Barrier main;
+    Barrier background;
     std::atomic<std::uint32_t> failures;  ///< 1: a message is being written; 2: it is there
     std::array<char, message_bytes> message;
     std::array<std::array<double, slot_doubles>, most_ranks> slots;
@@ -191,11 +191,11 @@ class SharedRank {
         pass(header().main);
     }
 
-    void pass(Gate& gate) const
+    void pass(Barrier& barrier) const
     {
         throw_failure();
         const Seconds begin = clock_();
-        gate.pass(static_cast<std::uint32_t>(header().ranks), [&] {
+        barrier.pass(static_cast<std::uint32_t>(header().ranks), [&] {
             watch();
             if (clock_() - begin > patience_.most)
                 throw Error("rank " + std::to_string(rank_) + " waited " +

@@ -12,7 +12,7 @@
 
 #include "ert/gpu/nccl.hpp"
 #include "ert/gpu/nvml.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <memory>
 

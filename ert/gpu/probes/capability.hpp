@@ -1,7 +1,7 @@
 // What a GPU is able to do, as its generation tells: asked before a point is made, so that a row can say why there is none.
 #pragma once
 
-#include "ert/method/lab/machine.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <optional>
 #include <string>

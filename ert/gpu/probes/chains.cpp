@@ -128,7 +128,7 @@ class ChainSubject final : public Subject {
         steps_ = tuned.repeats;
     }
 
-    WatchedStream stream_;
+    MonitoredStream stream_;
     int multiprocessors_;
     std::vector<double> values_;  ///< [chain][thread][lane]
     Buffer<std::byte> starts_;

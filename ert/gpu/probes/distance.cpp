@@ -7,7 +7,7 @@
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/halves.hpp"
 #include "ert/gpu/probes/tuning.hpp"
-#include "ert/method/ceilings/sustained.hpp"
+#include "ert/method/ceilings/point_summary.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -33,11 +33,11 @@ class DistanceSubject final : public Subject {
           blocks_(blocks_of_multiprocessor * multiprocessors),
           tuned_(id, std::move(nvml)),
           lines_(l2_lines * l2_stride, "lines in the L2"),
-          taken_(1, "the number of a launch"),
+          steal_(1, "the number of a launch"),
           place_(1, "the place in a chain")
     {
         const unsigned none = 0;
-        taken_.write({&none, 1});
+        steal_.write({&none, 1});
         const Halves halves = tell_apart();
         chain_ = is_far ? halves.far : halves.near;
         variant_ = std::to_string(halves.near.size()) + " lines near, " + std::to_string(halves.far.size()) + " far";
@@ -74,8 +74,8 @@ class DistanceSubject final : public Subject {
 
   private:
     const std::byte* address(int line) const { return lines_.data() + static_cast<std::size_t>(line) * l2_stride; }
-    Seat next_seat() const { return {0, taken_.data(), ++ticket_}; }
-    bool is_taken() const { return taken_.read(0, 1).front() == ticket_; }
+    Seat next_seat() const { return {0, steal_.data(), ++ticket_}; }
+    bool is_taken() const { return steal_.read(0, 1).front() == ticket_; }
 
     /// `next[i]`: the line whose address line i holds.
     void write_links(const std::vector<int>& next)
@@ -137,7 +137,7 @@ class DistanceSubject final : public Subject {
     int blocks_;
     TunedStream tuned_;
     Buffer<std::byte> lines_;
-    Buffer<unsigned> taken_;
+    Buffer<unsigned> steal_;
     Buffer<const std::byte*> place_;
     mutable unsigned ticket_ = 0;  ///< of the launch last put into the stream
     std::vector<int> chain_;

@@ -4,7 +4,7 @@
 #include "ert/gpu/formats.hpp"
 #include "ert/gpu/probes/capability.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
-#include "ert/gpu/probes/intensity_words.hpp"
+#include "ert/gpu/probes/intensity_keywords.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
 
@@ -126,7 +126,7 @@ class ErtBench final : public GpuBench {
 
     std::vector<Axis> axes(const Machine& machine) const override
     {
-        const std::vector<std::string> words(intensity_words.begin(), intensity_words.end());
+        const std::vector<std::string> words(intensity_keywords.begin(), intensity_keywords.end());
         return {{.name = "intensity", .meaning = "FLOPs for each byte loaded", .usual = words, .legal = words},
                 {.name = "precision", .meaning = "number format", .usual = {"fp64"}, .legal = {"fp64", "fp32"}},
                 working_set_axis("bytes, over all multiprocessors", usual_ert_sets(machine))};

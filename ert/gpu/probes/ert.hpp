@@ -11,7 +11,7 @@
 #pragma once
 
 #include "ert/gpu/nvml.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <memory>
 #include <string_view>

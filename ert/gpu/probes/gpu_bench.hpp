@@ -4,7 +4,7 @@
 
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/nvml.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <memory>
 

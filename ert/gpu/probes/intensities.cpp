@@ -3,7 +3,7 @@
 #include "ert/base/text.hpp"
 #include "ert/gpu/kernels/intensity.hpp"
 #include "ert/gpu/probes/ert.hpp"
-#include "ert/gpu/probes/intensity_words.hpp"
+#include "ert/gpu/probes/intensity_keywords.hpp"
 
 #include <algorithm>
 
@@ -29,11 +29,11 @@ double sum_of_element(std::size_t element, std::size_t elements, std::size_t vec
 
 int multiply_adds_for(std::string_view intensity)
 {
-    const auto found = std::ranges::find(intensity_words, intensity);
-    if (found == intensity_words.end())
+    const auto found = std::ranges::find(intensity_keywords, intensity);
+    if (found == intensity_keywords.end())
         throw InputError(unknown_word("intensity", intensity,
-                                      std::vector<std::string>(intensity_words.begin(), intensity_words.end())));
-    return multiply_adds_of_vector[static_cast<std::size_t>(found - intensity_words.begin())];
+                                      std::vector<std::string>(intensity_keywords.begin(), intensity_keywords.end())));
+    return multiply_adds_of_vector[static_cast<std::size_t>(found - intensity_keywords.begin())];
 }
 
 double due_sum(Precision precision, int multiply_adds, std::size_t vectors)

@@ -4,7 +4,7 @@
 #include "ert/gpu/kernels/idle.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
-#include "ert/method/ceilings/sustained.hpp"
+#include "ert/method/ceilings/point_summary.hpp"
 
 namespace roof::gpu {
 

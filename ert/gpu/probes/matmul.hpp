@@ -11,7 +11,7 @@
 
 #include "ert/gpu/cublaslt.hpp"
 #include "ert/gpu/nvml.hpp"
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <memory>
 

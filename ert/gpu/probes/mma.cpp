@@ -149,7 +149,7 @@ class MmaSubject final : public Subject {
         stream_.settle([this] { enqueue(chosen_, steps_); });
     }
 
-    WatchedStream stream_;
+    MonitoredStream stream_;
     int multiprocessors_;
     std::optional<Buffer<std::byte>> a_;
     std::optional<Buffer<std::byte>> b_;

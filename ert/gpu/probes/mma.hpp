@@ -14,7 +14,7 @@
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/kernels/mma.hpp"
 #include "ert/gpu/nvml.hpp"
-#include "ert/method/lab/subject.hpp"
+#include "ert/method/bench/subject.hpp"
 
 #include <memory>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "ert/gpu/probes/tuning.hpp"
 
-#include "ert/method/lab/search.hpp"
+#include "ert/method/bench/search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace roof::gpu {
 namespace {
 
 /// Doubles until a launch is long enough to be told from its own overhead.
-long long repeats_of_trial(const WatchedStream& stream, const Way& way, long long most)
+long long repeats_of_trial(const MonitoredStream& stream, const Way& way, long long most)
 {
     constexpr double fair_share = 0.25;
     stream.time([&] { way.enqueue(1); });  // loads the code
@@ -31,7 +31,7 @@ long long repeats_for(Seconds length, Seconds taken, long long tried, long long 
     return static_cast<long long>(std::clamp(std::round(static_cast<double>(tried) * (length / taken)), 1.0, limit));
 }
 
-Tuned tune(const WatchedStream& stream, const std::vector<Way>& ways, long long most, Seconds length)
+Tuned tune(const MonitoredStream& stream, const std::vector<Way>& ways, long long most, Seconds length)
 {
     constexpr int opinions = 3;
     std::vector<long long> repeats;

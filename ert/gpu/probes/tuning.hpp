@@ -2,7 +2,7 @@
 // launch, so that neither the events' resolution nor the cost of a launch shows in its rate.
 #pragma once
 
-#include "ert/gpu/watch.hpp"
+#include "ert/gpu/noise_monitor.hpp"
 
 #include <functional>
 #include <string>
@@ -30,7 +30,7 @@ long long repeats_for(Seconds length, Seconds taken, long long tried, long long 
 
 /// Of `ways`, at least one, the one with the most work per time; settled, so that the clock is up. No launch repeats more
 /// than `most` times, and one of the chosen way takes about `length`. Throws Error.
-Tuned tune(const WatchedStream& stream, const std::vector<Way>& ways, long long most, Seconds length = launch_length);
+Tuned tune(const MonitoredStream& stream, const std::vector<Way>& ways, long long most, Seconds length = launch_length);
 
 /// A watched stream and the way its probe settled on.
 class TunedStream {
@@ -40,7 +40,7 @@ class TunedStream {
     /// As tune(). Before any of what follows.
     void settle_on_fastest(std::vector<Way> ways, long long most, Seconds length = launch_length);
 
-    const WatchedStream& stream() const { return stream_; }
+    const MonitoredStream& stream() const { return stream_; }
     long long repeats() const { return tuned_.repeats; }
     double work() const { return chosen().work * static_cast<double>(tuned_.repeats); }
     std::size_t way() const { return tuned_.way; }
@@ -53,7 +53,7 @@ class TunedStream {
   private:
     const Way& chosen() const { return ways_[tuned_.way]; }
 
-    WatchedStream stream_;
+    MonitoredStream stream_;
     std::vector<Way> ways_;
     Tuned tuned_;
 };

@@ -108,7 +108,7 @@ class WgmmaSubject final : public Subject {
 
     const Generation& generation_;
     Wgmma instruction_;
-    WatchedStream stream_;
+    MonitoredStream stream_;
     int multiprocessors_;
     Buffer<std::byte> operands_;
     Buffer<std::byte> sums_;

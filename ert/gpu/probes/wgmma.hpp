@@ -15,7 +15,7 @@
 #include "ert/gpu/kernels/wgmma.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "ert/gpu/probes/wgmma_operands.hpp"
-#include "ert/method/lab/subject.hpp"
+#include "ert/method/bench/subject.hpp"
 
 #include <memory>
 

@@ -2,7 +2,7 @@
 // the L1s to well beyond the L2.
 #pragma once
 
-#include "ert/method/lab/bench.hpp"
+#include "ert/method/bench/bench.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // A ceiling: a measured rate of a memory level or of a precision. The roofline of a device is the set of its ceilings.
 #pragma once
 
-#include "ert/method/ceilings/sustained.hpp"
+#include "ert/method/ceilings/point_summary.hpp"
 
 #include <span>
 #include <string>
@@ -28,10 +28,10 @@ struct Ceiling {
         clock{};  ///< at which the cores ran, or for what goes with the clock, sustained; empty if not known
     /// FLOPs, bytes or lines per clock of one thread, each sample over the clock beside it; empty if that is not known.
     Estimate<Quantity<0, 0, 0>> per_clock{};
-    Steadiness steadiness = Steadiness::steady;  ///< by the interval of `rate` (verdict.hpp)
-    std::vector<Mode> modes{};                   ///< of all visits, slowest first
-    int visits = 1;                              ///< that count
-    bool disturbed = false;  ///< hardly a sample of any visit was undisturbed: the rate may be higher than it
+    Steadiness steadiness = Steadiness::steady;  ///< by the interval of `rate` (steadiness.hpp)
+    std::vector<Mode> modes{};                   ///< of all rounds, slowest first
+    int rounds = 1;                              ///< that count
+    bool disturbed = false;  ///< hardly a sample of any round was undisturbed: the rate may be higher than it
     /// As `rate`: what half of all samples reached, disturbed ones among them; 0 if that is not known.
     double usual = 0;
     std::string point;  ///< the row it comes from, without its round: "bench device axis=value …"
@@ -95,7 +95,8 @@ struct Ceilings {
 /// passed over. Levels are found without the reported sizes, which are only set beside them.
 Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine);
 
-/// The same for one who has `points`, which are sustained(rows): those are most of the work.
-Ceilings fit_ceilings(std::span<const Measurement> rows, const std::vector<Sustained>& points, const Machine& machine);
+/// The same for one who has `points`, which are summarize_points(rows): those are most of the work.
+Ceilings fit_ceilings(std::span<const Measurement> rows, const std::vector<PointSummary>& points,
+                      const Machine& machine);
 
 }  // namespace roof

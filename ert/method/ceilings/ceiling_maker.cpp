@@ -1,12 +1,12 @@
 // What the core does alone, its arithmetic and its caches, goes with the clock: such a ceiling is its rate per clock at the
 // clock that the cores sustained over all rows (core_clock.hpp), its interval the product of both intervals. Where a last cache
-// has a clock of its own, the scatter of the cores' clock becomes part of the interval. Few visits know little of the weather
-// between them, so their interval reaches as far as visits of the same level were seen to lie from what many found
-// (between_visits.hpp). Where visits disagree, the interval spans what was seen.
+// has a clock of its own, the scatter of the cores' clock becomes part of the interval. Few rounds know little of the interference
+// between them, so their interval reaches as far as rounds of the same level were seen to lie from what many found
+// (round_spread.hpp). Where rounds disagree, the interval spans what was seen.
 #include "ert/method/ceilings/ceiling_maker.hpp"
 
 #include "ert/base/text.hpp"
-#include "ert/method/ceilings/verdict.hpp"
+#include "ert/method/ceilings/steadiness.hpp"
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ std::string group_of(const Measurement& row, const std::string& level)
 }
 
 template <class Unit>
-void widen(const BetweenVisits::Bounds& bounds, Estimate<Unit>& estimate)
+void widen(const RoundSpread::Bounds& bounds, Estimate<Unit>& estimate)
 {
     estimate.low = std::min(estimate.low, bounds.low * estimate.median);
     estimate.high = std::max(estimate.high, bounds.high * estimate.median);
@@ -50,9 +50,9 @@ void set_at(const Estimate<Hertz>& clock, const Estimate<Quantity<0, 0, 0>>& per
     ceiling.rate.n = per_clock.n;
 }
 
-/// Visits that disagree tell of weather longer than they are: the interval reaches from what half of all samples reach to the
+/// PointHistory that disagree tell of interference longer than they are: the interval reaches from what half of all samples reach to the
 /// fastest seen.
-void span_what_was_seen(const Sustained& point, Ceiling& ceiling)
+void span_what_was_seen(const PointSummary& point, Ceiling& ceiling)
 {
     if (ceiling.steadiness == Steadiness::steady || point.fastest <= 0) return;
     ceiling.rate.low.value = std::min(ceiling.rate.low.value, point.typical);
@@ -82,22 +82,22 @@ std::string condition_of(const Point& point)
     return join(words, ", ");
 }
 
-CeilingMaker::CeilingMaker(std::span<const Measurement> rows, const std::vector<Sustained>& points,
+CeilingMaker::CeilingMaker(std::span<const Measurement> rows, const std::vector<PointSummary>& points,
                            const std::vector<MeasuredLevel>& levels)
     : clocks_(rows)
 {
-    for (const Sustained& point : points) {
-        if (point.visits == 0) continue;  // a size may then still be a word
+    for (const PointSummary& point : points) {
+        if (point.rounds == 0) continue;  // a size may then still be a word
         const std::string level = level_at(point.best, levels);
         // The watch over a core sees who shares it, not whose lines lie in a cache beyond the first.
         if (is_of_one_core(level)) continue;
         const std::string group = group_of(point.best, level);
-        rates_.add(group, point.rate.median.value, point.rates_of_visits);
-        rates_per_clock_.add(group, point.per_clock.median.value, point.per_clock_of_visits);
+        rates_.add(group, point.rate.median.value, point.round_rates);
+        rates_per_clock_.add(group, point.per_clock.median.value, point.round_rates_per_clock);
     }
 }
 
-Ceiling CeilingMaker::make(const Sustained& point, const std::string& level) const
+Ceiling CeilingMaker::make(const PointSummary& point, const std::string& level) const
 {
     const Measurement& row = point.best;
     Ceiling ceiling;
@@ -112,7 +112,7 @@ Ceiling CeilingMaker::make(const Sustained& point, const std::string& level) con
     ceiling.variant = row.variant;
     ceiling.modes = point.modes;
     ceiling.usual = point.usual;
-    ceiling.visits = point.visits;
+    ceiling.rounds = point.rounds;
     ceiling.disturbed = point.disturbed || (point.disturbances > 0 && point.rate.n < least_samples);
     ceiling.point = row.id();
     if (row.point.has("working_set")) ceiling.working_set = Bytes{row.point.number("working_set")};
@@ -121,7 +121,7 @@ Ceiling CeilingMaker::make(const Sustained& point, const std::string& level) con
     return ceiling;
 }
 
-Ceiling CeilingMaker::make(const Sustained& point, const MeasuredLevel& level) const
+Ceiling CeilingMaker::make(const PointSummary& point, const MeasuredLevel& level) const
 {
     Ceiling ceiling = make(point, level.name);
     ceiling.working_set_low = level.from;
@@ -130,17 +130,17 @@ Ceiling CeilingMaker::make(const Sustained& point, const MeasuredLevel& level) c
 }
 
 /// A rate that goes with the clock is judged at one clock: the interval of the clock tells the rest.
-void CeilingMaker::set_rate(const Sustained& point, Ceiling& ceiling) const
+void CeilingMaker::set_rate(const PointSummary& point, Ceiling& ceiling) const
 {
     const std::string group = group_of(point.best, ceiling.level);
     ceiling.rate = point.rate;
     ceiling.clock = point.best.clock;
-    widen(rates_.bounds(group, static_cast<int>(point.rates_of_visits.size())), ceiling.rate);
+    widen(rates_.bounds(group, static_cast<int>(point.round_rates.size())), ceiling.rate);
     double half_width = ceiling.rate.relative_half_width();
 
     Estimate<Quantity<0, 0, 0>> per_clock = point.per_clock;
-    widen(rates_per_clock_.bounds(group, static_cast<int>(point.per_clock_of_visits.size())), per_clock);
-    const Estimate<Hertz> clock = clocks_.sustained_under(point.best);
+    widen(rates_per_clock_.bounds(group, static_cast<int>(point.round_rates_per_clock.size())), per_clock);
+    const Estimate<Hertz> clock = clocks_.summary_under(point.best);
     if (goes_with_clock(ceiling.level) && clock.n > 0 && per_clock.n >= least_samples) {
         set_at(clock, per_clock, ceiling);
         half_width = per_clock.relative_half_width();

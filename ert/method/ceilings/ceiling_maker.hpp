@@ -1,9 +1,9 @@
-// From what the visits to a point sustain to the ceiling that it is: how its rate, interval and steadiness are told.
+// From what the rounds to a point sustain to the ceiling that it is: how its rate, interval and steadiness are told.
 #pragma once
 
-#include "ert/method/ceilings/between_visits.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/ceilings/core_clock.hpp"
+#include "ert/method/ceilings/round_spread.hpp"
 
 #include <span>
 #include <string>
@@ -23,19 +23,19 @@ std::string condition_of(const Point& point);
 
 class CeilingMaker {
   public:
-    /// `levels`: of every device and thread count, to tell which points share their weather.
-    CeilingMaker(std::span<const Measurement> rows, const std::vector<Sustained>& points,
+    /// `levels`: of every device and thread count, to tell which points share their interference.
+    CeilingMaker(std::span<const Measurement> rows, const std::vector<PointSummary>& points,
                  const std::vector<MeasuredLevel>& levels);
 
-    Ceiling make(const Sustained& point, const std::string& level) const;
-    Ceiling make(const Sustained& point, const MeasuredLevel& level) const;
+    Ceiling make(const PointSummary& point, const std::string& level) const;
+    Ceiling make(const PointSummary& point, const MeasuredLevel& level) const;
 
   private:
-    void set_rate(const Sustained& point, Ceiling& ceiling) const;
+    void set_rate(const PointSummary& point, Ceiling& ceiling) const;
 
     CoreClock clocks_;
-    BetweenVisits rates_;
-    BetweenVisits rates_per_clock_;
+    RoundSpread rates_;
+    RoundSpread rates_per_clock_;
 };
 
 }  // namespace roof

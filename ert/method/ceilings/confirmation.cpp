@@ -26,7 +26,7 @@ std::pair<double, double> growth(int threads, int others)
     return {std::min(1.0, ratio), std::max(1.0, ratio)};
 }
 
-/// By how many octaves the sizes of the two are farther apart than one level's can be, of which strangers may hold the larger
+/// By how many octaves the sizes of the two are farther apart than one level's can be, of which other tenants may hold the larger
 /// part.
 double misfit(const MeasuredLevel& one, const MeasuredLevel& other)
 {

@@ -21,7 +21,7 @@ struct SweptLevels {
 /// Sweeps with equally many caches show the same ones. Where they differ, those of the shorter are placed among those of the
 /// longer, in order, where sizes fit best: a private cache grows with the threads, a shared one does not, others lie between.
 /// A sweep cannot see a level whose sizes it has not swept, nor a shared one behind private ones that hold as much together.
-/// Nor does one that was disturbed there outweigh one that was not, if the level is wider than strangers' lines make one: then
+/// Nor does one that was disturbed there outweigh one that was not, if the level is wider than other tenants' lines make one: then
 /// it stays in the sweep that shows it, and the next level of the other begins behind it.
 std::vector<MeasuredLevel> take_out_unconfirmed(std::vector<SweptLevels>& sweeps);
 

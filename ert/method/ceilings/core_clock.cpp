@@ -5,7 +5,7 @@
 namespace roof {
 namespace {
 
-constexpr std::size_t least_visits = 12;
+constexpr std::size_t min_rounds = 12;
 
 std::string device_of(const Measurement& row)
 {
@@ -48,10 +48,10 @@ CoreClock::CoreClock(std::span<const Measurement> rows)
     for (auto& [kind, clocks] : clocks_) std::ranges::sort(clocks);
 }
 
-Estimate<Hertz> CoreClock::sustained_under(const Measurement& row) const
+Estimate<Hertz> CoreClock::summary_under(const Measurement& row) const
 {
     auto found = clocks_.find(work_like(row));
-    if (found == clocks_.end() || found->second.size() < least_visits) found = clocks_.find(device_of(row));
+    if (found == clocks_.end() || found->second.size() < min_rounds) found = clocks_.find(device_of(row));
     if (found == clocks_.end()) return {};
     const std::vector<double>& clocks = found->second;
     const auto at = [&](double share) { return Hertz{percentile(clocks, share)}; };

@@ -1,4 +1,4 @@
-// From rows to ceilings. What the visits to a point sustain together is a row's rate (sustained.hpp). A compute ceiling is a
+// From rows to ceilings. What the rounds to a point sustain together is a row's rate (point_summary.hpp). A compute ceiling is a
 // row. A bandwidth ceiling is a plateau of a working-set sweep: the plateaus are found on the load sweep of each thread count
 // (levels.hpp), confirmed by the sweeps of the others (confirmation.hpp), and serve the other operations of that thread count.
 // What goes by a path of its own, as a host link does, is a ceiling of that path, and no roof.
@@ -13,8 +13,8 @@
 #include "ert/method/ceilings/ceiling_maker.hpp"
 #include "ert/method/ceilings/confirmation.hpp"
 #include "ert/method/ceilings/levels.hpp"
-#include "ert/method/ceilings/promise.hpp"
-#include "ert/method/ceilings/verdict.hpp"
+#include "ert/method/ceilings/spec_rate.hpp"
+#include "ert/method/ceilings/steadiness.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ namespace {
 using SweepKey = std::tuple<std::string, int, std::string, std::string>;
 using Sweeps = std::map<SweepKey, Sweep>;
 
-void add_to_sweeps(const Sustained& point, Sweeps& sweeps)
+void add_to_sweeps(const PointSummary& point, Sweeps& sweeps)
 {
     const Measurement& row = point.best;
     const SweepKey key{row.device, threads_of(row.point), condition_of(row.point),
@@ -39,7 +39,7 @@ void add_to_sweeps(const Sustained& point, Sweeps& sweeps)
 }
 
 /// Of messages of many sizes, the fastest is the path's ceiling. A rank alone shows that a function works, and has no path.
-void add_of_path(const Sustained& point, const CeilingMaker& maker, std::vector<Ceiling>& of_paths)
+void add_of_path(const PointSummary& point, const CeilingMaker& maker, std::vector<Ceiling>& of_paths)
 {
     const Point& at = point.best.point;
     if (text_or(at, "operation", "") == "alone") return;
@@ -55,15 +55,15 @@ void add_of_path(const Sustained& point, const CeilingMaker& maker, std::vector<
 }
 
 /// The estimator described above; null if the sweep has no point on the level.
-const Sustained* best_held(const Sweep& sweep, const MeasuredLevel& level)
+const PointSummary* best_held(const Sweep& sweep, const MeasuredLevel& level)
 {
-    const Sustained* best = nullptr;
-    const Sustained* previous = nullptr;
+    const PointSummary* best = nullptr;
+    const PointSummary* previous = nullptr;
     const auto end = sweep.upper_bound(level.to.value);
     for (auto at = sweep.lower_bound(level.from.value); at != end; ++at) {
-        const Sustained* const point = at->second;
+        const PointSummary* const point = at->second;
         const bool previous_is_slower = previous != nullptr && previous->rate.median < point->rate.median;
-        const Sustained* const slower = previous_is_slower ? previous : point;
+        const PointSummary* const slower = previous_is_slower ? previous : point;
         const bool is_pair = previous != nullptr || std::next(at) == end;
         if (is_pair && (best == nullptr || best->rate.median < slower->rate.median)) best = slower;
         previous = point;
@@ -72,12 +72,12 @@ const Sustained* best_held(const Sweep& sweep, const MeasuredLevel& level)
 }
 
 /// The point nearest to the middle of the level; for memory, the largest.
-const Sustained* in_the_middle(const Sweep& sweep, const MeasuredLevel& level)
+const PointSummary* in_the_middle(const Sweep& sweep, const MeasuredLevel& level)
 {
     if (sweep.empty()) return nullptr;
     if (level.name == "DRAM") return sweep.rbegin()->first >= level.from.value ? sweep.rbegin()->second : nullptr;
     const double middle = 0.5 * (std::log(level.from.value) + std::log(level.to.value));
-    const Sustained* nearest = nullptr;
+    const PointSummary* nearest = nullptr;
     double distance = 0;
     for (const auto& [bytes, point] : sweep) {
         if (bytes < level.from.value || bytes > level.to.value) continue;
@@ -132,14 +132,15 @@ void add_levels(const Sweeps& sweeps, const Machine& machine, Ceilings& ceilings
     ceilings.levels = with_most_threads(levels);
 }
 
-using Choose = const Sustained* (*)(const Sweep&, const MeasuredLevel&);
+using Choose = const PointSummary* (*)(const Sweep&, const MeasuredLevel&);
 
 void add_level_ceilings(const Sweeps& sweeps, Choose choose, const CeilingMaker& maker, Ceilings& ceilings)
 {
     for (const auto& [key, sweep] : sweeps) {
         for (const MeasuredLevel& level : ceilings.levels_by_threads) {
             if (level.device != std::get<0>(key) || level.threads != std::get<1>(key)) continue;
-            if (const Sustained* const point = choose(sweep, level)) ceilings.all.push_back(maker.make(*point, level));
+            if (const PointSummary* const point = choose(sweep, level))
+                ceilings.all.push_back(maker.make(*point, level));
         }
     }
 }
@@ -155,7 +156,7 @@ const Ceiling* with_one_thread(const Ceiling& ceiling, const std::vector<Ceiling
     return found == all.end() ? nullptr : &*found;
 }
 
-/// Undisturbed, threads together reach at most what each reaches alone; and one whose core a stranger shares, twice what it
+/// Undisturbed, threads together reach at most what each reaches alone; and one whose core a neighbour shares, twice what it
 /// was seen to reach. Nor does a sample or two say how low the rate may be: it may be what is usual here.
 void reach_out_where_disturbed(std::vector<Ceiling>& all)
 {
@@ -179,42 +180,42 @@ bool is_of_path(const Measurement& row)
     return row.point.has("path") && row.role != Role::compute;
 }
 
-AllSweeps sweeps_in(const std::vector<Sustained>& points)
+AllSweeps sweeps_in(const std::vector<PointSummary>& points)
 {
     AllSweeps sweeps;
-    for (const Sustained& point : points) {
+    for (const PointSummary& point : points) {
         const Measurement& row = point.best;
-        if (point.visits == 0 || is_of_path(row) || !row.point.has("working_set")) continue;
+        if (point.rounds == 0 || is_of_path(row) || !row.point.has("working_set")) continue;
         if (row.role == Role::latency) add_to_sweeps(point, sweeps.latencies);
         if (row.role == Role::bandwidth && !row.point.has("cpu_node")) add_to_sweeps(point, sweeps.bandwidths);
     }
     return sweeps;
 }
 
-void add_compute_ceilings(const std::vector<Sustained>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
+void add_compute_ceilings(const std::vector<PointSummary>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
 {
-    for (const Sustained& point : points) {
+    for (const PointSummary& point : points) {
         // A point on the curve under the roofs is no roof.
-        if (point.visits == 0 || point.best.role != Role::compute || point.best.point.has("intensity")) continue;
+        if (point.rounds == 0 || point.best.role != Role::compute || point.best.point.has("intensity")) continue;
         all.push_back(maker.make(point, "core"));
     }
 }
 
-void add_node_ceilings(const std::vector<Sustained>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
+void add_node_ceilings(const std::vector<PointSummary>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
 {
-    for (const Sustained& point : points) {
+    for (const PointSummary& point : points) {
         const Measurement& row = point.best;
         const bool is_of_node =
             row.role == Role::bandwidth && row.point.has("working_set") && row.point.has("cpu_node");
-        if (point.visits > 0 && is_of_node && !is_of_path(row)) all.push_back(maker.make(point, "DRAM"));
+        if (point.rounds > 0 && is_of_node && !is_of_path(row)) all.push_back(maker.make(point, "DRAM"));
     }
 }
 
-void add_path_ceilings(const std::vector<Sustained>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
+void add_path_ceilings(const std::vector<PointSummary>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
 {
     std::vector<Ceiling> of_paths;
-    for (const Sustained& point : points)
-        if (point.visits > 0 && is_of_path(point.best)) add_of_path(point, maker, of_paths);
+    for (const PointSummary& point : points)
+        if (point.rounds > 0 && is_of_path(point.best)) add_of_path(point, maker, of_paths);
     all.insert(all.end(), of_paths.begin(), of_paths.end());
 }
 
@@ -222,10 +223,11 @@ void add_path_ceilings(const std::vector<Sustained>& points, const CeilingMaker&
 
 Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
 {
-    return fit_ceilings(rows, sustained(rows), machine);
+    return fit_ceilings(rows, summarize_points(rows), machine);
 }
 
-Ceilings fit_ceilings(std::span<const Measurement> rows, const std::vector<Sustained>& points, const Machine& machine)
+Ceilings fit_ceilings(std::span<const Measurement> rows, const std::vector<PointSummary>& points,
+                      const Machine& machine)
 {
     const AllSweeps sweeps = sweeps_in(points);
     Ceilings ceilings;
@@ -239,7 +241,7 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const std::vector<Susta
     reach_out_where_disturbed(ceilings.all);
     for (Ceiling& ceiling : ceilings.all) {
         ceiling.steadiness = steadiness_of(ceiling);
-        reach_up_to_promise(ceiling, machine);
+        reach_up_to_spec(ceiling, machine);
     }
     return ceilings;
 }

@@ -11,7 +11,7 @@
 namespace roof {
 
 /// At each working set in bytes, the fastest row of the sweep.
-using Sweep = std::map<double, const Sustained*>;
+using Sweep = std::map<double, const PointSummary*>;
 
 /// Levels L1, L2, … from the fastest; the last is memory, DRAM. Found by the rates alone (plateau.hpp); the reported sizes of
 /// `machine` are only set beside them.

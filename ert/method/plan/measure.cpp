@@ -1,7 +1,7 @@
 #include "ert/method/plan/measure.hpp"
 
 #include "ert/base/text.hpp"
-#include "ert/method/lab/device_group.hpp"
+#include "ert/method/bench/device_group.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -79,10 +79,10 @@ std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
 }
 
 /// What the bench would have been: that of its name on another device tells.
-Role role_of_missing(const Item& item, const Lab& lab)
+Role role_of_missing(const Item& item, const BenchRegistry& registry)
 {
     for (const char* kind : {"cpu", "gpu"})
-        if (const Bench* const bench = lab.find(item.bench_name, kind)) return bench->role();
+        if (const Bench* const bench = registry.find(item.bench_name, kind)) return bench->role();
     return item.bench_name == "bandwidth" ? Role::bandwidth : item.bench_name == "flops" ? Role::compute : Role::step;
 }
 
@@ -92,10 +92,10 @@ struct Watched {
     std::vector<std::string> remarks;
 };
 
-Watched watch(const Item& item, const Lab& lab, const Device& device, const std::vector<Part>& parts)
+Watched watch(const Item& item, const BenchRegistry& registry, const Device& device, const std::vector<Part>& parts)
 {
     if (!item.profile) return {};
-    const Profiler* const profiler = lab.profiler(device.kind);
+    const Profiler* const profiler = registry.profiler(device.kind);
     if (profiler == nullptr) return {{}, {"not profiled: this build has nothing that sees into a " + device.kind}};
     try {
         return {profiler->attach(device, parts), {}};
@@ -119,17 +119,18 @@ std::vector<std::string> record(Subject& subject, Trace& trace, const Profile& w
     }
 }
 
-void run(Measurement& row, const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer,
-         const std::filesystem::path& folder)
+void run(Measurement& row, const Item& item, const BenchRegistry& registry, const Clock& clock,
+         const SampleObserver& observer, const std::filesystem::path& folder)
 {
-    const Device device = device_for(lab.machine(), item.device);
-    if (const auto obstacle = item.bench->obstacle(item.point, lab.machine(), device)) throw Unsupported(*obstacle);
-    const std::unique_ptr<Subject> subject = item.bench->make(item.point, lab.machine(), device);
+    const Device device = device_for(registry.machine(), item.device);
+    if (const auto obstacle = item.bench->obstacle(item.point, registry.machine(), device))
+        throw Unsupported(*obstacle);
+    const std::unique_ptr<Subject> subject = item.bench->make(item.point, registry.machine(), device);
     row.work = subject->work();
     row.memory = subject->memory();
     const std::vector<Part> parts = subject->parts();
     Trace trace(clock, parts.size());
-    Watched watched = watch(item, lab, device, parts);
+    Watched watched = watch(item, registry, device, parts);
     if (watched.profile) trace.tell(&watched.profile->listener);
     row.samples = collect(*subject, trace, item.stopping, clock, row.parts, observer);
     if (watched.profile) watched.remarks = record(*subject, trace, *watched.profile, clock, folder, row.id());
@@ -200,7 +201,7 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
     return samples;
 }
 
-Measurement measure(const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer,
+Measurement measure(const Item& item, const BenchRegistry& registry, const Clock& clock, const SampleObserver& observer,
                     const std::filesystem::path& folder)
 {
     Measurement row;
@@ -215,14 +216,14 @@ Measurement measure(const Item& item, const Lab& lab, const Clock& clock, const 
         row.parts.clear();
     };
     if (item.bench == nullptr) {
-        row.role = role_of_missing(item, lab);
+        row.role = role_of_missing(item, registry);
         give_up(Status::unsupported, item.missing);
         return row;
     }
     row.role = item.bench->role();
     row.sentence = item.bench->sentence();
     try {
-        run(row, item, lab, clock, observer, folder);
+        run(row, item, registry, clock, observer, folder);
     } catch (const Interrupted&) {
         throw;
     } catch (const InputError&) {

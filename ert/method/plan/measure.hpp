@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ert/base/error.hpp"
-#include "ert/method/lab/measurement.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "ert/method/plan/plan.hpp"
 
 #include <filesystem>
@@ -24,8 +24,8 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
 
 /// One item to one row. Errors of the subject become the row's status and reason; only Interrupted and InputError pass. What an
 /// item that is to be profiled records goes to `folder` before this returns; what hinders that is a remark of the row.
-Measurement measure(const Item& item, const Lab& lab, const Clock& clock, const SampleObserver& observer = {},
-                    const std::filesystem::path& folder = {});
+Measurement measure(const Item& item, const BenchRegistry& registry, const Clock& clock,
+                    const SampleObserver& observer = {}, const std::filesystem::path& folder = {});
 
 /// A person pressed Ctrl-C: the row under way is dropped.
 class Interrupted : public Error {

@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -27,9 +27,9 @@ class Parser {
         if (root["name"]) plan.name = word(root["name"], "name");
         if (root["description"]) plan.description = word(root["description"], "description");
         number(root, "rounds", 1, plan.rounds);
-        plan.most_rounds = plan.rounds;
-        number(root, "most_rounds", plan.rounds, plan.most_rounds);
-        number(root, "further_until_seconds", 0.0, plan.further_until.value);
+        plan.max_rounds = plan.rounds;
+        number(root, "max_rounds", plan.rounds, plan.max_rounds);
+        number(root, "extra_rounds_until_seconds", 0.0, plan.extra_rounds_until.value);
         if (root["expect"]) plan.expect = words(root["expect"], "expect");
         const StoppingOptions stopping = root["measure"] ? measure(root["measure"], {}) : StoppingOptions{};
         const std::vector<std::string> devices =
@@ -156,8 +156,9 @@ class Parser {
     }
 
     std::string name_;
-    std::vector<std::string> plan_keys_{"name",        "description",           "device", "measure", "rounds",
-                                        "most_rounds", "further_until_seconds", "run",    "expect",  "profile"};
+    std::vector<std::string> plan_keys_{
+        "name", "description", "device", "measure", "rounds", "max_rounds", "extra_rounds_until_seconds",
+        "run",  "expect",      "profile"};
     std::vector<std::string> truths_{"true", "false"};
     std::vector<std::string> measure_keys_{"warmup", "least", "most", "interval", "budget_seconds"};
 };

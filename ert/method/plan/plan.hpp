@@ -1,7 +1,7 @@
 // A plan: YAML in, items out. A mistake names file, line, key and the legal values, and nothing is measured.
 #pragma once
 
-#include "ert/method/lab/lab.hpp"
+#include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/plan/stopping.hpp"
 
 #include <filesystem>
@@ -40,9 +40,9 @@ struct Plan {
     std::string name;
     std::string description;
     std::vector<PlanEntry> entries;
-    int rounds = 1;  ///< visits to each item, the whole list once in each round (ert/method/ceilings/sustained.hpp)
-    int most_rounds = 1;      ///< visits to an item whose ceiling is not steady after that
-    Seconds further_until{};  ///< of the run; after these no such further visit begins; 0: no limit
+    int rounds = 1;  ///< rounds to each item, the whole list once in each round (ert/method/ceilings/point_summary.hpp)
+    int max_rounds = 1;            ///< rounds to an item whose ceiling is not steady after that
+    Seconds extra_rounds_until{};  ///< of the run; after these no such extra round begins; 0: no limit
     /// Hypotheses about its rows, each a line that the report answers (analysis/expected/hypothesis.hpp).
     std::vector<std::string> expect;
     std::string source;  ///< the text it was read from, kept in the results folder
@@ -55,14 +55,15 @@ using Settings = std::map<std::string, std::vector<std::string>>;
 Plan load_plan(const std::filesystem::path& file);
 Plan parse_plan(const std::string& text, const std::string& name);
 
-/// Every combination of every entry's axes, checked against the lab; in the order written, the last axis fastest.
+/// Every combination of every entry's axes, checked against the registry; in the order written, the last axis fastest.
 /// `only`: a whole id, or a glob looked for anywhere in the ids; empty takes all. A bench or device this build or machine lacks gives
 /// items that say so; a word that is none of the grammar's throws InputError, as does a plan of which nothing is left.
-std::vector<Item> expand(const Plan& plan, const Lab& lab, const Settings& settings = {}, const std::string& only = {});
+std::vector<Item> expand(const Plan& plan, const BenchRegistry& registry, const Settings& settings = {},
+                         const std::string& only = {});
 
 /// Asks each item's bench about its values, so that one that can never be right (a folder that is not there) ends the run before
 /// anything is measured, not when its row comes up. Throws InputError with the entry's place.
-void check_items(const std::vector<Item>& items, const Lab& lab);
+void check_items(const std::vector<Item>& items, const BenchRegistry& registry);
 
 /// Checks one value against its axis; throws InputError with `where`, the key and the legal values.
 void check_value(const Axis& axis, const std::string& value, const std::string& where);

@@ -25,9 +25,9 @@ std::vector<fs::path> newest_first(const fs::path& parent)
     return folders;
 }
 
-bool is_complete(const fs::path& folder, const Agenda& agenda)
+bool is_complete(const fs::path& folder, const Scheduler& scheduler)
 {
-    return fs::exists(folder / "measurements.csv") && agenda.next(read_results(folder).rows).empty();
+    return fs::exists(folder / "measurements.csv") && scheduler.next(read_results(folder).rows).empty();
 }
 
 /// A calibration that was stopped early has roofs of one kind only; nothing can be placed under those.
@@ -49,7 +49,8 @@ bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
 
 }  // namespace
 
-fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text, const Agenda& agenda)
+fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text,
+                       const Scheduler& scheduler)
 {
     const auto version = machine.versions.find("revision");
     const std::string revision = version == machine.versions.end() ? "unknown" : version->second;
@@ -57,7 +58,7 @@ fs::path choose_folder(const fs::path& root, const Machine& machine, const std::
     for (const fs::path& folder : newest_first(home)) {
         if (!folder.filename().string().ends_with("-" + revision) || !fs::exists(folder / "plan.yaml")) continue;
         if (read_file(folder / "plan.yaml") != plan_text) continue;
-        if (!is_complete(folder, agenda)) return folder;
+        if (!is_complete(folder, scheduler)) return folder;
         break;  // what is older than a complete run was given up; to read every run there ever was would take longer with each
     }
     const std::string stamp = fmt::format("{:%Y-%m-%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));

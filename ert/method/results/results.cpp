@@ -83,7 +83,7 @@ void mend_file(const std::filesystem::path& file, const std::vector<Column<Row>>
     const CsvTable table = parse_csv(text, file.string());
     if (!table.header.empty() && csv_line(table.header) != header_line(columns)) {
         throw InputError(file.string() +
-                         " was written by another version of roof: its columns differ; give --out another folder");
+                         " was written by another version of ceiling: its columns differ; give --out another folder");
     }
     std::string kept = table.header.empty() ? "" : header_line(columns);
     for (const auto& row : table.rows) {

@@ -4,10 +4,10 @@
 // A run that was killed is mended on opening: what no complete line of measurements.csv vouches for is left out.
 #pragma once
 
-#include "ert/method/lab/files.hpp"
-#include "ert/method/lab/machine.hpp"
-#include "ert/method/lab/measurement.hpp"
-#include "ert/method/plan/agenda.hpp"
+#include "ert/method/bench/files.hpp"
+#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/measurement.hpp"
+#include "ert/method/plan/scheduler.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -50,9 +50,9 @@ struct Results {
 Results read_results(const std::filesystem::path& folder);
 
 /// `root/<machine>/<date>-<revision>`, new; or the newest folder there of the same plan text and revision, if its rows leave
-/// something on the agenda: the same command continues where it stopped.
+/// something on the scheduler: the same command continues where it stopped.
 std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,
-                                    const std::string& plan_text, const Agenda& agenda);
+                                    const std::string& plan_text, const Scheduler& scheduler);
 
 /// The newest folder that holds measured ceilings, of bandwidth and of compute, of the same machine: `folder` itself, one in it, or one beside it. Empty
 /// path if there is none.

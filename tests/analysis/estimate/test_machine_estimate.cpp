@@ -129,7 +129,7 @@ TEST_CASE("the estimate on measured ceilings is the time that a measured step is
     CHECK(sum.value == Approx(estimate.layer_by_layer.value));
 }
 
-TEST_CASE("what is usual slows what is foretold, and moves no bound")
+TEST_CASE("what is usual slows what is predicted, and moves no bound")
 {
     Target target = made_gpu();
     const MachineEstimate quiet = estimate_on(target, request("resnet18", 8));

@@ -61,7 +61,7 @@ TEST_CASE("no name from a file becomes markup")
     Study study = made::study({row, failed});
     study.results.plan = study.results.machine.cpu_model = study.results.machine.name = hostile;
     study.results.folder = std::string("results/") + "<script>folder";
-    study.results.machine.doubts = {hostile};
+    study.results.machine.inconsistencies = {hostile};
     study.results.machine.versions = {{hostile, hostile}};
     study.ceilings.all[0].operation = study.ceilings.all[0].isa = hostile;
     const std::string html = without_script(report_html({study}));
@@ -139,7 +139,7 @@ TEST_CASE("every panel shows a full study, under its heading and a link to it")
 }
 
 TEST_CASE(
-    "times foretold stand over those measured, a point for each row that was measured, and a failed hope stands out")
+    "times predicted stand over those measured, a point for each row that was measured, and a failed hope stands out")
 {
     Study study = made::study({made::row("net", 4), made::row("net", 8), made::failed("net", "no room")});
     std::vector<Prediction> predictions;

@@ -1,6 +1,6 @@
 // Ceilings beside what is promised of them, and the tables that show both.
 #include "analysis/roofline/ceiling_tables.hpp"
-#include "analysis/roofline/promises.hpp"
+#include "analysis/roofline/spec_check.hpp"
 #include "analysis/text/narrow.hpp"
 #include "ert/base/text.hpp"
 #include "made.hpp"
@@ -15,11 +15,11 @@ using namespace roof::analysis;
 namespace {
 
 /// The made machine, of which a guide says 64 FLOPs and 128 bytes per clock and core.
-Machine promising()
+Machine machine_with_spec()
 {
     Machine machine = made::machine();
-    machine.devices[0].promised = {{"compute", "core", "fma", "avx2", "fp32", 64, "Made, Guide 1"},
-                                   {"bandwidth", "L1", "load", "", "", 128, "Made, Guide 1"}};
+    machine.devices[0].spec_rates = {{"compute", "core", "fma", "avx2", "fp32", 64, "Made, Guide 1"},
+                                     {"bandwidth", "L1", "load", "", "", 128, "Made, Guide 1"}};
     return machine;
 }
 
@@ -71,7 +71,7 @@ Ceiling latency(const std::string& level, double seconds)
 
 TEST_CASE("a ceiling whose whole interval lies above what the core can do is named, one within half a percent is not")
 {
-    const Machine machine = promising();
+    const Machine machine = machine_with_spec();
     CHECK(impossible_ceilings(only({load(128 * 1.014)}), machine).empty());
     CHECK(impossible_ceilings(only({load(128 * 1.016)}), machine).size() == 1);
     CHECK(impossible_ceilings(only({load(500)}), made::machine()).empty());
@@ -88,13 +88,13 @@ TEST_CASE("a table shows clock, rate per clock, share of the guide's figure and 
 {
     Ceiling ceiling = load(127.04);
     ceiling.variant = "avx512, 16 per iteration";
-    const TextTable table = only_table(only({ceiling}), promising());
+    const TextTable table = only_table(only({ceiling}), machine_with_spec());
     CHECK(table.title == "Bandwidth, 1 thread (measured)");
     CHECK(*cell(table, 0, "GHz") == "1.00");
     CHECK(*cell(table, 0, "B/clock") == "127.0");
     CHECK(*cell(table, 0, "of spec") == "99.2%");
     CHECK(*cell(table, 0, "found by search") == "avx512, 16 per iteration");
-    CHECK(promise_footnote(only({ceiling}), promising()).find("Made, Guide 1") != std::string::npos);
+    CHECK(spec_footnote(only({ceiling}), machine_with_spec()).find("Made, Guide 1") != std::string::npos);
 }
 
 TEST_CASE(
@@ -102,10 +102,11 @@ TEST_CASE(
 {
     Ceiling ceiling = load(127.04);
     ceiling.variant = "avx512, 16 accesses per iteration, 4 streams, prefetched 8 lines ahead";
-    Machine machine = promising();
-    machine.doubts = {"a doubt of very many words that no window of so few columns could ever hold in one single line"};
+    Machine machine = machine_with_spec();
+    machine.inconsistencies = {
+        "a inconsistency of very many words that no window of so few columns could ever hold in one single line"};
     const std::string wide = ceilings_table(only({ceiling}), machine);
-    CHECK_THAT(wide, Catch::Contains(ceiling.variant) && Catch::Contains(machine.doubts.front()));
+    CHECK_THAT(wide, Catch::Contains(ceiling.variant) && Catch::Contains(machine.inconsistencies.front()));
     const std::string narrow = ceilings_table(only({ceiling}), machine, 72);
     for (const std::string& line : split(narrow, '\n')) CHECK(display_columns(line) <= 72);
     CHECK_THAT(narrow, Catch::Contains("bandwidth [95%]") && Catch::Contains("of spec") &&
@@ -222,7 +223,7 @@ TEST_CASE("processors that hand a line over at two speeds are said to move")
     handover.kind = Role::latency;
     handover.level = "next core";
     handover.condition = "next core";
-    handover.operation = "handover";
+    handover.operation = "core_to_core";
     handover.rate.median.value = 1 / 50e-9;
     handover.modes = {{1 / 225e-9, 0.2}, {1 / 45e-9, 0.8}};
     const Ceilings moving = only({handover});

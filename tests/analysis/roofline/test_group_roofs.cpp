@@ -112,7 +112,7 @@ TEST_CASE("where the messages need longer than the work, the link binds")
     CHECK_FALSE(step.binds_compute);
     CHECK(step.attainable.value == Approx(0.016));
     CHECK(step.fraction == Approx(0.8));
-    CHECK(claim_text(step) == "link");
+    CHECK(bottleneck_text(step) == "link");
     CHECK(step.bound() == Bound::bandwidth);
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("a layer under half of what its roof allows is bound by neither")
     // 5e8 FLOP / 100 GFLOP/s = 5 ms of 20 ms.
     const Placement p = place(made::row(), made::ceilings(), made::machine())[6];
     CHECK(p.fraction == Approx(0.25));
-    CHECK(p.bound() == Bound::far_below);
+    CHECK(p.bound() == Bound::unexplained);
 }
 
 TEST_CASE("a rate's interval turns the time's round")
@@ -195,7 +195,7 @@ TEST_CASE("a precision without a roof is placed by bandwidth, and the note says 
     CHECK(p.note.find("no compute roof was measured for bf16") != std::string::npos);
 }
 
-TEST_CASE("without ceilings a row keeps its rate and claims no roof")
+TEST_CASE("without ceilings a row keeps its rate and bottlenecks no roof")
 {
     const Placement p = place(made::row(), {}, made::machine())[0];
     CHECK(p.rate.median.value > 0);

@@ -81,7 +81,7 @@ TEST_CASE("a plateau that not every sweep shows is told beside the levels, with 
     CHECK(json["levels"].size() == ceilings.levels.size());
 }
 
-TEST_CASE("the weather of a run is told by its samples: those taken, and what disturbed some")
+TEST_CASE("the interference of a run is told by its samples: those taken, and what disturbed some")
 {
     Measurement row = made::row("net");
     row.samples.assign(5, Sample{});
@@ -104,19 +104,19 @@ TEST_CASE("a ceiling carries its clock, what is promised beside it, and whether 
     c.steadiness = Steadiness::bimodal;
     c.modes = {{150e9, 0.5}, {200e9, 0.5}};
     Machine machine = made::machine();
-    machine.devices[0].promised = {{"bandwidth", "L1", "load", "", "", 128, "Made"}};
+    machine.devices[0].spec_rates = {{"bandwidth", "L1", "load", "", "", 128, "Made"}};
     const nlohmann::json json = ceilings_json(ceilings, machine);
     const nlohmann::json& ceiling = json["ceilings"][0];
     CHECK(ceiling["clock_hertz"]["median"].get<double>() == Approx(1e9));
     CHECK(ceiling["per_clock_and_core"].get<double>() == Approx(200));
-    CHECK(ceiling["share_of_promise"].get<double>() == Approx(200.0 / 128));
+    CHECK(ceiling["share_of_spec"].get<double>() == Approx(200.0 / 128));
     CHECK(ceiling["variant"] == "avx2, 8 per iteration");
     CHECK(ceiling["steadiness"] == "bimodal");
     CHECK(ceiling["modes"][1]["rate"].get<double>() == Approx(200e9));
     CHECK(json["impossible"].size() == 1);
-    CHECK(json["machine"]["devices"][0]["promised"][0]["per_clock"] == 128);
+    CHECK(json["machine"]["devices"][0]["spec_rates"][0]["per_clock"] == 128);
     CHECK(json["ceilings"][1]["clock_hertz"].is_null());
-    CHECK(json["ceilings"][1]["share_of_promise"].is_null());
+    CHECK(json["ceilings"][1]["share_of_spec"].is_null());
 }
 
 TEST_CASE("a study names the calibration it is placed under, and when that was made")

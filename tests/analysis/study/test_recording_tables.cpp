@@ -10,7 +10,7 @@
 using namespace roof;
 using namespace roof::analysis;
 
-TEST_CASE("a run with recordings shows its kernels, books, calls, copies and memory")
+TEST_CASE("a run with recordings shows its kernels, time_breakdown, calls, copies and memory")
 {
     const fakes::TemporaryFolder folder;
     Study study = made::study({made::row()});
@@ -23,18 +23,19 @@ TEST_CASE("a run with recordings shows its kernels, books, calls, copies and mem
     CHECK(kernels.warned == std::set<std::size_t>{0});
     CHECK(kernels.rows[1][0] == "GEMM");
 
-    const RecordedTable books = books_table(study);
-    REQUIRE(books.rows.size() == 1);
-    CHECK(books.rows[0][4] == "20.0 ms, 50%");
-    CHECK(books.rows[0][5] == "4.00 ms, 10%");
-    CHECK(books.rows[0][7] == "8.00 ms, 20%");
-    CHECK(books.rows[0][8] == "8.00 ms, 20%");
-    CHECK(books.rows[0][12] == "100%");
+    const RecordedTable time_breakdown = time_breakdown_table(study);
+    REQUIRE(time_breakdown.rows.size() == 1);
+    CHECK(time_breakdown.rows[0][4] == "20.0 ms, 50%");
+    CHECK(time_breakdown.rows[0][5] == "4.00 ms, 10%");
+    CHECK(time_breakdown.rows[0][7] == "8.00 ms, 20%");
+    CHECK(time_breakdown.rows[0][8] == "8.00 ms, 20%");
+    CHECK(time_breakdown.rows[0][12] == "100%");
 
     const std::string text = recording_text(study, 0);
     CHECK_THAT(text, Catch::Contains("unclassified (!)") && Catch::Contains("cudaLaunchKernel ") &&
                          Catch::Contains("1.00 GB/s") && Catch::Contains("5.00 MB"));
-    for (const auto panel : {kernels_panel, counted_panel, books_panel, calls_panel, copies_panel, memory_panel})
+    for (const auto panel :
+         {kernels_panel, counted_panel, time_breakdown_panel, calls_panel, copies_panel, memory_panel})
         CHECK_THAT(panel(study, "k"), Catch::Contains("<table>"));
     CHECK_THAT(kernels_panel(study, "k"), Catch::Contains("<span class=\"warn\">unclassified</span>"));
     CHECK_THAT(absent_panel(study, "k"), !Catch::Contains("Kernels:") && !Catch::Contains("Counters:"));
@@ -46,7 +47,7 @@ TEST_CASE("records of rows that do not count are left out, and a run without rec
     Study study = made::study({made::row()});
     study.results.folder = folder.path();
     CHECK(recording_text(study, 0).empty());
-    CHECK(books_panel(study, "k").empty());
+    CHECK(time_breakdown_panel(study, "k").empty());
     made::record(folder, "another row");
     Study recorded = made::study({made::row()});
     recorded.results.folder = folder.path();
@@ -63,7 +64,7 @@ TEST_CASE("kernels, calls, copies and memory are read once, whoever shows them")
     for (const char* file : {"kernels.csv", "api.csv", "copies.csv", "ranges.csv", "memory.csv"})
         REQUIRE(std::filesystem::remove(folder / file));
     CHECK(recording_text(study, 0) == first);
-    for (const auto panel : {kernels_panel, books_panel, calls_panel, copies_panel, memory_panel})
+    for (const auto panel : {kernels_panel, time_breakdown_panel, calls_panel, copies_panel, memory_panel})
         CHECK_THAT(panel(study, "k"), Catch::Contains("<table>"));
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("no line is wider than asked for, and no name moves the cursor")
 TEST_CASE("the verdict fits a window of eighty columns, with both candidates where no bound is claimed")
 {
     Study study = made::study({made::row("resnet18"), made::failed("resnet18", "wants 14 GB")});
-    study.placements.front().claims = {{"fp32", 0.93}, {"DRAM", 0.07}};
+    study.placements.front().bottlenecks = {{"fp32", 0.93}, {"DRAM", 0.07}};
     const std::string text = verdict_table(study, 80);
     CHECK(text.find("fp32 or DRAM (93 / 7%)") != std::string::npos);
     CHECK(text.find("wants 14 GB") != std::string::npos);

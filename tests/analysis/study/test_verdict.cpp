@@ -18,13 +18,13 @@ bool holds(const std::string& text, const std::string& part)
 
 }  // namespace
 
-TEST_CASE("shares of the step time add up what layers are held by, and keep the rest apart")
+TEST_CASE("shares of the step time add up what layers are bound by, and keep the rest apart")
 {
     const Study study = made::study({made::row()});
     const TimeShares shares = time_shares(study.placements, study.results.rows[0]);
     CHECK(shares.compute == Approx(12.5 / 40));
     CHECK(shares.bandwidth == Approx(1.0 / 40));
-    CHECK(shares.far_below == Approx(24.0 / 40));  // conv1 backward, and the update at 1 ms of 4 ms
+    CHECK(shares.unexplained == Approx(24.0 / 40));  // conv1 backward, and the update at 1 ms of 4 ms
     CHECK(shares.rest == Approx(2.5 / 40));
 }
 
@@ -94,10 +94,10 @@ TEST_CASE("runs of one model with other thread counts are told apart")
     CHECK(holds(text, "net, batch 4, fp32 on cpu, 2 threads:"));
 }
 
-TEST_CASE("the ceilings table sets measured levels beside reported ones and tells contradictions and doubts")
+TEST_CASE("the ceilings table sets measured levels beside reported ones and tells contradictions and inconsistencies")
 {
     Machine machine = made::machine();
-    machine.doubts = {"CPUID and the kernel disagree"};
+    machine.inconsistencies = {"CPUID and the kernel disagree"};
     const std::string text = ceilings_table(made::ceilings(), machine);
     CHECK(holds(text, "400 GB/s [360, 440]"));
     CHECK(holds(text, "100 GFLOP/s [90.0, 110]"));

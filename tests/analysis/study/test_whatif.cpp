@@ -11,11 +11,11 @@ using namespace roof::analysis;
 TEST_CASE("each layer keeps the share of its roof, and time outside the layers stays")
 {
     const Study study = made::study({made::row()});
-    const Foretold faster = what_if(study, {{{"fp32", 2.0}}, 0}).front();
-    // conv1: 12.5 ms at 10 ms of roof becomes 6.25; backward 20 at 5 becomes 10; the ReLU and the update lie under DRAM.
+    const Predicted faster = what_if(study, {{{"fp32", 2.0}}, 0}).front();
+    // conv1: 12.5 ms at 10 ms of ceiling becomes 6.25; backward 20 at 5 becomes 10; the ReLU and the update lie under DRAM.
     CHECK(faster.seconds.value == Approx(0.040 - 0.00625 - 0.010));
     CHECK(faster.least.value == Approx(0.005 + 0.0008 + 0.0025 + 0.001));
-    const Foretold same = what_if(study, {}).front();
+    const Predicted same = what_if(study, {}).front();
     CHECK(same.seconds.value == Approx(0.040));
     CHECK(same.batch == 8);
 }
@@ -24,7 +24,7 @@ TEST_CASE("a roof that binds nothing changes nothing, and one that is raised let
 {
     const Study study = made::study({made::row()});
     CHECK(what_if(study, {{{"L1", 2.0}}, 0}).front().seconds.value == Approx(0.040));
-    // At 100 times the compute roof conv1 is held by DRAM: 2e6 B / 10 GB/s.
+    // At 100 times the compute roof conv1 is bound by DRAM: 2e6 B / 10 GB/s.
     CHECK(what_if(study, {{{"fp32", 1000.0}}, 0}).front().least.value == Approx(0.0002 + 0.0008 + 0.0004 + 0.001));
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("another batch follows from two measured ones, and takes them")
     Measurement large = made::row("net", 8);
     for (PartMeasurement& part : large.parts) part.part.work.flops = 2 * part.part.work.flops;
     const Study study = made::study({small, large});
-    const std::vector<Foretold> answers = what_if(study, {{}, 16});
+    const std::vector<Predicted> answers = what_if(study, {{}, 16});
     REQUIRE(answers.size() == 2);
     // FLOPs are those of batch 4 times four; the bytes were the same at both.
     CHECK(answers[0].least.value == Approx(0.040 + 0.0008 + 0.020 + 0.001));

@@ -4,7 +4,7 @@
 #include "analysis/text/rows.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "made.hpp"
 #include "recordings.hpp"
 
@@ -93,9 +93,9 @@ TEST_CASE("the tables of the panels are written as CSV and as JSON, line for lin
         const auto json = nlohmann::json::parse(read_file(folder / "tables" / (name + ".json")));
         REQUIRE(csv.rows.size() == json.size());
         CHECK(csv.header.front() == "study");
-        const std::set<std::string> empty{"hypotheses",       "predictions", "kernels",    "ert",    "counted",
-                                          "counted_phases",   "books",       "calls",      "copies", "memory",
-                                          "memory_over_time", "scaling",     "data_sheets"};
+        const std::set<std::string> empty{"hypotheses",       "predictions",    "kernels",    "ert",    "counted",
+                                          "counted_phases",   "time_breakdown", "calls",      "copies", "memory",
+                                          "memory_over_time", "scaling",        "data_sheets"};
         CHECK(csv.rows.empty() == empty.contains(name));
         for (std::size_t i = 0; i < json.size(); ++i) {
             CHECK(json[i].size() == csv.header.size());
@@ -110,13 +110,13 @@ TEST_CASE("what was recorded is exported with the numbers that the panels show")
     Study study = made::study({made::row()});
     study.results.folder = folder.path();
     made::record(folder, study.results.rows.front().id());
-    const auto books = to_json(books_table_of(study));
-    REQUIRE(books.size() == 1);
-    CHECK(books[0]["wall_s"].get<double>() ==
-          Approx(books[0]["kernels_s"].get<double>() + books[0]["unclassified_s"].get<double>() +
-                 books[0]["collectives_s"].get<double>() + books[0]["copies_s"].get<double>() +
-                 books[0]["idle_s"].get<double>()));
-    CHECK(books[0]["kernels_s"].get<double>() == Approx(0.020));
+    const auto time_breakdown = to_json(time_breakdown_table_of(study));
+    REQUIRE(time_breakdown.size() == 1);
+    CHECK(time_breakdown[0]["wall_s"].get<double>() ==
+          Approx(time_breakdown[0]["kernels_s"].get<double>() + time_breakdown[0]["unclassified_s"].get<double>() +
+                 time_breakdown[0]["collectives_s"].get<double>() + time_breakdown[0]["copies_s"].get<double>() +
+                 time_breakdown[0]["idle_s"].get<double>()));
+    CHECK(time_breakdown[0]["kernels_s"].get<double>() == Approx(0.020));
     CHECK(to_json(calls_table_of(study))[0]["call"] == "cudaLaunchKernel");
     CHECK(to_json(copies_table_of(study))[0]["rate_bytes_per_s"].get<double>() == Approx(1e9));
     CHECK(to_json(memory_table_of(study))[0]["peak_bytes"].get<double>() == Approx(5e6));

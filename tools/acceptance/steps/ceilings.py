@@ -36,17 +36,17 @@ def best(ceilings, kind, fields):
     return max(rates, default=None)
 
 
-def rows_beside(ceilings, visits):
-    """One row for each peer's number: ours, the peer's median over its visits, and the ratio."""
+def rows_beside(ceilings, rounds):
+    """One row for each peer's number: ours, the peer's median over its rounds, and the ratio."""
     for name, (kind, fields) in BESIDE.items():
-        seen = [visit[name] for visit in visits if visit.get(name)]
+        seen = [round[name] for round in rounds if round.get(name)]
         ours = best(ceilings, kind, fields)
         peer = statistics.median(seen) if seen else None
         raw = None
         if kind == "compute":
             found = [best(ceilings, kind, {**fields, "operation": operation}) for operation in RAW]
             raw = max((rate for rate in found if rate), default=None)
-        yield {"what": name, "ours": ours, "peer": peer, "visits": len(seen),
+        yield {"what": name, "ours": ours, "peer": peer, "rounds": len(seen),
                "ratio": ours / peer if ours and peer else None, "raw issue rate": raw}
 
 
@@ -72,26 +72,26 @@ def read_json(path, otherwise):
 
 def write_tables(out):
     """Of what there is so far: peers.csv, and peers.md with the goals."""
-    visits = [read_json(path, {}) for path in sorted(out.glob("peers-*.json"))]
+    rounds = [read_json(path, {}) for path in sorted(out.glob("peers-*.json"))]
     ceilings = read_json(out / "ceilings.json", [])
-    rows = list(rows_beside(ceilings, visits))
+    rows = list(rows_beside(ceilings, rounds))
     with open(out / "peers.csv", "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
     model = read_json(out / "doctor.json", {"machine": {"devices": []}})["machine"]["devices"]
-    wanted = goals.rows(ceilings, {row["what"]: row for row in rows}, goals.promised_bandwidth(model),
+    wanted = goals.rows(ceilings, {row["what"]: row for row in rows}, goals.spec_bandwidth(model),
                         read_json(out / "seconds.json", {}))
     (out / "peers.md").write_text(as_markdown(rows) + "\n" + as_markdown(list(wanted)), encoding="utf-8")
 
 
-def visit_peers(name):
-    def visit(scene, seconds):
+def measure_peers(name):
+    def round(scene, seconds):
         text = scene.run([sys.executable, PEERS / "torch_gpu.py"], f"peers-{name}.json", seconds)
         write_tables(scene.out)
         missing = [peer for peer in BESIDE if peer not in json.loads(text)]
         return f"without {', '.join(missing)}; peers-{name}.json.err says why" if missing else None
-    return visit
+    return round
 
 
 def keep_seconds(out, name, seconds):

@@ -2,7 +2,7 @@
 // its kind of device is first looked for: cuDNN's libraries alone take a second and hundreds of megabytes, which a step on
 // the CPU is not to bear. One that cannot be opened here is absent with the loader's own words: the same binary starts with and
 // without a GPU driver.
-#include "ert/method/lab/lab.hpp"
+#include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/binary/assemble.hpp"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 namespace roof {
 namespace {
 
-using AddPart = void (*)(Lab& lab);
+using AddPart = void (*)(BenchRegistry& registry);
 constexpr const char* entry = "roof_add_part";
 
 std::string loader_message()
@@ -21,28 +21,30 @@ std::string loader_message()
     return message == nullptr ? "the loader gives no reason" : message;
 }
 
-void open_part(Lab& lab, const std::string& part, const std::string& object)
+void open_part(BenchRegistry& registry, const std::string& part, const std::string& object)
 {
     const std::string remedy = "install the libraries that " + object + " needs, or build without this part";
     std::error_code ignored;
     const auto file = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / object;
-    // Never closed: the lab keeps benches whose code lies in the object.
+    // Never closed: the registry keeps benches whose code lies in the object.
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return lab.add(AbsentPart{part, loader_message(), remedy});
+    if (handle == nullptr) return registry.add(AbsentPart{part, loader_message(), remedy});
     const auto add = reinterpret_cast<AddPart>(dlsym(handle, entry));
-    if (add == nullptr) return lab.add(AbsentPart{part, loader_message(), "build roof and its parts together"});
+    if (add == nullptr) return registry.add(AbsentPart{part, loader_message(), "build roof and its parts together"});
     try {
-        add(lab);
+        add(registry);
     } catch (const std::exception& error) {
-        lab.add(AbsentPart{part, error.what(), remedy});
+        registry.add(AbsentPart{part, error.what(), remedy});
     }
 }
 
 }  // namespace
 
-void add_shared_part(Lab& lab, const std::string& part, const std::string& object, const std::string& device_kind)
+void add_shared_part(BenchRegistry& registry, const std::string& part, const std::string& object,
+                     const std::string& device_kind)
 {
-    lab.add(DeferredPart{device_kind, [part, object](Lab& opening) { open_part(opening, part, object); }});
+    registry.add(
+        DeferredPart{device_kind, [part, object](BenchRegistry& opening) { open_part(opening, part, object); }});
 }
 
 }  // namespace roof

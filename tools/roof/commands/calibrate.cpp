@@ -1,11 +1,11 @@
 // `roof calibrate`: the ceilings of this machine, by the plan for its kind of device that is compiled into the binary.
 #include "analysis/roofline/ceiling_tables.hpp"
-#include "analysis/roofline/promises.hpp"
+#include "analysis/roofline/spec_check.hpp"
 #include "analysis/study/json.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/device_group.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
-#include "ert/method/lab/device_group.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/arguments.hpp"
 #include "tools/roof/console/output.hpp"
@@ -91,7 +91,7 @@ struct Outcome {
 
 void show_json(const Outcome& outcome, Context& context)
 {
-    nlohmann::json document = analysis::ceilings_json(outcome.ceilings, context.lab.machine());
+    nlohmann::json document = analysis::ceilings_json(outcome.ceilings, context.registry.machine());
     document["samples"] = analysis::samples_json(outcome.session.rows);
     document["drift"] = outcome.drift ? analysis::drift_json(*outcome.drift) : nlohmann::json();
     if (outcome.likwid) document["likwid"] = to_json(*outcome.likwid);
@@ -100,7 +100,8 @@ void show_json(const Outcome& outcome, Context& context)
 
 void show_text(const Outcome& outcome, Context& context)
 {
-    context.out << analysis::ceilings_table(outcome.ceilings, context.lab.machine(), context.terminal.width) << '\n';
+    context.out << analysis::ceilings_table(outcome.ceilings, context.registry.machine(), context.terminal.width)
+                << '\n';
     if (outcome.likwid) context.out << to_text(*outcome.likwid) << '\n';
     context.out << (outcome.drift ? analysis::drift_text(*outcome.drift, context.terminal.width)
                                   : "drift: this machine has no earlier calibration by this plan\n")
@@ -111,7 +112,7 @@ void show_text(const Outcome& outcome, Context& context)
 /// 1 if a ceiling lies above what the core can do, which is said on `context.err`.
 int status_of(const Outcome& outcome, Context& context)
 {
-    const auto impossible = analysis::impossible_ceilings(outcome.ceilings, context.lab.machine());
+    const auto impossible = analysis::impossible_ceilings(outcome.ceilings, context.registry.machine());
     for (const std::string& sentence : impossible) context.err << printable(sentence) << '\n';
     return impossible.empty() ? outcome.session.status() : 1;
 }
@@ -119,16 +120,16 @@ int status_of(const Outcome& outcome, Context& context)
 int measure_ceilings(const Options& options, Context& context)
 {
     check_peer(options);
-    const Machine& machine = context.lab.machine();
+    const Machine& machine = context.registry.machine();
     const Plan plan = plan_for(options.device, machine, options);
     const std::string text = text_of(plan, options);
-    const Agenda agenda(plan, context.lab, settings_of(options));
-    Outcome outcome{measure_all({text, agenda, options.out}, context, progress(context)), {}, {}, {}};
+    const Scheduler scheduler(plan, context.registry, settings_of(options));
+    Outcome outcome{measure_all({text, scheduler, options.out}, context, progress(context)), {}, {}, {}};
     const Session& session = outcome.session;
     if (session.interrupted) return session.status();
     say_if_nothing_was_measured(session, options.device, context);
     outcome.ceilings = fit_ceilings(session.rows, machine);
-    outcome.drift = drift_since_last({session.folder, machine, text, session.rows}, agenda, context);
+    outcome.drift = drift_since_last({session.folder, machine, text, session.rows}, scheduler, context);
     if (!options.compare.empty()) outcome.likwid = compare_with_likwid(outcome.ceilings, context);
     if (options.json)
         show_json(outcome, context);

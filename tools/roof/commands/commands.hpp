@@ -42,7 +42,7 @@ inline constexpr std::array commands{
     Command{"estimate", estimate, "FLOPs and bytes of a model's training step, without running it"},
     Command{"report", report, "make a report of result folders"},
     Command{"compare", compare, "tell whether two result folders differ"},
-    Command{"whatif", whatif, "foretell steps under other roofs, or at another batch"},
+    Command{"whatif", whatif, "predict steps under other roofs, or at another batch"},
     Command{"profile", profile, "record what any program's GPUs do"},
     Command{"trace", trace, "write one step as a trace for Perfetto"},
     Command{"import", import, "make a result folder of another tool's files"},

@@ -11,27 +11,27 @@
 namespace roof {
 namespace {
 
-nlohmann::json doctor_json(const Lab& lab)
+nlohmann::json doctor_json(const BenchRegistry& registry)
 {
     nlohmann::json benches = nlohmann::json::array();
-    for (const auto& bench : lab.benches()) {
+    for (const auto& bench : registry.benches()) {
         benches.push_back(
             {{"name", bench->name()}, {"device_kind", bench->device_kind()}, {"sentence", bench->sentence()}});
     }
     nlohmann::json absent = nlohmann::json::array();
-    for (const AbsentPart& part : lab.absent()) {
+    for (const AbsentPart& part : registry.absent()) {
         absent.push_back({{"name", part.name}, {"reason", part.reason}, {"remedy", part.remedy}});
     }
-    return {{"machine", analysis::machine_json(lab.machine())}, {"benches", benches}, {"absent", absent}};
+    return {{"machine", analysis::machine_json(registry.machine())}, {"benches", benches}, {"absent", absent}};
 }
 
 int examine(bool json, Context& context)
 {
-    context.lab.open_all();
+    context.registry.open_all();
     if (json)
-        print_json(context.out, doctor_json(context.lab));
+        print_json(context.out, doctor_json(context.registry));
     else
-        context.out << doctor_text(context.lab);
+        context.out << doctor_text(context.registry);
     return 0;
 }
 

@@ -52,27 +52,27 @@ std::string with_remedy(const std::string& name, const std::string& reason, cons
     return text;
 }
 
-std::string possible_text(const Lab& lab)
+std::string possible_text(const BenchRegistry& registry)
 {
     std::string text;
-    const std::vector<Device>& devices = lab.machine().devices;
-    for (const auto& bench : lab.benches()) {
+    const std::vector<Device>& devices = registry.machine().devices;
+    for (const auto& bench : registry.benches()) {
         const auto fits = [&](const Device& device) { return device.kind == bench->device_kind(); };
         if (std::ranges::none_of(devices, fits)) continue;
         text += fmt::format("  + {} on {}: {}\n", bench->name(), bench->device_kind(), bench->sentence());
     }
-    for (const Capability& c : lab.machine().capabilities) {
+    for (const Capability& c : registry.machine().capabilities) {
         if (c.present)
             text += fmt::format("  + {}{}\n", printable(c.name), c.reason.empty() ? "" : ": " + printable(c.reason));
     }
     return text;
 }
 
-std::string impossible_text(const Lab& lab)
+std::string impossible_text(const BenchRegistry& registry)
 {
     std::string text;
-    for (const AbsentPart& part : lab.absent()) text += with_remedy("part " + part.name, part.reason, part.remedy);
-    for (const Capability& c : lab.machine().capabilities) {
+    for (const AbsentPart& part : registry.absent()) text += with_remedy("part " + part.name, part.reason, part.remedy);
+    for (const Capability& c : registry.machine().capabilities) {
         if (!c.present) text += with_remedy(c.name, c.reason, c.remedy);
     }
     return text;
@@ -85,19 +85,20 @@ std::string section(std::string_view title, const std::string& body)
 
 }  // namespace
 
-std::string doctor_text(const Lab& lab)
+std::string doctor_text(const BenchRegistry& registry)
 {
-    const Machine& machine = lab.machine();
+    const Machine& machine = registry.machine();
     std::string devices;
     for (const Device& device : machine.devices) devices += device_text(device);
-    std::string doubts;
-    for (const std::string& doubt : machine.doubts) doubts += "  ! " + printable(doubt) + '\n';
+    std::string inconsistencies;
+    for (const std::string& inconsistency : machine.inconsistencies)
+        inconsistencies += "  ! " + printable(inconsistency) + '\n';
     std::string versions;
     for (const auto& [what, version] : machine.versions) versions += fact(what, version);
     return section("Machine, as it reports itself", cpu_text(machine)) +
-           section("Devices and their memory levels, as reported", devices) + section("Doubtful", doubts) +
-           section("Can be measured here", possible_text(lab)) +
-           section("Cannot be measured here", impossible_text(lab)) + section("Versions", versions);
+           section("Devices and their memory levels, as reported", devices) + section("Doubtful", inconsistencies) +
+           section("Can be measured here", possible_text(registry)) +
+           section("Cannot be measured here", impossible_text(registry)) + section("Versions", versions);
 }
 
 }  // namespace roof

@@ -20,11 +20,11 @@ struct Options {
 };
 
 // The models are those that some bench of this binary can train.
-json models(const Lab& lab)
+json models(const BenchRegistry& registry)
 {
     json list = json::array();
-    for (const auto& bench : lab.benches()) {
-        for (const Axis& axis : bench->axes(lab.machine())) {
+    for (const auto& bench : registry.benches()) {
+        for (const Axis& axis : bench->axes(registry.machine())) {
             if (axis.name != "model") continue;
             for (const std::string& model : axis.legal) {
                 if (std::find(list.begin(), list.end(), model) == list.end()) list.push_back(model);
@@ -49,12 +49,12 @@ std::string usual_text(const Axis& axis)
     return fmt::format("{} values from {} to {}", axis.usual.size(), axis.usual.front(), axis.usual.back());
 }
 
-json benches(const Lab& lab)
+json benches(const BenchRegistry& registry)
 {
     json list = json::array();
-    for (const auto& bench : lab.benches()) {
+    for (const auto& bench : registry.benches()) {
         json axes = json::array();
-        for (const Axis& axis : bench->axes(lab.machine())) {
+        for (const Axis& axis : bench->axes(registry.machine())) {
             axes.push_back({{"name", axis.name},
                             {"meaning", axis.meaning},
                             {"legal", legal_text(axis)},
@@ -69,7 +69,7 @@ json benches(const Lab& lab)
     return list;
 }
 
-json plans(const Lab&)
+json plans(const BenchRegistry&)
 {
     json list = json::array();
     for (const std::string& plan : built_in_plans()) {
@@ -78,11 +78,11 @@ json plans(const Lab&)
     return list;
 }
 
-json devices(const Lab& lab)
+json devices(const BenchRegistry& registry)
 {
-    lab.open_all();
+    registry.open_all();
     json list = json::array();
-    for (const Device& device : lab.machine().devices) {
+    for (const Device& device : registry.machine().devices) {
         list.push_back({{"name", device.name}, {"description", device.model}});
     }
     return list;
@@ -90,7 +90,7 @@ json devices(const Lab& lab)
 
 struct Kind {
     const char* name;
-    json (*collect)(const Lab&);
+    json (*collect)(const BenchRegistry&);
 };
 constexpr Kind kinds[] = {{"models", models}, {"benches", benches}, {"plans", plans}, {"devices", devices}};
 
@@ -120,7 +120,7 @@ int show(const Options& options, Context& context)
     json all = json::object();
     for (const Kind& kind : kinds) {
         names.emplace_back(kind.name);
-        if (options.kind.empty() || options.kind == kind.name) all[kind.name] = kind.collect(context.lab);
+        if (options.kind.empty() || options.kind == kind.name) all[kind.name] = kind.collect(context.registry);
     }
     if (all.empty()) throw InputError("list: " + unknown_word("list", options.kind, names));
     if (options.json) {

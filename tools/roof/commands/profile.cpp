@@ -2,7 +2,7 @@
 #include "analysis/study/recording_tables.hpp"
 #include "ert/base/error.hpp"
 #include "ert/counters/counter_table.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/shell.hpp"
@@ -142,11 +142,11 @@ void print_digest(const fs::path& folder, const std::vector<Measurement>& rows, 
 
 int profile_program(const Options& options, Context& context)
 {
-    context.lab.profiler("gpu");  // the recording's machine is to have its GPUs
-    const Machine& machine = context.lab.machine();
+    context.registry.profiler("gpu");  // the recording's machine is to have its GPUs
+    const Machine& machine = context.registry.machine();
     const std::string plan = plan_text(options);
     const fs::path folder =
-        options.out.empty() ? choose_folder(context.results, machine, plan, Agenda({})) : fs::path(options.out);
+        options.out.empty() ? choose_folder(context.results, machine, plan, Scheduler({})) : fs::path(options.out);
     auto variables = variables_for(options, folder);
     RunDirectory run(folder, plan, machine);
     if (!run.done().empty()) throw InputError("profile: '" + folder.string() + "' holds a recording already");

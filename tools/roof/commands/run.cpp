@@ -29,7 +29,7 @@ int explain_only(const std::vector<Item>& items, const Options& options, Context
 {
     nlohmann::json plans = nlohmann::json::array();
     for (const Item& item : items) {
-        const Explanation explanation = explain(item, context.lab);
+        const Explanation explanation = explain(item, context.registry);
         if (options.json)
             plans.push_back(explanation_json(explanation));
         else
@@ -42,11 +42,11 @@ int explain_only(const std::vector<Item>& items, const Options& options, Context
 int train(const Options& options, Context& context)
 {
     const Plan plan = train_plan(options.train);
-    const std::vector<Item> items = expand(plan, context.lab);
+    const std::vector<Item> items = expand(plan, context.registry);
     if (options.explain) return explain_only(items, options, context);
     if (options.simulate) return simulate(items, options.train, options.json, context);
     const Listener log = training_log(context.err, steps_of(options.train));
-    const Session session = measure_all({plan.source, Agenda(items), options.out}, context, log);
+    const Session session = measure_all({plan.source, Scheduler(items), options.out}, context, log);
     if (session.interrupted) return session.status();
     const analysis::Study study = open_with_calibration(session.folder, {}, context);
     if (options.json) {

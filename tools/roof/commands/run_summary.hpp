@@ -1,8 +1,8 @@
 // One row of `roof run` for people: the step and its interval, rates with the name of each, losses.
 #pragma once
 
+#include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
-#include "ert/method/lab/measurement.hpp"
 
 #include <string>
 

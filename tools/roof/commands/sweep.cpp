@@ -57,17 +57,17 @@ void show(const Session& session, const Options& options, Context& context)
 int sweep_plan(const Options& options, Context& context)
 {
     const Plan plan = find_plan(options.plan);
-    const Agenda agenda(plan, context.lab, parse_settings(options.settings), options.only);
+    const Scheduler scheduler(plan, context.registry, parse_settings(options.settings), options.only);
     if (options.dry_run) {
         if (options.json)
-            print_json(context.out, dry_run_json(agenda.written(), sweep_words(options)));
+            print_json(context.out, dry_run_json(scheduler.written(), sweep_words(options)));
         else
-            context.out << dry_run_text(agenda.written(), sweep_words(options));
+            context.out << dry_run_text(scheduler.written(), sweep_words(options));
         return 0;
     }
-    Job job{text_of(plan, options), agenda, options.out, {}};
+    Job job{text_of(plan, options), scheduler, options.out, {}};
     if (options.predict)
-        job.opened = [&, predictions = foretell(agenda.written(), context)](const auto& folder, bool has_rows) {
+        job.opened = [&, predictions = predict(scheduler.written(), context)](const auto& folder, bool has_rows) {
             keep_predictions(predictions, folder, has_rows, context);
         };
     const Session session = measure_all(job, context, progress(context));

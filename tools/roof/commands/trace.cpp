@@ -3,7 +3,7 @@
 
 #include "analysis/text/rows.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/arguments.hpp"
 #include "tools/roof/reading/calibration.hpp"

@@ -21,7 +21,7 @@ int answer(const Options& options, Context& context)
 {
     const analysis::Study study = open_with_calibration(options.folder, {}, context);
     const analysis::WhatIf change = analysis::parse_what_if(comma_list("--set", options.set), study);
-    const std::vector<analysis::Foretold> answers = analysis::what_if(study, change);
+    const std::vector<analysis::Predicted> answers = analysis::what_if(study, change);
     if (options.json)
         print_json(context.out, analysis::to_json(answers));
     else

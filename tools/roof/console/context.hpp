@@ -1,9 +1,9 @@
-// What every subcommand is given: the lab, the clock, where results and messages go, and whether a person wants to stop.
-// Tests pass a fake lab, a clock turned by hand and string streams.
+// What every subcommand is given: the registry, the clock, where results and messages go, and whether a person wants to stop.
+// Tests pass a fake registry, a clock turned by hand and string streams.
 #pragma once
 
-#include "ert/method/lab/clock.hpp"
-#include "ert/method/lab/lab.hpp"
+#include "ert/method/bench/bench_registry.hpp"
+#include "ert/method/bench/clock.hpp"
 #include "tools/roof/console/terminal.hpp"
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 namespace roof {
 
 struct Context {
-    const Lab& lab;
+    const BenchRegistry& registry;
     const Clock& clock;
     std::ostream& out;  ///< results, and nothing else
     std::ostream& err;  ///< progress and messages

@@ -13,7 +13,7 @@ namespace roof {
 namespace {
 
 constexpr int rounds = 3;
-constexpr int visits = 3;  ///< of ours in each round: together they are still far shorter than one run of likwid
+constexpr int repetitions = 3;  ///< of ours in each round: together they are still far shorter than one run of likwid
 
 bool is_compute(const LikwidPoint& point)
 {
@@ -21,7 +21,7 @@ bool is_compute(const LikwidPoint& point)
 }
 
 /// What of ours stands beside it; none if this build's bench lacks the operation.
-std::vector<Item> items_for(const LikwidPoint& point, const Lab& lab)
+std::vector<Item> items_for(const LikwidPoint& point, const BenchRegistry& registry)
 {
     PlanEntry entry;
     entry.bench = is_compute(point) ? "flops" : "bandwidth";
@@ -31,26 +31,26 @@ std::vector<Item> items_for(const LikwidPoint& point, const Lab& lab)
     entry.axes = {{"operation", {point.operation}}, {"threads", {std::to_string(point.threads)}}};
     if (is_compute(point)) {
         entry.axes["precision"] = {point.precision};
-        entry.axes["isa"] = {lab.machine().isa.back()};
+        entry.axes["isa"] = {registry.machine().isa.back()};
     } else {
         entry.axes["working_set"] = {fmt::format("{:.0f}", point.working_set.value)};
     }
     Plan plan;
     plan.entries = {entry};
     try {
-        return expand(plan, lab);
+        return expand(plan, registry);
     } catch (const InputError&) {
         return {};
     }
 }
 
-/// The fastest of all visits to all items; 0 if none could be measured.
+/// The fastest repetition of all items; 0 if none could be measured.
 double measure_ours(const std::vector<Item>& items, const Context& context)
 {
     double best = 0;
-    for (int visit = 0; visit < visits; ++visit) {
+    for (int i = 0; i < repetitions; ++i) {
         for (const Item& item : items) {
-            const Measurement row = measure(item, context.lab, context.clock);
+            const Measurement row = measure(item, context.registry, context.clock);
             if (row.status != Status::ok || row.seconds.median.value <= 0) continue;
             best = std::max(best, work_of(row) / row.seconds.median.value);
         }
@@ -80,7 +80,7 @@ void measure_round(int round, std::vector<LikwidComparison>& comparisons, const 
         say(context, fmt::format("round {} of {}, {} of {}: {}", round, rounds, i + 1, comparisons.size(),
                                  comparison.point.test));
         const std::optional<double> theirs = ask_likwid(comparison.point, run);
-        const double ours = measure_ours(items_for(comparison.point, context.lab), context);
+        const double ours = measure_ours(items_for(comparison.point, context.registry), context);
         if (!theirs || ours <= 0) continue;
         comparison.ours.push_back(ours);
         comparison.theirs.push_back(*theirs);
@@ -112,8 +112,8 @@ std::vector<LikwidComparison> compare_with_likwid(const Ceilings& ceilings, Cont
 {
     std::vector<LikwidComparison> comparisons;
     const std::set<std::string> tests = parse_likwid_tests(run({"likwid-bench", "-a"}));
-    for (const LikwidPoint& point : likwid_points(ceilings, context.lab.machine(), tests))
-        if (!items_for(point, context.lab).empty()) comparisons.push_back({point, {}, {}});
+    for (const LikwidPoint& point : likwid_points(ceilings, context.registry.machine(), tests))
+        if (!items_for(point, context.registry).empty()) comparisons.push_back({point, {}, {}});
     context.err << fmt::format("beside likwid-bench: {} points in {} rounds, a minute or two\n", comparisons.size(),
                                rounds);
     for (int round = 1; round <= rounds; ++round) measure_round(round, comparisons, context, run);

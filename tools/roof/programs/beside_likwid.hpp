@@ -12,7 +12,7 @@
 
 namespace roof {
 
-/// Of each round, in FLOP/s or byte/s: ours is the best of a few visits, as a ceiling is.
+/// Of each round, in FLOP/s or byte/s: ours is the best of a few rounds, as a ceiling is.
 struct LikwidComparison {
     LikwidPoint point;
     std::vector<double> ours;

@@ -3,7 +3,7 @@
 #include "analysis/recorded/counted_work.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <fmt/format.h>

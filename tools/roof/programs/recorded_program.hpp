@@ -2,7 +2,7 @@
 // with its kernels, calls and copies beside it.
 #pragma once
 
-#include "ert/method/lab/measurement.hpp"
+#include "ert/method/bench/measurement.hpp"
 
 #include <filesystem>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/shell.hpp"
@@ -46,10 +46,10 @@ class Scratch {
 /// Inside the simulator: the launches, and on standard output the parts.
 int launch(const Item& item, Context& context)
 {
-    const Explanation explanation = explain(item, context.lab);
+    const Explanation explanation = explain(item, context.registry);
     if (!explanation.obstacle.empty()) throw InputError(explanation.obstacle);
     const std::unique_ptr<Subject> subject =
-        item.bench->make(item.point, context.lab.machine(), context.lab.machine().device(item.device));
+        item.bench->make(item.point, context.registry.machine(), context.registry.machine().device(item.device));
     launch_for_simulator(*subject, explanation.parts.size());
     print_json(context.out, explanation_json(explanation));
     return 0;
@@ -131,7 +131,7 @@ int simulate(const std::vector<Item>& items, const TrainOptions& options, bool j
     if (std::system("command -v valgrind > /dev/null") != 0)
         throw InputError("--simulate: valgrind is not installed (Debian's package valgrind)");
     const Scratch scratch;
-    const Caches caches = caches_of(context.lab.machine());
+    const Caches caches = caches_of(context.registry.machine());
     const std::filesystem::path parts = scratch.path() / "parts.json", errors = scratch.path() / "errors";
     context.err << "two steps under valgrind, which takes a hundred times as long as a step does\n";
     const int status = std::system((shell_line(command_of(options, caches, scratch.path())) + " > " +

@@ -2,7 +2,7 @@
 // header has no simulator, and says so.
 #pragma once
 
-#include "ert/method/lab/subject.hpp"
+#include "ert/method/bench/subject.hpp"
 
 #include <cstddef>
 #include <string>

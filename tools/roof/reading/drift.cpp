@@ -21,13 +21,13 @@ std::vector<fs::path> others_beside(const fs::path& home, const fs::path& now)
     return folders;
 }
 
-std::optional<Results> complete_by_plan(const fs::path& folder, const Results& now, const Agenda& agenda)
+std::optional<Results> complete_by_plan(const fs::path& folder, const Results& now, const Scheduler& scheduler)
 {
     try {
         if (read_file(folder / "plan.yaml") != now.plan) return std::nullopt;
         Results results = read_results(folder);
         const bool same_machine = results.machine.name == now.machine.name;
-        if (!same_machine || !agenda.next(results.rows).empty()) return std::nullopt;
+        if (!same_machine || !scheduler.next(results.rows).empty()) return std::nullopt;
         return results;
     } catch (const Error&) {
         return std::nullopt;  // a damaged neighbour is nobody's past
@@ -36,10 +36,11 @@ std::optional<Results> complete_by_plan(const fs::path& folder, const Results& n
 
 }  // namespace
 
-std::optional<analysis::Comparison> drift_since_last(const Results& now, const Agenda& agenda, const Context& context)
+std::optional<analysis::Comparison> drift_since_last(const Results& now, const Scheduler& scheduler,
+                                                     const Context& context)
 {
     for (const fs::path& folder : others_beside(context.results / now.machine.name, now.folder)) {
-        const std::optional<Results> before = complete_by_plan(folder, now, agenda);
+        const std::optional<Results> before = complete_by_plan(folder, now, scheduler);
         if (before) return analysis::compare(analysis::make_study(*before, *before), analysis::make_study(now, now));
     }
     return std::nullopt;

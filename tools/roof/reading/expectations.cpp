@@ -4,7 +4,7 @@
 #include "analysis/text/narrow.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/lab/files.hpp"
+#include "ert/method/bench/files.hpp"
 #include "tools/roof/reading/machines.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ try {
 
 }  // namespace
 
-std::vector<analysis::Prediction> foretell(const std::vector<Item>& items, const Context& context)
+std::vector<analysis::Prediction> predict(const std::vector<Item>& items, const Context& context)
 {
     std::vector<analysis::Target> targets;
     try {
@@ -58,7 +58,7 @@ void keep_predictions(const std::vector<analysis::Prediction>& predictions, cons
     }
     if (has_rows)
         throw InputError(folder.string() +
-                         ": --predict: some rows are measured already, so nothing can be foretold; "
+                         ": --predict: some rows are measured already, so nothing can be predicted; "
                          "take another folder with --out");
     const std::string text = analysis::to_csv(predictions);
     write_file(file, text);

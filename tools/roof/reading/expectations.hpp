@@ -13,7 +13,7 @@ namespace roof {
 
 /// The estimates of the training steps among the items, each on its device as this machine's calibration has it. Throws
 /// InputError without a calibration.
-std::vector<analysis::Prediction> foretell(const std::vector<Item>& items, const Context& context);
+std::vector<analysis::Prediction> predict(const std::vector<Item>& items, const Context& context);
 
 /// Keeps predictions in the folder, before its first row, and says on `context.err` their fingerprint. A folder that has some
 /// keeps those. Throws InputError if it has rows already and none.

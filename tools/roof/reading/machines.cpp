@@ -86,7 +86,7 @@ std::vector<Target> find_targets(const std::string& word, const Context& context
 {
     const std::vector<MachineSheet> sheets = built_in_sheets();
     const bool here = word == "here";
-    const fs::path machine = context.results / (here ? context.lab.machine().name : word);
+    const fs::path machine = context.results / (here ? context.registry.machine().name : word);
     for (const fs::path& place : here ? std::vector{machine} : std::vector{fs::path(word), machine}) {
         if (!fs::is_directory(place)) continue;
         std::vector<Target> measured = measured_in(place, here ? word : place.filename().string());
@@ -126,7 +126,7 @@ try {
 std::vector<Target> all_targets(const Context& context)
 {
     std::vector<Target> targets = sheet_targets();
-    const fs::path machine = context.results / context.lab.machine().name;
+    const fs::path machine = context.results / context.registry.machine().name;
     const fs::path calibration = fs::is_directory(machine) ? find_calibration(machine) : fs::path();
     if (calibration.empty()) return targets;
     for (Target& target : targets_here(read_results(calibration))) targets.push_back(std::move(target));

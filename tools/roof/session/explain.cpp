@@ -50,14 +50,15 @@ nlohmann::json part_json(const Part& part)
 
 }  // namespace
 
-Explanation explain(const Item& item, const Lab& lab)
+Explanation explain(const Item& item, const BenchRegistry& registry)
 {
     Explanation explanation{item.id(), item.missing, {}, {}, {}};
     if (item.bench == nullptr) return explanation;
     try {
-        const Device& device = lab.machine().device(item.device);
-        if (const auto obstacle = item.bench->obstacle(item.point, lab.machine(), device)) throw Unsupported(*obstacle);
-        const std::unique_ptr<Subject> subject = item.bench->make(item.point, lab.machine(), device);
+        const Device& device = registry.machine().device(item.device);
+        if (const auto obstacle = item.bench->obstacle(item.point, registry.machine(), device))
+            throw Unsupported(*obstacle);
+        const std::unique_ptr<Subject> subject = item.bench->make(item.point, registry.machine(), device);
         explanation.variant = subject->variant();
         explanation.memory = subject->memory();
         explanation.parts = subject->parts();

@@ -20,7 +20,7 @@ struct Explanation {
 };
 
 /// Makes the item's subject, and lets it go again. Throws InputError alone.
-Explanation explain(const Item& item, const Lab& lab);
+Explanation explain(const Item& item, const BenchRegistry& registry);
 
 std::string explanation_text(const Explanation& explanation);
 nlohmann::json explanation_json(const Explanation& explanation);

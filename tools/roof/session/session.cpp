@@ -27,7 +27,7 @@ class Recorder {
             if (context_.interrupted()) throw Interrupted();
             if (is_late()) return;
             if (listener_.begins) listener_.begins(item, rows_.size(), total);
-            rows_.push_back(measure(item, context_.lab, context_.clock, observer_, run_.folder()));
+            rows_.push_back(measure(item, context_.registry, context_.clock, observer_, run_.folder()));
             run_.append(rows_.back());
             if (listener_.row) listener_.row(rows_.back());
         }
@@ -44,20 +44,20 @@ class Recorder {
     };
 };
 
-/// All there is to do; then, until the plan's time is over, further visits to what is not steady.
-void measure_into(RunDirectory& run, const Agenda& agenda, std::vector<Measurement>& rows, const Context& context,
+/// All there is to do; then, until the plan's time is over, extra rounds to what is not steady.
+void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Measurement>& rows, const Context& context,
                   const Listener& listener)
 {
     const Seconds begin = context.clock();
     const auto never = [] { return false; };
     const auto is_late = [&] {
-        return agenda.further_until().value > 0 && context.clock() - begin > agenda.further_until();
+        return scheduler.extra_rounds_until().value > 0 && context.clock() - begin > scheduler.extra_rounds_until();
     };
     Recorder recorder(run, rows, context, listener);
-    for (auto items = agenda.next(rows); !items.empty(); items = agenda.next(rows))
+    for (auto items = scheduler.next(rows); !items.empty(); items = scheduler.next(rows))
         recorder.measure_batch(items, never);
     while (!is_late()) {
-        const std::vector<Item> items = agenda.further(rows);
+        const std::vector<Item> items = scheduler.further(rows);
         if (items.empty()) return;
         recorder.measure_batch(items, is_late);
     }
@@ -81,17 +81,17 @@ int Session::status() const
 
 Session measure_all(const Job& job, Context& context, const Listener& listener)
 {
-    const Machine& machine = context.lab.machine();
-    check_items(job.agenda.written(), context.lab);
+    const Machine& machine = context.registry.machine();
+    check_items(job.scheduler.written(), context.registry);
     Session session;
     std::vector<Measurement> rows;
-    session.folder = job.out.empty() ? choose_folder(context.results, machine, job.plan_text, job.agenda) : job.out;
+    session.folder = job.out.empty() ? choose_folder(context.results, machine, job.plan_text, job.scheduler) : job.out;
     {
         RunDirectory run(session.folder, job.plan_text, machine);
         rows = rows_in(session.folder);
         if (job.opened) job.opened(session.folder, !rows.empty());
         try {
-            measure_into(run, job.agenda, rows, context, listener);
+            measure_into(run, job.scheduler, rows, context, listener);
         } catch (const Interrupted&) {
             session.interrupted = true;
         } catch (...) {
@@ -101,7 +101,7 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
     }
     if (listener.ends) listener.ends();
     if (session.interrupted) {
-        const std::size_t left = job.agenda.next(rows).size();
+        const std::size_t left = job.scheduler.next(rows).size();
         context.err << fmt::format("interrupted: {} of {} rows are complete in {}\nto continue: {}\n", rows.size(),
                                    rows.size() + left, session.folder.string(), context.command_line);
     } else {

@@ -1,8 +1,8 @@
 // The loop that a calibration, a run and a sweep share: the items of a plan, one after the other, into a results folder.
 #pragma once
 
-#include "ert/method/lab/measurement.hpp"
-#include "ert/method/plan/agenda.hpp"
+#include "ert/method/bench/measurement.hpp"
+#include "ert/method/plan/scheduler.hpp"
 #include "tools/roof/console/context.hpp"
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace roof {
 /// What to measure and where the rows go.
 struct Job {
     std::string plan_text;  ///< kept in the folder; a folder holds one plan
-    Agenda agenda;
+    Scheduler scheduler;
     std::filesystem::path out;  ///< the folder itself; empty: one is chosen under `Context::results`
     /// Told the folder before anything is measured, and whether it has rows already; may be empty.
     std::function<void(const std::filesystem::path& folder, bool has_rows)> opened{};

@@ -114,13 +114,13 @@ void launch_vectors(std::uint32_t vectors, cudaStream_t stream, const Body& body
     gpu::check(cudaGetLastError());
 }
 
-/// visit(a value of the element's type).
-template <class Visit>
-void with_element(Precision precision, const Visit& visit)
+/// round(a value of the element's type).
+template <class Round>
+void with_element(Precision precision, const Round& round)
 {
-    if (precision == Precision::bf16) return visit(__nv_bfloat16{});
-    if (precision == Precision::fp16) return visit(__half{});
-    visit(float{});
+    if (precision == Precision::bf16) return round(__nv_bfloat16{});
+    if (precision == Precision::fp16) return round(__half{});
+    round(float{});
 }
 
 template <int value>
@@ -128,13 +128,13 @@ struct Width {
     static constexpr int width = value;
 };
 
-/// visit(a value of the element's type, the width of its vectors): narrower where the channels are no whole vectors.
-template <class Visit>
-void with_vectors(const Tensor& tensor, const Visit& visit)
+/// round(a value of the element's type, the width of its vectors): narrower where the channels are no whole vectors.
+template <class Round>
+void with_vectors(const Tensor& tensor, const Round& round)
 {
     with_element(tensor.precision, [&](auto element) {
-        if (tensor.channels % vector_width == 0) return visit(element, Width<vector_width>{});
-        visit(element, Width<1>{});
+        if (tensor.channels % vector_width == 0) return round(element, Width<vector_width>{});
+        round(element, Width<1>{});
     });
 }
 

@@ -1,4 +1,4 @@
-// Which of the engines that cuDNN offers may compute a pass, under what the settings allow: the precision they promise, the
+// Which of the engines that cuDNN offers may compute a pass, under what the settings allow: the precision they spec, the
 // algorithm they ask for, the same bits each time. No device is needed to tell.
 #pragma once
 

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t pattern_length = 65521;  ///< a prime: no channel sees the same values again and again
 
-/// visit(a value of the element's type).
-template <class Visit>
-void with_element(Precision precision, const Visit& visit)
+/// round(a value of the element's type).
+template <class Round>
+void with_element(Precision precision, const Round& round)
 {
-    if (precision == Precision::bf16) return visit(__nv_bfloat16{});
-    if (precision == Precision::fp16) return visit(__half{});
-    visit(float{});
+    if (precision == Precision::bf16) return round(__nv_bfloat16{});
+    if (precision == Precision::fp16) return round(__half{});
+    round(float{});
 }
 
 /// From -0.7 to 1.3: a mean that is not zero.

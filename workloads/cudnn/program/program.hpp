@@ -2,7 +2,7 @@
 // then its memory is planned from who uses what when. It knows of no device: who runs it gives it one piece of memory.
 #pragma once
 
-#include "ert/method/lab/subject.hpp"
+#include "ert/method/bench/subject.hpp"
 #include "workloads/cudnn/program/operations.hpp"
 #include "workloads/engine/memory_plan.hpp"
 

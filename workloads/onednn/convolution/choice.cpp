@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/lab/clock.hpp"
+#include "ert/method/bench/clock.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/onednn/convolution/executed.hpp"
 
@@ -45,7 +45,7 @@ void write_trials(Program& program, const std::vector<Pass>& offers, const Edges
     program.fill(filling);
 }
 
-/// The least time of each stage, visited by turns, so that what else the machine does meets them all alike. The first round
+/// The least time of each stage, measured by turns, so that what else the machine does meets them all alike. The first round
 /// warms up, which matters to the short ones; who is far from the best then takes no further part.
 std::vector<Seconds> least_times(Program& program, std::size_t stages)
 {

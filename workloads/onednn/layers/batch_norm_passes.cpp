@@ -266,10 +266,11 @@ struct Backward {
     /// What the first norm's sums are made of; the second norm finds it made.
     GivenGradient given(Dim group, Dim image) const
     {
-        if (!stores) return {.first = map.at(first, group, image), .gate = relu ? Gate::normalised : Gate::open};
+        if (!stores)
+            return {.first = map.at(first, group, image), .barrier = relu ? Barrier::normalised : Barrier::open};
         return {.first = map.at(first, group, image),
                 .second = second.at == nullptr ? Elements{} : map.at(second, group, image),
-                .gate = Gate::result,
+                .barrier = Barrier::result,
                 .result = map.at(y, group, image),
                 .sum = map.at(before_relu, group, image)};
     }
@@ -295,7 +296,7 @@ struct Backward {
     {
         for (std::size_t k = 0; k < norms.size(); ++k)
             map.loops->spread(strips[k], map.at(to_sources[k], group, image), map.at(before_relu, group, image),
-                              relu && !stores ? Gate::normalised : Gate::open, map.at(norms[k].x, group, image),
+                              relu && !stores ? Barrier::normalised : Barrier::open, map.at(norms[k].x, group, image),
                               norms[k].factors(group), norms[k].spread(group));
     }
 

@@ -1,7 +1,7 @@
 #include "workloads/onednn/program/arena.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/method/lab/available_memory.hpp"
+#include "ert/method/bench/available_memory.hpp"
 
 #include <sys/mman.h>
 

@@ -2,7 +2,7 @@
 // layer; then its memory is planned from who uses what when; after that it only runs.
 #pragma once
 
-#include "ert/method/lab/subject.hpp"
+#include "ert/method/bench/subject.hpp"
 #include "workloads/engine/memory_plan.hpp"
 #include "workloads/onednn/loops/elements.hpp"
 #include "workloads/onednn/program/arena.hpp"

@@ -31,15 +31,15 @@ struct Addend {
 
 /// Which part of a result's gradient passes its ReLU: all; where slope * (x - mean) + shift is positive, as it was on the way
 /// there; where the tensor that came out is positive.
-enum class Gate { open, normalised, result };
+enum class Barrier { open, normalised, result };
 
 /// The gradient of a batch norm's result, before its ReLU, as others gave it.
 struct GivenGradient {
     Elements first{};
     Elements second{};  ///< to be added to the first; none if null
-    Gate gate = Gate::open;
-    Elements result{};  ///< what came out, for Gate::result
-    Elements sum{};     ///< for Gate::result: where the gradient before the ReLU goes
+    Barrier barrier = Barrier::open;
+    Elements result{};  ///< what came out, for Barrier::result
+    Elements sum{};     ///< for Barrier::result: where the gradient before the ReLU goes
 };
 
 /// dx = slope * (dy - of_shift - (x - mean) * of_scale)
@@ -61,7 +61,7 @@ struct NormLoops {
     void (*gradient_sums)(const Strip& strip, const GivenGradient& given, const Elements& x, const NormFactors& factors,
                           double* first, double* second);
     /// dx of dy, which is open or to be gated as when it was normalised; dx may lie on dy.
-    void (*spread)(const Strip& strip, const Elements& dx, const Elements& dy, Gate gate, const Elements& x,
+    void (*spread)(const Strip& strip, const Elements& dx, const Elements& dy, Barrier barrier, const Elements& x,
                    const NormFactors& factors, const SpreadFactors& spread);
 };
 

@@ -35,25 +35,25 @@ class NormLoopsFor {
                               const NormFactors& factors, double* first, double* second)
     {
         with_types(strip, x.precision, [&]<int wide, class Element>() {
-            if (given.gate == Gate::open)
-                gradient_of<wide, Element, Gate::open, false>(strip, given, x, factors, first, second);
-            else if (given.gate == Gate::normalised)
-                gradient_of<wide, Element, Gate::normalised, false>(strip, given, x, factors, first, second);
+            if (given.barrier == Barrier::open)
+                gradient_of<wide, Element, Barrier::open, false>(strip, given, x, factors, first, second);
+            else if (given.barrier == Barrier::normalised)
+                gradient_of<wide, Element, Barrier::normalised, false>(strip, given, x, factors, first, second);
             else if (given.second.at == nullptr)
-                gradient_of<wide, Element, Gate::result, false>(strip, given, x, factors, first, second);
+                gradient_of<wide, Element, Barrier::result, false>(strip, given, x, factors, first, second);
             else
-                gradient_of<wide, Element, Gate::result, true>(strip, given, x, factors, first, second);
+                gradient_of<wide, Element, Barrier::result, true>(strip, given, x, factors, first, second);
         });
     }
 
-    static void spread(const Strip& strip, const Elements& dx, const Elements& dy, Gate gate, const Elements& x,
+    static void spread(const Strip& strip, const Elements& dx, const Elements& dy, Barrier barrier, const Elements& x,
                        const NormFactors& factors, const SpreadFactors& spread)
     {
         with_types(strip, x.precision, [&]<int wide, class Element>() {
             if (strip.is_streamed)
-                spread_any<wide, Element, true>(strip, dx, dy, gate, x, factors, spread);
+                spread_any<wide, Element, true>(strip, dx, dy, barrier, x, factors, spread);
             else
-                spread_any<wide, Element, false>(strip, dx, dy, gate, x, factors, spread);
+                spread_any<wide, Element, false>(strip, dx, dy, barrier, x, factors, spread);
         });
     }
 
@@ -119,10 +119,10 @@ class NormLoopsFor {
         return value;
     }
 
-    [[gnu::always_inline]] static Floats where_positive(const Floats& gate, const Floats& value)
+    [[gnu::always_inline]] static Floats where_positive(const Floats& barrier, const Floats& value)
     {
         const Floats zero = {};
-        return gate > zero ? value : zero;
+        return barrier > zero ? value : zero;
     }
 
     /// A streamed store does not read the line before it writes it, and leaves no copy in a cache. It wants a place that is a
@@ -155,19 +155,19 @@ class NormLoopsFor {
             __builtin_ia32_movntps(static_cast<float*>(to), value);
     }
 
-    /// visit(place, k) for vector k of each position, at this place from the strip's begin.
-    template <int wide, class Visit>
-    [[gnu::always_inline]] static void for_vectors(const Strip& strip, const Visit& visit)
+    /// round(place, k) for vector k of each position, at this place from the strip's begin.
+    template <int wide, class Round>
+    [[gnu::always_inline]] static void for_vectors(const Strip& strip, const Round& round)
     {
         for (std::ptrdiff_t p = 0; p < strip.positions; ++p) {
 #pragma GCC unroll 4
-            for (int k = 0; k < wide; ++k) visit(p * strip.apart + k * lanes, k);
+            for (int k = 0; k < wide; ++k) round(p * strip.apart + k * lanes, k);
         }
     }
 
-    /// visit(place, k, first, second) adds vector k of a position to the two.
-    template <int wide, class Visit>
-    [[gnu::always_inline]] static void add_up(const Strip& strip, double* first, double* second, const Visit& visit)
+    /// round(place, k, first, second) adds vector k of a position to the two.
+    template <int wide, class Round>
+    [[gnu::always_inline]] static void add_up(const Strip& strip, double* first, double* second, const Round& round)
     {
         constexpr int side = together / wide;  // positions whose sums are kept apart
         for (std::ptrdiff_t begin = 0; begin < strip.positions; begin += run * side) {
@@ -179,12 +179,12 @@ class NormLoopsFor {
                 for (int s = 0; s < side; ++s) {
 #pragma GCC unroll 4
                     for (int k = 0; k < wide; ++k)
-                        visit((p + s) * strip.apart + k * lanes, k, sums[0][s][k], sums[1][s][k]);
+                        round((p + s) * strip.apart + k * lanes, k, sums[0][s][k], sums[1][s][k]);
                 }
             }
             for (; p < end; ++p) {
 #pragma GCC unroll 4
-                for (int k = 0; k < wide; ++k) visit(p * strip.apart + k * lanes, k, sums[0][0][k], sums[1][0][k]);
+                for (int k = 0; k < wide; ++k) round(p * strip.apart + k * lanes, k, sums[0][0][k], sums[1][0][k]);
             }
             fold<side, wide>(sums[0], first);
             fold<side, wide>(sums[1], second);
@@ -251,7 +251,7 @@ class NormLoopsFor {
             });
     }
 
-    template <int wide, class Element, Gate gate, bool two>
+    template <int wide, class Element, Barrier barrier, bool two>
     static void gradient_of(const Strip& strip, const GivenGradient& given, const Elements& source,
                             const NormFactors& factors, double* first, double* second)
     {
@@ -267,8 +267,8 @@ class NormLoopsFor {
                 const Floats value = loaded(x + at);
                 Floats dy = loaded(a + at);
                 if constexpr (two) dy += loaded(b + at);
-                if constexpr (gate == Gate::normalised) dy = where_positive(own.normalise(value, k), dy);
-                if constexpr (gate == Gate::result) {
+                if constexpr (barrier == Barrier::normalised) dy = where_positive(own.normalise(value, k), dy);
+                if constexpr (barrier == Barrier::result) {
                     dy = where_positive(loaded(y + at), dy);
                     Lane::store(dy, to + at);
                 }
@@ -278,16 +278,16 @@ class NormLoopsFor {
     }
 
     template <int wide, class Element, bool streamed>
-    static void spread_any(const Strip& strip, const Elements& dx, const Elements& dy, Gate gate, const Elements& x,
-                           const NormFactors& factors, const SpreadFactors& spread)
+    static void spread_any(const Strip& strip, const Elements& dx, const Elements& dy, Barrier barrier,
+                           const Elements& x, const NormFactors& factors, const SpreadFactors& spread)
     {
-        if (gate == Gate::open)
-            spread_of<wide, Element, streamed, Gate::open>(strip, dx, dy, x, factors, spread);
+        if (barrier == Barrier::open)
+            spread_of<wide, Element, streamed, Barrier::open>(strip, dx, dy, x, factors, spread);
         else
-            spread_of<wide, Element, streamed, Gate::normalised>(strip, dx, dy, x, factors, spread);
+            spread_of<wide, Element, streamed, Barrier::normalised>(strip, dx, dy, x, factors, spread);
     }
 
-    template <int wide, class Element, bool streamed, Gate gate>
+    template <int wide, class Element, bool streamed, Barrier barrier>
     static void spread_of(const Strip& strip, const Elements& result, const Elements& given, const Elements& source,
                           const NormFactors& factors, const SpreadFactors& spread)
     {
@@ -301,7 +301,7 @@ class NormLoopsFor {
             strip, [&](std::ptrdiff_t at, int k) __attribute__((always_inline)) {
                 const Floats value = loaded(x + at);
                 Floats dy = loaded(from + at);
-                if constexpr (gate == Gate::normalised) dy = where_positive(own.normalise(value, k), dy);
+                if constexpr (barrier == Barrier::normalised) dy = where_positive(own.normalise(value, k), dy);
                 const Floats rest = dy - of_shift.of[k] - (value - own.mean.of[k]) * of_scale.of[k];
                 put<streamed>(rest * own.slope.of[k], dx + at);
             });

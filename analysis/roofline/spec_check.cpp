@@ -1,0 +1,56 @@
+#include "analysis/roofline/spec_check.hpp"
+
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace roof::analysis {
+
+namespace {
+
+/// At which any ceiling of the device was held.
+Hertz fastest_clock(const Ceilings& ceilings, const std::string& device)
+{
+    Hertz fastest;
+    for (const Ceiling& ceiling : ceilings.all)
+        if (ceiling.device == device) fastest = std::max(fastest, ceiling.clock.median);
+    return fastest;
+}
+
+}  // namespace
+
+std::vector<std::string> impossible_ceilings(const Ceilings& ceilings, const Machine& machine)
+{
+    std::vector<std::string> sentences;
+    for (const Ceiling& ceiling : ceilings.all) {
+        const std::optional<double> share = share_of_spec(ceiling, machine);
+        // The clock beside a launch is measured too, and read too low where a neighbour holds up its chain: only what lies
+        // above with its whole interval, and at the fastest clock seen as well, is impossible.
+        const double low_end = ceiling.per_clock.low / ceiling.per_clock.median;
+        if (!share || ceiling.per_clock.n < least_samples || *share * low_end <= max_share_of_spec) continue;
+        const Hertz clock = fastest_clock(ceilings, ceiling.device);
+        if (clock.value > 0 && *share * (ceiling.clock.median / clock) <= max_share_of_spec) continue;
+        const bool moves = ceiling.kind == Role::bandwidth;
+        const SpecRate& spec = *spec_rate_of(ceiling, machine);
+        sentences.push_back(fmt::format(
+            "{} is {:.1f}% of what the core can {} per clock ({:.4g} {}, {}): this calibration is wrong; do not use it",
+            name_of(ceiling), 100 * *share, moves ? "move" : "compute", spec.per_clock, moves ? "B" : "FLOP",
+            spec.source));
+    }
+    return sentences;
+}
+
+std::string name_of(const Ceiling& ceiling)
+{
+    std::vector<std::string> words;
+    const bool computes = ceiling.kind == Role::compute;
+    for (const std::string& word :
+         {computes ? ceiling.precision : ceiling.level, ceiling.operation, computes ? ceiling.isa : std::string()})
+        if (!word.empty()) words.push_back(word);
+    return fmt::format("{}, {} thread{}{}", join(words, " "), ceiling.threads, ceiling.threads == 1 ? "" : "s",
+                       ceiling.condition.empty() ? "" : ", " + ceiling.condition);
+}
+
+}  // namespace roof::analysis

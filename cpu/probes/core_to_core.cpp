@@ -1,0 +1,111 @@
+// See handover.hpp for what is launched and counted.
+#include "cpu/probes/core_to_core.hpp"
+
+#include "cpu/probes/choices.hpp"
+#include "cpu/repeat.hpp"
+#include "ert/base/error.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace roof::cpu {
+
+namespace {
+
+constexpr std::size_t line_bytes = 64;
+constexpr std::string_view next_core = "next core";
+constexpr std::string_view last_core = "last core";
+
+class CoreToCoreSubject : public Subject {
+  public:
+    CoreToCoreSubject(const std::vector<int>& processors, std::shared_ptr<CoreHistory> history)
+        : team_(processors, std::move(history))
+    {
+        rounds_ = repetitions_for(
+            launch_target, [&](std::size_t n) { run(n); }, steady_clock());
+    }
+
+    Work work() const override
+    {
+        const Bytes bytes{static_cast<double>(2 * rounds_ * line_bytes)};
+        return {Flops{}, bytes, bytes, Known::analytic};
+    }
+
+    void launch(Trace& trace) override
+    {
+        ball_.number = 0;
+        team_.launch(trace, [&](int thread) { play(thread, rounds_); });
+    }
+
+    void check() override
+    {
+        constexpr std::size_t some = 100;
+        run(some);
+        if (ball_.number != 2 * some)
+            throw Error("after " + std::to_string(2 * some) + " handovers the line holds " +
+                        std::to_string(ball_.number.load()));
+    }
+
+    Bytes memory() const override { return Bytes{line_bytes}; }
+
+  private:
+    void run(std::size_t rounds)
+    {
+        ball_.number = 0;
+        team_.run([&](int thread) { play(thread, rounds); });
+    }
+
+    void play(int thread, std::size_t rounds)
+    {
+        for (std::uint64_t number = static_cast<std::uint64_t>(thread); number < 2 * rounds; number += 2) {
+            while (ball_.number.load(std::memory_order_acquire) != number) {
+            }
+            ball_.number.store(number + 1, std::memory_order_release);
+        }
+    }
+
+    struct alignas(2 * line_bytes) Ball {  // a prefetcher may take lines by pairs
+        std::atomic<std::uint64_t> number{0};
+    };
+
+    Ball ball_;
+    MonitoredTeam team_;
+    std::size_t rounds_ = 1;
+};
+
+}  // namespace
+
+CoreToCoreBench::CoreToCoreBench(const Processors& processors, std::shared_ptr<CoreHistory> history)
+    : spread_(processors.spread), history_(std::move(history))
+{
+}
+
+std::string_view CoreToCoreBench::sentence() const
+{
+    return "Time of one handover of a line between two cores that write it in turns.";
+}
+
+std::vector<Axis> CoreToCoreBench::axes(const Machine&) const
+{
+    std::vector<std::string> usual{std::string(next_core)};
+    if (spread_.size() > 2) usual.emplace_back(last_core);
+    return {{"path",
+             "which other core the first one hands the line to",
+             usual,
+             {std::string(next_core), std::string(last_core)}}};
+}
+
+std::optional<std::string> CoreToCoreBench::obstacle(const Point&, const Machine&, const Device&) const
+{
+    if (spread_.size() > 1) return std::nullopt;
+    return "it takes two processors, and this process may use one";
+}
+
+std::unique_ptr<Subject> CoreToCoreBench::make(const Point& point, const Machine& machine, const Device& device) const
+{
+    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    const int other = point.text("path") == last_core ? spread_.back() : spread_[1];
+    return std::make_unique<CoreToCoreSubject>(std::vector<int>{spread_.front(), other}, history_);
+}
+
+}  // namespace roof::cpu

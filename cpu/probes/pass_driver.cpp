@@ -1,0 +1,133 @@
+// All ways do the same work in a trial, so that the shortest trial is the fastest way.
+#include "cpu/probes/pass_driver.hpp"
+
+#include "cpu/probes/choices.hpp"
+#include "cpu/repeat.hpp"
+#include "ert/method/bench/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace roof::cpu {
+
+namespace {
+
+constexpr Seconds trial_target{50e-6};
+constexpr int opinions = 3;
+
+}  // namespace
+
+std::optional<Extent> whole_iterations(std::size_t bytes, std::vector<std::size_t> iterations)
+{
+    constexpr std::size_t unused_share = 8;
+    std::ranges::sort(iterations);
+    if (iterations.empty() || iterations.front() > bytes) return std::nullopt;
+    std::size_t step = iterations.front();
+    for (const std::size_t iteration : iterations) {
+        if (iteration <= bytes / unused_share) step = iteration;
+    }
+    return Extent{bytes / step * step, step};
+}
+
+PassDriver::PassDriver(MonitoredTeam& team, const Extent& extent, std::vector<Way> ways, Resources resources)
+    : team_(team), extent_(extent), ways_(std::move(ways)), resources_(resources)
+{
+    // Brings the caches into the state that walking leaves them in.
+    run_way(ways_.front(), {0, extent_.bytes}, 1);
+    cut(plan_for(trial_target, time_of_pass()));
+    const Seconds fastest = search();
+    cut(plan_for(launch_target, fastest * (static_cast<double>(extent_.bytes) / bytes_per_launch())));
+}
+
+void PassDriver::launch(Trace& trace)
+{
+    const Stretch stretch = next_window();
+    const Way& way = ways_[chosen_];
+    team_.launch(
+        trace, [&](int thread) { way.run(thread, plan_.passes, stretch); }, resources_);
+}
+
+std::vector<Stretch> PassDriver::samples() const
+{
+    constexpr std::size_t several = 4;
+    const auto before = [&](std::size_t count) { return window((window_ + plan_.windows - count) % plan_.windows); };
+    if (plan_.windows < several) return {before(1)};
+    return {before(1), before(2)};
+}
+
+void PassDriver::run(const Stretch& stretch, std::size_t passes) const
+{
+    run_way(ways_[chosen_], stretch, passes);
+}
+
+PassDriver::Plan PassDriver::plan_for(Seconds target, Seconds pass) const
+{
+    const double passes = target / pass;
+    if (passes >= 1) return {static_cast<std::size_t>(std::round(passes)), extent_.bytes, 1};
+    const std::size_t steps = extent_.bytes / extent_.step;
+    const auto windows = std::min(static_cast<std::size_t>(1 / passes), steps);
+    return {1, (steps + windows - 1) / windows * extent_.step, windows};
+}
+
+/// Long arrays are timed by pieces, each behind the last, as they will be walked.
+Seconds PassDriver::time_of_pass()
+{
+    constexpr std::size_t longest_piece = std::size_t{512} << 10;
+    const std::size_t steps = extent_.bytes / extent_.step;
+    const std::size_t pieces = std::min((extent_.bytes + longest_piece - 1) / longest_piece, steps);
+    cut({1, (steps + pieces - 1) / pieces * extent_.step, pieces});
+    const std::size_t repetitions = repetitions_for(
+        trial_target,
+        [&](std::size_t n) {
+            if (pieces == 1) return run_way(ways_.front(), {0, extent_.bytes}, n);
+            for (std::size_t i = 0; i < n; ++i) run_way(ways_.front(), next_window(), 1);
+        },
+        steady_clock());
+    return trial_target * static_cast<double>(pieces) / static_cast<double>(repetitions);
+}
+
+Seconds PassDriver::search()
+{
+    const Clock clock = steady_clock();
+    double least = std::numeric_limits<double>::infinity();
+    chosen_ = cheapest(ways_.size(), opinions, [&](std::size_t way) {
+        if (way == 0) ++window_;  // or each way would meet the same windows in each turn
+        const Stretch stretch = next_window();
+        const Seconds begin = clock();
+        run_way(ways_[way], stretch, plan_.passes);
+        const double cost = (clock() - begin).value;
+        least = std::min(least, cost);
+        return cost;
+    });
+    return Seconds{least};
+}
+
+void PassDriver::cut(const Plan& plan)
+{
+    plan_ = plan;
+    window_ = 0;
+    while (window_ < plan_.windows && window(window_).from < end_) ++window_;
+}
+
+Stretch PassDriver::next_window()
+{
+    const Stretch next = window(window_++ % plan_.windows);
+    end_ = next.from + next.bytes;
+    return next;
+}
+
+/// Windows are equally long, so where they do not fill the arrays exactly they overlap by a few steps.
+Stretch PassDriver::window(std::size_t index) const
+{
+    if (plan_.windows == 1) return {0, plan_.bytes};
+    const std::size_t last = (extent_.bytes - plan_.bytes) / extent_.step;
+    return {last * index / (plan_.windows - 1) * extent_.step, plan_.bytes};
+}
+
+void PassDriver::run_way(const Way& way, const Stretch& stretch, std::size_t passes) const
+{
+    team_.run([&](int thread) { way.run(thread, passes, stretch); });
+}
+
+}  // namespace roof::cpu

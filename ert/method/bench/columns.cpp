@@ -1,0 +1,188 @@
+// The column tables of measurements.csv, samples.csv and layers.csv. Adding a column is adding a line here; files written
+// before it read as if the cell were empty.
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/bench/measurement.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace roof {
+namespace {
+
+double to_number(const std::string& cell)
+{
+    if (cell.empty()) return 0;
+    double value = 0;
+    const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc{} || rest != cell.data() + cell.size())
+        throw Error("'" + printable(cell) + "' is not a number");
+    return value;
+}
+
+template <class Row>
+Column<Row> text(std::string name, std::string Row::*field)
+{
+    return {std::move(name), [field](const Row& row) { return row.*field; },
+            [field](Row& row, const std::string& cell) { row.*field = cell; }};
+}
+
+/// A column of a number reached by `at`, a function from the row to a double& (const or not, as the row is).
+template <class Row, class At>
+Column<Row> number(std::string name, At at)
+{
+    return {std::move(name), [at](const Row& row) { return format_exact(at(row)); },
+            [at](Row& row, const std::string& cell) { at(row) = to_number(cell); }};
+}
+
+/// Median and interval of an estimate; `unit` ends the columns' names.
+template <class Row, class Unit>
+void add_estimate(std::vector<Column<Row>>& columns, const std::string& name, Estimate<Unit> Row::*field,
+                  const std::string& unit = "_s")
+{
+    columns.push_back(number<Row>(
+        name + "_median" + unit, [field](auto& row) -> auto& { return (row.*field).median.value; }));
+    columns.push_back(number<Row>(
+        name + "_low" + unit, [field](auto& row) -> auto& { return (row.*field).low.value; }));
+    columns.push_back(number<Row>(
+        name + "_high" + unit, [field](auto& row) -> auto& { return (row.*field).high.value; }));
+}
+
+template <class Row>
+Column<Row> count(std::string name, Estimate<Seconds> Row::*field, int Estimate<Seconds>::*which)
+{
+    return {std::move(name), [=](const Row& row) { return std::to_string(row.*field.*which); },
+            [=](Row& row, const std::string& cell) { row.*field.*which = static_cast<int>(to_number(cell)); }};
+}
+
+/// FLOPs, bytes and their origin, of a work reached by `at`.
+template <class Row, class At>
+void add_work(std::vector<Column<Row>>& columns, At at)
+{
+    columns.push_back(number<Row>(
+        "flops", [at](auto& row) -> auto& { return at(row).flops.value; }));
+    columns.push_back(number<Row>(
+        "executed_flops", [at](auto& row) -> auto& { return at(row).executed.value; }));
+    columns.push_back(number<Row>(
+        "compulsory_bytes", [at](auto& row) -> auto& { return at(row).compulsory.value; }));
+    columns.push_back(number<Row>(
+        "no_reuse_bytes", [at](auto& row) -> auto& { return at(row).no_reuse.value; }));
+    columns.push_back({"work_known", [at](const Row& row) { return std::string(name(at(row).known)); },
+                       [at](Row& row, const std::string& cell) { at(row).known = parse_known(cell); }});
+}
+
+Column<Measurement> axis(const std::string& axis_name)
+{
+    return {axis_name == "working_set" ? "working_set_bytes" : axis_name,
+            [axis_name](const Measurement& row) { return row.point.has(axis_name) ? row.point.text(axis_name) : ""; },
+            [axis_name](Measurement& row, const std::string& cell) {
+                if (!cell.empty()) row.point.set(axis_name, cell);
+            }};
+}
+
+}  // namespace
+
+const std::vector<std::string>& axis_names()
+{
+    static const std::vector<std::string> names{
+        "model",       "batch",      "operation", "intensity",   "isa",          "precision", "algorithm",
+        "data",        "parameters", "lr",        "threads",     "placement",    "pages",     "cpu_node",
+        "memory_node", "path",       "size",      "working_set", "ranks",        "scaling",   "communication",
+        "bucket_mb",   "batch_norm", "round",     "graph",       "deterministic"};
+    return names;
+}
+
+std::vector<Column<Measurement>> measurement_columns()
+{
+    using Row = Measurement;
+    std::vector<Column<Row>> columns;
+    columns.push_back(text("bench", &Row::bench));
+    columns.push_back({"role", [](const Row& row) { return std::string(name(row.role)); },
+                       [](Row& row, const std::string& cell) { row.role = parse_role(cell); }});
+    columns.push_back(text("device", &Row::device));
+    for (const std::string& axis_name : axis_names()) columns.push_back(axis(axis_name));
+    columns.push_back({"status", [](const Row& row) { return std::string(name(row.status)); },
+                       [](Row& row, const std::string& cell) { row.status = parse_status(cell); }});
+    columns.push_back(text("reason", &Row::reason));
+    add_estimate(columns, "launch", &Row::seconds);
+    columns.push_back(count<Row>("samples", &Row::seconds, &Estimate<Seconds>::n));
+    columns.push_back(count<Row>("discarded", &Row::seconds, &Estimate<Seconds>::discarded));
+    add_estimate(columns, "data", &Row::data);
+    add_estimate(columns, "forward", &Row::forward);
+    add_estimate(columns, "backward", &Row::backward);
+    add_estimate(columns, "update", &Row::update);
+    add_estimate(columns, "exposed", &Row::exposed);
+    add_estimate(columns, "hidden", &Row::hidden);
+    columns.push_back(number<Row>(
+        "messages_bytes", [](auto& row) -> auto& { return row.messages.value; }));
+    add_estimate(columns, "clock", &Row::clock, "_hz");
+    columns.push_back(text("variant", &Row::variant));
+    add_work<Row>(
+        columns, [](auto& row) -> auto& { return row.work; });
+    columns.push_back(number<Row>(
+        "memory_bytes", [](auto& row) -> auto& { return row.memory.value; }));
+    columns.push_back(text("started_utc", &Row::started));
+    columns.push_back(text("sentence", &Row::sentence));
+    columns.push_back(text("remarks", &Row::remarks));
+    return columns;
+}
+
+std::vector<Column<Sample>> sample_columns()
+{
+    using Row = Sample;
+    return {
+        number<Row>(
+            "launch_s", [](auto& row) -> auto& { return row.seconds.value; }),
+        number<Row>(
+            "data_s", [](auto& row) -> auto& { return row.data.value; }),
+        number<Row>(
+            "forward_s", [](auto& row) -> auto& { return row.forward.value; }),
+        number<Row>(
+            "backward_s", [](auto& row) -> auto& { return row.backward.value; }),
+        number<Row>(
+            "update_s", [](auto& row) -> auto& { return row.update.value; }),
+        {"loss", [](const Row& row) { return row.loss ? format_exact(*row.loss) : ""; },
+         [](Row& row, const std::string& cell) {
+             if (!cell.empty()) row.loss = to_number(cell);
+         }},
+        number<Row>(
+            "clock_hz", [](auto& row) -> auto& { return row.clock.value; }),
+        number<Row>(
+            "memory_clock_hz", [](auto& row) -> auto& { return row.conditions.memory_clock.value; }),
+        number<Row>(
+            "power_w", [](auto& row) -> auto& { return row.conditions.watts; }),
+        number<Row>(
+            "temperature_c", [](auto& row) -> auto& { return row.conditions.celsius; }),
+        number<Row>(
+            "exposed_s", [](auto& row) -> auto& { return row.communication.exposed.value; }),
+        number<Row>(
+            "hidden_s", [](auto& row) -> auto& { return row.communication.hidden.value; }),
+        number<Row>(
+            "messages_bytes", [](auto& row) -> auto& { return row.communication.bytes.value; }),
+        text("disturbance", &Row::disturbance),
+        {"used", [](const Row& row) { return std::string(row.used ? "1" : "0"); },
+         [](Row& row, const std::string& cell) { row.used = cell == "1"; }},
+    };
+}
+
+std::vector<Column<PartMeasurement>> part_columns()
+{
+    using Row = PartMeasurement;
+    const auto part_text = [](std::string name, std::string Part::*field) {
+        return Column<Row>{std::move(name), [field](const Row& row) { return row.part.*field; },
+                           [field](Row& row, const std::string& cell) { row.part.*field = cell; }};
+    };
+    std::vector<Column<Row>> columns;
+    columns.push_back(part_text("layer", &Part::layer));
+    columns.push_back(part_text("kind", &Part::kind));
+    columns.push_back({"phase", [](const Row& row) { return std::string(name(row.part.phase)); },
+                       [](Row& row, const std::string& cell) { row.part.phase = parse_phase(cell); }});
+    add_estimate(columns, "time", &Row::seconds);
+    columns.push_back(count<Row>("samples", &Row::seconds, &Estimate<Seconds>::n));
+    add_work<Row>(
+        columns, [](auto& row) -> auto& { return row.part.work; });
+    columns.push_back(part_text("implementation", &Part::implementation));
+    return columns;
+}
+
+}  // namespace roof

@@ -1,0 +1,17 @@
+// Several devices under one name, "gpu:0,1": a rank of training on each.
+#pragma once
+
+#include "ert/method/bench/machine.hpp"
+
+#include <string>
+#include <vector>
+
+namespace roof {
+
+/// "gpu:0,1" -> "gpu:0", "gpu:1"; any other name stands for itself. Throws InputError where a number is missing or there twice.
+std::vector<std::string> devices_in(const std::string& name);
+
+/// The first of the devices, with the names of the others. Throws InputError naming the devices there are.
+Device device_for(const Machine& machine, const std::string& name);
+
+}  // namespace roof

@@ -1,0 +1,173 @@
+#include "ert/method/bench/machine.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <algorithm>
+
+#include <yaml-cpp/yaml.h>
+
+namespace roof {
+namespace {
+
+// One function walks each struct's fields for both directions: `io` either writes a field into a node or reads it back.
+struct Writer {
+    YAML::Node node{YAML::NodeType::Map};
+
+    void operator()(const char* key, const std::string& value) { node[key] = value; }
+    void operator()(const char* key, int value) { node[key] = value; }
+    void operator()(const char* key, bool value) { node[key] = value; }
+    void operator()(const char* key, double value) { node[key] = format_exact(value); }
+    void operator()(const char* key, const std::vector<std::string>& value) { node[key] = value; }
+    void operator()(const char* key, const std::map<std::string, std::string>& value) { node[key] = value; }
+    template <int F, int B, int T>
+    void operator()(const char* key, Quantity<F, B, T> value)
+    {
+        node[key] = format_exact(value.value);
+    }
+    template <class Struct>
+    void operator()(const char* key, const std::vector<Struct>& list)
+    {
+        node[key] = YAML::Node(YAML::NodeType::Sequence);
+        for (const Struct& entry : list) {
+            Writer inner;
+            walk(inner, entry);
+            if constexpr (std::is_same_v<Struct, SpecRate>) inner.node.SetStyle(YAML::EmitterStyle::Flow);
+            node[key].push_back(inner.node);
+        }
+    }
+};
+
+struct Reader {
+    YAML::Node node;
+
+    template <class Value>
+    void operator()(const char* key, Value& value)
+    {
+        if (const YAML::Node found = node[key]) value = found.as<Value>();
+    }
+    template <int F, int B, int T>
+    void operator()(const char* key, Quantity<F, B, T>& value)
+    {
+        (*this)(key, value.value);
+    }
+    template <class Struct>
+    requires std::is_class_v<Struct>
+    void operator()(const char* key, std::vector<Struct>& list)
+    {
+        if constexpr (std::is_same_v<Struct, std::string>) {
+            if (const YAML::Node found = node[key]) list = found.as<std::vector<std::string>>();
+        } else {
+            for (const YAML::Node& entry : node[key]) {
+                Reader inner{entry};
+                walk(inner, list.emplace_back());
+            }
+        }
+    }
+};
+
+template <class T, class Struct>
+concept Is = std::is_same_v<std::remove_const_t<T>, Struct>;
+
+void walk(auto& io, Is<MemoryLevel> auto& level)
+{
+    io("name", level.name);
+    io("capacity_bytes", level.capacity);
+    io("instances", level.instances);
+    io("shared_by_threads", level.shared_by);
+}
+
+void walk(auto& io, Is<Capability> auto& capability)
+{
+    io("name", capability.name);
+    io("present", capability.present);
+    io("reason", capability.reason);
+    io("remedy", capability.remedy);
+}
+
+void walk(auto& io, Is<SpecRate> auto& spec)
+{
+    io("kind", spec.kind);
+    io("level", spec.level);
+    io("operation", spec.operation);
+    io("isa", spec.isa);
+    io("precision", spec.precision);
+    io("per_clock", spec.per_clock);
+    io("source", spec.source);
+}
+
+void walk(auto& io, Is<Device> auto& device)
+{
+    io("name", device.name);
+    io("kind", device.kind);
+    io("model", device.model);
+    io("levels", device.levels);
+    io("memory_bytes", device.memory);
+    io("memory_available_bytes", device.memory_available);
+    io("facts", device.facts);
+    io("spec_rates", device.spec_rates);
+}
+
+void walk(auto& io, Is<Machine> auto& machine)
+{
+    io("name", machine.name);
+    io("cpu_model", machine.cpu_model);
+    io("vendor", machine.vendor);
+    io("family", machine.family);
+    io("model", machine.model);
+    io("stepping", machine.stepping);
+    io("sockets", machine.sockets);
+    io("cores", machine.cores);
+    io("threads", machine.threads);
+    io("smt", machine.smt);
+    io("numa_nodes", machine.numa_nodes);
+    io("isa", machine.isa);
+    io("features", machine.features);
+    io("hypervisor", machine.hypervisor);
+    io("governor", machine.governor);
+    io("huge_pages", machine.huge_pages);
+    io("clock_reported_hz", machine.clock_reported);
+    io("devices", machine.devices);
+    io("capabilities", machine.capabilities);
+    io("inconsistencies", machine.inconsistencies);
+    io("versions", machine.versions);
+}
+
+}  // namespace
+
+const Device& Machine::device(const std::string& wanted) const
+{
+    if (const Device* const found = find_device(wanted)) return *found;
+    std::vector<std::string> legal;
+    for (const Device& candidate : devices) legal.push_back(candidate.name);
+    throw InputError(unknown_word("device", wanted, legal));
+}
+
+const Device* Machine::find_device(const std::string& wanted) const
+{
+    const auto found = std::ranges::find(devices, wanted, &Device::name);
+    return found == devices.end() ? nullptr : &*found;
+}
+
+YAML::Node to_yaml(const Machine& machine)
+{
+    Writer writer;
+    walk(writer, machine);
+    return writer.node;
+}
+
+Machine read_machine(const std::filesystem::path& file)
+{
+    try {
+        Reader reader{YAML::LoadFile(file.string())};
+        Machine machine;
+        walk(reader, machine);
+        return machine;
+    } catch (const YAML::BadFile&) {
+        throw InputError("cannot read " + file.string());
+    } catch (const YAML::Exception& error) {
+        throw InputError(file.string() + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
+    }
+}
+
+}  // namespace roof

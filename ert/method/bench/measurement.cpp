@@ -1,0 +1,74 @@
+#include "ert/method/bench/measurement.hpp"
+
+#include "ert/base/names.hpp"
+#include "ert/base/text.hpp"
+
+#include <array>
+
+namespace roof {
+namespace {
+
+constexpr std::array<Named<Status>, 5> statuses{{
+    {Status::ok, "ok"},
+    {Status::unsupported, "unsupported"},
+    {Status::skipped, "skipped"},
+    {Status::out_of_memory, "out_of_memory"},
+    {Status::failed, "failed"},
+}};
+
+}  // namespace
+
+std::string_view name(Status status)
+{
+    return name_in(statuses, status);
+}
+Status parse_status(std::string_view word)
+{
+    return value_in(statuses, "status", word);
+}
+
+std::string Measurement::id() const
+{
+    return bench + " " + device + " " + point.str();
+}
+
+int Measurement::ranks() const
+{
+    return point.has("ranks") ? static_cast<int>(point.integer("ranks")) : 1;
+}
+
+/// Under strong scaling the batch is that of all ranks together.
+double Measurement::images() const
+{
+    if (!point.has("batch")) return 0;
+    const bool strong = point.has("scaling") && point.text("scaling") == "strong";
+    return static_cast<double>(point.integer("batch")) * (strong ? 1 : ranks());
+}
+
+double Measurement::images_per_second() const
+{
+    double total_images = 0;
+    Seconds total;
+    for (const Sample& sample : samples) {
+        if (!sample.used) continue;
+        total_images += images();
+        total += sample.seconds + sample.data;
+    }
+    return total.value > 0 ? total_images / total.value : 0;
+}
+
+double Measurement::images_per_second_of_median_step() const
+{
+    return seconds.median.value <= 0 ? 0 : images() / seconds.median.value;
+}
+
+std::vector<double> Measurement::losses() const
+{
+    std::vector<double> values;
+    for (const Sample& sample : samples) {
+        if (sample.loss) values.push_back(*sample.loss);
+    }
+    return values;
+}
+
+}  // namespace roof

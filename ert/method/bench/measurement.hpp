@@ -1,0 +1,100 @@
+// One row of results: what was measured at one point, or why nothing was. The column tables in measurement.cpp *are* the
+// CSV files: header, writer and reader all walk them. Only measured things are stored; rates, intensities and
+// efficiencies are derived on reading, so that a formula mended today is mended for last year's rows.
+#pragma once
+
+#include "ert/base/estimate.hpp"
+#include "ert/method/bench/bench.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roof {
+
+enum class Status { ok, unsupported, skipped, out_of_memory, failed };
+
+std::string_view name(Status status);
+Status parse_status(std::string_view word);
+
+/// One launch. Phases are those of a training step; a probe has none.
+struct Sample {
+    Seconds seconds;  ///< the launch without its wait for data
+    Seconds data;     ///< the wait for data
+    Seconds forward;
+    Seconds backward;
+    Seconds update;
+    std::optional<double> loss;
+    Hertz clock;                    ///< of the cores beside the launch; 0 if not known
+    std::string disturbance;        ///< what was seen to disturb it; empty if nothing
+    bool used = true;               ///< false: warm-up, or disturbed, and left out of the estimates
+    Communication communication{};  ///< with other ranks; all 0 without
+    Conditions conditions{};        ///< memory clock, power and temperature, as the device says
+
+    bool is_undisturbed() const { return used && disturbance.empty(); }
+};
+
+/// A part over all used launches.
+struct PartMeasurement {
+    Part part;
+    Estimate<Seconds> seconds;
+};
+
+struct Measurement {
+    std::string bench;
+    Role role = Role::step;
+    std::string device;
+    Point point;
+    Status status = Status::ok;
+    std::string reason;  ///< empty if ok
+    Estimate<Seconds> seconds;
+    Estimate<Seconds> data;
+    Estimate<Seconds> forward;
+    Estimate<Seconds> backward;
+    Estimate<Seconds> update;
+    Estimate<Seconds> exposed;  ///< communication that the step stood still for; 0 without other ranks
+    Estimate<Seconds> hidden;   ///< communication beside the step's own work
+    Bytes messages;             ///< bytes of a step's messages, as one rank holds them
+    Estimate<Hertz> clock;      ///< of the cores beside the launches; empty if not known
+    std::string variant;        ///< what the subject's own search settled on
+    Work work;
+    Bytes memory;         ///< planned; the bytes wanted where status is out_of_memory
+    std::string started;  ///< UTC, ISO 8601
+    std::string sentence;
+    std::string remarks;                 ///< of the subject, joined by "; "
+    std::vector<Sample> samples;         ///< samples.csv
+    std::vector<PartMeasurement> parts;  ///< layers.csv
+
+    /// "bench device axis=value …": the row's identity.
+    std::string id() const;
+    /// Processes that trained together; 1 if the point does not say.
+    int ranks() const;
+    /// Of one launch, those of all ranks; 0 if the point has no batch.
+    double images() const;
+    /// Total images over total time, data wait included; 0 if the point has no batch.
+    double images_per_second() const;
+    /// Images over the median step, data wait excluded.
+    double images_per_second_of_median_step() const;
+    std::vector<double> losses() const;
+    FlopRate flop_rate() const { return work.flops / seconds.median; }
+};
+
+/// A column of a CSV file: its name carries the unit.
+template <class Row>
+struct Column {
+    std::string name;
+    std::function<std::string(const Row&)> write;
+    std::function<void(Row&, const std::string& cell)> read;
+};
+
+/// measurements.csv. A point's axes have a column each, in the order in which every bench lists its axes.
+std::vector<Column<Measurement>> measurement_columns();
+/// samples.csv and layers.csv; before these stands the column `id`, the row they belong to.
+std::vector<Column<Sample>> sample_columns();
+std::vector<Column<PartMeasurement>> part_columns();
+/// The axes that have a column, in its order; a bench's axes must be a subsequence of these.
+const std::vector<std::string>& axis_names();
+
+}  // namespace roof

@@ -1,0 +1,42 @@
+// A line between two cores: what is counted, and what it takes.
+#include "cpu/probes/core_to_core.hpp"
+#include "ert/base/error.hpp"
+#include "tests/cpu/probe_bed.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using namespace roof;
+using namespace roof::cpu;
+using namespace roof::cpu::test;
+
+TEST_CASE("a line is handed over between two cores, and each handover is counted")
+{
+    const Processors here = read_layout().processors;
+    if (here.spread.size() < 2) {
+        WARN("one processor here: no line was handed over");
+        return;
+    }
+    const CoreToCoreBench bench(here, history());
+    const auto subject = bench.make(point({{"path", "next core"}}), small_machine(), {});
+    launch_and_check(*subject);
+    const double handovers = subject->work().compulsory.value / 64;
+    CHECK(handovers >= 2);
+    CHECK(handovers == std::floor(handovers));
+    CHECK(subject->work().known == Known::analytic);
+}
+
+TEST_CASE("the last core is asked for where it is another than the next")
+{
+    CHECK(axis(CoreToCoreBench({{0, 1}, {0, 1}}, history()).axes({}), "path").usual ==
+          std::vector<std::string>{"next core"});
+    CHECK(axis(CoreToCoreBench({{0, 1, 2, 3}, {0, 1, 2, 3}}, history()).axes({}), "path").usual.size() == 2);
+}
+
+TEST_CASE("with one processor the reason why there is no handover is given")
+{
+    const CoreToCoreBench bench({{3}, {3}}, history());
+    const Point next = point({{"path", "next core"}});
+    CHECK(bench.obstacle(next, small_machine(), {}).value_or("").find("two processors") != std::string::npos);
+    CHECK_THROWS_AS(bench.make(next, small_machine(), {}), Unsupported);
+}

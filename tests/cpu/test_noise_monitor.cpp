@@ -1,0 +1,141 @@
+// The watch over the cores beside a launch, and the search among ways to do the same work.
+#include "cpu/noise_monitor.hpp"
+#include "cpu/topology.hpp"
+#include "ert/method/bench/search.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <vector>
+
+using namespace roof;
+using namespace roof::cpu;
+
+namespace {
+
+using Verdict = CoreHistory::Verdict;
+
+/// Readings around `value`, a thousandth apart.
+void feed(CoreHistory& history, double value, int readings, int processor = 0)
+{
+    for (int i = 0; i < readings; ++i) history.judge(processor, value * (1 + 0.0005 * (i % 3 - 1)));
+}
+
+}  // namespace
+
+TEST_CASE("without readings that agree nothing is known of a core")
+{
+    CoreHistory history;
+    for (int i = 0; i < 60; ++i) CHECK(history.judge(0, 1.0 + 0.1 * i) == Verdict::unknown);
+    feed(history, 5.0, 200);
+    CHECK(history.judge(0, 5.0) == Verdict::undivided);
+}
+
+TEST_CASE("a core that does less than it does alone is shared")
+{
+    CoreHistory history;
+    feed(history, 5.0, 32);
+    CHECK(history.judge(0, 5.0) == Verdict::undivided);
+    CHECK(history.judge(0, 4.95) == Verdict::undivided);
+    CHECK(history.judge(0, 4.9) == Verdict::shared);
+    CHECK(history.judge(0, 2.5) == Verdict::shared);
+}
+
+TEST_CASE("a core that seems to do more has no clock that could be told, and raises nobody's measure")
+{
+    CoreHistory history;
+    feed(history, 5.0, 32);
+    for (int i = 0; i < 60; ++i) CHECK(history.judge(0, 5.1 + 0.04 * i) == Verdict::no_clock);
+    CHECK(history.judge(0, 5.0) == Verdict::undivided);
+}
+
+TEST_CASE("a quarter of readings that agree tells what a core does alone, however wild the others are")
+{
+    CoreHistory history;
+    for (int i = 0; i < 128; ++i) history.judge(0, i % 3 == 0 ? 5.0 : 3.0 + 0.031 * (i % 50));
+    CHECK(history.judge(0, 5.0) == Verdict::undivided);
+    CHECK(history.judge(0, 4.5) == Verdict::shared);
+}
+
+TEST_CASE("a core that was always shared is found out when it no longer is")
+{
+    CoreHistory history;
+    feed(history, 3.0, 128);
+    CHECK(history.judge(0, 3.0) == Verdict::undivided);
+    feed(history, 5.0, 48);
+    CHECK(history.judge(0, 3.0) == Verdict::shared);
+}
+
+TEST_CASE("what a core does alone is remembered longer than its readings, and is its own")
+{
+    CoreHistory history;
+    feed(history, 5.0, 32);
+    for (int i = 0; i < 300; ++i) CHECK(history.judge(0, 3.0) == Verdict::shared);
+    CHECK(history.judge(1, 3.0) == Verdict::unknown);
+}
+
+TEST_CASE("the cheapest candidate by its best answer is found, the first of equals")
+{
+    CHECK(cheapest(4, 1, [](std::size_t i) { return i == 2 ? 1.0 : 2.0; }) == 2);
+    CHECK(cheapest(3, 2, [](std::size_t) { return 1.0; }) == 0);
+    CHECK(cheapest(1, 1, [](std::size_t) { return 7.0; }) == 0);
+}
+
+TEST_CASE("opinions are asked in turns, and a disturbed one does not count")
+{
+    std::vector<std::size_t> asked;
+    const std::size_t found = cheapest(3, 3, [&](std::size_t i) {
+        asked.push_back(i);
+        const bool disturbed = asked.size() <= 3;  // the whole first turn
+        return disturbed ? 100.0 - static_cast<double>(i) : 10.0 - (i == 1 ? 1.0 : 0.0);
+    });
+    CHECK(found == 1);
+    CHECK(asked == std::vector<std::size_t>{0, 1, 2, 0, 1, 2, 0, 1, 2});
+}
+
+TEST_CASE("a watched launch runs on every thread, and tells how long it took and at what clock")
+{
+    const Topology topology = read_topology();
+    MonitoredTeam team(topology.processors.spread, std::make_shared<CoreHistory>());
+    const Clock still = [] { return Seconds{}; };
+    Trace trace(still, 0);
+    std::atomic<int> ran = 0;
+    std::atomic<std::uint64_t> sum = 0;
+    team.launch(trace, [&](int thread) {
+        ++ran;
+        for (std::uint64_t i = 0; i < 100'000; ++i) sum.fetch_add(i ^ static_cast<std::uint64_t>(thread));
+    });
+    CHECK(team.size() == static_cast<int>(topology.processors.spread.size()));
+    CHECK(ran == team.size());
+    REQUIRE(trace.time_taken());
+    CHECK(trace.time_taken()->value > 0);
+    CHECK(trace.clock_rate().value > 1e8);
+    CHECK(trace.clock_rate().value < 1e11);
+}
+
+TEST_CASE("a disturbed launch is tried again where no thread slows another, and all threads run each time")
+{
+    const Topology topology = read_topology();
+    const Clock still = [] { return Seconds{}; };
+    const auto runs = [&](Resources resources) {
+        // Of a core that was never seen, nothing is known: every attempt counts as disturbed.
+        MonitoredTeam team(topology.processors.spread, std::make_shared<CoreHistory>());
+        Trace trace(still, 0);
+        std::atomic<int> ran = 0;
+        team.launch(
+            trace, [&](int) { ++ran; }, resources);
+        CHECK_FALSE(trace.disturbance().empty());
+        CHECK(trace.time_taken());
+        return ran / team.size();
+    };
+    CHECK(runs(Resources::shared) == 1);
+    CHECK(runs(Resources::their_own) == (topology.processors.spread.size() > 1 ? 3 : 1));
+}
+
+TEST_CASE("what a thread of a watched launch throws is thrown again")
+{
+    const Topology topology = read_topology();
+    MonitoredTeam team({topology.processors.spread.front()}, std::make_shared<CoreHistory>());
+    const Clock still = [] { return Seconds{}; };
+    Trace trace(still, 0);
+    CHECK_THROWS_AS(team.launch(trace, [](int) { throw std::runtime_error("on purpose"); }), std::runtime_error);
+}

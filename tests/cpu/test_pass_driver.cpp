@@ -1,0 +1,127 @@
+// A walk over arrays: which ways are tried, and that launches cover all of the arrays, however long a pass takes.
+#include "cpu/probes/pass_driver.hpp"
+#include "cpu/topology.hpp"
+#include "tests/cpu/probe_bed.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cmath>
+
+using namespace roof;
+using namespace roof::cpu;
+using namespace roof::cpu::test;
+
+namespace {
+
+constexpr std::size_t step = 1000;
+using Calls = std::vector<std::pair<std::size_t, std::size_t>>;  ///< from, bytes
+
+/// Takes a time for each byte, without memory, and writes down where it was.
+Way slow_way(const std::string& name, std::chrono::nanoseconds per_step, Calls& calls)
+{
+    return {name, [=, &calls](int, std::size_t passes, const Stretch& stretch) {
+                calls.emplace_back(stretch.from, stretch.bytes);
+                const auto end = std::chrono::steady_clock::now() + per_step * passes * (stretch.bytes / step);
+                while (std::chrono::steady_clock::now() < end) {
+                }
+            }};
+}
+
+void launch(PassDriver& walk)
+{
+    const Clock clock = [] { return Seconds{}; };
+    Trace trace(clock, 0);
+    walk.launch(trace);
+}
+
+std::vector<int> one_processor()
+{
+    return {read_layout().processors.spread.front()};
+}
+
+}  // namespace
+
+TEST_CASE("extents are whole iterations of every loop tried, with little left over")
+{
+    const Extent extent = whole_iterations(1'000'000, {512, 256, 2048}).value_or(Extent{});
+    CHECK(extent.step == 2048);
+    CHECK(extent.bytes == 1'000'000 / 2048 * 2048);
+    CHECK(whole_iterations(5000, {512, 256, 2048})->step == 512);
+    CHECK(whole_iterations(300, {512, 256, 2048})->bytes == 256);
+    CHECK_FALSE(whole_iterations(255, {512, 256, 2048}));
+    CHECK_FALSE(whole_iterations(255, {}));
+}
+
+TEST_CASE("of the ways to walk the fastest is taken, whatever their order")
+{
+    MonitoredTeam team(one_processor(), history());
+    Calls calls;
+    using std::chrono::nanoseconds;
+    PassDriver walk(team, {10 * step, step},
+                    {slow_way("slow", nanoseconds(50'000), calls), slow_way("fast", nanoseconds(500), calls),
+                     slow_way("slower", nanoseconds(90'000), calls)});
+    CHECK(walk.fastest() == "fast");
+}
+
+TEST_CASE("short arrays are walked over whole, many times in a launch")
+{
+    MonitoredTeam team(one_processor(), history());
+    Calls calls;
+    PassDriver walk(team, {step, step}, {slow_way("only", std::chrono::nanoseconds(100), calls)});
+    calls.clear();
+    launch(walk);
+    CHECK(calls == Calls{{0, step}});
+    CHECK(walk.passes() > 1);
+    CHECK(walk.bytes_per_launch() == static_cast<double>(walk.passes() * step));
+}
+
+TEST_CASE("long arrays are walked over by windows of equal length that leave nothing out")
+{
+    constexpr std::size_t steps = 997;
+    MonitoredTeam team(one_processor(), history());
+    Calls calls;
+    PassDriver walk(team, {steps * step, step}, {slow_way("only", std::chrono::microseconds(20), calls)});
+    REQUIRE(walk.passes() == 1);
+    const auto window = static_cast<std::size_t>(walk.bytes_per_launch());
+    REQUIRE(window < steps * step);
+    calls.clear();
+    for (std::size_t i = 0; i < steps; ++i) launch(walk);
+    std::sort(calls.begin(), calls.end());
+    CHECK(calls.front().first == 0);
+    CHECK(calls.back().first + window == steps * step);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        CHECK(calls[i].second == window);
+        CHECK(calls[i].first % step == 0);
+        if (i > 0) CHECK(calls[i].first <= calls[i - 1].first + window);
+    }
+    const std::vector<Stretch> samples = walk.samples();
+    calls.clear();
+    walk.run(samples[0], 1);
+    CHECK(calls == Calls{{samples[0].from, window}});
+}
+
+TEST_CASE("launches begin behind what the search walked, and what is sampled they come to last")
+{
+    constexpr std::size_t steps = 4096;
+    MonitoredTeam team(one_processor(), history());
+    Calls calls;
+    PassDriver walk(team, {steps * step, step}, {slow_way("only", std::chrono::microseconds(5), calls)});
+    const auto window = static_cast<std::size_t>(walk.bytes_per_launch());
+    REQUIRE(window < steps * step / 8);
+    const std::size_t walked = calls.back().first + calls.back().second;
+    calls.clear();
+    launch(walk);
+    CHECK((calls[0].first >= walked || calls[0].first == 0));
+    CHECK(calls[0].first <= walked + window);
+
+    const std::vector<Stretch> samples = walk.samples();
+    REQUIRE(samples.size() == 2);
+    CHECK(samples[0].from == calls[0].first);
+    calls.clear();
+    const auto others =
+        static_cast<std::size_t>(std::ceil(static_cast<double>(steps * step) / static_cast<double>(window))) - 2;
+    for (std::size_t i = 0; i < others; ++i) launch(walk);
+    for (const auto& [from, bytes] : calls)
+        for (const Stretch& sample : samples) CHECK(from != sample.from);
+}

@@ -1,0 +1,206 @@
+// What comes next, from rows that the test makes up.
+#include "ert/method/plan/measure.hpp"
+#include "ert/method/plan/resolved_sizes.hpp"
+#include "ert/method/plan/scheduler.hpp"
+#include "tests/fakes/fake_registry.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::fakes;
+
+namespace {
+
+/// The fake registry, with a bandwidth whose working set may be asked for by a word.
+BenchRegistry registry_with_keywords(const ManualClock& clock, const std::function<double(int round)>& slower)
+{
+    BenchRegistry registry;
+    registry.machine() = fake_machine();
+    std::vector<std::string> sizes;
+    for (long long size = 8192; size <= 1 << 29; size *= 2) sizes.push_back(std::to_string(size));
+    Axis working_set{"working_set", "bytes", sizes, {}, true, 1024, 1LL << 40};
+    working_set.found = {"levels", "edges"};
+    const std::shared_ptr<int> rounds = std::make_shared<int>(0);
+    registry.add(std::make_unique<FakeBench>(
+        "bandwidth", Role::bandwidth,
+        std::vector<Axis>{{"operation", "access", {"load"}, {"load", "copy"}},
+                          {"threads", "threads", {"2"}, {}, true, 1, 2},
+                          working_set},
+        [=](const Point& point) {
+            const long long size = point.integer("working_set");
+            const double rate = size <= 65536 ? 400e9 : size <= 2097152 ? 200e9 : size <= 33554432 ? 150e9 : 50e9;
+            FakeSubject::Script script;
+            script.work.compulsory = script.work.no_reuse = Bytes{rate * 1e-3};
+            script.rest_seconds = 1e-3 * slower((*rounds)++);
+            return script;
+        },
+        clock));
+    return registry;
+}
+
+const std::string adaptive_plan =
+    "measure: {warmup: 0, least: 6, most: 6}\nrounds: 1\nmost_rounds: 4\nrun:\n"
+    "  - {bench: bandwidth, operation: load}\n"
+    "  - {bench: bandwidth, operation: copy, working_set: levels}\n"
+    "  - {bench: bandwidth, operation: load, working_set: edges}\n";
+
+std::vector<Measurement> measure_batch(const std::vector<Item>& items, const BenchRegistry& registry,
+                                       const ManualClock& time)
+{
+    std::vector<Measurement> rows;
+    for (const Item& item : items) rows.push_back(measure(item, registry, time.clock()));
+    return rows;
+}
+
+void append(std::vector<Measurement>& rows, const std::vector<Measurement>& more)
+{
+    rows.insert(rows.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+TEST_CASE("a list of items is on the scheduler until each has its row")
+{
+    const ManualClock time;
+    const BenchRegistry registry = fake_registry(time);
+    const Scheduler scheduler(expand(parse_plan("run:\n  - {bench: train, batch: [4, 8]}\n", "p"), registry));
+    CHECK(scheduler.next({}).size() == 2);
+    const auto rows = measure_batch(scheduler.next({}), registry, time);
+    CHECK(scheduler.next({rows.data(), 1}).size() == 1);
+    CHECK(scheduler.next(rows).empty());
+}
+
+TEST_CASE("what rests on findings comes after what finds, at the sizes that were found")
+{
+    const ManualClock time;
+    const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
+    const Scheduler scheduler(parse_plan(adaptive_plan, "p"), registry);
+    std::vector<Measurement> rows = measure_batch(scheduler.next({}), registry, time);
+    REQUIRE(rows.size() == 17);
+    const std::vector<Item> found = scheduler.next(rows);
+    // Two to five sizes in each of four levels; two sizes across each of three edges.
+    const auto edge = std::ranges::find_if(found, [](const Item& i) { return i.point.text("operation") == "load"; });
+    REQUIRE(found.end() - edge == 6);
+    CHECK(edge - found.begin() >= 8);
+    CHECK(edge - found.begin() <= 20);
+    CHECK(found[0].point.integer("working_set") <= 65536);
+    CHECK(edge->point.integer("working_set") > 65536);
+    CHECK(edge->point.integer("working_set") < 131072);
+    append(rows, measure_batch(found, registry, time));
+    CHECK(scheduler.next(rows).empty());
+}
+
+TEST_CASE("a ceiling that is not steady is measured again, until the rounds are used up")
+{
+    const ManualClock time;
+    const BenchRegistry registry = registry_with_keywords(time, [](int round) { return 1 + 0.2 * (round % 3); });
+    const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 4\n"
+                                         "run:\n  - {bench: bandwidth, operation: load}\n",
+                                         "p"),
+                              registry);
+    std::vector<Measurement> rows = measure_batch(scheduler.next({}), registry, time);
+    REQUIRE(rows.size() == 34);
+    CHECK(scheduler.next(rows).empty());
+    int batches = 0;
+    for (auto items = scheduler.further(rows); !items.empty(); items = scheduler.further(rows), ++batches) {
+        CHECK(items.size() < 17);
+        append(rows, measure_batch(items, registry, time));
+        REQUIRE(batches < 10);
+    }
+    CHECK(batches > 0);
+    for (const Measurement& row : rows) CHECK(row.point.integer("round") <= 4);
+}
+
+TEST_CASE("steady ceilings ask for no further round")
+{
+    const ManualClock time;
+    const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
+    const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 4\n"
+                                         "run:\n  - {bench: bandwidth, operation: load}\n",
+                                         "p"),
+                              registry);
+    const auto rows = measure_batch(scheduler.next({}), registry, time);
+    CHECK(rows.size() == 34);
+    CHECK(scheduler.next(rows).empty());
+    CHECK(scheduler.further(rows).empty());
+}
+
+TEST_CASE(
+    "steady arithmetic that falls short of what the core can do is measured again, and that which does not is not")
+{
+    const ManualClock time;
+    const auto further = [&](double per_clock) {
+        BenchRegistry registry;
+        registry.machine() = fake_machine();
+        registry.machine().devices.front().spec_rates = {{"compute", "core", "fma", "", "", 64, "Made, Guide 1"}};
+        registry.add(std::make_unique<FakeBench>(
+            "flops", Role::compute, std::vector<Axis>{{"operation", "which", {"fma"}, {"fma"}}},
+            [=](const Point&) {
+                FakeSubject::Script script;
+                script.work.flops = Flops{per_clock * 1e6};
+                script.rest_seconds = 1e-3;
+                script.clock = Hertz{1e9};
+                return script;
+            },
+            time));
+        const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 3\n"
+                                             "run:\n  - {bench: flops}\n",
+                                             "p"),
+                                  registry);
+        return scheduler.further(measure_batch(scheduler.next({}), registry, time)).size();
+    };
+    CHECK(further(60) == 1);
+    CHECK(further(64) == 0);
+}
+
+TEST_CASE("where the processors move, memory is measured again though its rounds agree")
+{
+    const ManualClock time;
+    const auto asked_again = [&](double far) {
+        BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
+        const std::shared_ptr<int> rounds = std::make_shared<int>(0);
+        registry.add(std::make_unique<FakeBench>(
+            "core_to_core", Role::latency, std::vector<Axis>{{"path", "which", {"next core"}, {"next core"}}},
+            [=](const Point&) {
+                FakeSubject::Script script;
+                script.work.compulsory = script.work.no_reuse = Bytes{64e3};
+                script.rest_seconds = 50e-6 * ((*rounds)++ % 2 == 0 ? 1.0 : far);
+                return script;
+            },
+            time));
+        const Scheduler scheduler(
+            parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 3\n"
+                       "run:\n  - {bench: bandwidth, operation: load}\n  - {bench: core_to_core}\n",
+                       "p"),
+            registry);
+        std::vector<std::string> again;
+        for (const Item& item : scheduler.further(measure_batch(scheduler.next({}), registry, time)))
+            again.push_back(item.bench_name);
+        return again;
+    };
+    CHECK(asked_again(1).empty());
+    const std::vector<std::string> again = asked_again(4.5);
+    CHECK(std::ranges::count(again, "core_to_core") == 1);
+    CHECK(std::ranges::count(again, "bandwidth") == 1);
+}
+
+TEST_CASE("a size given on the command line stands in place of the word")
+{
+    const ManualClock time;
+    const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
+    const Scheduler scheduler(parse_plan("run:\n  - {bench: bandwidth, operation: copy, working_set: levels}\n", "p"),
+                              registry, {{"working_set", {"65536"}}});
+    REQUIRE(scheduler.written().size() == 1);
+    CHECK(scheduler.written().front().point.text("working_set") == "65536");
+}
+
+TEST_CASE("a word that is none of the axis's is refused with its legal values")
+{
+    const ManualClock time;
+    const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
+    const Plan plan = parse_plan("run:\n  - {bench: bandwidth, operation: load, working_set: edge}\n", "p");
+    CHECK_THROWS_WITH(Scheduler(plan, registry), Catch::Contains("levels") && Catch::Contains("edges"));
+    CHECK_THROWS_WITH(parse_plan("rounds: 3\nmost_rounds: 2\nrun:\n  - {bench: train}\n", "p"),
+                      Catch::Contains("max_rounds"));
+}
