@@ -21,40 +21,14 @@ struct Fp64Small {
     }
 };
 
-struct Tf32 {
-    using Operand = std::uint32_t;
-    using Sum = float;
-    static __device__ void multiply_add(Sum (&d)[4], const Operand (&a)[4], const Operand (&b)[2])
-    {
-        asm volatile(
-            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
+struct Tf32 : FloatSums<Tf32> {
+    static constexpr char types[] = "m16n8k8.row.col.f32.tf32.tf32";
 };
-
-struct Fp16 {
-    using Operand = std::uint32_t;
-    using Sum = float;
-    static __device__ void multiply_add(Sum (&d)[4], const Operand (&a)[4], const Operand (&b)[2])
-    {
-        asm volatile(
-            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
+struct Fp16 : FloatSums<Fp16> {
+    static constexpr char types[] = "m16n8k16.row.col.f32.f16.f16";
 };
-
-struct Bf16 {
-    using Operand = std::uint32_t;
-    using Sum = float;
-    static __device__ void multiply_add(Sum (&d)[4], const Operand (&a)[4], const Operand (&b)[2])
-    {
-        asm volatile(
-            "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
+struct Bf16 : FloatSums<Bf16> {
+    static constexpr char types[] = "m16n8k16.row.col.f32.bf16.bf16";
 };
 
 struct Int8 {

@@ -1,10 +1,26 @@
-// The loop around mma.sync, whatever the instruction: `Instruction` has the types Operand and Sum and a static multiply_add.
+// The loop around mma.sync, for any instruction: `Instruction` has the types Operand and Sum and a static multiply_add. The
+// instruction of all formats whose sums are fp32 stands here once; a format adds its shape and types to it.
 #pragma once
 
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/mma.hpp"
 
+#include <cstdint>
+
 namespace roof::gpu {
+
+/// Sums in fp32. `Format::types`: shape, layouts, and the types of sums, A and B.
+template <class Format>
+struct FloatSums {
+    using Operand = std::uint32_t;
+    using Sum = float;
+    static __device__ void multiply_add(Sum (&d)[4], const Operand (&a)[4], const Operand (&b)[2])
+    {
+        asm volatile("mma.sync.aligned.%10.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "C"(Format::types));
+    }
+};
 
 template <class Instruction, Mma name, int chains>
 __global__ void __launch_bounds__(mma_threads) mma_kernel(MmaLaunch launch)

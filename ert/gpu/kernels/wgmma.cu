@@ -10,29 +10,33 @@ namespace roof::gpu {
 
 namespace {
 
+/// Keeps the compiler from moving work on the sums past this place.
+__device__ void hold(float& sum)
+{
+    asm volatile("" : "+f"(sum)::"memory");
+}
+__device__ void hold(std::int32_t& sum)
+{
+    asm volatile("" : "+r"(sum)::"memory");
+}
 template <class Sum>
 __device__ void hold(Sum (&sums)[wgmma_sums])
 {
 #pragma unroll
-    for (int i = 0; i < wgmma_sums; ++i) {
-        if constexpr (sizeof(Sum) == sizeof(float) && Sum(0.5f) != Sum(0))
-            asm volatile("" : "+f"(sums[i])::"memory");
-        else
-            asm volatile("" : "+r"(sums[i])::"memory");
-    }
+    for (int i = 0; i < wgmma_sums; ++i) hold(sums[i]);
 }
 
-template <class Instruction, int sign>
-__device__ void along_k(typename Instruction::Sum (&sums)[wgmma_sums], unsigned a, unsigned b)
+template <class Format, const auto& factors>
+__device__ void along_k(typename Format::Sum (&sums)[wgmma_sums], unsigned a, unsigned b)
 {
 #pragma unroll
     for (int k = 0; k < wgmma_k_steps; ++k) {
         constexpr int step = wgmma_k_bytes / core_row_bytes * core_bytes;
-        Instruction::template multiply_add<sign>(sums, wgmma_descriptor(a + k * step), wgmma_descriptor(b + k * step));
+        wgmma<Format, factors>(sums, wgmma_descriptor(a + k * step), wgmma_descriptor(b + k * step));
     }
 }
 
-template <class Instruction>
+template <class Format>
 __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch)
 {
     __shared__ alignas(1024) uint4 operands[wgmma_operand_bytes / sizeof(uint4)];
@@ -44,20 +48,20 @@ __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch
 
     const auto a = static_cast<unsigned>(__cvta_generic_to_shared(operands));
     const unsigned b = a + wgmma_factors * wgmma_a_bytes;
-    typename Instruction::Sum sums[wgmma_sums] = {};
+    typename Format::Sum sums[wgmma_sums] = {};
     hold(sums);
 #pragma unroll 1
     for (int step = 0; step < launch.steps; ++step) {
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-        along_k<Instruction, 1>(sums, a, b);
-        along_k<Instruction, -1>(sums, a + wgmma_a_bytes, b);
+        along_k<Format, Format::add>(sums, a, b);
+        along_k<Format, Format::subtract>(sums, a + wgmma_a_bytes, b);
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
         asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     hold(sums);
 
-    auto* to = static_cast<typename Instruction::Sum*>(launch.sums) +
+    auto* to = static_cast<typename Format::Sum*>(launch.sums) +
                (std::size_t(blockIdx.x) * wgmma_threads + threadIdx.x) * wgmma_sums;
 #pragma unroll
     for (int i = 0; i < wgmma_sums; ++i) to[i] = sums[i];
