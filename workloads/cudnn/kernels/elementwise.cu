@@ -164,8 +164,7 @@ struct WidenBody {
 
 void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_element(operation.to.precision, [&](auto element) {
-        using Element = decltype(element);
+    with_element(operation.to.precision, [&]<class Element>() {
         const auto map = static_cast<std::uint32_t>(operation.to.height * operation.to.width);
         launch_vectors(vectors_in(operation.to.rows(), 1), stream,
                        ImportBody<Element>{memory.at<float>(operation.from), memory.at<Element>(operation.to),
@@ -177,97 +176,76 @@ void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t s
 
 void enqueue(const AddBias& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.values, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
-        launch_vectors(
-            vectors_in(operation.values.elements(), width), stream,
-            BiasBody<Element, width>{memory.at<Element>(operation.values), memory.at<Element>(operation.bias),
-                                     static_cast<std::uint32_t>(operation.values.channels / width), operation.relu});
+    launch_over(operation.values, stream, [&]<class Element, int width>() {
+        return BiasBody<Element, width>{memory.at<Element>(operation.values), memory.at<Element>(operation.bias),
+                                        static_cast<std::uint32_t>(operation.values.channels / width), operation.relu};
     });
 }
 
 void enqueue(const Normalise& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.source, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
-        const NormaliseBody<Element, width> body{memory.at<Element>(operation.source),
-                                                 memory.at<float>(operation.scale),
-                                                 memory.at<float>(operation.shift),
-                                                 memory.at<Element>(operation.other),
-                                                 memory.at<float>(operation.other_scale),
-                                                 memory.at<float>(operation.other_shift),
-                                                 memory.at<Element>(operation.result),
-                                                 static_cast<std::uint32_t>(operation.source.channels / width),
-                                                 operation.relu};
-        launch_vectors(vectors_in(operation.source.elements(), width), stream, body);
+    launch_over(operation.source, stream, [&]<class Element, int width>() {
+        return NormaliseBody<Element, width>{memory.at<Element>(operation.source),
+                                             memory.at<float>(operation.scale),
+                                             memory.at<float>(operation.shift),
+                                             memory.at<Element>(operation.other),
+                                             memory.at<float>(operation.other_scale),
+                                             memory.at<float>(operation.other_shift),
+                                             memory.at<Element>(operation.result),
+                                             static_cast<std::uint32_t>(operation.source.channels / width),
+                                             operation.relu};
     });
 }
 
 void enqueue(const NormGradient& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.source, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
-        const NormGradientBody<Element, width> body{memory.at<Element>(operation.gradient),
-                                                    memory.at<Element>(operation.output),
-                                                    memory.at<Element>(operation.source),
-                                                    memory.at<float>(operation.weight),
-                                                    memory.at<float>(operation.channels.mean),
-                                                    memory.at<float>(operation.channels.inverse_deviation),
-                                                    memory.at<float>(operation.sum),
-                                                    memory.at<float>(operation.sum_of_products),
-                                                    memory.at<Element>(operation.result),
-                                                    static_cast<std::uint32_t>(operation.source.channels / width),
-                                                    static_cast<float>(operation.source.rows())};
-        launch_vectors(vectors_in(operation.source.elements(), width), stream, body);
+    launch_over(operation.source, stream, [&]<class Element, int width>() {
+        return NormGradientBody<Element, width>{memory.at<Element>(operation.gradient),
+                                                memory.at<Element>(operation.output),
+                                                memory.at<Element>(operation.source),
+                                                memory.at<float>(operation.weight),
+                                                memory.at<float>(operation.channels.mean),
+                                                memory.at<float>(operation.channels.inverse_deviation),
+                                                memory.at<float>(operation.sum),
+                                                memory.at<float>(operation.sum_of_products),
+                                                memory.at<Element>(operation.result),
+                                                static_cast<std::uint32_t>(operation.source.channels / width),
+                                                static_cast<float>(operation.source.rows())};
     });
 }
 
 void enqueue(const MaskGradient& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.share, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
-        launch_vectors(
-            vectors_in(operation.share.elements(), width), stream,
-            MaskBody<Element, width>{memory.at<Element>(operation.share), memory.at<Element>(operation.other_share),
-                                     memory.at<Element>(operation.output), memory.at<Element>(operation.result)});
+    launch_over(operation.share, stream, [&]<class Element, int width>() {
+        return MaskBody<Element, width>{memory.at<Element>(operation.share), memory.at<Element>(operation.other_share),
+                                        memory.at<Element>(operation.output), memory.at<Element>(operation.result)};
     });
 }
 
 void enqueue(const Relu& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.source, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
-        launch_vectors(
-            vectors_in(operation.source.elements(), width), stream,
-            ReluBody<Element, width>{memory.at<Element>(operation.source), memory.at<Element>(operation.result)});
+    launch_over(operation.source, stream, [&]<class Element, int width>() {
+        return ReluBody<Element, width>{memory.at<Element>(operation.source), memory.at<Element>(operation.result)};
     });
 }
 
 void enqueue(const Dropout& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.source, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
-        launch_vectors(
-            vectors_in(operation.source.elements(), width), stream,
-            DropoutBody<Element, width>{memory.at<Element>(operation.source), memory.at<Element>(operation.result),
-                                        memory.state(), operation.layer, dropout_threshold(operation.probability),
-                                        operation.first, 1 - operation.probability});
+    launch_over(operation.source, stream, [&]<class Element, int width>() {
+        return DropoutBody<Element, width>{memory.at<Element>(operation.source),
+                                           memory.at<Element>(operation.result),
+                                           memory.state(),
+                                           operation.layer,
+                                           dropout_threshold(operation.probability),
+                                           operation.first,
+                                           1 - operation.probability};
     });
 }
 
 void enqueue(const Widen& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.from, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
-        launch_vectors(vectors_in(operation.from.elements(), width), stream,
-                       WidenBody<Element, width>{memory.at<Element>(operation.from), memory.at<float>(operation.to)});
+    launch_over(operation.from, stream, [&]<class Element, int width>() {
+        return WidenBody<Element, width>{memory.at<Element>(operation.from), memory.at<float>(operation.to)};
     });
 }
 

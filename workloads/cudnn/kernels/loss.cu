@@ -64,8 +64,7 @@ __global__ void __launch_bounds__(threads_per_block)
 
 void enqueue(const Loss& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_element(operation.gradient.precision, [&](auto element) {
-        using Element = decltype(element);
+    with_element(operation.gradient.precision, [&]<class Element>() {
         softmax_rows<<<static_cast<unsigned>(operation.logits.batch), threads_per_block, 0, stream>>>(
             memory.at<float>(operation.logits), memory.at<std::int32_t>(operation.labels),
             memory.at<Element>(operation.gradient), memory.at<float>(operation.row_losses), operation.logits.channels,

@@ -113,51 +113,37 @@ std::uint32_t map_of(const Tensor& tensor)
 
 void enqueue(const MaxPool& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.source, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width > 1 ? 2 : 1;
-        launch_vectors(
-            vectors_in(operation.result.elements(), width), stream,
-            MaxBody<Element, width>{shape_of(operation.source, operation.result, operation.window),
-                                    memory.at<Element>(operation.source), memory.at<Element>(operation.result),
-                                    memory.at<std::uint8_t>(operation.winners)});
+    launch_over<2>(operation.result, stream, [&]<class Element, int width>() {
+        return MaxBody<Element, width>{shape_of(operation.source, operation.result, operation.window),
+                                       memory.at<Element>(operation.source), memory.at<Element>(operation.result),
+                                       memory.at<std::uint8_t>(operation.winners)};
     });
 }
 
 void enqueue(const MaxPoolGradient& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.source, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
-        launch_vectors(
-            vectors_in(operation.source.elements(), width), stream,
-            MaxGradientBody<Element, width>{shape_of(operation.source, operation.result, operation.window),
-                                            memory.at<Element>(operation.source), memory.at<Element>(operation.result),
-                                            memory.at<std::uint8_t>(operation.winners)});
+    launch_over(operation.source, stream, [&]<class Element, int width>() {
+        return MaxGradientBody<Element, width>{
+            shape_of(operation.source, operation.result, operation.window), memory.at<Element>(operation.source),
+            memory.at<Element>(operation.result), memory.at<std::uint8_t>(operation.winners)};
     });
 }
 
 void enqueue(const AveragePool& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.source, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
-        launch_vectors(vectors_in(operation.result.elements(), width), stream,
-                       AverageBody<Element, width>{
-                           memory.at<Element>(operation.source), memory.at<Element>(operation.result),
-                           static_cast<std::uint32_t>(operation.source.channels / width), map_of(operation.source)});
+    launch_over(operation.result, stream, [&]<class Element, int width>() {
+        return AverageBody<Element, width>{memory.at<Element>(operation.source), memory.at<Element>(operation.result),
+                                           static_cast<std::uint32_t>(operation.source.channels / width),
+                                           map_of(operation.source)};
     });
 }
 
 void enqueue(const AveragePoolGradient& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.source, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
-        launch_vectors(vectors_in(operation.source.elements(), width), stream,
-                       AverageGradientBody<Element, width>{
-                           memory.at<Element>(operation.source), memory.at<Element>(operation.result),
-                           static_cast<std::uint32_t>(operation.source.channels / width), map_of(operation.source)});
+    launch_over(operation.source, stream, [&]<class Element, int width>() {
+        return AverageGradientBody<Element, width>{
+            memory.at<Element>(operation.source), memory.at<Element>(operation.result),
+            static_cast<std::uint32_t>(operation.source.channels / width), map_of(operation.source)};
     });
 }
 

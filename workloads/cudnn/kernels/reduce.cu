@@ -4,8 +4,6 @@
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
-#include <type_traits>
-
 namespace roof::cudnn {
 namespace {
 
@@ -195,9 +193,7 @@ struct GradientBody {
 
 void enqueue(const Statistics& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.source, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
+    with_vectors(operation.source, [&]<class Element, int width>() {
         const StatisticsBody<Element, width> body{memory.at<Element>(operation.source),
                                                   memory.at<float>(operation.weight),
                                                   memory.at<float>(operation.bias),
@@ -214,11 +210,9 @@ void enqueue(const Statistics& operation, const Memory& memory, cudaStream_t str
 
 void enqueue(const ReduceGradient& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.share, [&](auto element, auto by) {
-        using Element = decltype(element);
-        constexpr int width = decltype(by)::width;
-        const auto launch = [&](auto stores) {
-            const GradientBody<Element, width, decltype(stores)::value> body{
+    with_vectors(operation.share, [&]<class Element, int width>() {
+        const auto launch = [&]<bool stores>() {
+            const GradientBody<Element, width, stores> body{
                 memory.at<Element>(operation.share),        memory.at<Element>(operation.other_share),
                 memory.at<Element>(operation.output),       memory.at<Element>(operation.source),
                 memory.at<float>(operation.channels.mean),  memory.at<float>(operation.channels.inverse_deviation),
@@ -226,7 +220,7 @@ void enqueue(const ReduceGradient& operation, const Memory& memory, cudaStream_t
                 memory.at<float>(operation.sum_of_products)};
             launch_sums<width>(operation.share, body, operation.partial, memory, stream);
         };
-        operation.result ? launch(std::true_type{}) : launch(std::false_type{});
+        operation.result ? launch.template operator()<true>() : launch.template operator()<false>();
     });
 }
 

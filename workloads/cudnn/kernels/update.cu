@@ -70,8 +70,7 @@ __global__ void advance_state(StepState* state, bool is_scaled)
 
 void enqueue(const Descend& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_element(operation.copies ? operation.copies.precision : Precision::fp32, [&](auto element) {
-        using Element = decltype(element);
+    with_element(operation.copies ? operation.copies.precision : Precision::fp32, [&]<class Element>() {
         launch_vectors(vectors_in(operation.values.elements(), update_width), stream,
                        DescendBody<Element>{memory.at<float>(operation.values), memory.at<float>(operation.gradients),
                                             memory.at<float>(operation.momenta), memory.at<Element>(operation.copies),

@@ -114,27 +114,32 @@ void launch_vectors(std::uint32_t vectors, cudaStream_t stream, const Body& body
     gpu::check(cudaGetLastError());
 }
 
-/// round(a value of the element's type).
-template <class Round>
-void with_element(Precision precision, const Round& round)
+/// call<Element>() for the type of that precision.
+template <class Call>
+void with_element(Precision precision, const Call& call)
 {
-    if (precision == Precision::bf16) return round(__nv_bfloat16{});
-    if (precision == Precision::fp16) return round(__half{});
-    round(float{});
+    if (precision == Precision::bf16) return call.template operator()<__nv_bfloat16>();
+    if (precision == Precision::fp16) return call.template operator()<__half>();
+    call.template operator()<float>();
 }
 
-template <int value>
-struct Width {
-    static constexpr int width = value;
-};
-
-/// round(a value of the element's type, the width of its vectors): narrower where the channels are no whole vectors.
-template <class Round>
-void with_vectors(const Tensor& tensor, const Round& round)
+/// call<Element, width>() for the tensor's type and the widest vectors that its channels are a multiple of.
+template <class Call>
+void with_vectors(const Tensor& tensor, const Call& call)
 {
-    with_element(tensor.precision, [&](auto element) {
-        if (tensor.channels % vector_width == 0) return round(element, Width<vector_width>{});
-        round(element, Width<1>{});
+    with_element(tensor.precision, [&]<class Element>() {
+        if (tensor.channels % vector_width == 0) return call.template operator()<Element, vector_width>();
+        call.template operator()<Element, 1>();
+    });
+}
+
+/// One launch of the body that `make<Element, width>()` returns, over all vectors of the tensor.
+template <int most_width = vector_width, class Make>
+void launch_over(const Tensor& tensor, cudaStream_t stream, const Make& make)
+{
+    with_vectors(tensor, [&]<class Element, int widest>() {
+        constexpr int width = std::min(widest, most_width);
+        launch_vectors(vectors_in(tensor.elements(), width), stream, make.template operator()<Element, width>());
     });
 }
 
