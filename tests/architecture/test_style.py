@@ -35,9 +35,9 @@ class Files(unittest.TestCase):
                 self.assertRegex(tree.text(path), r"\A// \S(.*\n)+?#pragma once\n")
 
 
-def rooms_described():
-    rooms = tree.text("docs/architecture.md").split("## Rooms", 1)[1].split("\n## ", 1)[0]
-    return set(re.findall(r"^\| `([^`]+)` \|", rooms, re.MULTILINE))
+def folders_described():
+    folders = tree.text("docs/architecture.md").split("## Folders", 1)[1].split("\n## ", 1)[0]
+    return set(re.findall(r"^\| `([^`]+)` \|", folders, re.MULTILINE))
 
 
 class Documentation(unittest.TestCase):
@@ -47,12 +47,12 @@ class Documentation(unittest.TestCase):
                    for path in tree.files(tree.SOURCES)}
         self.assertEqual([], sorted(folder for folder in folders if f"`{folder}`" not in page))
 
-    def test_says_of_every_room_what_it_holds(self):
+    def test_says_of_every_folder_what_it_holds(self):
         table = layering.read_table(tree.text("docs/architecture.md"))
-        self.assertEqual([], sorted(table.keys() - rooms_described()))
+        self.assertEqual([], sorted(table.keys() - folders_described()))
 
     def test_names_no_folder_that_is_not_there(self):
-        named = rooms_described()
+        named = folders_described()
         self.assertGreater(len(named), 10)
         self.assertEqual([], [name for name in named if not (tree.ROOT / name).is_dir()])
 
