@@ -1,7 +1,7 @@
 #include "analysis/estimate/estimate_tables.hpp"
 
-#include "analysis/text/json_values.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/json_values.hpp"
+#include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "analysis/report/pictures.hpp"
 
-#include "analysis/drawing/style.hpp"
-#include "analysis/panels/panels.hpp"
+#include "analysis/report/panels.hpp"
+#include "analysis/report/style.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
 

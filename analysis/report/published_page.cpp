@@ -1,10 +1,10 @@
 #include "analysis/report/published_page.hpp"
 
-#include "analysis/drawing/style.hpp"
-#include "analysis/drawing/svg.hpp"
+#include "analysis/report/style.hpp"
+#include "analysis/report/svg.hpp"
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/text/html.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 // its hypotheses answered. Nothing on it was measured here.
 #pragma once
 
-#include "analysis/expected/hypothesis.hpp"
-#include "analysis/expected/published.hpp"
+#include "analysis/estimate/hypothesis.hpp"
+#include "analysis/estimate/published.hpp"
 
 #include <span>
 #include <string>

@@ -1,10 +1,10 @@
 #include "analysis/report/report.hpp"
 
-#include "analysis/drawing/style.hpp"
-#include "analysis/page/page_data.hpp"
-#include "analysis/page/script.hpp"
-#include "analysis/panels/panels.hpp"
-#include "analysis/text/html.hpp"
+#include "analysis/report/page_data.hpp"
+#include "analysis/report/page_script.hpp"
+#include "analysis/report/panels.hpp"
+#include "analysis/report/style.hpp"
+#include "analysis/table/html.hpp"
 #include "ert/method/bench/files.hpp"
 
 #include <fmt/format.h>

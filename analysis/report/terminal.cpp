@@ -1,11 +1,11 @@
 #include "analysis/report/terminal.hpp"
 
-#include "analysis/drawing/canvas.hpp"
-#include "analysis/drawing/frame.hpp"
+#include "analysis/report/canvas.hpp"
+#include "analysis/report/frame.hpp"
 #include "analysis/roofline/describe.hpp"
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/text/narrow.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/fitted_text.hpp"
+#include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

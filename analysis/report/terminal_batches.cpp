@@ -1,10 +1,10 @@
 // Batch trajectories for a terminal: a small chart for each model.
-#include "analysis/drawing/canvas.hpp"
-#include "analysis/drawing/frame.hpp"
+#include "analysis/report/canvas.hpp"
+#include "analysis/report/frame.hpp"
 #include "analysis/report/terminal.hpp"
-#include "analysis/text/narrow.hpp"
-#include "analysis/text/rows.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/fitted_text.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

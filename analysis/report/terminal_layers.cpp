@@ -1,8 +1,8 @@
 // Where a step's time goes, for a terminal: kinds of layer by phase, with a bar for each.
 #include "analysis/report/terminal.hpp"
-#include "analysis/text/narrow.hpp"
-#include "analysis/text/rows.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/fitted_text.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>

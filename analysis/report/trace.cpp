@@ -1,7 +1,7 @@
 #include "analysis/report/trace.hpp"
 
-#include "analysis/text/json_values.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/json_values.hpp"
+#include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "analysis/roofline/describe.hpp"
 
-#include "analysis/text/words.hpp"
+#include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "analysis/roofline/link.hpp"
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/text/rows.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/method/bench/device_group.hpp"
 
 #include <algorithm>

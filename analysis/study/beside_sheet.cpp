@@ -1,6 +1,6 @@
 #include "analysis/study/beside_sheet.hpp"
 
-#include "analysis/text/words.hpp"
+#include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Measured ceilings beside the data sheet of the device: what the maker publishes, and how much of it was reached.
 #pragma once
 
-#include "analysis/roofline/ceiling_tables.hpp"
+#include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/study.hpp"
 
 #include <string>

@@ -6,7 +6,7 @@
 //               that was counted
 #pragma once
 
-#include "analysis/recorded/counted_work.hpp"
+#include "analysis/recordings/counted_work.hpp"
 #include "analysis/study/study.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "analysis/study/ert_curves.hpp"
 
-#include "analysis/text/rows.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include "analysis/roofline/spec_check.hpp"
 #include "analysis/study/scaling.hpp"
 #include "analysis/study/verdict.hpp"
-#include "analysis/text/json_values.hpp"
-#include "analysis/text/rows.hpp"
+#include "analysis/table/json_values.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/method/ceilings/spec_rate.hpp"
 
 #include <map>

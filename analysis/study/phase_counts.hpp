@@ -3,7 +3,7 @@
 // of ours, these are as many kernels as were counted, which may be more or less than a step.
 #pragma once
 
-#include "analysis/recorded/counted_work.hpp"
+#include "analysis/recordings/counted_work.hpp"
 #include "analysis/study/study.hpp"
 
 #include <cstddef>

@@ -2,10 +2,10 @@
 // it: kernels.csv may have a million lines. Empty where there is no such file; rules that sort kernels must be set before.
 #pragma once
 
-#include "analysis/recorded/api_calls.hpp"
-#include "analysis/recorded/copies.hpp"
-#include "analysis/recorded/memory_use.hpp"
-#include "analysis/recorded/time_breakdown.hpp"
+#include "analysis/recordings/api_calls.hpp"
+#include "analysis/recordings/copies.hpp"
+#include "analysis/recordings/memory_use.hpp"
+#include "analysis/recordings/time_breakdown.hpp"
 #include "analysis/study/study.hpp"
 
 #include <vector>

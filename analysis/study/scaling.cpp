@@ -1,9 +1,9 @@
 #include "analysis/study/scaling.hpp"
 
 #include "analysis/roofline/link.hpp"
-#include "analysis/text/narrow.hpp"
-#include "analysis/text/rows.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/fitted_text.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>

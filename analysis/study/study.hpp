@@ -1,14 +1,14 @@
 // A study: a results folder seen under the ceilings of its machine. What every table, picture and export starts from.
 #pragma once
 
+#include "analysis/estimate/hypothesis.hpp"
 #include "analysis/estimate/machine_sheet.hpp"
-#include "analysis/expected/hypothesis.hpp"
-#include "analysis/expected/prediction.hpp"
-#include "analysis/recorded/api_calls.hpp"
-#include "analysis/recorded/copies.hpp"
-#include "analysis/recorded/kernel_rules.hpp"
-#include "analysis/recorded/memory_use.hpp"
-#include "analysis/recorded/time_breakdown.hpp"
+#include "analysis/estimate/prediction.hpp"
+#include "analysis/recordings/api_calls.hpp"
+#include "analysis/recordings/copies.hpp"
+#include "analysis/recordings/kernel_rules.hpp"
+#include "analysis/recordings/memory_use.hpp"
+#include "analysis/recordings/time_breakdown.hpp"
 #include "analysis/roofline/place.hpp"
 #include "analysis/study/lazy.hpp"
 #include "ert/method/ceilings/ceiling.hpp"

@@ -2,9 +2,9 @@
 
 #include "analysis/roofline/describe.hpp"
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/text/narrow.hpp"
-#include "analysis/text/rows.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/fitted_text.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

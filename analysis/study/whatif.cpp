@@ -1,10 +1,10 @@
 #include "analysis/study/whatif.hpp"
 
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/text/json_values.hpp"
-#include "analysis/text/narrow.hpp"
-#include "analysis/text/rows.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/fitted_text.hpp"
+#include "analysis/table/json_values.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 

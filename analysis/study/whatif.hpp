@@ -4,7 +4,7 @@
 //   least    = sum over layers of attainable'
 // attainable' is the time the roofs allow (analysis/roofline/place.hpp) once each is multiplied by its factor, or set to its rate. FLOPs and compulsory bytes
 // are linear in the batch, so two measured batches of a model give them at any other. The page has the same formula in
-// analysis/page/whatif.js; a test holds the two against each other.
+// analysis/report/page/whatif.js; a test holds the two against each other.
 #pragma once
 
 #include "analysis/study/study.hpp"

@@ -1,6 +1,6 @@
 // Counters are asked for and read by one table; whoever recorded them, the analysis knows the metrics by their names alone. On every
 // chip it makes of them what the table says of that chip.
-#include "analysis/recorded/counted_work.hpp"
+#include "analysis/recordings/counted_work.hpp"
 #include "ert/counters/counter_table.hpp"
 
 #include <catch2/catch.hpp>

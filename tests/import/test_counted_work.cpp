@@ -1,4 +1,4 @@
-#include "analysis/recorded/counted_work.hpp"
+#include "analysis/recordings/counted_work.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // Files that are damaged at random: every one is read or refused with InputError. And what is read of a file that was cut off is
 // no other number than what the whole file gives.
-#include "analysis/import/import.hpp"
+#include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"

@@ -1,5 +1,5 @@
 // Each format against a file as its tool writes it, to the last digit.
-#include "analysis/import/import.hpp"
+#include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"

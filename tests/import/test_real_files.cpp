@@ -1,5 +1,5 @@
 // Files that the tools themselves wrote (data/README.md says which and where), held against what can be read in them by eye.
-#include "analysis/import/import.hpp"
+#include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"

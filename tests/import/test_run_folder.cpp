@@ -1,5 +1,5 @@
 // What is imported becomes a results folder like any other.
-#include "analysis/import/import.hpp"
+#include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/results/results.hpp"
 #include "ert/recording/record_files.hpp"

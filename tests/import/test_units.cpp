@@ -1,4 +1,4 @@
-#include "analysis/import/units.hpp"
+#include "analysis/recordings/import_units.hpp"
 
 #include <catch2/catch.hpp>
 

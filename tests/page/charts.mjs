@@ -2,11 +2,11 @@
 import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { batchOption, seriesOf, timeOption } from "../../analysis/page/batches.js";
-import { chartsOf, firstChoices, pointsShown, stepsShown } from "../../analysis/page/choices.js";
-import { frameOf, studiesOf } from "../../analysis/page/data.js";
-import { light } from "../../analysis/page/palette.js";
-import { diameter, rooflineOption } from "../../analysis/page/rooflines.js";
+import { batchOption, seriesOf, timeOption } from "../../analysis/report/page/batches.js";
+import { chartsOf, firstChoices, pointsShown, stepsShown } from "../../analysis/report/page/choices.js";
+import { frameOf, studiesOf } from "../../analysis/report/page/data.js";
+import { light } from "../../analysis/report/page/palette.js";
+import { diameter, rooflineOption } from "../../analysis/report/page/rooflines.js";
 
 const [page, packages, out] = process.argv.slice(2);
 const echarts = createRequire(join(resolve(packages), "package.json"))("echarts");

@@ -2,8 +2,8 @@
 // Settings are as on the command line: DRAM=1.5x,fp32=1TFLOP/s,batch=512. Both must agree to 1e-9.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { studiesOf } from "../../analysis/page/data.js";
-import { parseChange, unitsOf, whatIf } from "../../analysis/page/whatif.js";
+import { studiesOf } from "../../analysis/report/page/data.js";
+import { parseChange, unitsOf, whatIf } from "../../analysis/report/page/whatif.js";
 
 const [page, answers, settings] = process.argv.slice(2);
 const [study] = studiesOf(readFileSync(page, "utf8"));

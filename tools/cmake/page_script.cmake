@@ -5,7 +5,7 @@ find_program(ROOF_NPM npm)
 find_program(ROOF_NODE NAMES node nodejs)
 
 function(roof_page_script output)
-  set(sources ${PROJECT_SOURCE_DIR}/analysis/page)
+  set(sources ${PROJECT_SOURCE_DIR}/analysis/report/page)
   set(work ${CMAKE_CURRENT_BINARY_DIR}/page_script)
   file(GLOB modules CONFIGURE_DEPENDS ${sources}/*.js ${sources}/*.mjs ${sources}/*.css ${sources}/*.json)
   file(CONFIGURE OUTPUT ${output} CONTENT

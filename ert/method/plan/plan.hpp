@@ -43,7 +43,7 @@ struct Plan {
     int rounds = 1;  ///< rounds to each item, the whole list once in each round (ert/method/ceilings/point_summary.hpp)
     int max_rounds = 1;            ///< rounds to an item whose ceiling is not steady after that
     Seconds extra_rounds_until{};  ///< of the run; after these no such extra round begins; 0: no limit
-    /// Hypotheses about its rows, each a line that the report answers (analysis/expected/hypothesis.hpp).
+    /// Hypotheses about its rows, each a line that the report answers (analysis/estimate/hypothesis.hpp).
     std::vector<std::string> expect;
     std::string source;  ///< the text it was read from, kept in the results folder
 };

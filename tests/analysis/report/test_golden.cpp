@@ -1,9 +1,9 @@
 // A small result folder against approved outputs. After a wanted change, look at the difference, then copy the file the
 // message names over the approved one.
 #include "../fakes/temporary_folder.hpp"
-#include "analysis/panels/panels.hpp"
+#include "analysis/report/panels.hpp"
 #include "analysis/report/terminal.hpp"
-#include "analysis/roofline/ceiling_tables.hpp"
+#include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/study.hpp"
 #include "analysis/study/verdict.hpp"
 #include "ert/base/error.hpp"

@@ -1,11 +1,11 @@
 #include "../fakes/temporary_folder.hpp"
-#include "analysis/page/page_data.hpp"
-#include "analysis/page/script.hpp"
-#include "analysis/panels/panels.hpp"
+#include "analysis/report/page_data.hpp"
+#include "analysis/report/page_script.hpp"
+#include "analysis/report/panels.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/describe.hpp"
-#include "analysis/text/html.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"
 #include "recordings.hpp"
@@ -102,7 +102,7 @@ TEST_CASE("the page's data holds every point, with its words written once")
     }
     CHECK(study["kinds"] == nlohmann::json{"", "convolution", "relu"});
     CHECK(study["points"]["attainable"][4].get<double>() == Approx(0.010));
-    CHECK(study["claimed"][study["points"]["claims"][4][0][0].get<std::size_t>()] == "fp32");
+    CHECK(study["roofNames"][study["points"]["bottlenecks"][4][0][0].get<std::size_t>()] == "fp32");
 }
 
 TEST_CASE("the same study gives the same bytes")

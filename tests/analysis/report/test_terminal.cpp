@@ -1,8 +1,8 @@
-#include "analysis/drawing/frame.hpp"
+#include "analysis/report/frame.hpp"
 #include "analysis/report/terminal.hpp"
 #include "analysis/study/summary.hpp"
 #include "analysis/study/verdict.hpp"
-#include "analysis/text/narrow.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "ert/base/text.hpp"
 #include "made.hpp"
 

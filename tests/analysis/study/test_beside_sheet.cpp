@@ -1,5 +1,5 @@
 // Measured ceilings beside a made-up data sheet: fp32 200 GFLOP/s, DRAM 40 GB/s, where 100 GFLOP/s and 10 GB/s were measured.
-#include "analysis/panels/panels.hpp"
+#include "analysis/report/panels.hpp"
 #include "analysis/study/beside_sheet.hpp"
 #include "made.hpp"
 

@@ -1,5 +1,5 @@
 #include "analysis/study/compare.hpp"
-#include "analysis/text/narrow.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "made.hpp"

@@ -1,5 +1,5 @@
 // Counted kernels on round roofs: L2 100 GB/s, DRAM 10 GB/s, fp32 100 GFLOP/s.
-#include "analysis/panels/panels.hpp"
+#include "analysis/report/panels.hpp"
 #include "analysis/study/counted_kernels.hpp"
 #include "analysis/study/phase_counts.hpp"
 #include "analysis/study/recording_tables.hpp"

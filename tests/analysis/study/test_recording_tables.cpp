@@ -1,5 +1,5 @@
 // What was recorded is shown in the page and in the terminal, and what no rule knows is seen.
-#include "analysis/panels/panels.hpp"
+#include "analysis/report/panels.hpp"
 #include "analysis/study/recording_tables.hpp"
 #include "made.hpp"
 #include "recordings.hpp"

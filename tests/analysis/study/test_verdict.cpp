@@ -1,7 +1,7 @@
-#include "analysis/roofline/ceiling_tables.hpp"
 #include "analysis/roofline/describe.hpp"
+#include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/verdict.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/quantities.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>

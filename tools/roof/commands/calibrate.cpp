@@ -1,6 +1,6 @@
 // `roof calibrate`: the ceilings of this machine, by the plan for its kind of device that is compiled into the binary.
-#include "analysis/roofline/ceiling_tables.hpp"
 #include "analysis/roofline/spec_check.hpp"
+#include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/json.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"

@@ -1,5 +1,5 @@
 // `roof import`: files of other tools become a results folder like any other.
-#include "analysis/import/import.hpp"
+#include "analysis/recordings/import.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"

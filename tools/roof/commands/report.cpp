@@ -1,10 +1,10 @@
 // `roof report`: result folders read back, on any machine and at any time later, as a page, tables and a terminal picture.
 #include "analysis/report/report.hpp"
 
-#include "analysis/page/page_data.hpp"
+#include "analysis/report/page_data.hpp"
 #include "analysis/report/pictures.hpp"
+#include "analysis/study/data_tables.hpp"
 #include "analysis/study/summary.hpp"
-#include "analysis/tables/tables.hpp"
 #include "ert/method/bench/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/programs/png.hpp"

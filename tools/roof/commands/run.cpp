@@ -1,7 +1,7 @@
 // `roof run`: a model trained for a few steps, printed as it trains, then each row's numbers under the ceilings.
 #include "analysis/study/json.hpp"
 #include "analysis/study/verdict.hpp"
-#include "analysis/text/narrow.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/commands/run_summary.hpp"
 #include "tools/roof/console/output.hpp"

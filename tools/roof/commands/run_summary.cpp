@@ -3,8 +3,8 @@
 #include "analysis/estimate/estimate.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/scaling.hpp"
-#include "analysis/text/rows.hpp"
-#include "analysis/text/words.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 

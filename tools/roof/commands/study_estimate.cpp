@@ -1,8 +1,8 @@
 #include "tools/roof/commands/study_estimate.hpp"
 
-#include "analysis/expected/facts.hpp"
+#include "analysis/estimate/facts.hpp"
 #include "analysis/report/published_page.hpp"
-#include "analysis/text/json_values.hpp"
+#include "analysis/table/json_values.hpp"
 #include "ert/base/error.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/machines.hpp"

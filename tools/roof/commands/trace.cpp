@@ -1,7 +1,7 @@
 // `roof trace`: one training step of a result folder as a trace that Perfetto shows.
 #include "analysis/report/trace.hpp"
 
-#include "analysis/text/rows.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
 #include "tools/roof/commands/commands.hpp"

@@ -1,6 +1,6 @@
 #include "tools/roof/programs/recorded_program.hpp"
 
-#include "analysis/recorded/counted_work.hpp"
+#include "analysis/recordings/counted_work.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/files.hpp"

@@ -1,7 +1,7 @@
 #include "tools/roof/reading/expectations.hpp"
 
-#include "analysis/expected/facts.hpp"
-#include "analysis/text/narrow.hpp"
+#include "analysis/estimate/facts.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/files.hpp"

@@ -1,7 +1,7 @@
 // The published studies in this binary: the numbers their authors gave, and what the studies expected.
 #pragma once
 
-#include "analysis/expected/published.hpp"
+#include "analysis/estimate/published.hpp"
 
 #include <string>
 #include <vector>

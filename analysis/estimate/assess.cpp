@@ -1,0 +1,303 @@
+// Holds a published number against the estimate of the same thing, quantity by quantity. The limits here say when two numbers
+// are called the same, and when one is so far off that its unit or its clock is in doubt.
+#include "analysis/estimate/published.hpp"
+
+#include "analysis/table/quantities.hpp"
+#include "ert/base/text.hpp"
+#include "workloads/model/work.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace roof::analysis {
+namespace {
+
+constexpr double same = 0.1;          ///< of the estimate: two numbers that agree
+constexpr double beyond = 1.02;       ///< times a roof: above it, rounding allowed for
+constexpr double far = 10;            ///< times: a time so much above its roof is not that of the work alone
+constexpr double prefix = 1000;       ///< from one SI prefix to the next
+constexpr double prefix_slack = 1.3;  ///< how closely a factor must be a prefix to be called one
+
+/// One published number, what surrounds it, and what comes of it.
+struct Case {
+    const PublishedNumber& published;
+    std::span<const PublishedNumber> all;
+    std::optional<MachineEstimate> estimate;  ///< none without a known machine
+};
+
+using Verdict = Assessment;
+
+Verdict say(const Case& at, double estimated, Standing standing, std::string remark)
+{
+    return {at.published, estimated, standing, std::move(remark)};
+}
+
+bool agree(double value, double estimated)
+{
+    return std::abs(value - estimated) <= same * estimated;
+}
+
+std::string times(double ratio)
+{
+    return plain_number(ratio, ratio < 100 ? 2 : 3) + " times";
+}
+
+/// Whether two numbers differ by one SI prefix.
+bool is_prefix_apart(double ratio)
+{
+    const double off = std::max(ratio, 1 / ratio) / prefix;
+    return off < prefix_slack && off > 1 / prefix_slack;
+}
+
+bool placed(const Case& at)
+{
+    return at.estimate && at.estimate->obstacle.empty();
+}
+
+/// The intensity published for the same work on the same machine, or else that of compulsory traffic.
+Intensity intensity_of(const Case& at)
+{
+    const auto same_work = [&](const PublishedNumber& other) {
+        return other.quantity == "intensity" && other.machine == at.published.machine &&
+               other.of.model == at.published.of.model && other.of.batch == at.published.of.batch &&
+               other.of.passes == at.published.of.passes;
+    };
+    const auto found = std::ranges::find_if(at.all, same_work);
+    return found != at.all.end() ? Intensity{found->si} : at.estimate->intensity();
+}
+
+Verdict assess_rate(const Case& at)
+{
+    if (!placed(at)) return say(at, 0, Standing::unchecked, "no roof is known for it");
+    const MachineEstimate& estimate = *at.estimate;
+    const Intensity intensity = intensity_of(at);
+    const LevelEstimate& memory = estimate.levels.back();
+    const double roof = attainable(estimate.peak, memory.bandwidth, intensity).value;
+    const double share = at.published.si / roof;
+    const std::string where = fmt::format("the roof at {} FLOP/B", plain_number(intensity.value));
+    if (at.published.si > beyond * roof) {
+        const std::string which = at.published.si > estimate.peak.value ? "the peak" : where;
+        return say(at, roof, Standing::impossible,
+                   fmt::format("is {} {}: no such rate is possible", times(share), which));
+    }
+    std::string remark = fmt::format("reaches {} of {}", percent(share), where);
+    if (share * far > 1) return say(at, roof, Standing::plausible, remark);
+    if (share * prefix <= beyond) remark += fmt::format("; one prefix higher it would be {}", percent(share * prefix));
+    return say(at, roof, Standing::doubtful, remark + ": the unit is wrong, or more was timed than the work");
+}
+
+Verdict assess_intensity(const Case& at)
+{
+    if (!placed(at)) return say(at, 0, Standing::unchecked, "no machine is known for it");
+    const double compulsory = at.estimate->intensity().value;
+    if (agree(at.published.si, compulsory)) return say(at, compulsory, Standing::agrees, "compulsory traffic");
+    const double traffic = compulsory / at.published.si;
+    if (traffic > 1)
+        return say(at, compulsory, Standing::plausible, fmt::format("traffic is {} the compulsory", times(traffic)));
+    return say(
+        at, compulsory, Standing::doubtful,
+        fmt::format("traffic is only {} of the compulsory: bytes that were allocated are not bytes that were moved, or "
+                    "FLOPs were counted that the layers have not",
+                    percent(traffic)));
+}
+
+Verdict assess_flops(const Case& at)
+{
+    const model::Graph graph = model::build_model(at.published.of.model);
+    const bool per_image = at.published.quantity == "flops_per_image";
+    const model::StepWork work = work_of(graph, per_image ? 1 : at.published.of.batch, at.published.of.precision);
+    const double estimated = at.published.of.passes == Passes::forward ? work.forward.value : work.step().value;
+    const double ratio = at.published.si / estimated;
+    if (agree(at.published.si, estimated))
+        return say(at, estimated, Standing::agrees, "convolutions and linear layers");
+    if (std::abs(ratio - 0.5) < same / 2)
+        return say(at, estimated, Standing::doubtful, "these are multiply-adds: FLOPs are twice as many");
+    if (ratio > 1) return say(at, estimated, Standing::differs, "counts " + times(ratio) + " too many");
+    return say(at, estimated, ratio * far < 1 ? Standing::doubtful : Standing::differs,
+               "counts " + times(1 / ratio) +
+                   " too few: a counter that saw only some of the instructions, or an algorithm with fewer "
+                   "multiplications");
+}
+
+Verdict assess_bytes(const Case& at, Bytes estimated, Bytes by_pytorch)
+{
+    const auto apart = [&](Bytes bytes) { return std::abs(std::log(at.published.si / bytes.value)); };
+    const bool as_pytorch = apart(by_pytorch) < apart(estimated);
+    const double nearest = as_pytorch ? by_pytorch.value : estimated.value;
+    if (agree(at.published.si, nearest))
+        return say(at, nearest, Standing::agrees,
+                   as_pytorch ? "with the 8 bytes PyTorch keeps for each winner of a max pool" : "");
+    const double ratio = at.published.si / nearest;
+    return say(at, nearest, is_prefix_apart(ratio) ? Standing::doubtful : Standing::differs,
+               fmt::format("is {} what is allocated", ratio < 1 ? percent(ratio) + " of" : times(ratio)));
+}
+
+Footprint footprint(const Case& at)
+{
+    const EstimateRequest& of = at.published.of;
+    return footprint_of(model::build_model(of.model), of.batch, of.precision, of.passes);
+}
+
+Verdict assess_memory(const Case& at)
+{
+    const Footprint need = footprint(at);
+    return assess_bytes(at, need.total(), need.total() - need.kept() + need.kept_by_pytorch());
+}
+
+Verdict assess_activations(const Case& at)
+{
+    const Footprint need = footprint(at);
+    return assess_bytes(at, need.kept(), need.kept_by_pytorch());
+}
+
+/// Of a step or of an epoch.
+Verdict assess_time(const Case& at)
+{
+    if (!placed(at)) return say(at, 0, Standing::unchecked, "no roof is known for it");
+    const bool epoch = at.published.quantity == "epoch";
+    const double least = (epoch ? at.estimate->epoch() : at.estimate->step()).value;
+    const double ratio = at.published.si / least;
+    if (ratio < 1 && agree(at.published.si, at.estimate->at_once.value))
+        return say(at, least, Standing::agrees, "if the maximum is taken once for the network; layers run one by one");
+    if (ratio * beyond < 1)
+        return say(at, least, Standing::impossible,
+                   fmt::format("takes {} of the least time the roofs allow{}", percent(ratio),
+                               epoch ? ": it were fewer images, or smaller ones" : ""));
+    if (ratio < far)
+        return say(at, least, Standing::plausible, "takes " + times(ratio) + " the least time the roofs allow");
+    return say(at, least, Standing::doubtful,
+               "takes " + times(ratio) +
+                   " the least time the roofs allow: start-up or the wait for data was timed, not the work");
+}
+
+Verdict assess_image(const Case& at)
+{
+    const double values = static_cast<double>(model::build_model(at.published.of.model).layer(0).output.elements());
+    const double stored = values * traits(at.published.of.precision).storage_bytes;
+    for (const double bytes : {values, stored})
+        if (agree(at.published.si, bytes))
+            return say(at, bytes, Standing::agrees, bytes == values ? "a byte for each value" : "as a tensor");
+    const double nearest = is_prefix_apart(at.published.si / values) ? values : stored;
+    return say(at, nearest, is_prefix_apart(at.published.si / nearest) ? Standing::doubtful : Standing::differs,
+               fmt::format("is {} an image of {} values: the unit is wrong", times(at.published.si / nearest),
+                           plain_number(values, 6)));
+}
+
+Verdict assess_window(const Case& at)
+{
+    const model::Graph graph = model::build_model(at.published.of.model);
+    const auto found = std::ranges::find(graph.layers(), at.published.layer, &model::Layer::name);
+    if (found == graph.layers().end()) return say(at, 0, Standing::unchecked, "the network has no such layer");
+    const double size = found->window.size;
+    if (size == at.published.si) return say(at, size, Standing::agrees, "");
+    return say(at, size, Standing::differs,
+               fmt::format("the window is {0}x{0}: its FLOPs come out {1} too many", size,
+                           times(at.published.si * at.published.si / (size * size))));
+}
+
+Verdict assess_fit(const Case& at)
+{
+    if (!at.estimate || at.estimate->memory.value <= 0) return say(at, 0, Standing::unchecked, "no memory is known");
+    const bool fits = at.estimate->fits();
+    const std::string remark = fmt::format("needs {} of {}", format_si(at.estimate->footprint.total().value, "B"),
+                                           format_si(at.estimate->memory.value, "B"));
+    return say(at, fits ? 1 : 0, fits == (at.published.value != 0) ? Standing::agrees : Standing::differs, remark);
+}
+
+Verdict assess_nothing(const Case& at)
+{
+    return say(at, 0, Standing::unchecked, "no estimate is made of it");
+}
+
+const std::map<std::string, Verdict (*)(const Case&)>& assessors()
+{
+    static const std::map<std::string, Verdict (*)(const Case&)> table{
+        {"flop_rate", assess_rate}, {"intensity", assess_intensity},
+        {"flops", assess_flops},    {"flops_per_image", assess_flops},
+        {"memory", assess_memory},  {"activations", assess_activations},
+        {"time", assess_time},      {"epoch", assess_time},
+        {"image", assess_image},    {"window", assess_window},
+        {"fits", assess_fit},       {"share", assess_nothing},
+    };
+    return table;
+}
+
+std::optional<MachineEstimate> estimate_for(const PublishedNumber& number, std::span<const Target> targets)
+{
+    const auto target = std::ranges::find(targets, number.machine, &Target::name);
+    if (target == targets.end()) return std::nullopt;
+    EstimateRequest request = number.of;
+    if (request.passes == Passes::forward || target->links.empty()) request.devices = 1;
+    if (request.devices > 1) request.link = target->links.front().name;
+    return estimate_on(*target, request);
+}
+
+std::string yes_or_no(double value)
+{
+    return value != 0 ? "yes" : "no";
+}
+
+std::string work_of_row(const PublishedNumber& number)
+{
+    std::string text = number.of.model.empty() ? "-" : fmt::format("{} b{}", number.of.model, number.of.batch);
+    if (number.of.passes == Passes::forward) text += " forward";
+    if (number.of.devices > 1) text += fmt::format(" x{}", number.of.devices);
+    return text;
+}
+
+}  // namespace
+
+std::string_view name(Standing standing)
+{
+    constexpr std::array<std::string_view, 6> names{"agrees",   "plausible",  "differs",
+                                                    "doubtful", "impossible", "unchecked"};
+    return names[static_cast<std::size_t>(standing)];
+}
+
+std::vector<Assessment> assess(std::span<const PublishedNumber> numbers, std::span<const Target> targets)
+{
+    std::vector<Assessment> assessments;
+    for (const PublishedNumber& number : numbers) {
+        const Case at{.published = number, .all = numbers, .estimate = estimate_for(number, targets)};
+        assessments.push_back(assessors().at(number.quantity)(at));
+    }
+    return assessments;
+}
+
+std::string estimate_text(const Assessment& a)
+{
+    const std::string& quantity = a.published.quantity;
+    if (a.standing == Standing::unchecked) return "-";
+    if (quantity == "fits") return yes_or_no(a.estimated);
+    if (quantity == "intensity") return plain_number(a.estimated) + " FLOP/B";
+    if (quantity == "window") return plain_number(a.estimated) + " pixels";
+    if (quantity == "time" || quantity == "epoch") return format_duration(a.estimated);
+    const bool is_rate = quantity == "flop_rate";
+    const bool counts = quantity == "flops" || quantity == "flops_per_image";
+    return format_si(a.estimated, is_rate ? "FLOP/s" : counts ? "FLOP" : "B");
+}
+
+std::string published_text(const PublishedNumber& number)
+{
+    if (number.quantity == "fits") return yes_or_no(number.value);
+    if (number.unit == "FLOP" || number.unit == "B") return format_si(number.value, number.unit);
+    return fmt::format("{:g} {}", number.value, number.unit);
+}
+
+std::string to_text(std::span<const Assessment> assessments)
+{
+    Table table({"published for", "machine", "quantity", "published", "estimate", "standing", "remark"});
+    for (const Assessment& a : assessments) {
+        const PublishedNumber& number = a.published;
+        table.add({work_of_row(number), number.machine.empty() ? "-" : number.machine, number.quantity,
+                   published_text(number), estimate_text(a), std::string(name(a.standing)), a.remark});
+    }
+    return table.text();
+}
+
+}  // namespace roof::analysis

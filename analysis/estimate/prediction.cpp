@@ -1,0 +1,135 @@
+#include "analysis/estimate/prediction.hpp"
+#include "analysis/table/fitted_text.hpp"
+
+#include "analysis/table/quantities.hpp"
+#include "ert/base/csv.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+namespace roof::analysis {
+namespace {
+
+const std::array<std::string, 5> columns{"row", "least_s", "predicted_s", "memory_bytes", "fits"};
+
+double number(const std::string& cell, const std::string& where)
+{
+    double value = 0;
+    const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc{} || rest != cell.data() + cell.size())
+        throw InputError(fmt::format("{}: '{}' is not a number", where, printable(cell)));
+    return value;
+}
+
+PredictionError error_of(const Prediction& prediction, const Measurement& row)
+{
+    PredictionError error{prediction, row.status, {}, 0, prediction.fits == (row.status != Status::out_of_memory)};
+    if (row.status != Status::ok || row.seconds.median.value <= 0) return error;
+    error.measured = row.seconds.median;
+    error.error = prediction.predicted / error.measured - 1;
+    return error;
+}
+
+}  // namespace
+
+std::array<std::string, 5> cells_of(const PredictionError& error)
+{
+    const bool ok = error.measured.value > 0;
+    return {error.prediction.row, format_duration(error.prediction.predicted.value),
+            ok ? format_duration(error.measured.value) : std::string(name(error.status)),
+            ok ? signed_percent(error.error) : "-",
+            std::string(error.prediction.fits ? "fits" : "out of memory") + (error.right ? "" : ", wrongly")};
+}
+
+std::string signed_percent(double share)
+{
+    return (share < 0 ? "-" : "+") + percent(std::abs(share));
+}
+
+std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target)
+{
+    for (const char* axis : {"model", "batch", "precision"})
+        if (!point.has(axis)) return std::nullopt;
+    if (point.has("ranks") && point.integer("ranks") > 1) return std::nullopt;
+    EstimateRequest request;
+    request.model = point.text("model");
+    request.batch = static_cast<int>(point.integer("batch"));
+    request.precision = point.precision();
+    const MachineEstimate estimate = estimate_on(target, request);
+    if (!estimate.obstacle.empty()) return std::nullopt;
+    return Prediction{row, estimate.layer_by_layer, estimate.without_overlap, estimate.footprint.total(),
+                      estimate.fits()};
+}
+
+std::string to_csv(std::span<const Prediction> predictions)
+{
+    std::string text = csv_line(columns);
+    for (const Prediction& p : predictions) {
+        text += csv_line(std::array<std::string, 5>{p.row, format_exact(p.least.value), format_exact(p.predicted.value),
+                                                    format_exact(p.memory.value), p.fits ? "1" : "0"});
+    }
+    return text;
+}
+
+std::vector<Prediction> parse_predictions(std::string_view text, const std::string& name)
+{
+    const CsvTable table = parse_csv(text, name);
+    std::array<std::size_t, columns.size()> at{};
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = table.column(columns[i]);
+    std::vector<Prediction> predictions;
+    for (std::size_t line = 0; line < table.rows.size(); ++line) {
+        const std::vector<std::string>& cells = table.rows[line];
+        const std::string where = fmt::format("{}:{}", name, line + 2);
+        predictions.push_back({cells[at[0]],
+                               {number(cells[at[1]], where)},
+                               {number(cells[at[2]], where)},
+                               {number(cells[at[3]], where)},
+                               cells[at[4]] == "1"});
+    }
+    return predictions;
+}
+
+std::string fingerprint(std::string_view text)
+{
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return fmt::format("{:016x}", hash);
+}
+
+PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<const Measurement> rows)
+{
+    PredictionErrors errors;
+    std::vector<double> sizes;
+    for (const Prediction& prediction : predictions) {
+        const auto row = std::ranges::find(rows, prediction.row, &Measurement::id);
+        if (row == rows.end()) continue;
+        errors.rows.push_back(error_of(prediction, *row));
+        if (errors.rows.back().measured.value > 0) sizes.push_back(std::abs(errors.rows.back().error));
+    }
+    if (sizes.empty()) return errors;
+    errors.median = spread_of(sizes).median;
+    errors.worst = *std::ranges::max_element(sizes);
+    return errors;
+}
+
+std::string to_text(const PredictionErrors& errors, int columns)
+{
+    std::vector<std::vector<std::string>> rows;
+    for (const PredictionError& error : errors.rows) {
+        const auto [row, predicted, measured, off, memory] = cells_of(error);
+        rows.push_back({printable(row), predicted, measured, off, memory});
+    }
+    return fitted_table({"row", "predicted", "measured", "error", "memory"}, rows, {"memory"}, columns) +
+           fitted_lines(fmt::format("\nerror of the predicted time: {} in the middle, {} at worst\n",
+                                    percent(errors.median), percent(errors.worst)),
+                        columns);
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,263 @@
+#include "analysis/recordings/counted_work.hpp"
+
+#include "ert/base/text.hpp"
+#include "ert/counters/counter_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr double sector = 32;
+
+/// The first of the names that is there with that unit. Another unit is as good as absent: it is not what the name rates.
+std::optional<double> value_of(const Metrics& metrics, std::initializer_list<std::string> names, std::string_view unit)
+{
+    for (const std::string& name : names) {
+        const auto metric = metrics.find(name);
+        if (metric != metrics.end() && (metric->second.unit == unit || metric->second.unit.empty()))
+            return metric->second.value;
+    }
+    return {};
+}
+
+/// Metrics that add up to a quantity, or to a part of it that stands by itself: all of them are needed.
+struct Sum {
+    std::string precision;
+    std::vector<const CounterMetric*> terms;
+};
+
+/// The precision in "flops.fp32" or "tensor.bf16", if the quantity is of that kind; else nothing.
+std::string precision_in(const std::string& quantity, std::string_view kind)
+{
+    return quantity.starts_with(kind) ? quantity.substr(kind.size()) : std::string{};
+}
+
+/// Of instructions outside tensor cores. Packed pairs are a sum of their own: most chips have none.
+std::vector<Sum> scalar_sums()
+{
+    std::map<std::pair<std::string, std::string>, Sum> sums;
+    for (const CounterMetric& metric : built_in_counter_table().metrics) {
+        const std::string precision = precision_in(metric.quantity, "flops.");
+        if (precision.empty()) continue;
+        Sum& sum = sums[{metric.quantity, metric.source}];
+        sum.precision = precision;
+        sum.terms.push_back(&metric);
+    }
+    std::vector<Sum> listed;
+    for (auto& [key, sum] : sums) listed.push_back(std::move(sum));
+    return listed;
+}
+
+/// Older versions of Nsight Compute count the same at the SM: "smsp__sass_…" was "sm__sass_…".
+std::optional<double> thread_instructions(const Metrics& metrics, const std::string& name)
+{
+    return value_of(metrics, {name, "sm" + name.substr(std::string_view("smsp").size())}, "inst");
+}
+
+/// "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum" -> "ffma".
+std::string operation_in(std::string_view metric)
+{
+    constexpr std::string_view before = "_op_", after = "_pred_on";
+    const std::size_t begin = std::min(metric.find(before), metric.size() - before.size()) + before.size();
+    return std::string(metric.substr(begin, metric.find(after) - begin));
+}
+
+void count_scalar(const Metrics& metrics, const Sum& sum, CountedWork& work)
+{
+    std::vector<std::string> absent;
+    double flops = 0;
+    for (const CounterMetric* const term : sum.terms) {
+        const auto count = thread_instructions(metrics, term->metric);
+        if (!count) absent.push_back(operation_in(term->metric));
+        flops += count.value_or(0) * term->factor;
+    }
+    if (absent.empty())
+        work.flops[sum.precision] += Flops{flops};
+    else if (absent.size() < sum.terms.size())
+        work.missing.push_back(
+            fmt::format("FLOPs of {}: {} not counted, and a part is no sum", sum.precision, join(absent, " and ")));
+}
+
+/// What a metric of tensor cores counts, by its name; null for one that the table does not have.
+const CounterMetric* tensor_metric(const std::string& name)
+{
+    const auto& all = built_in_counter_table().metrics;
+    const auto found = std::ranges::find_if(
+        all, [&](const CounterMetric& m) { return m.metric == name && m.quantity.starts_with("tensor."); });
+    return found == all.end() ? nullptr : &*found;
+}
+
+/// FLOPs of tensor cores: parents, and parts by sparsity where the parent is not there. Integer operations are no FLOPs.
+void count_tensor(const Metrics& metrics, CountedWork& work)
+{
+    constexpr std::string_view stem = "sm__ops_path_tensor_src_", sum = ".sum", part = "_sparsity_o";
+    for (auto metric = metrics.lower_bound(stem); metric != metrics.end(); ++metric) {
+        const std::string& name = metric->first;
+        if (!name.starts_with(stem)) break;
+        if (!name.ends_with(sum)) continue;
+        const std::size_t at = name.find(part);
+        const std::string parent = at == name.npos ? name : name.substr(0, at) + std::string(sum);
+        if (at != name.npos && metrics.contains(parent)) continue;
+        const CounterMetric* const known = tensor_metric(parent);
+        const std::string precision = known == nullptr ? "" : precision_in(known->quantity, "tensor.");
+        if (precision.empty())
+            work.missing.push_back(fmt::format("FLOPs of {}: of no precision that is known here", name));
+        else if (precision != "int8" && metric->second.value > 0)
+            work.flops[precision] += Flops{known->factor * metric->second.value};
+    }
+    if (metrics.contains("sm__inst_executed_pipe_tensor.sum"))
+        work.missing.push_back(
+            "FLOPs of tensor cores: sm__inst_executed_pipe_tensor counts instructions, whose FLOPs differ by chip and "
+            "type; ask for sm__ops_path_tensor_src_*.sum");
+}
+
+/// What passes L1 by ways of its own, which the level's one metric does not see, where it was counted.
+void add_other_ways(const Metrics& metrics, const std::string& level, const std::string& seen, CountedWork& work)
+{
+    if (!work.bytes.contains(level)) return;
+    for (const CounterMetric& metric : built_in_counter_table().metrics)
+        if (metric.quantity == "bytes." + level && metric.metric != seen)
+            work.bytes[level] += Bytes{metric.factor * value_of(metrics, {metric.metric}, "byte").value_or(0)};
+}
+
+void count_bytes(const Metrics& metrics, const std::string& level, const std::string& bytes, const std::string& sectors,
+                 CountedWork& work)
+{
+    const auto whole = value_of(metrics, {bytes + ".sum"}, "byte");
+    const auto read = value_of(metrics, {bytes + "_read.sum", bytes + "_op_read.sum"}, "byte");
+    const auto written = value_of(metrics, {bytes + "_write.sum", bytes + "_op_write.sum"}, "byte");
+    const auto all_sectors = value_of(metrics, {sectors + ".sum"}, "sector");
+    const auto sectors_read = value_of(metrics, {sectors + "_read.sum", sectors + "_op_read.sum"}, "sector");
+    const auto sectors_written = value_of(metrics, {sectors + "_write.sum", sectors + "_op_write.sum"}, "sector");
+    if (whole)
+        work.bytes[level] = {*whole};
+    else if (read && written)
+        work.bytes[level] = {*read + *written};
+    else if (all_sectors)
+        work.bytes[level] = {sector * *all_sectors};
+    else if (sectors_read && sectors_written)
+        work.bytes[level] = {sector * (*sectors_read + *sectors_written)};
+    else if (read || written || sectors_read || sectors_written)
+        work.missing.push_back(fmt::format("bytes at {}: only one direction was counted", level));
+}
+
+struct ProcessorEvent {
+    std::string_view end;  ///< of the event's name, in capitals
+    std::string_view precision;
+    double flops;
+};
+
+/// Intel's events count a multiply-add twice already.
+constexpr std::array processor_events{
+    ProcessorEvent{"SCALAR_SINGLE", "fp32", 1},      ProcessorEvent{"128B_PACKED_SINGLE", "fp32", 4},
+    ProcessorEvent{"256B_PACKED_SINGLE", "fp32", 8}, ProcessorEvent{"512B_PACKED_SINGLE", "fp32", 16},
+    ProcessorEvent{"SCALAR_DOUBLE", "fp64", 1},      ProcessorEvent{"128B_PACKED_DOUBLE", "fp64", 2},
+    ProcessorEvent{"256B_PACKED_DOUBLE", "fp64", 4}, ProcessorEvent{"512B_PACKED_DOUBLE", "fp64", 8},
+};
+
+void count_processor(const Metrics& metrics, CountedWork& work)
+{
+    constexpr std::string_view stem = "FP_ARITH_INST_RETIRED";
+    for (const std::string_view precision : {"fp32", "fp64"}) {
+        double flops = 0;
+        std::size_t seen = 0;
+        for (const ProcessorEvent& event : processor_events) {
+            if (event.precision != precision) continue;
+            const auto metric = std::ranges::find_if(metrics, [&](const auto& m) {
+                return m.first.starts_with(stem) && m.first.size() == stem.size() + 1 + event.end.size() &&
+                       m.first.ends_with(event.end);  // one character between: '.', ':' or '_'
+            });
+            if (metric == metrics.end()) continue;
+            ++seen;
+            flops += event.flops * metric->second.value;
+        }
+        if (seen == 4)
+            work.flops[std::string(precision)] += Flops{flops};
+        else if (seen > 0)
+            work.missing.push_back(fmt::format(
+                "FLOPs of {}: only {} of the 4 widths were counted (scalar, 128B, 256B, 512B)", precision, seen));
+    }
+}
+
+bool holds_any(std::string_view name, std::initializer_list<std::string_view> parts)
+{
+    return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != name.npos; });
+}
+
+/// AMD's events up to Zen 4 do not tell single precision from double: their FLOPs have no precision.
+void count_amd(const Metrics& metrics, CountedWork& work)
+{
+    for (const auto& [name, metric] : metrics) {
+        if (!holds_any(name, {"FP_RET_SSE_AVX_OPS.ALL", "RETIRED_SSE_AVX_FLOPS_ALL", "RETIRED_SSE_AVX_FLOPS:ANY"}))
+            continue;
+        work.flops[""] += Flops{metric.value};
+        work.missing.push_back("precision: AMD's " + name + " counts single and double together");
+    }
+}
+
+/// Lines of 64 bytes between the memory and the last cache, of all channels; perf gives some of them in bytes already.
+void count_memory_lines(const Metrics& metrics, CountedWork& work)
+{
+    constexpr double line = 64;
+    double bytes = 0;
+    bool read = false, written = false;
+    for (const auto& [name, metric] : metrics) {
+        const bool reads = holds_any(name, {"CAS_COUNT_READ", "CAS_COUNT.RD", "CAS_COUNT_RD", "UMC_CAS_CMD.RD"});
+        const bool writes = holds_any(name, {"CAS_COUNT_WRITE", "CAS_COUNT.WR", "CAS_COUNT_WR", "UMC_CAS_CMD.WR"});
+        if (!reads && !writes) continue;
+        bytes += metric.value * (metric.unit == "byte" ? 1 : line);
+        read = read || reads;
+        written = written || writes;
+    }
+    if (read && written)
+        work.bytes["DRAM"] = {bytes};
+    else if (read || written)
+        work.missing.push_back("bytes at DRAM: only one direction was counted");
+}
+
+}  // namespace
+
+Flops CountedWork::total() const
+{
+    Flops sum{};
+    for (const auto& [precision, count] : flops) sum += count;
+    return sum;
+}
+
+std::string CountedWork::precision() const
+{
+    const auto most = std::ranges::max_element(flops, [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == flops.end() ? std::string{} : most->first;
+}
+
+CountedWork count_work(const Metrics& metrics)
+{
+    CountedWork work;
+    static const std::vector<Sum> sums = scalar_sums();
+    for (const Sum& sum : sums) count_scalar(metrics, sum, work);
+    count_tensor(metrics, work);
+    count_processor(metrics, work);
+    count_amd(metrics, work);
+    if (work.flops.empty() && work.missing.empty()) work.missing.push_back("FLOPs: no metric of them");
+    count_memory_lines(metrics, work);
+    count_bytes(metrics, "L1", "l1tex__t_bytes", "l1tex__t_sectors", work);
+    add_other_ways(metrics, "L1", "l1tex__t_bytes.sum", work);
+    if (const auto bytes = value_of(metrics, {"smsp__sass_data_bytes_mem_shared.sum"}, "byte"))
+        work.bytes["shared"] = {*bytes};
+    count_bytes(metrics, "L2", "lts__t_bytes", "lts__t_sectors", work);
+    count_bytes(metrics, "DRAM", "dram__bytes", "dram__sectors", work);
+    if (work.bytes.empty()) work.missing.push_back("bytes: no metric of them at any level");
+    return work;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,114 @@
+// The Empirical Roofline Tool's roofline.json: {"empirical": {"gbytes": {"data": [["L1", 91.2], …]}, "gflops": {"data": [["FP64
+// GFLOPs", 33.1], …]}}, …}. The keys name the units: 1e9 bytes, or FLOPs, per second.
+#include "analysis/recordings/import_formats.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace roof::analysis {
+
+namespace {
+
+using Json = nlohmann::json;
+
+struct Named {
+    std::string name;
+    double per_second;
+};
+
+std::vector<Named> read_pairs(const Json& empirical, const char* key, const std::string& file)
+{
+    const auto wrong = [&](const std::string& what) { return InputError(fmt::format("{}: {}: {}", file, key, what)); };
+    if (!empirical.contains(key)) return {};
+    const Json& section = empirical.at(key);
+    if (!section.is_object() || !section.contains("data") || !section.at("data").is_array())
+        throw wrong("a list 'data' is wanted");
+    std::vector<Named> pairs;
+    for (const Json& pair : section.at("data")) {
+        if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_number())
+            throw wrong("a pair of a name and a number is wanted, not " + printable(pair.dump().substr(0, 60)));
+        const auto value = pair[1].get<double>();
+        if (!std::isfinite(value) || value <= 0) throw wrong("a rate above 0 is wanted");
+        pairs.push_back({pair[0].get<std::string>(), value * 1e9});
+    }
+    return pairs;
+}
+
+/// "FP64 GFLOPs" -> "fp64"; a label without a precision has none, for the tool's default depends on its build.
+std::string precision_in(const std::string& label)
+{
+    for (const auto& [word, precision] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"FP64", "fp64"}, {"FP32", "fp32"}, {"FP16", "fp16"}})
+        if (label.find(word) != label.npos) return precision;
+    return {};
+}
+
+/// The tool keeps its configuration as metadata, in the words of its own language; files made by hand have none.
+std::string device_in(const std::string& text)
+{
+    return text.find("'ERT_GPU': ['True']") != text.npos ? "gpu:0" : "cpu";
+}
+
+Measurement blank_row(const std::string& device, Role role)
+{
+    Measurement row;
+    row.bench = "import";
+    row.role = role;
+    row.device = device;
+    row.seconds = Estimate<Seconds>::of(std::vector<double>{1.0});
+    row.work.known = Known::measured;
+    row.sentence = "A rate of the Empirical Roofline Tool, as its roofline.json has it.";
+    return row;
+}
+
+}  // namespace
+
+bool is_ert_roofline(std::string_view text)
+{
+    return text.find("\"empirical\"") != text.npos && text.find("\"gbytes\"") != text.npos;
+}
+
+Imported read_ert_roofline(const std::string& text, const std::string& name, const std::string&)
+{
+    Json document;
+    try {
+        document = Json::parse(text);
+    } catch (const Json::parse_error& error) {
+        throw InputError(fmt::format("{}: byte {}: {}", name, error.byte, error.what()));
+    }
+    if (!document.is_object() || !document.contains("empirical") || !document.at("empirical").is_object())
+        throw InputError(name + ": there is no object 'empirical'");
+    const Json& empirical = document.at("empirical");
+    const std::string device = device_in(text);
+    Imported imported{"Empirical Roofline Tool", {{device, device.substr(0, 3), "", {}, {}, {}, {}}}, {}, {}, {}};
+    for (const Named& level : read_pairs(empirical, "gbytes", name)) {
+        ImportedRow row{blank_row(device, Role::bandwidth)};
+        row.measurement.point.set("path", level.name);
+        row.measurement.work.compulsory = row.measurement.work.no_reuse = {level.per_second};
+        imported.rows.push_back(std::move(row));
+    }
+    for (const Named& peak : read_pairs(empirical, "gflops", name)) {
+        ImportedRow row{blank_row(device, Role::compute)};
+        row.measurement.point.set("operation", peak.name);
+        if (const std::string precision = precision_in(peak.name); !precision.empty())
+            row.measurement.point.set("precision", precision);
+        else
+            imported.missing.push_back("precision of '" + printable(peak.name) + "': its label names none");
+        row.measurement.work.flops = {peak.per_second};
+        imported.rows.push_back(std::move(row));
+    }
+    if (imported.rows.empty()) throw InputError(name + ": it holds no rate");
+    imported.remarks.push_back(
+        "A bandwidth comes without the working sets it was found at: it is a ceiling by its name, and no roof is drawn "
+        "from it. The file says of its device no more than whether it is a GPU, and that in its metadata alone; "
+        "`--device` "
+        "says which.");
+    return imported;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,122 @@
+#include "analysis/recordings/import.hpp"
+
+#include "analysis/recordings/import_formats.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/bench/files.hpp"
+#include "ert/method/results/results.hpp"
+#include "ert/recording/record_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <set>
+
+namespace roof::analysis {
+
+namespace {
+
+struct Format {
+    bool (*is)(std::string_view text);
+    Imported (*read)(const std::string& text, const std::string& name, const std::string& row);
+};
+
+/// perf's lines are JSON too, so it stands before what looks for a word in a whole document.
+constexpr std::array formats{Format{is_perf_stat, read_perf_stat}, Format{is_nsight_compute, read_nsight_compute},
+                             Format{is_likwid, read_likwid}, Format{is_ert_roofline, read_ert_roofline},
+                             Format{is_kineto, read_kineto}};
+
+Machine machine_of(const std::vector<Imported>& files, const std::string& name)
+{
+    Machine machine;
+    machine.name = name;
+    for (const Imported& file : files)
+        for (const Device& device : file.devices) {
+            const auto known = std::ranges::find(machine.devices, device.name, &Device::name);
+            if (known == machine.devices.end())
+                machine.devices.push_back(device);
+            else if (known->model.empty())
+                known->model = device.model;
+        }
+    return machine;
+}
+
+/// Enough to know a database by, which is read where it lies.
+std::string first_bytes(const std::filesystem::path& file)
+{
+    std::ifstream in(file, std::ios::binary);
+    if (!in || std::filesystem::is_directory(file)) throw InputError("cannot read " + file.string());
+    std::string bytes(16, '\0');
+    in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(in.gcount()));
+    return bytes;
+}
+
+/// A document for people: nothing in it can be run.
+std::string plan_of(const std::vector<Imported>& files)
+{
+    std::string plan = "name: import\ndescription: measured by other tools, and imported\n";
+    for (const Imported& file : files)
+        plan += fmt::format("# {}: {} row{}\n", file.format, file.rows.size(), file.rows.size() == 1 ? "" : "s");
+    return plan;
+}
+
+template <class Record>
+void append(const std::filesystem::path& folder, const std::string& id, const std::vector<Record>& records)
+{
+    append_records<Record>(folder, id, records);
+}
+
+void write_row(RunDirectory& run, const Imported& file, const ImportedRow& row)
+{
+    const std::string id = row.measurement.id();
+    append(run.folder(), id, row.kernels);
+    append(run.folder(), id, row.calls);
+    append(run.folder(), id, row.copies);
+    append(run.folder(), id, row.memory);
+    append(run.folder(), id, row.waits);
+    append(run.folder(), id, row.ranges);
+    append(run.folder(), id, row.counters);
+    Measurement measurement = row.measurement;
+    std::vector<std::string> remarks{"imported from " + file.format};
+    for (const std::string& missing : file.missing) remarks.push_back("missing: " + missing);
+    remarks.insert(remarks.end(), file.remarks.begin(), file.remarks.end());
+    measurement.remarks = join(remarks, "; ");
+    run.append(measurement);
+}
+
+}  // namespace
+
+Imported import_file(const std::filesystem::path& file, const std::string& row)
+{
+    const std::string name = file.string(), row_name = row.empty() ? file.stem().string() : row;
+    const std::string begin = first_bytes(file);
+    if (is_nsight_systems(begin)) return read_nsight_systems(file, row_name);
+    if (begin.starts_with("\x1F\x8B")) throw InputError(name + ": it is compressed; gunzip it first");
+    const std::string text = read_file(file);
+    for (const Format& format : formats)
+        if (format.is(text)) return format.read(text, name, row_name);
+    throw InputError(name +
+                     ": it is none of the files that can be imported: Nsight Compute's CSV, Nsight Systems' SQLite "
+                     "export, PyTorch's trace, `perf stat -j`, likwid-perfctr's CSV, the Empirical Roofline Tool's "
+                     "roofline.json");
+}
+
+void write_import(const std::filesystem::path& folder, const std::vector<Imported>& files, const std::string& machine)
+{
+    std::set<std::string> ids;
+    for (const Imported& file : files)
+        for (const ImportedRow& row : file.rows)
+            if (!ids.insert(row.measurement.id()).second)
+                throw InputError("two rows are called '" + printable(row.measurement.id()) +
+                                 "'; import the files one by one with --name");
+    RunDirectory run(folder, plan_of(files), machine_of(files, machine));
+    if (!run.done().empty()) throw InputError(folder.string() + " holds an import already; give --out another folder");
+    mend_records(folder, run.done());
+    for (const Imported& file : files)
+        for (const ImportedRow& row : file.rows) write_row(run, file, row);
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,15 @@
+// What the readers of processors' counters share.
+#pragma once
+
+#include "analysis/recordings/counted_work.hpp"
+#include "analysis/recordings/imported.hpp"
+
+namespace roof::analysis {
+
+/// A row on the device "cpu" with counted work; what is missing is said in `imported`. `seconds` is 0 if it is not known.
+ImportedRow processor_row(const std::string& name, Seconds seconds, const CountedWork& work, Imported& imported);
+
+/// A counter of the whole row.
+CounterRecord step_counter(const std::string& metric, const Metric& value);
+
+}  // namespace roof::analysis

@@ -1,0 +1,38 @@
+// The files of other tools that can be imported. Each is known by its content, never by its name, and each reader throws
+// InputError with the line, the byte or the table for a file that is wrong or cut off. `name` stands in messages; `row` names the
+// row in our results.
+#pragma once
+
+#include "analysis/recordings/imported.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace roof::analysis {
+
+/// `ncu --csv --page details` and `--page raw`, and what `ncu --csv` prints. `text` is the whole file.
+bool is_nsight_compute(std::string_view text);
+Imported read_nsight_compute(const std::string& text, const std::string& name, const std::string& row);
+
+/// `nsys export --type sqlite`.
+bool is_nsight_systems(std::string_view text);
+Imported read_nsight_systems(const std::filesystem::path& file, const std::string& row);
+
+/// `torch.profiler`'s export_chrome_trace().
+bool is_kineto(std::string_view text);
+Imported read_kineto(const std::string& text, const std::string& name, const std::string& row);
+
+/// `perf stat -j`.
+bool is_perf_stat(std::string_view text);
+Imported read_perf_stat(const std::string& text, const std::string& name, const std::string& row);
+
+/// `likwid-perfctr -o FILE.csv`.
+bool is_likwid(std::string_view text);
+Imported read_likwid(const std::string& text, const std::string& name, const std::string& row);
+
+/// The Empirical Roofline Tool's roofline.json: ceilings.
+bool is_ert_roofline(std::string_view text);
+Imported read_ert_roofline(const std::string& text, const std::string& name, const std::string& row);
+
+}  // namespace roof::analysis

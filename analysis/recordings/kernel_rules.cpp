@@ -1,0 +1,153 @@
+#include "analysis/recordings/kernel_rules.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+/// Of the assembly that CMakeLists.txt writes: the bytes of the file.
+extern "C" const char roof_kernel_rules_begin[];
+extern "C" const char roof_kernel_rules_end[];
+
+namespace roof::analysis {
+
+namespace {
+
+std::string small_letters(std::string_view text)
+{
+    std::string small(text);
+    std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return small;
+}
+
+/// `text` and `part` in small letters. Only `*` is special: names are full of question marks' neighbours, brackets.
+bool holds(std::string_view text, std::string_view part)
+{
+    for (std::size_t from = 0;;) {
+        const std::size_t star = part.find('*');
+        const std::size_t at = text.find(part.substr(0, star), from);
+        if (at == std::string_view::npos) return false;
+        if (star == std::string_view::npos) return true;
+        from = at + star;
+        part.remove_prefix(star + 1);
+    }
+}
+
+bool holds_any(std::string_view text, const std::vector<std::string>& parts)
+{
+    return std::ranges::any_of(parts, [&](const std::string& part) { return holds(text, part); });
+}
+
+/// The kernel with all its words in small letters.
+struct Words {
+    std::string name, layer, kind, phase;
+};
+
+bool fits(const KernelRule& rule, const Words& kernel)
+{
+    if (!holds_any(kernel.name, rule.names) || holds_any(kernel.name, rule.without)) return false;
+    if (!rule.phases.empty() && std::ranges::find(rule.phases, kernel.phase) == rule.phases.end()) return false;
+    return rule.layers.empty() || holds_any(kernel.layer, rule.layers) || holds_any(kernel.kind, rule.layers);
+}
+
+const KernelRule* first_that_fits(const std::vector<KernelRule>& rules, const Words& kernel)
+{
+    const auto rule = std::ranges::find_if(rules, [&](const KernelRule& r) { return fits(r, kernel); });
+    return rule == rules.end() ? nullptr : &*rule;
+}
+
+InputError wrong(const std::string& file, const YAML::Mark& mark, const std::string& what)
+{
+    return InputError(fmt::format("{}:{}: {}", file, mark.line + 1, what));
+}
+
+std::vector<std::string> words_of(const YAML::Node& node, const std::string& file)
+{
+    if (!node.IsSequence()) throw wrong(file, node.Mark(), "a list is wanted: [a, b]");
+    std::vector<std::string> words;
+    for (const YAML::Node& word : node) {
+        words.push_back(small_letters(word.as<std::string>()));
+        if (words.back().empty()) throw wrong(file, word.Mark(), "an empty word fits everything");
+    }
+    return words;
+}
+
+KernelRule rule_of(const YAML::Node& node, const std::string& result, const std::string& file)
+{
+    if (!node.IsMap()) throw wrong(file, node.Mark(), "a rule is wanted: {" + result + ": …, names: […]}");
+    KernelRule rule;
+    const std::array<std::pair<const char*, std::vector<std::string> KernelRule::*>, 4> lists{
+        {{"names", &KernelRule::names},
+         {"without", &KernelRule::without},
+         {"phases", &KernelRule::phases},
+         {"layers", &KernelRule::layers}}};
+    for (const auto& entry : node) {
+        const auto key = entry.first.as<std::string>();
+        const auto list = std::ranges::find_if(lists, [&](const auto& l) { return key == l.first; });
+        if (list != lists.end())
+            rule.*list->second = words_of(entry.second, file);
+        else if (key == result)
+            rule.result = entry.second.as<std::string>();
+        else
+            throw wrong(
+                file, entry.first.Mark(),
+                unknown_word("key", key, std::vector<std::string>{result, "names", "without", "phases", "layers"}));
+    }
+    if (rule.result.empty()) throw wrong(file, node.Mark(), "a rule without " + result);
+    if (rule.names.empty()) throw wrong(file, node.Mark(), "a rule without names");
+    return rule;
+}
+
+}  // namespace
+
+KernelKind KernelRules::kind_of(const NamedKernel& kernel) const
+{
+    const Words words{small_letters(kernel.name), small_letters(kernel.layer), small_letters(kernel.kind),
+                      small_letters(kernel.phase)};
+    const KernelRule* category = first_that_fits(categories, words);
+    if (category == nullptr) return {std::string(no_category), ""};
+    const bool convolves = category->result.starts_with("convolution");
+    const KernelRule* algorithm = convolves ? first_that_fits(algorithms, words) : nullptr;
+    return {category->result, algorithm == nullptr ? "" : algorithm->result};
+}
+
+KernelRules parse_kernel_rules(const std::string& yaml, const std::string& file)
+{
+    try {
+        const YAML::Node root = YAML::Load(yaml);
+        if (!root.IsMap()) throw InputError(file + ": `categories` and `algorithms` are wanted");
+        KernelRules rules;
+        for (const auto& entry : root) {
+            const auto key = entry.first.as<std::string>();
+            if (key != "categories" && key != "algorithms")
+                throw wrong(file, entry.first.Mark(),
+                            unknown_word("key", key, std::vector<std::string>{"categories", "algorithms"}));
+            const bool is_category = key == "categories";
+            for (const YAML::Node& rule : entry.second)
+                (is_category ? rules.categories : rules.algorithms)
+                    .push_back(rule_of(rule, is_category ? "category" : "algorithm", file));
+        }
+        return rules;
+    } catch (const YAML::Exception& error) {
+        throw wrong(file, error.mark, error.msg);
+    }
+}
+
+const KernelRules& built_in_kernel_rules()
+{
+    static const KernelRules rules =
+        parse_kernel_rules(std::string(roof_kernel_rules_begin, roof_kernel_rules_end), "configs/kernels.yaml");
+    return rules;
+}
+
+bool is_collective(std::string_view category)
+{
+    return category.starts_with("collective");
+}
+
+}  // namespace roof::analysis

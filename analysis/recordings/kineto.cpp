@@ -1,0 +1,293 @@
+// PyTorch's profile: Chrome's trace format, whose times are microseconds. Read event by event and never held as a document, for
+// such files are long; a time keeps all its digits, for some count from 1970.
+#include "analysis/recordings/import_formats.hpp"
+#include "analysis/recordings/import_timeline.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <map>
+#include <optional>
+
+namespace roof::analysis {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// "1690000000000000.123" microseconds -> nanoseconds; nothing for what is no such number.
+std::optional<std::int64_t> nanoseconds_in(std::string_view microseconds)
+{
+    const std::size_t point = std::min(microseconds.find('.'), microseconds.size());
+    std::string digits(microseconds.substr(0, point));
+    std::string_view fraction = microseconds.substr(std::min(point + 1, microseconds.size()));
+    if (digits.empty() || digits == "-") return {};
+    if (digits.find_first_of("eE") != digits.npos || fraction.find_first_of("eE") != fraction.npos) return {};
+    for (std::size_t i = 0; i < 3; ++i) digits += i < fraction.size() ? fraction[i] : '0';
+    std::int64_t value = 0;
+    const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    constexpr std::int64_t farthest = 4'000'000'000'000'000'000;
+    if (error != std::errc{} || rest != digits.data() + digits.size() || value > farthest || value < -farthest)
+        return {};
+    return value;
+}
+
+/// One event of the trace as it is read. Numbers are kept as they are written.
+struct Event {
+    std::string phase, category, name, start, duration, thread;
+    std::map<std::string, std::string, std::less<>> arguments;
+};
+
+/// "Memcpy HtoD (Pinned -> Device)".
+CopyKind kind_of(const std::string& name)
+{
+    struct Word {
+        std::string_view part;
+        CopyKind kind;
+    };
+    for (const Word word : {Word{"HtoD", CopyKind::host_to_device}, Word{"DtoH", CopyKind::device_to_host},
+                            Word{"PtoP", CopyKind::peer}, Word{"HtoH", CopyKind::host_to_host}})
+        if (name.find(word.part) != name.npos) return word.kind;
+    return CopyKind::device_to_device;
+}
+
+std::optional<MemoryKind> memory_in(std::string_view text)
+{
+    struct Word {
+        std::string_view part;
+        MemoryKind kind;
+    };
+    for (const Word word : {Word{"Pageable", MemoryKind::pageable}, Word{"Pinned", MemoryKind::pinned},
+                            Word{"Device", MemoryKind::device}, Word{"Managed", MemoryKind::managed}})
+        if (text.find(word.part) != text.npos) return word.kind;
+    return {};
+}
+
+Number number_in(const std::string& text)
+{
+    std::uint64_t value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc{} || rest != text.data() + text.size()) return {};
+    return value;
+}
+
+/// What nlohmann's parser calls: collects the events of `traceEvents` and hands each to the row.
+class Handler : public nlohmann::json_sax<Json> {
+  public:
+    Handler(std::string name, ImportedRow& row) : name_(std::move(name)), row_(row) {}
+
+    std::size_t events = 0;
+    std::map<std::string, std::string> models;  ///< of the devices
+
+    bool null() override { return scalar(""); }
+    bool boolean(bool value) override { return scalar(value ? "1" : "0"); }
+    bool number_integer(number_integer_t value) override { return scalar(std::to_string(value)); }
+    bool number_unsigned(number_unsigned_t value) override { return scalar(std::to_string(value)); }
+    bool number_float(number_float_t, const string_t& text) override { return scalar(text); }
+    bool string(string_t& value) override { return scalar(value); }
+    bool binary(binary_t&) override { return true; }
+    bool start_object(std::size_t) override
+    {
+        ++depth_;
+        if (depth_ == event_depth) event_ = {};
+        return true;
+    }
+    bool key(string_t& value) override
+    {
+        (depth_ == 1 ? section_ : depth_ == event_depth ? key_ : argument_) = value;
+        return true;
+    }
+    bool end_object() override
+    {
+        if (depth_ == event_depth && section_ == "traceEvents") end_event();
+        if (depth_ == event_depth && section_ == "deviceProperties")
+            models["gpu:" + event_.arguments["id"]] = event_.arguments["name"];
+        --depth_;
+        return true;
+    }
+    bool start_array(std::size_t) override
+    {
+        ++depth_;
+        return true;
+    }
+    bool end_array() override
+    {
+        --depth_;
+        return true;
+    }
+    bool parse_error(std::size_t position, const std::string&, const Json::exception& error) override
+    {
+        throw InputError(fmt::format("{}: byte {}: {}", name_, position, error.what()));
+    }
+
+  private:
+    static constexpr int event_depth = 3;  ///< the document, its list, the event
+
+    bool scalar(const std::string& value)
+    {
+        if (depth_ == event_depth && section_ == "deviceProperties") event_.arguments[key_] = value;
+        if (section_ != "traceEvents") return true;
+        if (depth_ == event_depth) set(value);
+        if (depth_ == event_depth + 1 && key_ == "args") event_.arguments[argument_] = value;
+        // grid and block are lists within the arguments
+        if (depth_ == event_depth + 2 && key_ == "args") {
+            std::string& list = event_.arguments[argument_];
+            list += (list.empty() ? "" : "x") + value;
+        }
+        return true;
+    }
+
+    void set(const std::string& value)
+    {
+        if (key_ == "ph") event_.phase = value;
+        if (key_ == "cat") event_.category = value;
+        if (key_ == "name") event_.name = value;
+        if (key_ == "ts") event_.start = value;
+        if (key_ == "dur") event_.duration = value;
+        if (key_ == "tid") event_.thread = value;
+    }
+
+    const std::string& argument(std::string_view name) const
+    {
+        static const std::string none;
+        const auto found = event_.arguments.find(name);
+        return found == event_.arguments.end() ? none : found->second;
+    }
+
+    std::int64_t time_in(const std::string& text, std::string_view what) const
+    {
+        if (const auto time = nanoseconds_in(text)) return *time;
+        throw InputError(fmt::format("{}: event {}, '{}': its {} '{}' is no time", name_, events,
+                                     printable(event_.name), what, printable(text)));
+    }
+
+    void end_event()
+    {
+        ++events;
+        const std::string& is = event_.category;
+        const bool kernel = is == "kernel" || is == "Kernel", copy = is == "gpu_memcpy" || is == "Memcpy";
+        const bool fill = is == "gpu_memset" || is == "Memset";
+        const bool call = is == "cuda_runtime" || is == "cuda_driver" || is == "Runtime";
+        if (event_.name == "[memory]") add_memory();
+        if (event_.phase != "X" || !(kernel || copy || fill || call || is == "user_annotation")) return;
+        const std::int64_t from = time_in(event_.start, "start");
+        const Seconds start = since_zero(from);
+        const Seconds duration{static_cast<double>(time_in(event_.duration, "duration")) * 1e-9};
+        if (duration.value < 0) throw InputError(fmt::format("{}: event {}: it ends before it begins", name_, events));
+        if (kernel) add_kernel(start, duration);
+        if (copy || fill) add_copy(start, duration, fill);
+        if (call) add_call(start, duration);
+        if (is == "user_annotation")
+            row_.ranges.push_back({number_in(event_.thread), RangeKind::nvtx, event_.name, start, duration});
+    }
+
+    Seconds since_zero(std::int64_t nanoseconds)
+    {
+        if (!zero_) zero_ = nanoseconds;
+        return {static_cast<double>(nanoseconds - *zero_) * 1e-9};
+    }
+
+    /// PyTorch's own allocator, on devices: bytes that are taken, or below 0 given back. It takes them from a pool.
+    void add_memory()
+    {
+        const std::string& bytes = argument("Bytes");
+        const bool releases = bytes.starts_with('-');
+        const Number size = number_in(releases ? bytes.substr(1) : bytes);
+        if (argument("Device Type") != "1" || !size) return;
+        MemoryRecord record;
+        record.cause.device = "gpu:" + argument("Device Id");
+        record.action = releases ? MemoryAction::release : MemoryAction::allocate;
+        record.memory = MemoryKind::pool;
+        record.address = number_in(argument("Addr"));
+        record.bytes = Bytes{static_cast<double>(*size)};
+        record.start = since_zero(time_in(event_.start, "start"));
+        row_.memory.push_back(std::move(record));
+    }
+
+    Cause cause() const
+    {
+        const std::string& device = argument("device");
+        return {"gpu:" + (device.empty() ? "0" : device),
+                number_in(argument("stream")),
+                number_in(argument("correlation")),
+                {},
+                {}};
+    }
+
+    void add_kernel(Seconds start, Seconds duration)
+    {
+        std::optional<Bytes> shared;
+        if (const Number bytes = number_in(argument("shared memory"))) shared = Bytes{static_cast<double>(*bytes)};
+        row_.kernels.push_back({cause(), event_.name, start, duration, argument("grid"), argument("block"),
+                                number_in(argument("registers per thread")), shared,
+                                number_in(argument("graph node id"))});
+    }
+
+    void add_copy(Seconds start, Seconds duration, bool fill)
+    {
+        std::optional<Bytes> bytes;
+        if (const Number count = number_in(argument("bytes"))) bytes = Bytes{static_cast<double>(*count)};
+        const std::size_t arrow = event_.name.find("->");
+        const bool both = !fill && arrow != std::string::npos;
+        row_.copies.push_back({cause(), fill ? CopyKind::fill : kind_of(event_.name),
+                               both ? memory_in(std::string_view(event_.name).substr(0, arrow)) : std::nullopt,
+                               both ? memory_in(std::string_view(event_.name).substr(arrow)) : std::nullopt, bytes,
+                               start, duration});
+    }
+
+    void add_call(Seconds start, Seconds duration)
+    {
+        const ApiDomain domain = event_.category == "cuda_driver" ? ApiDomain::driver : ApiDomain::runtime;
+        row_.calls.push_back({number_in(event_.thread),
+                              number_in(argument("correlation")),
+                              {},
+                              {},
+                              domain,
+                              event_.name,
+                              start,
+                              duration});
+    }
+
+    std::string name_;
+    ImportedRow& row_;
+    int depth_ = 0;
+    std::string section_, key_, argument_;
+    Event event_;
+    std::optional<std::int64_t> zero_;
+};
+
+}  // namespace
+
+bool is_kineto(std::string_view text)
+{
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != text.npos && text[first] == '{' && text.find("\"traceEvents\"") != text.npos;
+}
+
+Imported read_kineto(const std::string& text, const std::string& name, const std::string& row_name)
+{
+    Imported imported{"PyTorch profiler", {}, {}, {}, {}};
+    ImportedRow row;
+    row.measurement.bench = "import";
+    row.measurement.point.set("model", row_name);
+    Handler handler(name, row);
+    Json::sax_parse(text, &handler);
+    if (row.kernels.empty() && row.calls.empty() && row.copies.empty())
+        throw InputError(
+            fmt::format("{}: none of its {} events is a kernel, a copy or a CUDA call; profile with "
+                        "ProfilerActivity.CUDA",
+                        name, handler.events));
+    std::map<std::string, std::string> used;
+    for (const KernelRecord& kernel : row.kernels) used[kernel.cause.device] = handler.models[kernel.cause.device];
+    for (const CopyRecord& copy : row.copies) used[copy.cause.device] = handler.models[copy.cause.device];
+    for (const auto& [device, model] : used) imported.devices.push_back({device, "gpu", model, {}, {}, {}, {}});
+    row.measurement.device = used.empty() ? "gpu:0" : used.begin()->first;
+    settle_timeline(row, imported);
+    imported.rows.push_back(std::move(row));
+    return imported;
+}
+
+}  // namespace roof::analysis

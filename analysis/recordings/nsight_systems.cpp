@@ -1,0 +1,311 @@
+// Nsight Systems' SQLite export. Times are nanoseconds, as its schema says. Tables are there only if something was recorded for
+// them, and their columns differ from version to version: what is not there is not known.
+#include "analysis/recordings/import_formats.hpp"
+#include "analysis/recordings/import_timeline.hpp"
+#include "analysis/recordings/sqlite_file.hpp"
+#include "ert/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr double nanosecond = 1e-9;
+constexpr std::int64_t farthest = 4'000'000'000'000'000'000;  ///< nanoseconds, of a clock that began in 1970
+
+using Strings = std::unordered_map<std::int64_t, std::string>;
+
+class Reader {
+  public:
+    explicit Reader(const std::filesystem::path& file) : database_(file)
+    {
+        database_.select("StringIds", {"id", "value"}, 2,
+                         [&](const Row& row) { strings_.emplace(row.whole(0), row.text(1)); });
+    }
+
+    void read(ImportedRow& row)
+    {
+        read_kernels(row);
+        read_calls(row);
+        read_copies(row);
+        read_waits(row);
+        read_memory(row);
+        read_ranges(row);
+        if (row.kernels.empty() && row.calls.empty() && row.copies.empty())
+            throw InputError(database_.name() +
+                             ": it holds no kernels, no copies and no CUDA calls; record with --trace=cuda,nvtx");
+    }
+
+    std::vector<Device> devices(const ImportedRow& row) const
+    {
+        std::map<std::string, std::string> models;
+        for (const KernelRecord& kernel : row.kernels) models[kernel.cause.device];
+        for (const CopyRecord& copy : row.copies) models[copy.cause.device];
+        database_.select("TARGET_INFO_GPU", {"id", "name"}, 0, [&](const Row& gpu) {
+            if (const auto found = models.find("gpu:" + std::to_string(gpu.whole(0))); found != models.end())
+                found->second = gpu.text(1);
+        });
+        std::vector<Device> devices;
+        for (const auto& [name, model] : models) devices.push_back({name, "gpu", model, {}, {}, {}, {}});
+        return devices;
+    }
+
+  private:
+    std::string text_of(const Row& row, int column) const
+    {
+        if (row.is_null(column)) return {};
+        const auto found = strings_.find(row.whole(column));
+        if (found == strings_.end())
+            throw InputError(fmt::format("{}: StringIds has no string {}", database_.name(), row.whole(column)));
+        return found->second;
+    }
+
+    /// Column 0, of a record without an end.
+    Seconds moment_of(const Row& row, const std::string& table) const
+    {
+        const std::int64_t start = row.whole(0);
+        if (row.is_null(0) || start < 0 || start > farthest)
+            throw InputError(fmt::format("{}: table {}: a record at {} ns", database_.name(), table, row.text(0)));
+        if (zero_ == std::numeric_limits<std::int64_t>::max()) zero_ = start;
+        return {static_cast<double>(start - zero_) * nanosecond};
+    }
+
+    /// Columns 0 and 1.
+    std::pair<Seconds, Seconds> time_of(const Row& row, const std::string& table) const
+    {
+        const std::int64_t start = row.whole(0), end = row.whole(1);
+        if (row.is_null(0) || row.is_null(1) || start < 0 || end < start || end > farthest)
+            throw InputError(fmt::format("{}: table {}: a record from {} to {} ns", database_.name(), table,
+                                         row.text(0), row.text(1)));
+        // The zero is moved before nanoseconds since some far day become seconds, and lose digits.
+        if (zero_ == std::numeric_limits<std::int64_t>::max()) zero_ = start;
+        return {Seconds{static_cast<double>(start - zero_) * nanosecond},
+                Seconds{static_cast<double>(end - start) * nanosecond}};
+    }
+
+    static std::string device_of(const Row& row, int column)
+    {
+        return "gpu:" + std::to_string(row.is_null(column) ? 0 : row.whole(column));
+    }
+
+    static std::string extent(const Row& row, int first)
+    {
+        if (row.is_null(first)) return {};
+        return fmt::format("{}x{}x{}", row.whole(first), row.whole(first + 1), row.whole(first + 2));
+    }
+
+    void read_kernels(ImportedRow& imported)
+    {
+        const std::string table = "CUPTI_ACTIVITY_KIND_KERNEL";
+        const bool demangled = database_.columns(table).contains("demangledName");
+        database_.select(table,
+                         {"start", "end", demangled ? "demangledName" : "shortName", "deviceId", "streamId",
+                          "correlationId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
+                          "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "graphNodeId"},
+                         3, [&](const Row& row) {
+                             const auto [start, duration] = time_of(row, table);
+                             KernelRecord kernel{{device_of(row, 3), row.number(4), row.number(5), {}, {}},
+                                                 text_of(row, 2),
+                                                 start,
+                                                 duration,
+                                                 extent(row, 6),
+                                                 extent(row, 9),
+                                                 row.number(12),
+                                                 {},
+                                                 row.number(15)};
+                             if (row.number(13) && row.number(14))
+                                 kernel.shared = Bytes{static_cast<double>(*row.number(13) + *row.number(14))};
+                             imported.kernels.push_back(std::move(kernel));
+                         });
+    }
+
+    void read_calls(ImportedRow& imported)
+    {
+        const std::string table = "CUPTI_ACTIVITY_KIND_RUNTIME";
+        database_.select(table, {"start", "end", "nameId", "globalTid", "correlationId"}, 3, [&](const Row& row) {
+            const auto [start, duration] = time_of(row, table);
+            std::string name = text_of(row, 2);
+            const ApiDomain domain = name.starts_with("cuda") ? ApiDomain::runtime : ApiDomain::driver;
+            imported.calls.push_back({row.number(3), row.number(4), {}, {}, domain, std::move(name), start, duration});
+        });
+    }
+
+    /// The numbers are CUPTI's, of CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
+    CopyKind kind_of(const Row& row, int column) const
+    {
+        switch (row.whole(column)) {
+            case 1:
+            case 3:
+                return CopyKind::host_to_device;
+            case 2:
+            case 4:
+                return CopyKind::device_to_host;
+            case 5:
+            case 6:
+            case 7:
+            case 8:
+                return CopyKind::device_to_device;
+            case 9:
+                return CopyKind::host_to_host;
+            case 10:
+                return CopyKind::peer;
+            default:
+                throw InputError(fmt::format("{}: copyKind {} is of no kind that is known here", database_.name(),
+                                             row.text(column)));
+        }
+    }
+
+    static std::optional<MemoryKind> memory_of(const Row& row, int column)
+    {
+        switch (row.whole(column)) {
+            case 1:
+                return MemoryKind::pageable;
+            case 2:
+                return MemoryKind::pinned;
+            case 3:
+            case 4:
+                return MemoryKind::device;
+            case 5:
+            case 6:
+                return MemoryKind::managed;
+            default:
+                return {};
+        }
+    }
+
+    static std::optional<Bytes> bytes_of(const Row& row, int column)
+    {
+        const Number bytes = row.number(column);
+        if (!bytes) return {};
+        return Bytes{static_cast<double>(*bytes)};
+    }
+
+    void read_copies(ImportedRow& imported)
+    {
+        const std::string table = "CUPTI_ACTIVITY_KIND_MEMCPY", fills = "CUPTI_ACTIVITY_KIND_MEMSET";
+        database_.select(
+            table, {"start", "end", "copyKind", "bytes", "deviceId", "streamId", "correlationId", "srcKind", "dstKind"},
+            4, [&](const Row& row) {
+                const auto [start, duration] = time_of(row, table);
+                imported.copies.push_back({{device_of(row, 4), row.number(5), row.number(6), {}, {}},
+                                           kind_of(row, 2),
+                                           memory_of(row, 7),
+                                           memory_of(row, 8),
+                                           bytes_of(row, 3),
+                                           start,
+                                           duration});
+            });
+        database_.select(fills, {"start", "end", "bytes", "deviceId", "streamId", "correlationId"}, 2,
+                         [&](const Row& row) {
+                             const auto [start, duration] = time_of(row, fills);
+                             imported.copies.push_back({{device_of(row, 3), row.number(4), row.number(5), {}, {}},
+                                                        CopyKind::fill,
+                                                        {},
+                                                        {},
+                                                        bytes_of(row, 2),
+                                                        start,
+                                                        duration});
+                         });
+    }
+
+    /// Which number is an allocation, and which is of what memory, the export says in tables of words.
+    void read_memory(ImportedRow& imported)
+    {
+        const std::string table = "CUDA_GPU_MEMORY_USAGE_EVENTS";
+        const std::map<std::int64_t, std::string> operations = words_of("ENUM_CUDA_DEV_MEM_EVENT_OPER");
+        const std::map<std::int64_t, std::string> kinds = words_of("ENUM_CUDA_MEM_KIND");
+        database_.select(table, {"start", "memoryOperationType", "bytes", "address", "deviceId", "memKind"}, 3,
+                         [&](const Row& row) {
+                             const auto operation = operations.find(row.whole(1));
+                             if (operation == operations.end()) return;
+                             MemoryRecord record;
+                             record.cause.device = device_of(row, 4);
+                             const bool allocates = operation->second.starts_with("Alloc");
+                             record.action = allocates ? MemoryAction::allocate : MemoryAction::release;
+                             record.memory = memory_named(kinds, row.whole(5));
+                             record.address = row.number(3);
+                             record.bytes = bytes_of(row, 2);
+                             record.start = moment_of(row, table);
+                             imported.memory.push_back(std::move(record));
+                         });
+    }
+
+    std::map<std::int64_t, std::string> words_of(const std::string& table) const
+    {
+        std::map<std::int64_t, std::string> words;
+        database_.select(table, {"id", "label"}, 2, [&](const Row& row) { words[row.whole(0)] = row.text(1); });
+        return words;
+    }
+
+    static std::optional<MemoryKind> memory_named(const std::map<std::int64_t, std::string>& kinds, std::int64_t number)
+    {
+        const auto kind = kinds.find(number);
+        if (kind == kinds.end()) return {};
+        if (kind->second == "Pageable") return MemoryKind::pageable;
+        if (kind->second == "Pinned") return MemoryKind::pinned;
+        if (kind->second == "Managed") return MemoryKind::managed;
+        return kind->second.starts_with("Device") ? std::optional(MemoryKind::device) : std::nullopt;
+    }
+
+    void read_waits(ImportedRow& imported)
+    {
+        const std::string table = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
+        constexpr std::array kinds{"", "event", "stream wait", "stream", "context"};
+        database_.select(table, {"start", "end", "syncType", "deviceId", "streamId", "correlationId"}, 2,
+                         [&](const Row& row) {
+                             const auto [start, duration] = time_of(row, table);
+                             const auto kind = static_cast<std::size_t>(row.number(2).value_or(0));
+                             imported.waits.push_back({{device_of(row, 3), row.number(4), row.number(5), {}, {}},
+                                                       kind < kinds.size() ? kinds[kind] : "",
+                                                       start,
+                                                       duration});
+                         });
+    }
+
+    /// Ranges have an end; marks and names of threads have none.
+    void read_ranges(ImportedRow& imported)
+    {
+        const std::string table = "NVTX_EVENTS";
+        database_.select(table, {"start", "end", "text", "textId", "globalTid"}, 2, [&](const Row& row) {
+            if (row.is_null(1) || row.whole(1) < row.whole(0)) return;
+            const auto [start, duration] = time_of(row, table);
+            std::string name = row.is_null(2) ? text_of(row, 3) : row.text(2);
+            imported.ranges.push_back({row.number(4), RangeKind::nvtx, std::move(name), start, duration});
+        });
+    }
+
+    Database database_;
+    Strings strings_;
+    mutable std::int64_t zero_ = std::numeric_limits<std::int64_t>::max();
+};
+
+}  // namespace
+
+bool is_nsight_systems(std::string_view text)
+{
+    return text.starts_with(std::string_view("SQLite format 3\0", 16));
+}
+
+Imported read_nsight_systems(const std::filesystem::path& file, const std::string& row_name)
+{
+    Reader reader(file);
+    Imported imported{"Nsight Systems, SQLite export", {}, {}, {}, {}};
+    ImportedRow row;
+    row.measurement.bench = "import";
+    row.measurement.point.set("model", row_name);
+    reader.read(row);
+    imported.devices = reader.devices(row);
+    row.measurement.device = imported.devices.empty() ? "gpu:0" : imported.devices.front().name;
+    settle_timeline(row, imported);
+    imported.rows.push_back(std::move(row));
+    return imported;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,120 @@
+// `perf stat -j`: a JSON object to a line. An event may come in many lines, one for each core or memory channel.
+#include "analysis/recordings/import_counters.hpp"
+#include "analysis/recordings/import_formats.hpp"
+#include "analysis/recordings/import_units.hpp"
+#include "analysis/recordings/text_lines.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+
+namespace roof::analysis {
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::string capitals(std::string text)
+{
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return text;
+}
+
+std::string text_in(const Json& line, const char* key)
+{
+    const auto found = line.find(key);
+    if (found == line.end()) return {};
+    return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+struct Events {
+    Metrics metrics;
+    std::vector<std::string> uncounted;
+    bool scaled = false;  ///< some did not run all the time
+};
+
+bool is_aggregated(const Json& line)
+{
+    return std::ranges::any_of(std::initializer_list<const char*>{"cpu", "core", "socket", "die", "node"},
+                               [&](const char* key) { return line.contains(key); });
+}
+
+void add(Events& events, const Json& line, const std::string& where)
+{
+    if (line.contains("interval"))
+        throw InputError(where + ": it was printed with -I, at intervals; a row is one run: leave -I out");
+    const std::string event = text_in(line, "event"), text = text_in(line, "counter-value");
+    if (event.empty() || text.empty()) return;
+    if (text.starts_with('<')) {
+        events.uncounted.push_back(printable(event) + " (" + printable(text) + ")");
+        return;
+    }
+    const auto value = number_of(text);
+    if (!value || *value < 0)
+        throw InputError(fmt::format("{}: {}: '{}' is no count", where, printable(event), printable(text)));
+    const auto unit = unit_of(text_in(line, "unit"));
+    if (!unit)
+        throw InputError(fmt::format("{}: {}: the unit '{}' is not known", where, printable(event),
+                                     printable(text_in(line, "unit"))));
+    const auto share = number_of(text_in(line, "pcnt-running"));
+    events.scaled = events.scaled || (share && *share < 99.5);
+    const auto [place, is_new] = events.metrics.emplace(event, Metric{0, unit->name});
+    if (!is_new && !is_aggregated(line))
+        throw InputError(
+            fmt::format("{}: {} stands twice: it holds several runs; import them one by one", where, printable(event)));
+    place->second.value += *value * unit->factor;
+}
+
+Events read_events(const std::string& text, const std::string& name)
+{
+    Events events;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        const std::string where = place_in(name, text, at);
+        if (end == text.npos) throw InputError(where + ": the line is cut off");
+        const std::string_view line = trim(std::string_view(text).substr(at, end - at));
+        at = end + 1;
+        if (line.empty() || line.front() == '#') continue;
+        const Json parsed = Json::parse(line, nullptr, false);
+        if (!parsed.is_object()) throw InputError(where + ": it is no line of `perf stat -j`");
+        add(events, parsed, where);
+    }
+    return events;
+}
+
+}  // namespace
+
+bool is_perf_stat(std::string_view text)
+{
+    const std::size_t line =
+        find_line(text, [](std::string_view l) { return !trim(l).empty() && trim(l).front() != '#'; });
+    if (line == text.npos || trim(text.substr(line)).front() != '{') return false;
+    const std::string_view first = text.substr(line, text.find('\n', line) - line);
+    return first.find("\"counter-value\"") != first.npos && first.find("\"event\"") != first.npos;
+}
+
+Imported read_perf_stat(const std::string& text, const std::string& name, const std::string& row_name)
+{
+    const Events events = read_events(text, name);
+    if (events.metrics.empty()) throw InputError(name + ": no event was counted");
+    Imported imported{"perf stat", {{"cpu", "cpu", "", {}, {}, {}, {}}}, {}, {}, {}};
+    Metrics by_capitals;
+    for (const auto& [event, metric] : events.metrics) by_capitals[capitals(event)] = metric;
+    const auto time = by_capitals.find("DURATION_TIME");
+    const Seconds seconds{time != by_capitals.end() && time->second.unit == "s" ? time->second.value : 0};
+    if (seconds.value <= 0) imported.missing.push_back("time: add the event duration_time");
+    ImportedRow row = processor_row(row_name, seconds, count_work(by_capitals), imported);
+    for (const auto& [event, metric] : events.metrics) row.counters.push_back(step_counter(event, metric));
+    if (!events.uncounted.empty()) imported.missing.push_back("not counted: " + join(events.uncounted, ", "));
+    if (events.scaled)
+        imported.remarks.push_back(
+            "More events were asked for than there are counters: perf took turns and scaled, so counts are estimates.");
+    imported.rows.push_back(std::move(row));
+    return imported;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,65 @@
+#include "analysis/report/frame.hpp"
+
+#include "analysis/roofline/roofs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace roof::analysis {
+
+namespace {
+
+/// Below the first ridge lies elementwise work, above the last one convolution: decades kept free for them.
+constexpr int decades_below_ridge = 1;
+constexpr int decades_above_ridge = 2;
+
+struct Range {
+    double low = std::numeric_limits<double>::infinity();
+    double high = 0;
+
+    void add(double value)
+    {
+        if (!(value > 0) || !std::isfinite(value)) return;
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+};
+
+double decade_below(double value)
+{
+    return std::pow(10.0, std::floor(std::log10(value)));
+}
+double decade_above(double value)
+{
+    return std::pow(10.0, std::ceil(std::log10(value)));
+}
+
+}  // namespace
+
+std::optional<Frame> frame_of(const Ceilings& ceilings)
+{
+    Range bandwidth;
+    Range compute;
+    for (const std::string& device : devices_of(ceilings)) {
+        const Roofs roofs = roofs_of(ceilings, device);
+        for (const Ceiling* roof : roofs.levels) bandwidth.add(roof->rate.median.value);
+        for (const Ceiling* roof : roofs.compute) compute.add(roof->rate.median.value);
+        for (const Ceiling* roof : roofs.mixes) compute.add(roof->rate.median.value);
+    }
+    if (bandwidth.high == 0 || compute.high == 0) return std::nullopt;
+    Frame frame;
+    frame.intensity_low = decade_below(compute.low / bandwidth.high) * std::pow(10.0, -decades_below_ridge);
+    frame.intensity_high = decade_above(compute.high / bandwidth.low) * std::pow(10.0, decades_above_ridge);
+    frame.rate_low = decade_below(std::min(compute.low, bandwidth.low * frame.intensity_low));
+    frame.rate_high = decade_above(compute.high * 1.25);
+    return frame;
+}
+
+double LogScale::operator()(double value) const
+{
+    const double inside = std::clamp(std::isfinite(value) ? value : low, low, high);
+    return from + (to - from) * std::log(inside / low) / std::log(high / low);
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,90 @@
+// Numbers and sentences for people, in the words of analysis/table/quantities.cpp.
+const prefixes = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "\u00b5"], [1e-9, "n"]];
+
+const prefixOf = (value) => prefixes.find(([factor]) => Math.abs(value) * (1 + 5e-4) >= factor) ?? prefixes.at(-1);
+
+/// Three significant digits without an exponent.
+export function plain(value, digits = 3) {
+  if (!Number.isFinite(value)) return "-";
+  if (value === 0) return "0";
+  const before = Math.floor(Math.log10(Math.abs(value))) + 1;
+  return value.toFixed(Math.max(0, digits - before));
+}
+
+export function si(value, unit) {
+  if (!Number.isFinite(value)) return "-";
+  if (value === 0) return `0 ${unit}`;
+  const [factor, letter] = prefixOf(value);
+  return `${plain(value / factor)} ${letter}${unit}`;
+}
+
+export const duration = (seconds) => (seconds >= 120 ? `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s` : si(seconds, "s"));
+
+/// One prefix for all three.
+export function withInterval({ median, low, high }, unit) {
+  const [factor, letter] = prefixOf(median);
+  return `${plain(median / factor)} ${letter}${unit} [${plain(low / factor)}, ${plain(high / factor)}]`;
+}
+
+export function percent(share) {
+  return Number.isFinite(share) ? `${(100 * share).toFixed(Math.abs(share) < 0.0995 ? 1 : 0)}%` : "-";
+}
+
+export const tick = (value, unit) => {
+  const [factor, letter] = prefixOf(value);
+  return `${Number((value / factor).toPrecision(3))} ${letter}${unit}`;
+};
+
+export const threads = (count) => `${count} thread${count === 1 ? "" : "s"}`;
+
+export const titleOf = (row) =>
+  `${row.model}${row.batch > 0 ? `, batch ${row.batch}` : ""}${row.precision ? `, ${row.precision}` : ""} on ${row.device}` +
+  (row.threads > 0 ? `, ${threads(row.threads)}` : "") +
+  (row.data === "-" || row.data === "synthetic" ? "" : `, images of ${row.data}`);
+
+/// "fp32", or both candidates with their shares where neither survives 95% of the resamples.
+export function bottleneckText(point) {
+  if (!point.bottlenecks.length) return "no roof";
+  const [first, second] = point.bottlenecks;
+  if (first.share >= 0.95 || !second) return first.roof;
+  return `${first.roof} or ${second.roof} (${Math.round(100 * first.share)} / ${Math.round(100 * second.share)}%)`;
+}
+
+const intensityText = (low, high) => (plain(low, 2) === plain(high, 2) ? plain(high, 2) : `${plain(low, 2)} to ${plain(high, 2)}`);
+
+const unexplained = 0.1;
+
+/// Whether the point stands above a level's slanted roof, where it is drawn.
+export const isAbove = (point, level) => point.flops > 0 && level.low > 0 && level.low / level.roof > point.seconds.median;
+
+/// What a first reader would ask about the point.
+function remarksOn(point, at) {
+  const remarks = [];
+  if (at && at.high > at.low)
+    remarks.push("The smaller count of bytes moves each operand once (compulsory), the larger one moves it at every use (no reuse); the truth lies between. " +
+      `At ${at.name}'s roof the first would take ${duration(at.low / at.roof)}, the second ${duration(at.high / at.roof)}.`);
+  if (at && isAbove(point, at)) remarks.push(`It stands above the ${at.name} roof: part of the bytes counted was still in a cache nearer to the core, and never came from ${at.name}.`);
+  if (point.attainable > 0 && point.fraction > 1 && !(at && isAbove(point, at)))
+    remarks.push("It stands above its roof because operands were still in a cache from the layer before, or because taps on padding are counted as FLOPs.");
+  if (point.attainable > 0 && point.fraction < unexplained)
+    remarks.push("So far below every roof, most of its time is latency, launching and waiting, which no roof holds.");
+  if (!(point.flops > 0)) remarks.push("It does no FLOPs, so it stands on the lower edge of the roofline; the chart of times below shows what it costs.");
+  return remarks;
+}
+
+/// The arithmetic of a point in one sentence; `level` is an index into the point's levels.
+export function explain(point, level) {
+  const what = `${point.name}${point.scope === "step" ? " step" : ""}${point.scope === "layer" ? ` ${point.phase}` : ""}`;
+  let text = `${what} (${titleOf(point.row)}): ${si(point.flops, "FLOP")} (${point.known}) in ${withInterval(point.seconds, "s")} (measured)`;
+  if (point.flops > 0) text += ` is ${si(point.flops / point.seconds.median, "FLOP/s")}`;
+  const at = point.levels[level];
+  if (at) {
+    text += `; it moves ${si(at.low, "B")}${at.high > at.low ? ` to ${si(at.high, "B")}` : ""} to ${at.name} (${point.known})`;
+    if (point.flops > 0) text += `, which is ${intensityText(at.intensityLow, at.intensityHigh)} FLOP/B`;
+  }
+  if (point.attainable > 0) {
+    text += `; the ${bottleneckText(point)} roof (measured) allows ${duration(point.attainable)}: ${percent(point.fraction)} of it is reached`;
+    text += point.fraction <= 1 ? `, and ${duration(point.headroom)} could be won` : "";
+  }
+  return `${text}.${point.note ? ` ${point.note}.` : ""}${remarksOn(point, at).map((remark) => ` ${remark}`).join("")}`;
+}

@@ -1,0 +1,222 @@
+#include "analysis/report/page_data.hpp"
+
+#include "analysis/report/frame.hpp"
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/roofline/spec_check.hpp"
+#include "analysis/table/json_values.hpp"
+#include "analysis/table/rows.hpp"
+
+#include <map>
+#include <utility>
+
+namespace roof::analysis {
+
+using nlohmann::json;
+
+namespace {
+
+/// Words that many points share are written once; a point holds their number.
+class Words {
+  public:
+    std::size_t operator()(const std::string& word)
+    {
+        const auto [at, is_new] = numbers_.try_emplace(word, list_.size());
+        if (is_new) list_.push_back(json_text(word));
+        return at->second;
+    }
+    const json& list() const { return list_; }
+
+  private:
+    std::map<std::string, std::size_t> numbers_;
+    json list_ = json::array();
+};
+
+json estimate_json(double median, double low, double high)
+{
+    return {{"median", json_number(median)}, {"low", json_number(low)}, {"high", json_number(high)}};
+}
+
+json roof_json(const Ceiling& roof, const Machine& machine)
+{
+    json object = estimate_json(roof.rate.median.value, roof.rate.low.value, roof.rate.high.value);
+    const bool level = roof.kind == Role::bandwidth;
+    object[level ? "name" : "precision"] = json_text(level ? roof.level : roof.precision);
+    object["operation"] = json_text(roof.operation);
+    object["isa"] = json_text(roof.isa);
+    object["n"] = roof.rate.n;
+    const std::optional<double> share = share_of_spec(roof, machine);
+    object["spec"] = share && *share > 0 ? json_number(roof.rate.median.value / *share) : json(nullptr);
+    return object;
+}
+
+json roofs_json(const Roofs& roofs, const Machine& machine)
+{
+    json levels = json::array();
+    json compute = json::array();
+    for (const Ceiling* roof : roofs.levels) levels.push_back(roof_json(*roof, machine));
+    for (const Ceiling* roof : roofs.compute) compute.push_back(roof_json(*roof, machine));
+    json mixes = json::array();
+    for (const Ceiling* roof : roofs.mixes) mixes.push_back(roof_json(*roof, machine));
+    return {{"device", json_text(roofs.device)},
+            {"threads", roofs.threads},
+            {"levels", std::move(levels)},
+            {"compute", std::move(compute)},
+            {"mixes", std::move(mixes)}};
+}
+
+/// The roofs of each device and thread count once, those of every device at the most threads among them.
+class RoofSets {
+  public:
+    explicit RoofSets(const Study& study) : study_(study)
+    {
+        for (const std::string& device : devices_of(study.ceilings)) add(roofs_of(study.ceilings, device));
+    }
+
+    /// The number of the row's roofs; -1 without any.
+    int of(const Measurement& row) { return add(roofs_of(study_.ceilings, row.device, threads_of(row))); }
+    const json& list() const { return list_; }
+
+  private:
+    int add(const Roofs& roofs)
+    {
+        if (roofs.empty()) return -1;
+        const auto [at, is_new] = numbers_.try_emplace({roofs.device, roofs.threads}, static_cast<int>(list_.size()));
+        if (is_new) list_.push_back(roofs_json(roofs, study_.calibration.machine));
+        return at->second;
+    }
+
+    const Study& study_;
+    std::map<std::pair<std::string, int>, int> numbers_;
+    json list_ = json::array();
+};
+
+json row_json(const Measurement& row, int roofs)
+{
+    return {{"id", json_text(row.id())},
+            {"model", json_text(model_of(row))},
+            {"batch", batch_of(row)},
+            {"precision", json_text(precision_of(row))},
+            {"device", json_text(place_text(row))},
+            {"data", json_text(data_of(row))},
+            {"threads", threads_of(row)},
+            {"seconds", estimate_json(row.seconds.median.value, row.seconds.low.value, row.seconds.high.value)},
+            {"images", json_number(row.images_per_second())},
+            {"memory", json_number(row.memory.value)},
+            {"roofs", roofs}};
+}
+
+/// The columns of the points, and the words they index.
+class Points {
+  public:
+    void add(const Placement& p, std::size_t row)
+    {
+        column("row", row);
+        column("scope", static_cast<int>(p.scope));
+        column("phase", p.phase ? static_cast<int>(*p.phase) + 1 : 0);
+        column("bound", static_cast<int>(p.bound()));
+        column("name", names_(p.name));
+        column("kind", kinds_(p.kind));
+        column("note", notes_(p.note));
+        column("median", json_number(p.seconds.median.value));
+        column("low", json_number(p.seconds.low.value));
+        column("high_seconds", json_number(p.seconds.high.value));
+        column("flops", json_number(p.flops.value));
+        column("executed", p.executed == p.flops ? json(0) : json_number(p.executed.value));
+        column("compulsory", json_number(p.levels.empty() ? 0 : p.levels.front().low.value));
+        column("high", bytes_of(p));
+        column("attainable", json_number(p.attainable.value));
+        column("bottlenecks", bottlenecks_of(p));
+    }
+
+    void write(json& study) const
+    {
+        study["points"] = columns_;
+        study["names"] = names_.list();
+        study["kinds"] = kinds_.list();
+        study["notes"] = notes_.list();
+        study["roofNames"] = roof_names_.list();
+        study["scopes"] = {name(Scope::step), name(Scope::phase), name(Scope::layer)};
+        study["phases"] = {"", roof::name(Phase::forward), roof::name(Phase::backward), roof::name(Phase::update)};
+        study["bounds"] = json::array();
+        for (const Bound bound : all_bounds) study["bounds"].push_back(name(bound));
+    }
+
+  private:
+    void column(const char* name, json value) { columns_[name].push_back(std::move(value)); }
+
+    static json bytes_of(const Placement& p)
+    {
+        json list = json::array();
+        for (const LevelPlacement& level : p.levels) list.push_back(json_number(level.high.value));
+        return list;
+    }
+
+    json bottlenecks_of(const Placement& p)
+    {
+        json list = json::array();
+        for (const Bottleneck& one : p.bottlenecks) list.push_back({roof_names_(one.roof), one.share});
+        return list;
+    }
+
+    Words names_, kinds_, notes_, roof_names_;
+    json columns_ = {{"row", json::array()}};
+};
+
+json frame_json(const Ceilings& ceilings)
+{
+    const std::optional<Frame> frame = frame_of(ceilings);
+    if (!frame) return nullptr;
+    return {{"intensity", {frame->intensity_low, frame->intensity_high}},
+            {"rate", {frame->rate_low, frame->rate_high}}};
+}
+
+json study_data(const Study& study)
+{
+    json object{{"name", json_text(study.results.folder.filename().string())},
+                {"machine", json_text(study.results.machine.name)},
+                {"cpu_model", json_text(study.results.machine.cpu_model)},
+                {"known", study.placements.empty() ? "" : roof::name(study.placements.front().known)},
+                {"frame", frame_json(study.ceilings)},
+                {"rows", json::array()}};
+    RoofSets sets(study);
+    std::map<std::string, std::size_t> rows;
+    for (const Measurement* row : step_rows(study.results.rows)) {
+        if (row->status != Status::ok) continue;
+        rows[row->id()] = rows.size();
+        object["rows"].push_back(row_json(*row, sets.of(*row)));
+    }
+    Points points;
+    for (const Placement& p : study.placements) points.add(p, rows.at(p.row));
+    points.write(object);
+    object["roofs"] = sets.list();
+    return object;
+}
+
+}  // namespace
+
+json page_json(std::span<const Study> studies)
+{
+    json list = json::array();
+    for (const Study& study : studies) list.push_back(study_data(study));
+    return {{"studies", std::move(list)}};
+}
+
+std::string script_text(const json& document)
+{
+    const std::string plain = document.dump(-1, ' ', true, json::error_handler_t::replace);
+    std::string safe;
+    safe.reserve(plain.size());
+    for (const char letter : plain) {
+        if (letter == '<')
+            safe += "\\u003c";
+        else if (letter == '>')
+            safe += "\\u003e";
+        else if (letter == '&')
+            safe += "\\u0026";
+        else
+            safe += letter;
+    }
+    return safe;
+}
+
+}  // namespace roof::analysis

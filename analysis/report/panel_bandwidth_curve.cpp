@@ -1,0 +1,153 @@
+// Bandwidth against working set: the sweep behind the memory levels.
+#include "analysis/report/panels.hpp"
+#include "analysis/report/svg.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/ceilings/point_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace roof::analysis {
+
+namespace {
+
+struct Sample {
+    double working_set;
+    Estimate<ByteRate> rate;
+};
+using Series = std::map<std::string, std::vector<Sample>>;
+
+constexpr int colours = 8;
+
+/// Operation, instruction set unless each point found its own, and what is unusual about it.
+std::string name_of_series(const Measurement& row)
+{
+    std::string name = row.point.has("operation") ? row.point.text("operation") : row.bench;
+    if (row.point.has("isa") && row.point.text("isa") != "best") name += " " + row.point.text("isa");
+    if (row.point.has("placement") && row.point.text("placement") != "cores")
+        name += ", " + row.point.text("placement");
+    if (row.point.has("pages") && row.point.text("pages") != "huge") name += ", " + row.point.text("pages") + " pages";
+    return name;
+}
+
+Series series_of(const std::vector<PointSummary>& points, const std::string& device)
+{
+    const auto of_sweep = [&](const Measurement& row) {
+        return row.role == Role::bandwidth && row.status == Status::ok && row.device == device &&
+               row.point.has("working_set") && !row.point.has("cpu_node") && row.seconds.median.value > 0 &&
+               row.work.compulsory.value > 0;
+    };
+    int most = 0;
+    for (const PointSummary& point : points)
+        if (of_sweep(point.best)) most = std::max(most, threads_of(point.best));
+    Series series;
+    for (const PointSummary& point : points) {
+        const Measurement& row = point.best;
+        const double working_set = of_sweep(row) && threads_of(row) == most ? row.point.number("working_set") : 0;
+        if (!(working_set > 0)) continue;
+        series[name_of_series(row)].push_back(
+            {working_set,
+             {{point.rate.median.value}, {point.rate.low.value}, {point.rate.high.value}, point.rate.n, 0}});
+    }
+    for (auto& [name, samples] : series)
+        std::sort(samples.begin(), samples.end(), [](auto& a, auto& b) { return a.working_set < b.working_set; });
+    return series;
+}
+
+LogPlot plot_of(const Series& series)
+{
+    double small = INFINITY, large = 0, slow = INFINITY, fast = 0;
+    for (const auto& [name, samples] : series)
+        for (const Sample& s : samples) {
+            small = std::min(small, s.working_set);
+            large = std::max(large, s.working_set);
+            slow = std::min(slow, s.rate.median.value);
+            fast = std::max(fast, s.rate.median.value);
+        }
+    const double left = std::exp2(std::floor(std::log2(small)));
+    return {{left, std::max(2 * left, std::exp2(std::ceil(std::log2(large)))), 88, 1032},
+            {std::pow(10, std::floor(std::log10(slow))), std::pow(10, std::ceil(std::log10(fast * 1.1))), 330, 46},
+            "working set of all threads (bytes)",
+            "bandwidth (B/s)"};
+}
+
+/// Names of levels end up in one row above the plot; a reported capacity is a dashed mark without a name.
+void draw_levels(Svg& svg, const LogPlot& plot, const Ceilings& ceilings, const std::string& device)
+{
+    for (const MeasuredLevel& level : ceilings.levels) {
+        if (level.device != device) continue;
+        const double from = std::max(level.from.value, plot.x.low);
+        const double to = std::min(level.to.value, plot.x.high);
+        const bool last = level.name == "DRAM";
+        if (!(to > from)) continue;
+        if (!last) {
+            svg.open("level", fmt::format("{}: holds working sets up to {}, measured", level.name,
+                                          format_capacity(level.to.value)));
+            svg.line({plot.x(to), plot.top()}, {plot.x(to), plot.bottom()}, "level-mark");
+            svg.close();
+        }
+        svg.text({(plot.x(from) + plot.x(to)) / 2, plot.top() + 14}, level.name, "name", Anchor::middle);
+        if (!plot.x.holds(level.reported.value) || last) continue;
+        svg.open("level", fmt::format("{}: {} reported", level.name, format_capacity(level.reported.value)));
+        svg.line({plot.x(level.reported.value), plot.top()}, {plot.x(level.reported.value), plot.bottom()},
+                 "reported-mark");
+        svg.close();
+    }
+}
+
+std::string picture(const Series& series, const Ceilings& ceilings, const std::string& device)
+{
+    const LogPlot plot = plot_of(series);
+    std::vector<LegendEntry> legend;
+    for (const auto& [name, samples] : series)
+        legend.push_back({fmt::format("series s{}", legend.size() % colours), "dot swatch", name});
+    constexpr double height = 384;
+    const double width = plot.right() - plot.left();
+    Svg svg(1060, height + legend_height(legend, width), "Bandwidth against working set of " + device);
+    const double factor = plot.x.high / plot.x.low > 65536 ? 16 : 4;
+    draw_axes(
+        svg, plot, ticks(plot.x.low, plot.x.high, factor), [](double v) { return format_capacity(v); },
+        ticks(plot.y.low, plot.y.high, 10), [](double v) { return tick_text(v, "B/s"); });
+    draw_levels(svg, plot, ceilings, device);
+    draw_legend(svg, legend, {plot.left(), height}, width);
+    int index = 0;
+    for (const auto& [name, samples] : series) {
+        const int colour = index++ % colours;
+        svg.open(fmt::format("series s{}", colour));
+        std::vector<Spot> path;
+        for (const Sample& s : samples) path.push_back(plot(s.working_set, s.rate.median.value));
+        svg.polyline(path, "curve");
+        for (const Sample& s : samples) {
+            const Spot at = plot(s.working_set, s.rate.median.value);
+            svg.line(plot(s.working_set, s.rate.low.value), plot(s.working_set, s.rate.high.value), "curve");
+            svg.mark(Shape::circle, at, 2.6, "dot",
+                     fmt::format("{} over {}: {}", name, format_capacity(s.working_set), with_interval(s.rate, "B/s")));
+        }
+        svg.close();
+    }
+    return "<figure><figcaption>" + escape(device) + "</figcaption>\n<div class=\"scroll\">" + svg.str() +
+           "</div></figure>\n";
+}
+
+}  // namespace
+
+std::string bandwidth_curve_panel(const Study& study, const std::string&)
+{
+    std::vector<std::string> devices;
+    for (const Measurement& row : study.calibration.rows)
+        if (std::find(devices.begin(), devices.end(), row.device) == devices.end()) devices.push_back(row.device);
+    std::string html;
+    for (const std::string& device : devices) {
+        const Series series = series_of(summarize_points(study.calibration.rows), device);
+        if (!series.empty()) html += picture(series, study.ceilings, device);
+    }
+    return html;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,96 @@
+// The time of a step, as stacked bars by phase and by kind of layer.
+#include "analysis/study/breakdown.hpp"
+
+#include "analysis/report/panels.hpp"
+#include "analysis/report/svg.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr double bar_left = 190;
+constexpr double bar_width = 740;
+constexpr double strip_height = 15;
+constexpr double row_height = 50;
+
+/// The style sheet's name of a segment's colour; names it does not know share one.
+std::string class_of(const Segment& segment)
+{
+    return segment.is_phase ? segment.name : segment.name == not_accounted_for ? "rest" : "kind-" + segment.name;
+}
+
+void draw_strip(Svg& svg, const std::vector<Segment>& segments, double step, double top)
+{
+    double whole = 0;
+    for (const Segment& segment : segments) whole += segment.seconds;
+    double x = bar_left;
+    for (const Segment& segment : segments) {
+        const double width = bar_width * segment.seconds / whole;
+        svg.rectangle({x, top}, width, strip_height, "segment " + class_of(segment),
+                      fmt::format("{}: {}, {} of the step", segment.name, format_duration(segment.seconds),
+                                  percent(segment.seconds / step)));
+        const std::string share = percent(segment.seconds / step);
+        if (width > 40) svg.text({x + width / 2, top + 11.5}, share, "on-bar", Anchor::middle);
+        x += width;
+    }
+}
+
+/// Phases, what is not accounted for, and the kinds there are.
+std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
+{
+    std::vector<std::string> seen;
+    for (const Measurement* row : rows)
+        for (const Segment& segment : kinds_of(*row)) seen.push_back(segment.name);
+    std::vector<LegendEntry> entries;
+    for (const std::string phase : {"forward", "backward", "update"})
+        entries.push_back({"", "segment " + phase, phase});
+    entries.push_back({"", "segment rest", std::string(not_accounted_for)});
+    for (const std::string_view kind : kinds_in_order())
+        if (std::ranges::find(seen, kind) != seen.end())
+            entries.push_back(
+                {"", "segment kind-" + std::string(kind), kind == "update" ? "update, as a kind" : std::string(kind)});
+    return entries;
+}
+
+/// Says of a folder only that it is one: its name may be longer than there is room for.
+std::string label_of(const Measurement& row)
+{
+    const std::string data = data_of(row);
+    const bool resident = data == "-" || data == "synthetic" || data == "hashed";
+    return fmt::format("batch {}, {}, {}{}", batch_of(row), precision_of(row), row.device, resident ? "" : ", folder");
+}
+
+}  // namespace
+
+std::string breakdown_panel(const Study& study, const std::string&)
+{
+    std::vector<const Measurement*> rows;
+    for (const Measurement* row : step_rows(study.results.rows))
+        if (row->status == Status::ok && (!row->parts.empty() || row->forward.median.value > 0)) rows.push_back(row);
+    if (rows.empty()) return {};
+    const std::vector<LegendEntry> legend = legend_of(rows);
+    const double key = legend_height(legend, bar_width);
+    Svg svg(1060, row_height * static_cast<double>(rows.size()) + key + 14,
+            "Shares of the step time by phase and by kind of layer");
+    draw_legend(svg, legend, {bar_left, 6}, bar_width);
+    double top = key + 12;
+    for (const Measurement* row : rows) {
+        svg.text({bar_left - 12, top + 13}, model_of(*row), "name", Anchor::end);
+        svg.text({bar_left - 12, top + 29}, label_of(*row), "tick", Anchor::end);
+        draw_strip(svg, phases_of(*row), row->seconds.median.value, top);
+        draw_strip(svg, kinds_of(*row), row->seconds.median.value, top + strip_height + 4);
+        svg.text({bar_left + bar_width + 12, top + 21}, format_duration(row->seconds.median.value), "name");
+        top += row_height;
+    }
+    return "<div class=\"scroll\">" + svg.str() + "</div>";
+}
+
+}  // namespace roof::analysis

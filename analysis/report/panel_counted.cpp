@@ -1,0 +1,98 @@
+// Kernels under the roofs of their device, by what counters saw: a point for each memory level that was counted, joined.
+#include "analysis/report/panels.hpp"
+#include "analysis/report/roof_lines.hpp"
+#include "analysis/study/counted_kernels.hpp"
+#include "analysis/study/recording_tables.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr std::size_t most_points = 100;  ///< of a picture: the longest
+
+LogPlot plot_of(const Frame& frame)
+{
+    return {{frame.intensity_low, frame.intensity_high, 96, 1032},
+            {frame.rate_low, frame.rate_high, 460, 40},
+            "arithmetic intensity, counted (FLOP/B)",
+            "rate (FLOP/s)"};
+}
+
+std::string title_of(const CountedKernel& kernel)
+{
+    std::string text = fmt::format("{}: {} in {}, {} of the roof of {}", kernel.name,
+                                   format_si(kernel.work.total().value, "FLOP"), format_duration(kernel.seconds.value),
+                                   percent(kernel.fraction()), kernel.binds.empty() ? "nothing" : kernel.binds);
+    for (const LevelPlacement& level : kernel.levels)
+        text += fmt::format("; {} {}, {} FLOP/B", level.level, format_si(level.low.value, "B"),
+                            plain_number(level.intensity_low.value));
+    return text;
+}
+
+void draw(Svg& svg, const LogPlot& plot, const CountedKernel& kernel, double longest)
+{
+    constexpr double largest = 18;
+    const double radius = std::max(2.5, largest * std::sqrt(kernel.seconds.value / longest));
+    svg.open("point forward", title_of(kernel));
+    const auto spot = [&](const LevelPlacement& l) { return plot(l.intensity_low.value, kernel.rate().value); };
+    for (std::size_t i = 1; i < kernel.levels.size(); ++i)
+        svg.line(spot(kernel.levels[i - 1]), spot(kernel.levels[i]), "interval");
+    for (const LevelPlacement& level : kernel.levels)
+        svg.mark(&level == &kernel.levels.back() ? Shape::circle : Shape::ring, spot(level),
+                 &level == &kernel.levels.back() ? radius : 3, "dot", level.level);
+    svg.close();
+}
+
+std::string picture(const Study& study, const std::vector<CountedKernel>& kernels, const std::string& device,
+                    const std::string& key)
+{
+    const std::optional<Frame> frame = frame_of(study.ceilings);
+    const Roofs roofs = roofs_of(study.ceilings, device);
+    if (!frame || roofs.empty()) return {};
+    const LogPlot plot = plot_of(*frame);
+    Svg svg(1060, 516, "Counted kernels under the roofs of " + device);
+    draw_axes(
+        svg, plot, ticks(frame->intensity_low, frame->intensity_high, 10),
+        [](double v) { return fmt::format("{:g}", v); }, ticks(frame->rate_low, frame->rate_high, 10),
+        [](double v) { return tick_text(v, "FLOP/s"); });
+    svg.open_clip(key, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
+                  plot.bottom() - plot.top() + 20);
+    draw_roofs(svg, plot, roofs);
+    std::size_t drawn = 0;
+    for (const CountedKernel& kernel : kernels)
+        if (kernel.device == device && kernel.rate().value > 0 && !kernel.levels.empty() && drawn++ < most_points)
+            draw(svg, plot, kernel, kernels.front().seconds.value);
+    name_roofs(svg, plot, roofs);
+    svg.close();
+    return drawn == 0 ? ""
+                      : "<figure><figcaption>" + escape(device) + "</figcaption><div class=\"scroll\">" + svg.str() +
+                            "</div></figure>\n";
+}
+
+}  // namespace
+
+std::string counted_panel(const Study& study, const std::string& key)
+{
+    const std::string table = html_of(counted_table(study));
+    const std::string steps = html_of(phase_counts_table(study)) + html_of(step_counters_table(study));
+    if (table.empty()) return steps;
+    std::vector<CountedKernel> kernels = counted_kernels(study);
+    std::ranges::stable_sort(kernels, std::greater{}, &CountedKernel::seconds);
+    std::set<std::string> devices;
+    for (const CountedKernel& kernel : kernels) devices.insert(kernel.device);
+    std::string html;
+    for (const std::string& device : devices)
+        html += picture(study, kernels, device, fmt::format("{}-{}", key, devices.size() + html.size()));
+    return html + table + steps;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,112 @@
+// The Empirical Roofline's curve: what a loop with loads and multiply-adds reaches at each arithmetic intensity and working
+// set, under the roofs that were measured apart from it. The knees must fall where the roofs cross.
+#include "analysis/report/panels.hpp"
+#include "analysis/report/roof_lines.hpp"
+#include "analysis/study/ert_curves.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr int colours = 8;
+
+LogPlot plot_of(const Curves& curves, const Roofs& roofs)
+{
+    double low = INFINITY, high = 0, slow = INFINITY, fast = 0;
+    for (const auto& [bytes, dots] : curves)
+        for (const Dot& dot : dots) {
+            low = std::min(low, dot.intensity);
+            high = std::max(high, dot.intensity);
+            slow = std::min(slow, dot.rate.median.value);
+            fast = std::max(fast, dot.rate.median.value);
+        }
+    for (const std::vector<const Ceiling*>& group : {roofs.compute, roofs.mixes})
+        for (const Ceiling* roof : group) fast = std::max(fast, roof->rate.high.value);
+    // Powers of four, for that is how the ticks go.
+    const double left = std::pow(4, std::floor(std::log2(low) / 2));
+    const double right = std::pow(4, std::floor(std::log2(high) / 2) + 1);
+    return {{left, right, 96, 1032},
+            {std::pow(10, std::floor(std::log10(slow))), std::pow(10, std::ceil(std::log10(fast * 1.05))), 460, 40},
+            "arithmetic intensity (FLOP/B)",
+            "rate (FLOP/s)"};
+}
+
+std::string intensity_tick(double value)
+{
+    return value < 1 ? fmt::format("1/{:g}", std::round(1 / value)) : fmt::format("{:g}", value);
+}
+
+void draw_curve(Svg& svg, const LogPlot& plot, double bytes, const std::vector<Dot>& dots, const Roofs& roofs,
+                std::size_t level)
+{
+    svg.open(fmt::format("series s{}", level % colours));
+    std::vector<Spot> path;
+    for (const Dot& dot : dots) path.push_back(plot(dot.intensity, dot.rate.median.value));
+    svg.polyline(path, "curve");
+    for (const Dot& dot : dots) {
+        const double roof = allowed(roofs, level, dot.intensity);
+        const std::string share =
+            roof > 0 ? fmt::format(", {} of what the roofs allow", percent(dot.rate.median.value / roof)) : "";
+        svg.line(plot(dot.intensity, dot.rate.low.value), plot(dot.intensity, dot.rate.high.value), "curve");
+        svg.mark(Shape::circle, plot(dot.intensity, dot.rate.median.value), 3.2, "dot",
+                 fmt::format("{} FLOP/B over {}: {}{}", intensity_tick(dot.intensity), format_capacity(bytes),
+                             with_interval(dot.rate, "FLOP/s"), share));
+    }
+    svg.close();
+}
+
+std::vector<LegendEntry> legend_of(const Curves& curves, const Roofs& roofs, const Ceilings& ceilings)
+{
+    std::vector<LegendEntry> entries;
+    for (const auto& [bytes, dots] : curves) {
+        const std::size_t level = level_of(bytes, roofs, ceilings);
+        const std::string name = roofs.levels.empty() ? "" : " (" + roofs.levels[level]->level + ")";
+        entries.push_back({fmt::format("series s{}", level % colours), "dot swatch", format_capacity(bytes) + name});
+    }
+    return entries;
+}
+
+std::string picture(const CurveKey& key, const Curves& curves, const Ceilings& ceilings, const std::string& clip)
+{
+    const auto& [device, precision, threads] = key;
+    const std::string title = fmt::format("{} on {}, {} thread{}", precision, device, threads, threads == 1 ? "" : "s");
+    const Roofs roofs = roofs_over(ceilings, key);
+    const LogPlot plot = plot_of(curves, roofs);
+    const std::vector<LegendEntry> legend = legend_of(curves, roofs, ceilings);
+    constexpr double height = 516;
+    const double width = plot.right() - plot.left();
+    Svg svg(1060, height + legend_height(legend, width), "Rate against arithmetic intensity, " + title);
+    draw_legend(svg, legend, {plot.left(), height}, width);
+    draw_axes(svg, plot, ticks(plot.x.low, plot.x.high, 4), intensity_tick, ticks(plot.y.low, plot.y.high, 10),
+              [](double v) { return tick_text(v, "FLOP/s"); });
+    svg.open_clip(clip, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
+                  plot.bottom() - plot.top() + 20);
+    draw_roofs(svg, plot, roofs);
+    for (const auto& [bytes, dots] : curves)
+        draw_curve(svg, plot, bytes, dots, roofs, level_of(bytes, roofs, ceilings));
+    name_roofs(svg, plot, roofs);
+    svg.close();
+    return "<figure><figcaption>" + escape(title) + "</figcaption>\n<div class=\"scroll\">" + svg.str() +
+           "</div></figure>\n";
+}
+
+}  // namespace
+
+std::string ert_curve_panel(const Study& study, const std::string& key)
+{
+    std::string html;
+    int count = 0;
+    for (const auto& [what, curves] : curves_of(study))
+        html += picture(what, curves, study.ceilings, fmt::format("{}-{}", key, ++count));
+    return html;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,127 @@
+// Where the numbers come from: machine, versions, plan, how each is known, and what was not measured and why.
+#include "analysis/report/panels.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/table/html.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace roof::analysis {
+
+namespace {
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+std::string definitions(const Facts& facts)
+{
+    std::string html = "<dl>\n";
+    for (const auto& [term, text] : facts)
+        if (!text.empty()) html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape(term), escape(text));
+    return html + "</dl>\n";
+}
+
+std::string machine_facts(const Machine& m)
+{
+    Facts facts{{"machine", m.name},
+                {"CPU", m.cpu_model},
+                {"cores", fmt::format("{} cores, {} hardware threads, {} sockets, {} NUMA nodes", m.cores, m.threads,
+                                      m.sockets, m.numa_nodes)},
+                {"instruction sets", join(m.isa, " ")},
+                {"virtual machine", m.hypervisor},
+                {"clock as reported", m.clock_reported.value > 0 ? format_si(m.clock_reported.value, "Hz") : ""},
+                {"frequency governor", m.governor},
+                {"huge pages", m.huge_pages}};
+    for (const Device& device : m.devices)
+        if (device.kind != "cpu") facts.emplace_back(device.name, device.model);
+    for (const auto& [what, version] : m.versions) facts.emplace_back(what, version);
+    return definitions(facts);
+}
+
+std::string how_known()
+{
+    return definitions({
+        {"times",
+         "measured: median of the launches after warm-up, with a distribution-free 95% interval from order statistics; "
+         "below six samples the smallest and the largest"},
+        {"ceilings", "measured by this tool's own probes, never taken from a data sheet"},
+        {"of spec",
+         "the figures that the maker's guide gives for one core, per clock: they stand beside the ceilings and are "
+         "part of "
+         "none; the clock they are held against is measured beside each launch"},
+        {"FLOPs",
+         "analytic: two per multiply-add over the full kernel window, taps on padding included; elementwise layers one "
+         "or a few per element"},
+        {"bytes",
+         "analytic interval: compulsory, each operand moved once, to no reuse, each use moved again; where the layer's "
+         "footprint fits into the caches nearer to the core, compulsory"},
+        {"intensity", "FLOPs / bytes, at each level"},
+        {"attainable time", "max(FLOPs / compute roof, compulsory bytes / bandwidth roof of each level)"},
+        {"reached, headroom", "attainable time / measured time; measured time - attainable time, never below 0"},
+        {"above a roof",
+         "possible: operands left in a cache by the layer before are counted as traffic, and padded taps as FLOPs"},
+    });
+}
+
+std::string not_measured(const Study& study)
+{
+    std::vector<std::vector<Cell>> rows;
+    const auto collect = [&](const Results& results) {
+        for (const Measurement& row : results.rows)
+            if (row.status != Status::ok)
+                rows.push_back({Cell::text(row.id()), Cell::text(name(row.status)), Cell::text(row.reason)});
+    };
+    collect(study.results);
+    if (study.calibration.folder != study.results.folder) collect(study.calibration);
+    if (rows.empty()) return "<h4>Not measured</h4>\n" + paragraph("Every planned row was measured.");
+    return "<h4>Not measured</h4>\n" + html_table({"row", "status", "reason"}, rows);
+}
+
+std::string sentences(const Study& study)
+{
+    std::vector<std::string> texts;
+    for (const Results* results : {&study.results, &study.calibration})
+        for (const Measurement& row : results->rows) {
+            const std::string text = row.bench + ": " + row.sentence;
+            if (!row.sentence.empty() && std::find(texts.begin(), texts.end(), text) == texts.end())
+                texts.push_back(text);
+        }
+    return text_list("What each bench measures", texts);
+}
+
+std::string plan_of(const Results& results, const std::string& what)
+{
+    if (results.plan.empty()) return {};
+    std::string text;
+    for (const std::string& line : split(results.plan, '\n')) text += escape(line) + "\n";
+    return fmt::format("<details><summary>{}</summary><pre>{}</pre></details>\n", escape(what), text);
+}
+
+std::vector<std::string> missing_capabilities(const Machine& machine)
+{
+    std::vector<std::string> texts;
+    for (const Capability& c : machine.capabilities)
+        if (!c.present)
+            texts.push_back(c.name + ": " + c.reason + (c.remedy.empty() ? "" : " (remedy: " + c.remedy + ")"));
+    return texts;
+}
+
+}  // namespace
+
+std::string provenance_panel(const Study& study, const std::string&)
+{
+    const Machine& machine = study.results.machine;
+    const std::string calibration =
+        study.calibration.folder.empty() ? "none" : study.calibration.folder.filename().string();
+    return machine_facts(machine) +
+           definitions({{"results", study.results.folder.filename().string()},
+                        {"calibration", calibration},
+                        {"calibrated", calibration_date(study)}}) +
+           "<h4>How each number is known</h4>\n" + how_known() + sentences(study) + not_measured(study) +
+           text_list("Not available here", missing_capabilities(machine)) +
+           text_list("Doubts about what the machine reports", machine.inconsistencies) +
+           plan_of(study.results, "The plan of this run") + plan_of(study.calibration, "The plan of the calibration");
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,204 @@
+// The hierarchical roofline of each model: roofs as bands, its layers and phases at the largest batch, its steps at all.
+#include "analysis/report/panels.hpp"
+#include "analysis/report/roof_lines.hpp"
+#include "analysis/roofline/describe.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace roof::analysis {
+
+namespace {
+
+/// Of a static picture: its longest layers. The page's charts show all.
+constexpr std::size_t most_points = 400;
+
+LogPlot plot_of(const Frame& frame)
+{
+    return {{frame.intensity_low, frame.intensity_high, 96, 1032},
+            {frame.rate_low, frame.rate_high, 560, 40},
+            "arithmetic intensity (FLOP/B)",
+            "rate (FLOP/s)"};
+}
+
+Spot spot_of(const LogPlot& plot, const Placement& p)
+{
+    return plot(p.levels.back().intensity_high.value, p.rate.median.value);
+}
+
+Shape shape_of(const Placement& p)
+{
+    if (p.phase == Phase::backward) return Shape::square;
+    return p.phase == Phase::update ? Shape::triangle : Shape::circle;
+}
+
+/// A whisker from the intensity without reuse, over all levels, to that of compulsory traffic.
+void draw_interval(Svg& svg, const LogPlot& plot, const Placement& p)
+{
+    constexpr double cap = 3.5;
+    double low = p.levels.back().intensity_high.value;
+    for (const LevelPlacement& level : p.levels) low = std::min(low, level.intensity_low.value);
+    const Spot to = spot_of(plot, p);
+    const Spot from{plot.x(low), to.y};
+    if (to.x - from.x < 1) return;
+    svg.line(from, to, "interval");
+    svg.line({from.x, from.y - cap}, {from.x, from.y + cap}, "interval");
+}
+
+void draw_point(Svg& svg, const LogPlot& plot, const Placement& p, Seconds step)
+{
+    constexpr double radius_of_whole_step = 26;
+    const double share = step.value > 0 ? std::clamp(p.seconds.median / step, 0.0, 1.0) : 0;
+    svg.open(fmt::format("point {}", roof::name(*p.phase)), explain(p) + remarks_on(p));
+    draw_interval(svg, plot, p);
+    const double radius = std::max(2.5, radius_of_whole_step * std::sqrt(share));
+    const std::string_view layer = is_above(p.levels.back(), p.rate.median) ? "hollow" : "dot";
+    svg.mark(shape_of(p), spot_of(plot, p), radius, p.scope == Scope::phase ? "phase" : layer, "");
+    svg.close();
+}
+
+/// The step at each batch, joined in the order of growing batch; the first and the last carry their batch.
+void draw_steps(Svg& svg, const LogPlot& plot, std::vector<const Placement*> steps)
+{
+    std::stable_sort(steps.begin(), steps.end(), [](auto* a, auto* b) { return a->batch < b->batch; });
+    std::vector<Spot> path;
+    for (const Placement* p : steps) path.push_back(spot_of(plot, *p));
+    if (path.size() > 1) svg.polyline(path, "trajectory");
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        svg.mark(Shape::ring, path[i], 6, "step", explain(*steps[i]));
+        if ((i == 0 || i + 1 == steps.size()) && steps[i]->batch > 0)
+            svg.text({path[i].x + 10, path[i].y + (i == 0 ? 16 : -8)}, fmt::format("b{}", steps[i]->batch), "halo");
+    }
+}
+
+/// Of ranks on several devices: the roof of the link between them, and the step at the intensity of what goes over it.
+void draw_link(Svg& svg, const LogPlot& plot, const Placement& step)
+{
+    if (!step.link) return;
+    const LevelPlacement& link = *step.link;
+    const double from = std::max(plot.x.low, plot.y.low / link.roof.value);
+    const double to = std::min(plot.x.high, plot.y.high / link.roof.value);
+    const std::string label = "link " + format_si(link.roof.value, "B/s");
+    svg.open("roof mix",
+             "The link between the devices: the fastest all-reduce measured, in bytes that each one's link "
+             "carries each way. FLOPs are those of all devices.");
+    svg.line(plot(from, from * link.roof.value), plot(to, to * link.roof.value), "edge");
+    const Spot step_at = plot(std::min(link.intensity_high.value, plot.x.high), step.rate.median.value);
+    svg.mark(Shape::ring, step_at, 6, "step", explain(step));
+    svg.text({step_at.x + 10, step_at.y - 8}, label, "halo");
+    svg.close();
+}
+
+/// All but the batch is the same.
+bool same_series(const Placement& p, const Measurement& row)
+{
+    return p.model == model_of(row) && p.device == row.device && p.precision == precision_of(row) &&
+           p.threads == threads_of(row) && p.data == data_of(row);
+}
+
+/// Axes and roofs; what is drawn until close() is cut off at the frame.
+Svg svg_with_roofs(const std::string& label, const LogPlot& plot, const Roofs& roofs, const std::string& key)
+{
+    Svg svg(1060, 616, label);
+    draw_axes(
+        svg, plot, ticks(plot.x.low, plot.x.high, 10), [](double v) { return fmt::format("{:g}", v); },
+        ticks(plot.y.low, plot.y.high, 10), [](double v) { return tick_text(v, "FLOP/s"); });
+    svg.open_clip(key, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
+                  plot.bottom() - plot.top() + 20);
+    draw_roofs(svg, plot, roofs);
+    return svg;
+}
+
+std::string figure_of(const std::string& title, const Svg& svg)
+{
+    return fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"scroll\">{}</div></figure>\n", escape(title),
+                       svg.str());
+}
+
+std::string picture(const Study& study, const Measurement& row, const Frame& frame, const std::string& key)
+{
+    const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
+    const std::string id = row.id();
+    std::vector<const Placement*> steps;
+    std::vector<const Placement*> inside;
+    const Placement* whole = nullptr;
+    for (const Placement& p : study.placements) {
+        if (p.levels.empty()) continue;
+        if (p.scope == Scope::step && same_series(p, row)) steps.push_back(&p);
+        if (p.row != id) continue;
+        if (p.scope == Scope::step)
+            whole = &p;
+        else
+            inside.push_back(&p);
+    }
+    if (whole == nullptr) return {};
+    std::stable_sort(inside.begin(), inside.end(),
+                     [](auto* a, auto* b) { return a->seconds.median > b->seconds.median; });
+
+    std::string title = title_of(*whole);
+    if (inside.size() > most_points) {
+        title += fmt::format(" (the longest {} of {} points)", most_points, inside.size());
+        inside.resize(most_points);
+    }
+    const LogPlot plot = plot_of(frame);
+    Svg svg = svg_with_roofs("Roofline of " + title, plot, roofs, key);
+    for (const Placement* p : inside) draw_point(svg, plot, *p, row.seconds.median);
+    name_roofs(svg, plot, roofs);
+    draw_steps(svg, plot, steps);
+    draw_link(svg, plot, *whole);
+    svg.close();
+    return figure_of(title, svg);
+}
+
+/// Of a folder without training steps: the roofs of each of its devices.
+std::string roofs_alone(const Study& study, const Frame& frame, const std::string& key)
+{
+    std::string html;
+    int count = 0;
+    for (const std::string& device : devices_of(study.ceilings)) {
+        const Roofs roofs = roofs_of(study.ceilings, device);
+        const std::string title = fmt::format("{}, {}", device, threads_text(roofs.threads));
+        const LogPlot plot = plot_of(frame);
+        Svg svg = svg_with_roofs("Roofs of " + title, plot, roofs, fmt::format("{}-{}", key, ++count));
+        name_roofs(svg, plot, roofs);
+        svg.close();
+        html += figure_of(title, svg);
+    }
+    return html;
+}
+
+constexpr std::string_view phase_key =
+    "<p class=\"legend\"><svg width=\"14\" height=\"14\"><circle class=\"key forward\" cx=\"7\" cy=\"7\" "
+    "r=\"5\"/></svg>forward "
+    "<svg width=\"14\" height=\"14\"><rect class=\"key backward\" x=\"2.5\" y=\"2.5\" width=\"9\" "
+    "height=\"9\"/></svg>backward "
+    "<svg width=\"14\" height=\"14\"><polygon class=\"key update\" points=\"7,1 13,12 1,12\"/></svg>update: a layer, "
+    "filled; the "
+    "whole phase, outlined "
+    "<svg width=\"14\" height=\"14\"><circle class=\"step\" cx=\"7\" cy=\"7\" r=\"5\"/></svg>whole step, joined over "
+    "batches "
+    "<svg width=\"14\" height=\"14\"><circle class=\"key-hollow\" cx=\"7\" cy=\"7\" r=\"5\"/></svg>hollow: a layer "
+    "above the "
+    "farthest level's roof, for part of its bytes were still in a cache</p>\n";
+
+}  // namespace
+
+std::string roofline_panel(const Study& study, const std::string& key)
+{
+    const std::optional<Frame> frame = frame_of(study.ceilings);
+    if (!frame) return paragraph("No roofline can be drawn: it takes a bandwidth and a compute ceiling.");
+    if (step_rows(study.results.rows).empty()) return roofs_alone(study, *frame, key);
+    std::string html;
+    int count = 0;
+    for (const Measurement* row : largest_batches(study.results.rows))
+        html += picture(study, *row, *frame, fmt::format("{}-{}", key, ++count));
+    return html.empty() ? html : std::string(phase_key) + html;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,99 @@
+// The time-based roofline: for each layer the seconds the compute roof would need alone, over those the farthest memory level
+// would. Work without FLOPs, which has no place under a roofline, stays in sight.
+#include "analysis/report/panels.hpp"
+#include "analysis/report/svg.hpp"
+#include "analysis/roofline/describe.hpp"
+#include "analysis/roofline/needs.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr double radius_of_whole_step = 26;
+constexpr std::size_t most_points = 400;  ///< of a static picture: its longest layers
+
+std::vector<const Placement*> layers_of(const Study& study, const Measurement& row)
+{
+    std::vector<const Placement*> layers;
+    const std::string id = row.id();
+    for (const Placement& p : study.placements)
+        if (p.scope == Scope::layer && p.row == id && !p.levels.empty()) layers.push_back(&p);
+    std::stable_sort(layers.begin(), layers.end(),
+                     [](auto* a, auto* b) { return a->seconds.median > b->seconds.median; });
+    return layers;
+}
+
+/// Both axes run over the same whole decades.
+LogPlot plot_of(const std::vector<const Placement*>& layers)
+{
+    double low = INFINITY, high = 0;
+    for (const Placement* p : layers)
+        for (const double seconds : {needs_of(*p).memory.value, needs_of(*p).compute.value}) {
+            if (!(seconds > 0)) continue;
+            low = std::min(low, seconds);
+            high = std::max(high, seconds);
+        }
+    if (high == 0) low = high = 1;
+    const double from = std::pow(10, std::floor(std::log10(low)));
+    const double to = std::max(10 * from, std::pow(10, std::ceil(std::log10(high))));
+    return {{from, to, 84, 1032},
+            {from, to, 396, 24},
+            "seconds the farthest memory level allows",
+            "seconds the compute roof allows"};
+}
+
+void draw_layer(Svg& svg, const LogPlot& plot, const Placement& p, Seconds step)
+{
+    const Needs needs = needs_of(p);
+    const double share = step.value > 0 ? std::clamp(p.seconds.median / step, 0.0, 1.0) : 0;
+    const Shape shape = p.phase == Phase::backward ? Shape::square
+                        : p.phase == Phase::update ? Shape::triangle
+                                                   : Shape::circle;
+    svg.open(fmt::format("point {}", roof::name(*p.phase)),
+             fmt::format("{} {}: {} measured; memory allows {}, compute {}", p.name, roof::name(*p.phase),
+                         format_duration(p.seconds.median.value), format_duration(needs.memory.value),
+                         format_duration(needs.compute.value)));
+    svg.mark(shape, plot(needs.memory.value, needs.compute.value),
+             std::max(2.5, radius_of_whole_step * std::sqrt(share)), "dot", "");
+    svg.close();
+}
+
+std::string picture(std::vector<const Placement*> layers, const Measurement& row)
+{
+    const LogPlot plot = plot_of(layers);
+    std::string title = title_of(*layers.front());
+    if (layers.size() > most_points) {
+        title += fmt::format(" (the longest {} of {} layers)", most_points, layers.size());
+        layers.resize(most_points);
+    }
+    Svg svg(1060, 452, "Time under the roofs of " + title);
+    const auto text = [](double seconds) { return tick_text(seconds, "s"); };
+    draw_axes(svg, plot, ticks(plot.x.low, plot.x.high, 10), text, ticks(plot.y.low, plot.y.high, 10), text);
+    svg.line(plot(plot.x.low, plot.y.low), plot(plot.x.high, plot.y.high), "reported-mark");
+    for (const Placement* p : layers) draw_layer(svg, plot, *p, row.seconds.median);
+    return fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"scroll\">{}</div></figure>\n", escape(title),
+                       svg.str());
+}
+
+}  // namespace
+
+std::string time_roofline_panel(const Study& study, const std::string&)
+{
+    std::string html;
+    for (const Measurement* row : largest_batches(study.results.rows)) {
+        const std::vector<const Placement*> layers = layers_of(study, *row);
+        if (!layers.empty()) html += picture(layers, *row);
+    }
+    return html;
+}
+
+}  // namespace roof::analysis

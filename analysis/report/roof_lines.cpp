@@ -1,0 +1,188 @@
+#include "analysis/report/roof_lines.hpp"
+
+#include "analysis/table/quantities.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr double letter_width = 7.4;  ///< of the roof labels' font, in pixels
+
+std::string sentence(const Ceiling& roof, const std::string& what)
+{
+    const std::string known = roof.devices > 1 ? fmt::format("measured on {} devices and added", roof.devices)
+                                               : fmt::format("measured with {} threads", roof.threads);
+    return fmt::format("{} roof, {}: {}, {} samples, {}{}{}", what, known, with_interval(roof.rate, roof.unit()),
+                       roof.rate.n, roof.operation, roof.isa.empty() ? "" : " on ", roof.isa);
+}
+
+std::string label_of(const Ceiling& roof, const std::string& what)
+{
+    return what + " " + format_si(roof.rate.median.value, roof.unit());
+}
+
+double length_of(const std::string& label)
+{
+    return letter_width * static_cast<double>(label.size());
+}
+
+/// The part of rate = bandwidth * intensity inside the plot and below `peak`.
+std::pair<Spot, Spot> diagonal(const LogPlot& plot, double bandwidth, double peak)
+{
+    const double from = std::max(plot.x.low, plot.y.low / bandwidth);
+    const double to = std::min(plot.x.high, peak / bandwidth);
+    return {plot(from, from * bandwidth), plot(to, to * bandwidth)};
+}
+
+void draw_bandwidth(Svg& svg, const LogPlot& plot, const Ceiling& roof, double peak)
+{
+    const auto [low_a, low_b] = diagonal(plot, roof.rate.low.value, peak);
+    const auto [high_a, high_b] = diagonal(plot, roof.rate.high.value, peak);
+    const auto [from, to] = diagonal(plot, roof.rate.median.value, peak);
+    const std::string title = sentence(roof, roof.level);
+    svg.open("roof", title);
+    svg.polygon({low_a, low_b, high_b, high_a}, "band");
+    svg.line(from, to, "edge");
+    svg.close();
+}
+
+void draw_compute(Svg& svg, const LogPlot& plot, const Ceiling& roof, double fastest, std::string_view css)
+{
+    const double rate = roof.rate.median.value;
+    const double from = fastest > 0 ? std::max(plot.x.low, rate / fastest) : plot.x.low;
+    svg.open(css, sentence(roof, roof.precision));
+    svg.polygon({plot(from, roof.rate.low.value), plot(plot.x.high, roof.rate.low.value),
+                 plot(plot.x.high, roof.rate.high.value), plot(from, roof.rate.high.value)},
+                "band");
+    svg.line(plot(from, rate), plot(plot.x.high, rate), "edge");
+    svg.close();
+}
+
+/// Finds room for the roofs' names along parallel lines: above its line if no other line runs there, else below, else
+/// farther along. `across` is a line's place perpendicular to itself, growing downwards.
+class Labels {
+  public:
+    struct Place {
+        double along = 0;     ///< from the start of the line
+        double baseline = 0;  ///< from the line, downwards
+    };
+
+    explicit Labels(std::vector<double> lines) : lines_(std::move(lines)) {}
+
+    Place place(double across, double length)
+    {
+        std::vector<double> starts{0};
+        for (const Box& box : taken_) starts.push_back(box.end + 2 * letter_width);
+        return place_at(starts, across, length).value_or(Place{0, above});
+    }
+
+    /// Where the line starts, or nowhere.
+    std::optional<Place> place_at_start(double across, double length) { return place_at({0}, across, length); }
+
+  private:
+    static constexpr double above = -5;
+    static constexpr double below = 14;
+    static constexpr double height = 10;
+
+    struct Box {
+        double top, bottom, begin, end;
+    };
+    std::optional<Place> place_at(const std::vector<double>& starts, double across, double length)
+    {
+        for (const bool between_lines : {true, false})
+            for (const double start : starts)
+                for (const double baseline : {above, below}) {
+                    const Box box{across + baseline - height, across + baseline, start, start + length};
+                    if (!free(box) || (between_lines && crossed(box))) continue;
+                    taken_.push_back(box);
+                    return Place{start, baseline};
+                }
+        return std::nullopt;
+    }
+    bool free(const Box& box) const
+    {
+        return std::none_of(taken_.begin(), taken_.end(), [&](const Box& other) {
+            return other.top < box.bottom && box.top < other.bottom && other.begin < box.end && box.begin < other.end;
+        });
+    }
+    bool crossed(const Box& box) const
+    {
+        return std::any_of(lines_.begin(), lines_.end(),
+                           [&](double line) { return line > box.top - 1 && line < box.bottom + 1; });
+    }
+
+    std::vector<double> lines_;
+    std::vector<Box> taken_;
+};
+
+void label_levels(Svg& svg, const LogPlot& plot, const Roofs& roofs, double peak)
+{
+    const double slope = -(plot.bottom() - plot.top()) / std::log(plot.y.high / plot.y.low) *
+                         std::log(plot.x.high / plot.x.low) / (plot.right() - plot.left());
+    const double angle = std::atan(slope);
+    const double c = std::cos(angle), s = std::sin(angle);
+    std::vector<double> lines;
+    std::vector<Spot> starts;
+    for (const Ceiling* roof : roofs.levels) {
+        starts.push_back(diagonal(plot, roof->rate.median.value, peak).first);
+        lines.push_back(c * starts.back().y - s * starts.back().x);
+    }
+    Labels labels(lines);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::string label = label_of(*roofs.levels[i], roofs.levels[i]->level);
+        const auto [along, baseline] = labels.place(lines[i], length_of(label));
+        const double forward = along + 14;
+        svg.text({starts[i].x + forward * c - baseline * s, starts[i].y + forward * s + baseline * c}, label, "name",
+                 Anchor::start, angle * 180 / std::numbers::pi);
+    }
+}
+
+/// A mix, which is no roof for layers, is named where there is room at the frame; farther in points lie.
+void label_precisions(Svg& svg, const LogPlot& plot, const Roofs& roofs)
+{
+    std::vector<const Ceiling*> all = roofs.compute;
+    all.insert(all.end(), roofs.mixes.begin(), roofs.mixes.end());
+    std::vector<double> lines;
+    for (const Ceiling* roof : all) lines.push_back(plot.y(roof->rate.median.value));
+    Labels labels(lines);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::string label = label_of(*all[i], all[i]->precision + " " + all[i]->operation);
+        const double length = length_of(label);
+        const bool is_mix = i >= roofs.compute.size();
+        const auto place = is_mix ? labels.place_at_start(lines[i], length) : labels.place(lines[i], length);
+        if (place) svg.text({plot.right() - 4 - place->along, lines[i] + place->baseline}, label, "name", Anchor::end);
+    }
+}
+
+double highest(const Roofs& roofs, const LogPlot& plot)
+{
+    return roofs.compute.empty() ? plot.y.high : roofs.compute.front()->rate.median.value;
+}
+
+}  // namespace
+
+void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
+{
+    const double peak = highest(roofs, plot);
+    double fastest = 0;
+    for (const Ceiling* roof : roofs.levels) fastest = std::max(fastest, roof->rate.median.value);
+    for (const Ceiling* roof : roofs.levels) draw_bandwidth(svg, plot, *roof, peak);
+    for (const Ceiling* roof : roofs.compute) draw_compute(svg, plot, *roof, fastest, "roof");
+    for (const Ceiling* roof : roofs.mixes) draw_compute(svg, plot, *roof, fastest, "roof mix");
+}
+
+void name_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
+{
+    label_levels(svg, plot, roofs, highest(roofs, plot));
+    label_precisions(svg, plot, roofs);
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,68 @@
+#include "analysis/report/style.hpp"
+
+namespace roof::analysis {
+
+std::string_view style_sheet()
+{
+    return R"css(
+:root{color-scheme:light dark;--paper:#fff;--ink:#1c2126;--soft:#59636e;--line:#dfe4e9;--tint:#f5f7f9;--link:#0a5c9e;
+--roof:#39424c;--band:#39424c;--warn:#a33c00;--forward:#0072b2;--backward:#d55e00;--update:#009e73;--rest:#b9c1c9;
+--compute:#0072b2;--bandwidth:#e69f00;--far:#cc79a7;
+--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#cc79a7;--c4:#e69f00;--c5:#56b4e9;--c6:#6b7580;--c7:#8c6d1f}
+@media (prefers-color-scheme:dark){:root{--paper:#12161b;--ink:#e6eaee;--soft:#9aa5b0;--line:#2a323a;--tint:#1a2026;--link:#7cc0f5;
+--roof:#c8d0d8;--band:#c8d0d8;--warn:#ffab70;--forward:#56b4e9;--backward:#f0883e;--update:#2fc796;--rest:#4a545e;
+--compute:#56b4e9;--bandwidth:#e6b23a;--far:#d98fb8;--c0:#56b4e9;--c1:#f0883e;--c2:#2fc796;--c3:#d98fb8;--c4:#e6b23a;--c5:#2f8fd0;
+--c6:#9aa5b0;--c7:#c9a94e}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:1124px;padding:40px 32px 80px;background:var(--paper);color:var(--ink);
+font:15px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
+h1{font-size:28px;line-height:1.2;letter-spacing:-.01em;margin:0 0 6px}
+h2{font-size:20px;margin:56px 0 4px;padding-top:16px;border-top:1px solid var(--line)}
+h3{font-size:16px;margin:28px 0 6px}h4{font-size:14px;margin:24px 0 6px}
+p{margin:6px 0}.subject{color:var(--soft)}.lead{color:var(--soft);max-width:78ch;margin-bottom:14px}
+.warning{border-left:3px solid var(--warn);padding:8px 14px;background:var(--tint);color:var(--warn)}.warn{color:var(--warn)}
+nav{display:flex;flex-wrap:wrap;gap:4px 18px;margin-top:18px;font-size:14px}a{color:var(--link);text-decoration:none}
+a:hover{text-decoration:underline}
+.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13px;margin:6px 0;width:100%}
+th{font-weight:600;text-align:left;color:var(--soft);border-bottom:1px solid var(--line);vertical-align:bottom}
+th,td{padding:5px 14px 5px 0;vertical-align:baseline}td{border-bottom:1px solid var(--line)}
+.n{text-align:right}tbody td:first-child{white-space:nowrap}td.n{white-space:nowrap}tr:hover td{background:var(--tint)}
+.bar{display:inline-flex;width:110px;height:11px;border-radius:2px;overflow:hidden;background:var(--tint)}.bar i{height:100%}
+.legend{font-size:13px;color:var(--soft);margin:8px 0}.legend i{display:inline-block;width:11px;height:11px;border-radius:2px;
+margin:0 6px 0 12px;vertical-align:-1px}.legend i:first-child,.legend br+i{margin-left:0}.legend svg{margin:0 6px 0 10px;vertical-align:-2px}
+figure{margin:18px 0}figcaption{font-weight:600;font-size:14px}.pair{display:flex;flex-wrap:wrap;gap:20px}
+svg{display:block;max-width:none}.legend svg{display:inline-block}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:3px 20px;font-size:14px;margin:8px 0}dt{color:var(--soft)}dd{margin:0}
+ul{margin:4px 0;padding-left:20px;font-size:14px}details{margin-top:14px;font-size:14px}summary{cursor:pointer}
+pre{background:var(--tint);padding:14px;overflow-x:auto;font:12.5px/1.5 ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}
+i.forward,rect.forward{background:var(--forward);fill:var(--forward)}i.backward,rect.backward{background:var(--backward);fill:var(--backward)}
+i.update,rect.update{background:var(--update);fill:var(--update)}i.rest,rect.rest{background:var(--rest);fill:var(--rest)}
+.compute{background:var(--compute)}.bandwidth{background:var(--bandwidth)}.far{background:var(--far)}
+.kind-convolution{background:#2f6aa8;fill:#2f6aa8}.kind-linear{background:#5f9fd3;fill:#5f9fd3}
+.kind-batch_norm{background:#e69f00;fill:#e69f00}.kind-relu{background:#d9b036;fill:#d9b036}
+.kind-max_pool{background:#cc79a7;fill:#cc79a7}.kind-average_pool{background:#e3b5cf;fill:#e3b5cf}
+.kind-add{background:#8c6d1f;fill:#8c6d1f}.kind-flatten{background:#c9b27a;fill:#c9b27a}
+.kind-dropout{background:#d9d4ee;fill:#d9d4ee}.kind-loss{background:#6a4c93;fill:#6a4c93}
+.kind-update{background:var(--update);fill:var(--update)}.kind-other{background:#7d8792;fill:#7d8792}
+.s0{--s:var(--c0)}.s1{--s:var(--c1)}.s2{--s:var(--c2)}.s3{--s:var(--c3)}.s4{--s:var(--c4)}.s5{--s:var(--c5)}.s6{--s:var(--c6)}
+.s7{--s:var(--c7)}i.s0,i.s1,i.s2,i.s3,i.s4,i.s5,i.s6,i.s7{background:var(--s)}
+.grid{stroke:var(--line);stroke-width:1}.axis{fill:none;stroke:var(--soft);stroke-width:1}
+text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
+.tick{fill:var(--soft);font-size:11.5px}.label{fill:var(--soft)}.middle{text-anchor:middle}.end{text-anchor:end}
+.name{font-weight:600}.halo,.roof~.name{paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;stroke-linejoin:round}
+.halo{font-weight:600}.on-bar{fill:#fff;font-size:11px;paint-order:stroke;stroke:#0008;stroke-width:2.2px}
+.band{fill:var(--band);opacity:.16}.edge{stroke:var(--roof);stroke-width:1.5}.roof:hover .edge{stroke-width:3}.mix .edge{stroke-dasharray:6 4}
+.point{fill:var(--p);stroke:var(--p)}.point.forward{--p:var(--forward)}.point.backward{--p:var(--backward)}.point.update{--p:var(--update)}
+.point .dot{fill-opacity:.55;stroke:var(--paper);stroke-width:.7}.point .phase{fill:none;stroke-width:2}
+.point .hollow{fill:var(--paper);fill-opacity:.55;stroke-width:1.4}.key-hollow{fill:none;stroke:var(--forward);stroke-width:1.4}
+.interval{stroke-width:1;opacity:.35}.point:hover .interval{opacity:1;stroke-width:2}.point:hover .dot{fill-opacity:1}
+.key.forward{fill:var(--forward)}.key.backward{fill:var(--backward)}.key.update{fill:var(--update)}
+.trajectory{fill:none;stroke:var(--ink);stroke-width:1.2;stroke-dasharray:4 3}.step{fill:var(--paper);stroke:var(--ink);stroke-width:2.2}
+.curve{fill:none;stroke:var(--s);stroke-width:1.6}.series .dot{fill:var(--s)}
+.level-mark{stroke:var(--ink);stroke-width:1}.reported-mark{stroke:var(--soft);stroke-width:1;stroke-dasharray:3 4}
+@media print{body{max-width:none;padding:0}nav{display:none}section{break-inside:auto}figure,tr{break-inside:avoid}h2{break-after:avoid}
+svg{max-width:100%;height:auto}a{color:inherit}}
+)css";
+}
+
+}  // namespace roof::analysis

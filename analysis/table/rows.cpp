@@ -1,0 +1,90 @@
+#include "analysis/table/rows.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <tuple>
+
+namespace roof::analysis {
+
+std::string model_of(const Measurement& row)
+{
+    return row.point.has("model") ? row.point.text("model") : row.bench;
+}
+
+long long batch_of(const Measurement& row)
+{
+    return row.point.has("batch") ? row.point.integer("batch") : 0;
+}
+
+int threads_of(const Measurement& row)
+{
+    return row.point.has("threads") ? static_cast<int>(row.point.integer("threads")) : 0;
+}
+
+std::string data_of(const Measurement& row)
+{
+    if (!row.point.has("data")) return "-";
+    const std::filesystem::path where = row.point.text("data");
+    return (where.has_filename() ? where : where.parent_path()).filename().string();
+}
+
+std::string batch_text(const Measurement& row)
+{
+    if (!row.point.has("batch")) return "-";
+    const std::string batch = std::to_string(batch_of(row));
+    if (row.ranks() == 1) return batch;
+    const bool weak = row.images() > static_cast<double>(batch_of(row));
+    return batch + (weak ? " x " : " / ") + std::to_string(row.ranks());
+}
+
+std::string place_text(const Measurement& row)
+{
+    std::string text = row.device;
+    if (row.ranks() == 1) return text;
+    text += ", " + std::to_string(row.ranks()) + " ranks";
+    for (const char* axis : {"scaling", "communication", "bucket_mb", "batch_norm"}) {
+        if (row.point.has(axis))
+            text += ", " + row.point.text(axis) + (std::string_view(axis) == "bucket_mb" ? " MB" : "");
+    }
+    return text;
+}
+
+std::string precision_of(const Measurement& row)
+{
+    return row.point.has("precision") ? row.point.text("precision") : std::string{};
+}
+
+std::vector<const Measurement*> step_rows(std::span<const Measurement> rows)
+{
+    std::vector<std::string> models;
+    std::vector<const Measurement*> steps;
+    for (const Measurement& row : rows) {
+        if (row.role != Role::step) continue;
+        steps.push_back(&row);
+        if (std::find(models.begin(), models.end(), model_of(row)) == models.end()) models.push_back(model_of(row));
+    }
+    const auto rank = [&](const Measurement* row) { return std::find(models.begin(), models.end(), model_of(*row)); };
+    std::stable_sort(steps.begin(), steps.end(), [&](auto* a, auto* b) { return rank(a) < rank(b); });
+    return steps;
+}
+
+std::vector<const Measurement*> largest_batches(std::span<const Measurement> rows)
+{
+    const auto key = [](const Measurement& row) {
+        return std::tuple{model_of(row), place_text(row), precision_of(row), threads_of(row)};
+    };
+    std::vector<const Measurement*> largest;
+    for (const Measurement* row : step_rows(rows)) {
+        if (row->status != Status::ok) continue;
+        const auto same = std::find_if(largest.begin(), largest.end(),
+                                       [&](const Measurement* other) { return key(*other) == key(*row); });
+        if (same == largest.end())
+            largest.push_back(row);
+        else if (batch_of(*row) > batch_of(**same))
+            *same = row;
+    }
+    return largest;
+}
+
+}  // namespace roof::analysis

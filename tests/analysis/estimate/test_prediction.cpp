@@ -1,0 +1,94 @@
+// Predictions: written before, read back after, and held against what was measured.
+#include "analysis/estimate/prediction.hpp"
+
+#include "ert/base/error.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+using Catch::Contains;
+
+namespace {
+
+Target made_target()
+{
+    Target target;
+    target.name = target.title = "made";
+    target.device = "cpu";
+    target.machine = made::machine();
+    target.ceilings = made::ceilings();
+    target.memory = Bytes{2e9};
+    return target;
+}
+
+Point step(const std::string& model, int batch, const std::string& precision = "fp32")
+{
+    Point point;
+    point.set("model", model);
+    point.set("batch", std::to_string(batch));
+    point.set("precision", precision);
+    return point;
+}
+
+}  // namespace
+
+TEST_CASE("a prediction is the time without overlap, above the least time and below twice that")
+{
+    const auto prediction = predict("row", step("resnet18", 8), made_target());
+    REQUIRE(prediction);
+    CHECK(prediction->predicted > prediction->least);
+    CHECK(prediction->predicted < 2.0 * prediction->least);
+    CHECK(prediction->fits);
+    CHECK_FALSE(predict("row", step("vgg16", 64), made_target())->fits);
+}
+
+TEST_CASE("there is no prediction for a ceiling's row or a precision without a ceiling")
+{
+    Point working_set;
+    working_set.set("working_set", "4096");
+    CHECK_FALSE(predict("row", working_set, made_target()));
+    CHECK_FALSE(predict("row", step("resnet18", 8, "bf16"), made_target()));
+    CHECK_THROWS_AS(predict("row", step("resnet19", 8), made_target()), InputError);
+}
+
+TEST_CASE("predictions read back as they were written, and their fingerprint changes with any digit")
+{
+    const std::vector<Prediction> predictions{
+        *predict("train cpu model=resnet18 batch=8", step("resnet18", 8), made_target()),
+        *predict("a \"b\", c", step("vgg16", 64), made_target())};
+    const std::string text = to_csv(predictions);
+    const std::vector<Prediction> again = parse_predictions(text, "predictions.csv");
+    REQUIRE(again.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(again[i].row == predictions[i].row);
+        CHECK(again[i].predicted == predictions[i].predicted);
+        CHECK(again[i].least == predictions[i].least);
+        CHECK(again[i].fits == predictions[i].fits);
+    }
+    CHECK(fingerprint("") == "cbf29ce484222325");
+    CHECK(fingerprint("a") == "af63dc4c8601ec8c");
+    CHECK(fingerprint(text) != fingerprint(to_csv(std::vector{predictions.front()})));
+    CHECK_THROWS_WITH(parse_predictions("row,least_s,predicted_s,memory_bytes,fits\na,b,1,1,1\n", "p.csv"),
+                      Contains("p.csv:2"));
+}
+
+TEST_CASE("errors are those of rows that were measured; a row without room is right or wrong about memory")
+{
+    const std::vector<Measurement> rows{made::row("net", 8), made::row("net", 16), made::failed("net", "no room")};
+    const std::vector<Prediction> predictions{{rows[0].id(), {0.02}, {0.030}, {1e9}, true},
+                                              {rows[1].id(), {0.02}, {0.046}, {1e9}, true},
+                                              {rows[2].id(), {0.02}, {0.1}, {1e9}, true},
+                                              {"another row", {1}, {1}, {1}, true}};
+    const PredictionErrors errors = errors_of(predictions, rows);
+    REQUIRE(errors.rows.size() == 3);
+    CHECK(errors.rows[0].error == Approx(-0.25));
+    CHECK(errors.rows[1].error == Approx(0.15));
+    CHECK(errors.median == Approx(0.20));
+    CHECK(errors.worst == Approx(0.25));
+    CHECK(errors.rows[1].right);
+    CHECK_FALSE(errors.rows[2].right);
+    CHECK_THAT(to_text(errors),
+               Contains("-25%") && Contains("+15%") && Contains("wrongly") && Contains("20% in the middle"));
+}

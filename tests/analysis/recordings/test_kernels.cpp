@@ -1,0 +1,78 @@
+// Kernels are added up while they are read: a million of them take the memory of their names.
+#include "analysis/recordings/kernels.hpp"
+#include "ert/base/error.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <sys/resource.h>
+#include <sstream>
+#include <streambuf>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+constexpr std::size_t million = 1'000'000;
+
+/// Lines made as they are read, so that the test holds no file either.
+class Lines : public std::streambuf {
+  public:
+    explicit Lines(std::size_t count) : count_(count) {}
+
+  protected:
+    int_type underflow() override
+    {
+        if (next_ > count_) return traits_type::eof();
+        line_ = next_ == 0 ? "id,name,stream,start_s,duration_s\n"
+                           : "train gpu model=net,\"void gemm<" + std::to_string(next_ % 500) + ", 4>\",7," +
+                                 std::to_string(next_) + ",0.000001\n";
+        ++next_;
+        setg(line_.data(), line_.data(), line_.data() + line_.size());
+        return traits_type::to_int_type(*gptr());
+    }
+
+  private:
+    std::size_t count_;
+    std::size_t next_ = 0;
+    std::string line_;
+};
+
+KernelDigest digest(const std::string& text)
+{
+    std::istringstream csv(text);
+    return digest_kernels(csv, "kernels.csv");
+}
+
+long peak_kilobytes()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+}  // namespace
+
+TEST_CASE("a million kernels are added up to as many totals as they have names, in little memory")
+{
+    const long before = peak_kilobytes();
+    Lines lines(million);
+    std::istream csv(&lines);
+    const KernelDigest found = digest_kernels(csv, "kernels.csv");
+    CHECK(found.launches == million);
+    REQUIRE(found.totals.size() == 500);
+    CHECK(found.totals[0].launches == million / 500);
+    CHECK(found.totals[0].seconds == Approx(0.002));
+    CHECK(found.totals[0].category == "GEMM");
+    CHECK(peak_kilobytes() - before < 100'000);
+    CHECK(peak_kilobytes() < 1'000'000);
+}
+
+TEST_CASE("a last line that was cut off is left out, and a line that is wrong is named")
+{
+    CHECK(digest("id,name,duration_s\nr,k,1\nr,k,2").launches == 1);
+    CHECK_THROWS_WITH(digest("id,name,duration_s\nr,k,x\n"), Catch::Contains("kernels.csv:2"));
+    CHECK_THROWS_WITH(digest("id,name,duration_s\nr,k\n"), Catch::Contains("2 cells, not 3"));
+    CHECK_THROWS_AS(digest("id,name\n"), InputError);
+    CHECK_THROWS_AS(digest(""), InputError);
+}

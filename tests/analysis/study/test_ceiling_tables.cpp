@@ -1,0 +1,254 @@
+// Ceilings beside what is promised of them, and the tables that show both.
+#include "analysis/roofline/spec_check.hpp"
+#include "analysis/study/ceiling_tables.hpp"
+#include "analysis/table/fitted_text.hpp"
+#include "ert/base/text.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+/// The made machine, of which a guide says 64 FLOPs and 128 bytes per clock and core.
+Machine machine_with_spec()
+{
+    Machine machine = made::machine();
+    machine.devices[0].spec_rates = {{"compute", "core", "fma", "avx2", "fp32", 64, "Made, Guide 1"},
+                                     {"bandwidth", "L1", "load", "", "", 128, "Made, Guide 1"}};
+    return machine;
+}
+
+Ceiling at_clock(Ceiling ceiling, double per_clock_and_thread, double clock = 1e9)
+{
+    ceiling.clock = made::about<Hertz>(clock);
+    ceiling.rate = made::about<Hertz>(per_clock_and_thread * clock * ceiling.threads);
+    ceiling.per_clock = {{per_clock_and_thread}, {0.99 * per_clock_and_thread}, {1.01 * per_clock_and_thread}, 9, 0};
+    return ceiling;
+}
+
+Ceiling load(double per_clock_and_thread, int threads = 1)
+{
+    return at_clock(made::bandwidth("L1", threads, 1), per_clock_and_thread);
+}
+
+Ceilings only(std::vector<Ceiling> all)
+{
+    Ceilings ceilings;
+    ceilings.all = std::move(all);
+    return ceilings;
+}
+
+const std::string* cell(const TextTable& table, std::size_t row, const std::string& column)
+{
+    const auto found = std::ranges::find(table.columns, column, &TextTable::Column::name);
+    if (found == table.columns.end()) return nullptr;
+    return &table.rows[row][static_cast<std::size_t>(found - table.columns.begin())];
+}
+
+TextTable only_table(const Ceilings& ceilings, const Machine& machine)
+{
+    const std::vector<TextTable> tables = ceiling_tables(ceilings, machine);
+    REQUIRE(tables.size() == 1);
+    return tables.front();
+}
+
+Ceiling latency(const std::string& level, double seconds)
+{
+    Ceiling c = made::bandwidth(level, 1, 1 / seconds);
+    c.kind = Role::latency;
+    c.operation = "latency";
+    c.working_set = {32768};
+    c.clock = made::about<Hertz>(4e9);
+    return c;
+}
+
+}  // namespace
+
+TEST_CASE("a ceiling whose whole interval lies above what the core can do is named, one within half a percent is not")
+{
+    const Machine machine = machine_with_spec();
+    CHECK(impossible_ceilings(only({load(128 * 1.014)}), machine).empty());
+    CHECK(impossible_ceilings(only({load(128 * 1.016)}), machine).size() == 1);
+    CHECK(impossible_ceilings(only({load(500)}), made::machine()).empty());
+    const auto sentences = impossible_ceilings(only({load(133.12)}), machine);
+    REQUIRE(sentences.size() == 1);
+    CHECK(sentences[0] ==
+          "L1 load, 1 thread is 104.0% of what the core can move per clock (128 B, Made, Guide 1): this calibration is "
+          "wrong; do not use it");
+    CHECK(ceilings_table(only({load(133.12)}), machine).find("Above what the core can do\n  L1 load") !=
+          std::string::npos);
+}
+
+TEST_CASE("a table shows clock, rate per clock, share of the guide's figure and the winner of the search")
+{
+    Ceiling ceiling = load(127.04);
+    ceiling.variant = "avx512, 16 per iteration";
+    const TextTable table = only_table(only({ceiling}), machine_with_spec());
+    CHECK(table.title == "Bandwidth, 1 thread (measured)");
+    CHECK(*cell(table, 0, "GHz") == "1.00");
+    CHECK(*cell(table, 0, "B/clock") == "127.0");
+    CHECK(*cell(table, 0, "of spec") == "99.2%");
+    CHECK(*cell(table, 0, "found by search") == "avx512, 16 per iteration");
+    CHECK(spec_footnote(only({ceiling}), machine_with_spec()).find("Made, Guide 1") != std::string::npos);
+}
+
+TEST_CASE(
+    "in a narrow window the tables give up how a rate was found and per clock, never the rate, and lines are broken")
+{
+    Ceiling ceiling = load(127.04);
+    ceiling.variant = "avx512, 16 accesses per iteration, 4 streams, prefetched 8 lines ahead";
+    Machine machine = machine_with_spec();
+    machine.inconsistencies = {
+        "a inconsistency of very many words that no window of so few columns could ever hold in one single line"};
+    const std::string wide = ceilings_table(only({ceiling}), machine);
+    CHECK_THAT(wide, Catch::Contains(ceiling.variant) && Catch::Contains(machine.inconsistencies.front()));
+    const std::string narrow = ceilings_table(only({ceiling}), machine, 72);
+    for (const std::string& line : split(narrow, '\n')) CHECK(display_columns(line) <= 72);
+    CHECK_THAT(narrow, Catch::Contains("bandwidth [95%]") && Catch::Contains("of spec") &&
+                           !Catch::Contains("found by search") && Catch::Contains("GHz"));
+    CHECK_THAT(ceilings_table(only({ceiling}), machine, 48),
+               Catch::Contains("bandwidth [95%]") && !Catch::Contains("GHz"));
+}
+
+TEST_CASE("columns without anything to say are left out, and an unknown processor is said to be one")
+{
+    const Ceilings ceilings = only({made::bandwidth("L1", 1, 1e9)});
+    const TextTable table = only_table(ceilings, made::machine());
+    for (const char* column : {"GHz", "B/clock", "of spec", "found by search", "verdict", "condition"})
+        CHECK(cell(table, 0, column) == nullptr);
+    CHECK(ceilings_table(ceilings, made::machine()).find("not known here") != std::string::npos);
+}
+
+TEST_CASE("a ceiling that is not steady says so, with its modes")
+{
+    Ceiling ceiling = made::bandwidth("L2", 1, 118e9);
+    CHECK(verdict_of(ceiling) == "steady");
+    ceiling.steadiness = Steadiness::bimodal;
+    ceiling.modes = {{105e9, 0.4}, {118e9, 0.6}};
+    CHECK(verdict_of(ceiling) == "bimodal 105 | 118 GB/s");
+    CHECK(*cell(only_table(only({ceiling, load(1)}), made::machine()), 0, "verdict") == verdict_of(ceiling));
+    CHECK(warns(verdict_of(ceiling)));
+    CHECK_FALSE(warns("agree"));
+    CHECK(ceilings_table(only({ceiling, load(1)}), made::machine()).find("1 of 2 ceilings are not steady") !=
+          std::string::npos);
+}
+
+TEST_CASE("each condition and thread count has a table of its own, the usual condition first")
+{
+    Ceiling small = load(100);
+    small.condition = "small pages";
+    const auto tables = ceiling_tables(only({small, load(110), load(100, 2)}), made::machine());
+    REQUIRE(tables.size() == 3);
+    CHECK(tables[0].title == "Bandwidth, 1 thread (measured)");
+    CHECK(tables[1].title == "Bandwidth, 2 threads (measured)");
+    CHECK(tables[2].title == "Bandwidth, 1 thread, small pages (measured)");
+}
+
+TEST_CASE("a latency is a time, and clocks of the core that waits")
+{
+    const TextTable table = only_table(only({latency("L1", 1e-9)}), made::machine());
+    CHECK(*cell(table, 0, "per access [95%]") == "1.00 ns [0.909, 1.11]");
+    CHECK(*cell(table, 0, "clocks") == "4.00");
+    CHECK(*cell(table, 0, "working set") == "32 KiB");
+}
+
+TEST_CASE("the named ceilings go from the best mix down to scalar code")
+{
+    std::vector<Ceiling> all;
+    const auto add = [&](const std::string& operation, const std::string& isa, double per_clock) {
+        Ceiling c = at_clock(made::compute("fp32", 1, 1), per_clock);
+        c.operation = operation;
+        c.isa = isa;
+        all.push_back(c);
+    };
+    add("best", "avx2", 48);
+    add("fma", "avx2", 32);
+    add("fma", "scalar", 4);
+    add("add", "avx2", 16);
+    add("mul+add", "avx2", 31);
+    all.push_back(at_clock(made::compute("int8", 1, 1), 128));
+    all.back().operation = "dot";
+    const TextTable table = named_ceilings(only(all));
+    REQUIRE(table.rows.size() == 2);
+    CHECK(*cell(table, 0, "best mix: the roof") == "48.0 GFLOP/s");
+    CHECK(*cell(table, 0, "FMA only") == "32.0 GFLOP/s");
+    CHECK(*cell(table, 0, "add only") == "16.0 GFLOP/s");
+    CHECK(*cell(table, 0, "without FMA") == "31.0 GFLOP/s");
+    CHECK(*cell(table, 0, "without SIMD") == "4.00 GFLOP/s");
+    CHECK(*cell(table, 0, "clock, scalar") == "1.00 GHz");
+    CHECK(*cell(table, 1, "precision") == "int8");
+    CHECK(*cell(table, 1, "FMA only") == "-");
+}
+
+TEST_CASE("a device with one kind of ceiling has no named ones")
+{
+    CHECK(named_ceilings(only({made::compute("fp32", 1, 1e12)})).rows.empty());
+}
+
+TEST_CASE("a level says whether each core has one of its own, and where it ends")
+{
+    Ceilings ceilings = only({load(1)});
+    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {65536}, {65536}, false, 2, {98304}, Sharing::per_core}};
+    const auto tables = ceiling_tables(ceilings, made::machine());
+    CHECK(*cell(tables.back(), 0, "instances") == "per core");
+    CHECK(*cell(tables.back(), 0, "but not") == "96 KiB");
+    CHECK(*cell(tables.back(), 0, "threads") == "2");
+}
+
+TEST_CASE("a plateau that not every sweep shows stands among the levels, with who has seen it, as a warning")
+{
+    Ceilings ceilings = only({load(1)});
+    ceilings.levels_by_threads = {{"cpu", "L3", {2e6}, {8e6}, {}, false, 1},
+                                  {"cpu", "DRAM", {64e6}, {256e6}, {}, false, 1}};
+    MeasuredLevel phantom{"cpu", "after L3", {9e6}, {16e6}, {}, false, 1};
+    phantom.confirmed = false;
+    phantom.seen_with = {1};
+    ceilings.unconfirmed = {phantom};
+    const TextTable table = ceiling_tables(ceilings, made::machine()).back();
+    REQUIRE(table.rows.size() == 3);
+    CHECK(*cell(table, 1, "level") == "after L3");
+    CHECK(*cell(table, 1, "verdict") == "unconfirmed: seen with 1 thread only");
+    CHECK(warns(*cell(table, 1, "verdict")));
+}
+
+TEST_CASE("processors that hand a line over at two speeds are said to move")
+{
+    Ceiling handover;
+    handover.device = "cpu";
+    handover.kind = Role::latency;
+    handover.level = "next core";
+    handover.condition = "next core";
+    handover.operation = "core_to_core";
+    handover.rate.median.value = 1 / 50e-9;
+    handover.modes = {{1 / 225e-9, 0.2}, {1 / 45e-9, 0.8}};
+    const Ceilings moving = only({handover});
+    CHECK_THAT(moved_processors(moving), Catch::Contains("to another in 45.0 ns") && Catch::Contains("225 ns"));
+    CHECK_THAT(ceilings_table(moving, made::machine()), Catch::Contains("processors move"));
+    const TextTable table = ceiling_tables(moving, made::machine()).front();
+    CHECK(*cell(table, 0, "level") == "next core");
+    CHECK(cell(table, 0, "working set") == nullptr);
+
+    handover.modes = {{1 / 60e-9, 0.5}, {1 / 45e-9, 0.5}};
+    CHECK(moved_processors(only({handover})).empty());
+    handover.modes = {{1 / 45e-9, 1}};
+    CHECK(moved_processors(only({handover})).empty());
+}
+
+TEST_CASE("a level that the sweep of another thread count does not show says so")
+{
+    Ceilings ceilings = only({load(1)});
+    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {49152}, {49152}, false, 1},
+                                  {"cpu", "L2", {65536}, {1e6}, {1e6}, false, 1},
+                                  {"cpu", "DRAM", {64e6}, {256e6}, {}, false, 1},
+                                  {"cpu", "L1", {8192}, {98304}, {98304}, false, 2},
+                                  {"cpu", "DRAM", {64e6}, {256e6}, {}, false, 2}};
+    const TextTable table = ceiling_tables(ceilings, made::machine()).back();
+    CHECK(*cell(table, 0, "verdict") == "agree");
+    CHECK(*cell(table, 1, "verdict") == "agree; not seen with 2 threads");
+    CHECK(*cell(table, 2, "verdict") == "-");
+}

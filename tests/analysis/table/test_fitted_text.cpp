@@ -1,0 +1,54 @@
+// Text that fits a window.
+#include "analysis/table/fitted_text.hpp"
+#include "ert/base/text.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+const std::vector<std::string> header{"name", "same", "other", "rate"};
+const std::vector<std::vector<std::string>> rows{{"conv1", "cpu", "forward", "1.00"},
+                                                 {"conv2", "cpu", "backward", "2.00"}};
+
+}  // namespace
+
+TEST_CASE("a table gives up columns that are the same in every row first, and none in a window that holds it")
+{
+    CHECK(fitted_table(header, rows, {"other", "same"}, 0) == fitted_table(header, rows, {"other", "same"}, 80));
+    const std::string text = fitted_table(header, rows, {"other", "same"}, 22);
+    CHECK(text == "name   other     rate\nconv1  forward   1.00\nconv2  backward  2.00\n");
+}
+
+TEST_CASE("names that are still too long are cut, letter by letter")
+{
+    const std::string text = fitted_table({"name", "rate"}, {{"ääääääääääääääääääääää", "1"}}, {}, 20);
+    CHECK(split(text, '\n')[1] == "äääääääääääää~     1");
+    CHECK(display_columns(split(text, '\n')[1]) == 20);
+}
+
+TEST_CASE("lines break between words and keep their indent; a word without a break is cut")
+{
+    CHECK(fitted_lines("  one two three four five\nshort\n", 20) == "  one two three four\n    five\nshort\n");
+    CHECK(fitted_lines(std::string(45, 'x'), 20) ==
+          std::string(20, 'x') + "\n  " + std::string(18, 'x') + "\n  xxxxxxx\n");
+    CHECK(fitted_lines("as it is", 0) == "as it is");
+}
+
+TEST_CASE("items stay whole")
+{
+    CHECK(fitted_items("roofs:", {"L1 400 GB/s", "L2 100 GB/s"}, 24) == "roofs:  L1 400 GB/s\n    L2 100 GB/s\n");
+    CHECK(fitted_items("roofs:", {"L1 400 GB/s", "L2 100 GB/s"}, 0) == "roofs:  L1 400 GB/s  L2 100 GB/s\n");
+}
+
+TEST_CASE("a column that alone tells two rows apart stays, however narrow the window")
+{
+    const std::vector<std::string> steps{"model", "data", "device", "time"};
+    const std::vector<std::vector<std::string>> cells{{"resnet18", "synthetic", "cpu", "1.00 s"},
+                                                      {"resnet18", "photographs", "cpu", "2.00 s"}};
+    const std::string text = fitted_table(steps, cells, {"data", "device"}, 20, {"model", "data", "device"});
+    CHECK_THAT(text, Catch::Contains("photographs") && !Catch::Contains("cpu"));
+    CHECK_THAT(fitted_table(steps, cells, {"data", "device"}, 20), !Catch::Contains("photographs"));
+}
