@@ -24,11 +24,20 @@ target_compile_options(roof_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ROOF_WERROR}>>:-Werror>)
 
-# roof_library(<name> SOURCES <file>… [USES <target>…]): a static library `roof_<name>` with the alias roof::<name>.
+include(precompiled)
+
+# roof_library(<name> SOURCES <file>… [USES <target>…] [OPENMP]): a static library `roof_<name>` with the alias roof::<name>. OPENMP
+# compiles its sources, not those that link it, with OpenMP where the compiler has it.
 function(roof_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(arg "OPENMP" "" "SOURCES;USES" ${ARGN})
   add_library(roof_${name} STATIC ${arg_SOURCES})
   add_library(roof::${name} ALIAS roof_${name})
   target_include_directories(roof_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(roof_${name} PUBLIC ${arg_USES} PRIVATE roof::warnings)
+  if(arg_OPENMP AND OpenMP_CXX_FOUND)
+    target_link_libraries(roof_${name} PRIVATE OpenMP::OpenMP_CXX)
+    target_precompile_headers(roof_${name} REUSE_FROM roof_precompiled_openmp)
+  else()
+    target_precompile_headers(roof_${name} REUSE_FROM roof_precompiled)
+  endif()
 endfunction()
