@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
@@ -103,6 +104,46 @@ TEST_CASE("cuDNN has engines for every convolution of every model in every preci
     CHECK(planner.shapes() > 100);
     CHECK(planner.norms() > 20);
     if (precision != Precision::fp32) CHECK(planner.fused() > 0);
+}
+
+TEST_CASE(
+    "A convolution's scale factors are floats, as its sums are: engines read the lower half of a double, which is 0")
+{
+    const auto [pass, alpha, beta] = GENERATE(table<Pass, cudnnBackendAttributeName_t, cudnnBackendAttributeName_t>(
+        {{Pass::forward, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA},
+         {Pass::backward_data, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA},
+         {Pass::backward_weights, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA}}));
+    const std::vector<Descriptor> operations = operations_of({.pass = pass,
+                                                              .batch = 8,
+                                                              .source = {64, 14, 14},
+                                                              .result = {64, 14, 14},
+                                                              .window = {.size = 3, .stride = 1, .padding = 1}});
+    REQUIRE(operations.size() == 1);
+    for (const auto& [attribute, due] : {std::pair{alpha, 1.0F}, std::pair{beta, 0.0F}}) {
+        float factor = -1;
+        std::int64_t count = 0;
+        CHECK(cudnnBackendGetAttribute(operations.front().get(), attribute, CUDNN_TYPE_FLOAT, 1, &count, &factor) ==
+              CUDNN_STATUS_SUCCESS);
+        CHECK(factor == due);
+    }
+}
+
+TEST_CASE("Every configuration that cuDNN's heuristics suggest is an engine of its own name, knobs included")
+{
+    const auto [pass, least] =
+        GENERATE(table<Pass, int>({{Pass::forward, 30}, {Pass::backward_data, 30}, {Pass::backward_weights, 30}}));
+    const ConvolutionShape shape{.pass = pass,
+                                 .batch = 32,
+                                 .source = {256, 14, 14},
+                                 .result = {256, 14, 14},
+                                 .window = {.size = 3, .stride = 1, .padding = 1},
+                                 .precision = Precision::bf16};
+    const std::vector<Engine> engines = ConvolutionGraph(shape).engines(device("h200"));
+    CHECK(engines.size() >= static_cast<std::size_t>(least));
+    CHECK(
+        std::ranges::any_of(engines, [](const Engine& engine) { return engine.name.find(" k") != std::string::npos; }));
 }
 
 TEST_CASE("cuDNN's engines for batch norms need a driver: without one there is none on any chip")

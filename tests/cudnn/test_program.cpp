@@ -207,6 +207,15 @@ TEST_CASE("Gradients lie in one block in the order in which stages complete them
     }
 }
 
+TEST_CASE("Every matrix of trained values lies at a multiple of 256 bytes, as cuBLASLt's suggestions assume")
+{
+    const Settings settings{.batch = 2, .precision = Precision::bf16};
+    const Written written(model::build_model("alexnet"), settings, loops());
+    for (const Trained& trained : written.parameters().all()) {
+        for (const Tensor& tensor : {trained.value, trained.gradient, trained.read}) CHECK(tensor.begin % 256 == 0);
+    }
+}
+
 TEST_CASE("The memory of a step is planned once: activations that never meet share bytes")
 {
     const model::Graph graph = model::build_model("resnet50");

@@ -62,6 +62,17 @@ TEST_CASE("A gap between others is filled if it is large enough")
     CHECK(plan.offset(small) + 1024 <= plan.offset(middle));
 }
 
+TEST_CASE("Every block begins where cuBLASLt wants matrices and workspaces: at a multiple of 256 bytes")
+{
+    MemoryPlan plan;
+    const int small = plan.add(100);
+    const int other = plan.add(129);
+    for (const int block : {small, other}) plan.keep(block);
+    plan.lay_out();
+    CHECK(plan.offset(small) % 256 == 0);
+    CHECK(plan.offset(other) % 256 == 0);
+}
+
 TEST_CASE("A block nobody uses takes no room")
 {
     MemoryPlan plan;

@@ -43,7 +43,7 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
     : stream_(with_room(stream, graph, settings)),
       convolutions_(stream, settings, choices, device_model),
       norms_(stream, settings, std::move(choices), device_model),
-      products_(stream, settings.deterministic),
+      products_(stream, settings.tune && !settings.deterministic),  // no clock decides about the bits
       written_(graph, settings,
                {[this](const ConvolutionShape& shape) { return convolutions_.choose(shape); },
                 [this](const Product& product) { return products_.choose(product); },

@@ -6,7 +6,9 @@
 namespace roof::engine {
 namespace {
 
-constexpr std::size_t alignment = 128;  // two cache lines: the neighbour prefetcher fetches them in pairs
+/// What cuBLASLt assumes of matrices and workspaces unless told otherwise; also two cache lines, which a CPU's neighbour prefetcher
+/// fetches in pairs.
+constexpr std::size_t alignment = 256;
 
 }  // namespace
 

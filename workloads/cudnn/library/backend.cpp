@@ -52,9 +52,9 @@ Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, std::int64_t value
     return set(name, CUDNN_TYPE_INT64, 1, &value);
 }
 
-Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, double value)
+Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, float value)
 {
-    return set(name, CUDNN_TYPE_DOUBLE, 1, &value);
+    return set(name, CUDNN_TYPE_FLOAT, 1, &value);
 }
 
 Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, bool value)
@@ -123,10 +123,17 @@ std::vector<Descriptor> Descriptor::parts(cudnnBackendAttributeName_t name, cudn
     std::int64_t count = 0;
     check(cudnnBackendGetAttribute(get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr),
           "counting the parts of a descriptor");
+    return parts(name, type, count);
+}
+
+std::vector<Descriptor> Descriptor::parts(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type,
+                                          std::int64_t most) const
+{
+    std::int64_t count = 0;
     std::vector<Descriptor> made;
     std::vector<cudnnBackendDescriptor_t> handles;
-    for (std::int64_t i = 0; i < count; ++i) handles.push_back(made.emplace_back(type).get());
-    check(cudnnBackendGetAttribute(get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &count, handles.data()),
+    for (std::int64_t i = 0; i < most; ++i) handles.push_back(made.emplace_back(type).get());
+    check(cudnnBackendGetAttribute(get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, &count, handles.data()),
           "reading the parts of a descriptor");
     made.erase(made.begin() + static_cast<std::ptrdiff_t>(count), made.end());
     return made;

@@ -27,7 +27,7 @@ class Descriptor {
     Descriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t count,
                     const void* values);
     Descriptor& set(cudnnBackendAttributeName_t name, std::int64_t value);
-    Descriptor& set(cudnnBackendAttributeName_t name, double value);
+    Descriptor& set(cudnnBackendAttributeName_t name, float value);
     Descriptor& set(cudnnBackendAttributeName_t name, bool value);
     Descriptor& set(cudnnBackendAttributeName_t name, cudnnDataType_t value);
     Descriptor& set(cudnnBackendAttributeName_t name, const std::vector<std::int64_t>& values);
@@ -40,7 +40,11 @@ class Descriptor {
     /// The values of an attribute that holds enumerators, at most `most`.
     std::vector<int> words(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t most) const;
     Descriptor part(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type) const;
+    /// As many as the library says that there are.
     std::vector<Descriptor> parts(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type) const;
+    /// At most so many: of some attributes the library does not say how many there are.
+    std::vector<Descriptor> parts(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type,
+                                  std::int64_t most) const;
 
     cudnnBackendDescriptor_t get() const { return handle_.get(); }
 

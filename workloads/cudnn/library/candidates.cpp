@@ -44,7 +44,7 @@ std::vector<Candidate> candidates(const std::vector<Engine>& engines, const Desc
         if (engine.notes.compiled_at_run_time && ++compiled > most_compiled) continue;
         try {
             found.push_back({engine, plan_of(engine, device)});
-        } catch (const Unsupported&) {
+        } catch (const Error&) {
             continue;  // suggested, and yet not for this device
         }
     }
@@ -71,6 +71,7 @@ std::string chooser_of(const Settings& settings, const std::string& device_model
     std::string who = "cuDNN " + library_version() + " on " + device_model;
     if (settings.algorithm != Algorithm::automatic) who += "; " + std::string(name(settings.algorithm));
     if (settings.deterministic) who += "; deterministic";
+    if (!settings.tune) who += "; not timed";
     return who;
 }
 

@@ -63,16 +63,21 @@ Names names_of(Pass pass)
 Descriptor convolve(const ConvolutionShape& shape, const Descriptor& source, const Descriptor& weights,
                     const Descriptor& result)
 {
+    // The factors are floats as the sums are. cuDNN accepts doubles too, and many engines then read the lower half of each: 0.
+    constexpr float alpha = 1;
+    constexpr float beta = 0;
     const Names names = names_of(shape.pass);
     Descriptor operation(names.operation);
     return operation.set(names.window, window_of(shape.window))
         .set(names.source, source)
         .set(names.weights, weights)
         .set(names.result, result)
-        .set(names.alpha, 1.0)
-        .set(names.beta, 0.0)
+        .set(names.alpha, alpha)
+        .set(names.beta, beta)
         .finish();
 }
+
+}  // namespace
 
 std::vector<Descriptor> operations_of(const ConvolutionShape& shape)
 {
@@ -99,8 +104,6 @@ std::vector<Descriptor> operations_of(const ConvolutionShape& shape)
     if (shape.relu) operations.push_back(pointwise(CUDNN_POINTWISE_RELU_FWD, so_far, nullptr, last));
     return operations;
 }
-
-}  // namespace
 
 ConvolutionGraph::ConvolutionGraph(const ConvolutionShape& shape) : graph_(graph_of(operations_of(shape))) {}
 

@@ -6,6 +6,7 @@
 #include "workloads/cudnn/library/trial_time.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 
 namespace roof::cudnn {
@@ -26,17 +27,16 @@ Descriptor pack(const Addresses& at)
     return address_pack(all, at.workspace);
 }
 
-/// Memory to try candidates in: what a pass needs, and the largest workspace.
+/// Memory to try candidates in: what a pass needs, and a workspace.
 class Bench {
   public:
-    Bench(const ConvolutionShape& shape, std::size_t workspace)
+    explicit Bench(const ConvolutionShape& shape)
         : bytes_each_(static_cast<std::size_t>(traits(shape.precision).storage_bytes)),
           source_(bytes(shape.batch * shape.source.elements()), "trying a convolution"),
           weights_(bytes(shape.source.channels * shape.result.channels * 1LL * shape.window.size * shape.window.size),
                    "trying a convolution"),
           result_(bytes(shape.batch * shape.result.elements()), "trying a convolution"),
           bias_(bytes(shape.result.channels), "trying a convolution"),
-          workspace_(std::max<std::size_t>(workspace, 1), "trying a convolution"),
           has_bias_(shape.bias)
     {
         constexpr int filling = 0x3c;  // 0.0115 in fp32 and bf16, 1.06 in fp16
@@ -45,16 +45,23 @@ class Bench {
         gpu::check(cudaDeviceSynchronize());
     }
 
-    Addresses addresses() const
+    /// With a workspace of so many bytes at least.
+    Addresses addresses(std::size_t workspace)
     {
-        return {source_.data(), weights_.data(), result_.data(), has_bias_ ? bias_.data() : nullptr, workspace_.data()};
+        if (workspace > 0 && (!workspace_ || workspace_->bytes() < workspace)) {
+            workspace_.reset();
+            workspace_ = std::make_unique<gpu::Buffer<std::byte>>(workspace, "trying a convolution");
+        }
+        return {source_.data(), weights_.data(), result_.data(), has_bias_ ? bias_.data() : nullptr,
+                workspace_ ? workspace_->data() : nullptr};
     }
 
   private:
     std::size_t bytes(long long elements) const { return static_cast<std::size_t>(elements) * bytes_each_; }
 
     std::size_t bytes_each_;
-    gpu::Buffer<std::byte> source_, weights_, result_, bias_, workspace_;
+    gpu::Buffer<std::byte> source_, weights_, result_, bias_;
+    std::unique_ptr<gpu::Buffer<std::byte>> workspace_;
     bool has_bias_;
 };
 
@@ -72,6 +79,29 @@ ConvolutionShape without_epilogue(ConvolutionShape shape)
     shape.bias = shape.relu = false;
     return shape;
 }
+
+/// The heuristics name the likely ones first: after so many, and so much time, no further engine of a shape is tried.
+class TrialBudget {
+  public:
+    bool is_spent() const { return tried_ >= least_tried && steady_clock::now() - begin_ > most_time; }
+    /// Compiling an engine takes a good part of a second: only the first few of those are tried.
+    bool takes(const EngineNotes& notes)
+    {
+        if (notes.compiled_at_run_time && ++compiled_ > most_compiled) return false;
+        ++tried_;
+        return true;
+    }
+
+  private:
+    using steady_clock = std::chrono::steady_clock;
+    static constexpr int least_tried = 4;
+    static constexpr int most_compiled = 4;
+    static constexpr std::chrono::milliseconds most_time{400};
+
+    steady_clock::time_point begin_ = steady_clock::now();
+    int tried_ = 0;
+    int compiled_ = 0;
+};
 
 }  // namespace
 
@@ -102,8 +132,8 @@ Convolutions::Chosen Convolutions::find(const ConvolutionShape& shape)
 {
     for (const ConvolutionShape& form : {shape, without_epilogue(shape)}) {
         const std::vector<Engine> engines = allowed_engines(form, settings_, device_);
-        std::optional<Candidate> best = remembered(form, engines);
-        if (!best) best = fastest(form, engines);
+        std::optional<Candidate> best = settings_.tune ? remembered(form, engines) : first(engines);
+        if (!best && settings_.tune) best = fastest(form, engines);
         if (best) return {choice_of(*best, form.bias == shape.bias && form.relu == shape.relu), *best};
     }
     throw Unsupported("cuDNN " + library_version() + " has no engine for the " + std::string(name(shape.pass)) +
@@ -128,31 +158,45 @@ std::optional<Candidate> Convolutions::remembered(const ConvolutionShape& shape,
     return planned.empty() ? std::nullopt : std::optional(planned.front());
 }
 
-/// By trials. None if no engine serves.
+/// Not timed: the first in the library's order, and before it those that need no compiler.
+std::optional<Candidate> Convolutions::first(std::vector<Engine> among) const
+{
+    std::ranges::stable_partition(among, [](const Engine& engine) { return !engine.notes.compiled_at_run_time; });
+    for (const Engine& engine : among) {
+        const std::vector<Candidate> planned = candidates({engine}, device_);
+        if (!planned.empty()) return planned.front();
+    }
+    return std::nullopt;
+}
+
+/// By trials. None if no engine serves: one that fails is one candidate less.
 std::optional<Candidate> Convolutions::fastest(const ConvolutionShape& shape, const std::vector<Engine>& among)
 {
-    std::vector<Candidate> offered = candidates(among, device_);
+    if (among.empty()) return std::nullopt;
     const std::size_t limit = workspace_limit();
-    std::erase_if(offered, [&](const Candidate& one) { return static_cast<std::size_t>(one.plan.workspace) > limit; });
-    if (offered.empty()) return std::nullopt;
-    std::int64_t workspace = 0;
-    for (const Candidate& one : offered) workspace = std::max(workspace, one.plan.workspace);
-    const Bench bench(shape, static_cast<std::size_t>(workspace));
-    const Descriptor addresses = pack(bench.addresses());
-    const Candidate* best = nullptr;
+    Bench bench(shape);
+    TrialBudget budget;
+    std::optional<Candidate> best;
     Seconds least{std::numeric_limits<double>::infinity()};
-    for (const Candidate& one : offered) {
+    for (const Engine& engine : among) {
+        if (budget.is_spent()) break;
+        if (!budget.takes(engine.notes)) continue;
+        const std::vector<Candidate> planned = candidates({engine}, device_);
+        if (planned.empty()) continue;
+        const Candidate& one = planned.front();
+        const auto workspace = static_cast<std::size_t>(one.plan.workspace);
+        if (workspace > limit) continue;
+        const Descriptor addresses = pack(bench.addresses(workspace));
         const auto run = [&] {
             check(cudnnBackendExecute(handle_.get(), one.plan.descriptor.get(), addresses.get()), one.engine.name);
         };
         const Seconds seconds = least_time(stream_, run, least);
         if (seconds >= least) continue;
-        best = &one;
+        best = one;
         least = seconds;
     }
-    if (best == nullptr) throw Error("none of cuDNN's engines for " + shape.text() + " ran");
-    if (choices_) choices_->remember(question(shape), best->engine.name, least);
-    return *best;
+    if (best && choices_) choices_->remember(question(shape), best->engine.name, least);
+    return best;
 }
 
 std::function<void()> Convolutions::bound(const Convolve& operation, const Memory& memory) const

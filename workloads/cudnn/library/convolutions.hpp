@@ -36,6 +36,7 @@ class Convolutions {
     Chosen find(const ConvolutionShape& shape);
     engine::Question question(const ConvolutionShape& shape) const;
     std::optional<Candidate> remembered(const ConvolutionShape& shape, const std::vector<Engine>& among) const;
+    std::optional<Candidate> first(std::vector<Engine> among) const;
     std::optional<Candidate> fastest(const ConvolutionShape& shape, const std::vector<Engine>& among);
 
     const gpu::Stream& stream_;

@@ -40,8 +40,9 @@ Engine described(const Descriptor& configuration)
 {
     const Descriptor engine = configuration.part(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     std::string name = "engine " + std::to_string(engine.number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX));
-    for (const Descriptor& choice :
-         configuration.parts(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR)) {
+    // Asked how many choices there are, cuDNN says 0.
+    for (const Descriptor& choice : configuration.parts(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+                                                        CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, CUDNN_KNOB_TYPE_COUNTS)) {
         const int knob = choice.words(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1).at(0);
         name += " k" + std::to_string(knob) + "=" + std::to_string(choice.number(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
     }

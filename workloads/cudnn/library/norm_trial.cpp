@@ -97,6 +97,7 @@ NormTrial::NormTrial(const NormShape& shape, std::size_t workspace, const gpu::S
     shape.backward ? write_backward(map, channels) : write_forward(map, channels);
     bytes_.emplace(program_.place(), "trying a batch norm");
     memory_.emplace(program_, bytes_->data());
+    fill();  // a pass over memory that was never written may stop at a counter's garbage
 }
 
 Tensor NormTrial::value(const Tensor& shape)

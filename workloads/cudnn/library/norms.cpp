@@ -47,14 +47,14 @@ Descriptor addresses_of(const LibraryNormGradient& norm, const Memory& memory)
     return address_pack(all, memory.at(norm.workspace));
 }
 
-/// Those of the library that the settings allow, with their plans; none where it takes no such graph.
-std::vector<Candidate> offered_for(const NormShape& shape, const Settings& settings, const Descriptor& device)
+/// Those of the library that the settings allow; none where it takes no such graph.
+std::vector<Engine> offered_for(const NormShape& shape, const Settings& settings, const Descriptor& device)
 {
     try {
         std::vector<Engine> engines = engines_for(norm_graph(shape), device);
         std::erase_if(engines,
                       [&](const Engine& engine) { return settings.deterministic && !engine.notes.deterministic; });
-        return candidates(engines, device);
+        return engines;
     } catch (const Unsupported&) {
         return {};
     }
@@ -88,10 +88,14 @@ Choice Norms::choose(const NormShape& shape)
 std::optional<Candidate> Norms::find(const NormShape& shape)
 {
     const auto known = choices_ ? choices_->find(question(shape)) : std::nullopt;
-    if (known == own_kernels) return std::nullopt;
-    const std::vector<Candidate> offered = offered_for(shape, settings_, device_);
-    const auto same = std::ranges::find_if(offered, [&](const Candidate& one) { return one.engine.name == known; });
-    if (same != offered.end()) return *same;
+    if (known == own_kernels || !settings_.tune) return std::nullopt;
+    const std::vector<Engine> engines = offered_for(shape, settings_, device_);
+    const auto same = std::ranges::find_if(engines, [&](const Engine& engine) { return engine.name == known; });
+    if (same != engines.end()) {
+        if (const std::vector<Candidate> planned = candidates({*same}, device_); !planned.empty())
+            return planned.front();
+    }
+    const std::vector<Candidate> offered = candidates(engines, device_);
     if (offered.empty()) return std::nullopt;
     try {
         return fastest(shape, offered);

@@ -20,8 +20,8 @@ std::string cublaslt_version();
 
 class Products {
   public:
-    /// `deterministic`: of the library's suggestions the first that runs, so that no clock decides about the bits. Throws Error.
-    Products(const gpu::Stream& stream, bool deterministic);
+    /// `times`: of the library's suggestions the fastest is taken, otherwise the first that runs. Throws Error.
+    Products(const gpu::Stream& stream, bool times);
 
     /// Throws Unsupported if the library knows no algorithm.
     Choice choose(const Product& product);
@@ -40,7 +40,7 @@ class Products {
     Chosen find(const Product& product);
 
     const gpu::Stream& stream_;
-    bool deterministic_;
+    bool times_;
     std::shared_ptr<cublasLtContext> handle_;
     std::vector<Chosen> chosen_;
 };

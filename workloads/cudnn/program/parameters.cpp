@@ -8,7 +8,8 @@
 namespace roof::cudnn {
 namespace {
 
-constexpr std::size_t alignment = 64;
+/// In numbers: 256 bytes of the narrowest. cuBLASLt assumes as much of every matrix.
+constexpr std::size_t alignment = 128;
 
 model::Shape span_of(const model::Graph& graph, const model::Parameter& parameter)
 {

@@ -1,6 +1,6 @@
 // Where the trained values lie. All values are one block, all gradients another, all momenta and all narrow copies one each; in each
 // the parameters come in the same order, that in which the backward pass completes their gradients (only a residual block's last
-// batch norm is completed a little before its turn), every one at a multiple of 64 numbers. So one kernel updates all, and an all-reduce works on ranges of one piece.
+// batch norm is completed a little before its turn), every one at a multiple of 128 numbers. So one kernel updates all, and an all-reduce works on ranges of one piece.
 #pragma once
 
 #include "workloads/cudnn/program/program.hpp"

@@ -26,6 +26,8 @@ struct Settings {
     Precision precision = Precision::fp32;
     Algorithm algorithm = Algorithm::automatic;
     bool deterministic = false;  ///< engines and kernels that give the same bits each time, and no others
+    /// Whether the engines that a library suggests are timed, and the fastest taken; otherwise the first is.
+    bool tune = true;
     data::Share share{};         ///< which of how many ranks this is: each trains on a batch of its own
 
     /// What activations are stored in.
