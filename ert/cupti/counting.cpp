@@ -13,11 +13,12 @@ void Counting::call(const char* name, Parameters& given) const
     cupti_->check(cupti_->function<Function>(name)(&given), name);
 }
 
-/// A call that is told of nothing but the profiler.
+/// A call whose only argument is the profiler. `size`: the macro of the struct, which is less than its sizeof where it ends in padding,
+/// and CUPTI takes no other.
 template <class Parameters, class Function>
-Parameters Counting::act(const char* name) const
+Parameters Counting::act(const char* name, std::size_t size) const
 {
-    auto given = parameters<Parameters>(sizeof(Parameters));
+    auto given = parameters<Parameters>(size);
     given.pRangeProfilerObject = profiler_;
     call<Function>(name, given);
     return given;
@@ -50,13 +51,15 @@ Counting::~Counting()
 
 void Counting::start()
 {
-    act<CUpti_RangeProfiler_Start_Params, decltype(cuptiRangeProfilerStart)>("cuptiRangeProfilerStart");
+    act<CUpti_RangeProfiler_Start_Params, decltype(cuptiRangeProfilerStart)>(
+        "cuptiRangeProfilerStart", CUpti_RangeProfiler_Start_Params_STRUCT_SIZE);
 }
 
 bool Counting::stop()
 {
-    return act<CUpti_RangeProfiler_Stop_Params, decltype(cuptiRangeProfilerStop)>("cuptiRangeProfilerStop")
-               .isAllPassSubmitted != 0;
+    const auto stopped = act<CUpti_RangeProfiler_Stop_Params, decltype(cuptiRangeProfilerStop)>(
+        "cuptiRangeProfilerStop", CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE);
+    return stopped.isAllPassSubmitted != 0;
 }
 
 void Counting::push(const std::string& name)
@@ -69,13 +72,14 @@ void Counting::push(const std::string& name)
 
 void Counting::pop()
 {
-    act<CUpti_RangeProfiler_PopRange_Params, decltype(cuptiRangeProfilerPopRange)>("cuptiRangeProfilerPopRange");
+    act<CUpti_RangeProfiler_PopRange_Params, decltype(cuptiRangeProfilerPopRange)>(
+        "cuptiRangeProfilerPopRange", CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE);
 }
 
 std::vector<CountedRange> Counting::counted()
 {
     const auto decoded = act<CUpti_RangeProfiler_DecodeData_Params, decltype(cuptiRangeProfilerDecodeData)>(
-        "cuptiRangeProfilerDecodeData");
+        "cuptiRangeProfilerDecodeData", CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE);
     if (decoded.numOfRangeDropped > 0)
         throw Error(std::to_string(decoded.numOfRangeDropped) +
                     " kernels or stretches more than could be counted at once");

@@ -62,7 +62,7 @@ class Counting {
     template <class Function, class Parameters>
     void call(const char* name, Parameters& given) const;
     template <class Parameters, class Function>
-    Parameters act(const char* name) const;
+    Parameters act(const char* name, std::size_t size) const;
     void make_room(std::size_t most);
     void configure(const CountingMode& mode);
     std::size_t ranges() const;

@@ -15,6 +15,10 @@
 #include <string_view>
 #include <vector>
 
+/// CUPTI takes a struct of the size that its macro says, and no other.
+#define ROOF_CHECK_SIZE(given, type) \
+    if ((given)->structSize != type##_STRUCT_SIZE) return CUPTI_ERROR_INVALID_PARAMETER
+
 namespace {
 
 constexpr std::size_t image_size = 16;
@@ -55,53 +59,62 @@ void fake_count(int kernels, std::uintptr_t context)
         launched += static_cast<std::size_t>(kernels);
 }
 
-CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params*)
+CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params* given)
 {
+    ROOF_CHECK_SIZE(given, CUpti_Profiler_Initialize_Params);
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* asked)
 {
+    ROOF_CHECK_SIZE(asked, CUpti_Device_GetChipName_Params);
     asked->pChipName = "GH100";
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params* asked)
 {
+    ROOF_CHECK_SIZE(asked, CUpti_Profiler_GetCounterAvailability_Params);
     asked->counterAvailabilityImageSize = image_size;
     return lacks_rights() ? CUPTI_ERROR_INSUFFICIENT_PRIVILEGES : CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params* made)
 {
+    ROOF_CHECK_SIZE(made, CUpti_Profiler_Host_Initialize_Params);
     made->pHostObject = reinterpret_cast<CUpti_Profiler_Host_Object*>(&state);
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params*)
+CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params* given)
 {
+    ROOF_CHECK_SIZE(given, CUpti_Profiler_Host_Deinitialize_Params);
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params* added)
 {
+    ROOF_CHECK_SIZE(added, CUpti_Profiler_Host_ConfigAddMetrics_Params);
     return added->numMetrics > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params* sized)
 {
+    ROOF_CHECK_SIZE(sized, CUpti_Profiler_Host_GetConfigImageSize_Params);
     sized->configImageSize = image_size;
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params* taken)
 {
+    ROOF_CHECK_SIZE(taken, CUpti_Profiler_Host_GetConfigImage_Params);
     std::memset(taken->pConfigImage, 1, taken->configImageSize);
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Params* asked)
 {
+    ROOF_CHECK_SIZE(asked, CUpti_Profiler_Host_GetMetricProperties_Params);
     asked->pDimUnit =
         std::string_view(asked->pMetricName).find("time") != std::string_view::npos ? "nanosecond" : "byte";
     return CUPTI_SUCCESS;
@@ -109,6 +122,7 @@ CUptiResult cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricPr
 
 CUptiResult cuptiProfilerHostGetRangeName(CUpti_Profiler_Host_GetRangeName_Params* asked)
 {
+    ROOF_CHECK_SIZE(asked, CUpti_Profiler_Host_GetRangeName_Params);
     asked->pRangeName =
         strdup(by_user ? pushed_names.at(asked->rangeIndex).c_str() : std::to_string(asked->rangeIndex).c_str());
     return CUPTI_SUCCESS;
@@ -116,12 +130,14 @@ CUptiResult cuptiProfilerHostGetRangeName(CUpti_Profiler_Host_GetRangeName_Param
 
 CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* asked)
 {
+    ROOF_CHECK_SIZE(asked, CUpti_Profiler_Host_EvaluateToGpuValues_Params);
     for (std::size_t i = 0; i < asked->numMetrics; ++i) asked->pMetricValues[i] = 10;
     return asked->rangeIndex < ranges ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* enabled)
 {
+    ROOF_CHECK_SIZE(enabled, CUpti_RangeProfiler_Enable_Params);
     enabled->pRangeProfilerObject = reinterpret_cast<CUpti_RangeProfiler_Object*>(&state);
     counted_context = enabled->ctx;
     pass = 0;
@@ -129,39 +145,45 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* enabled)
     return go(State::off, State::enabled);
 }
 
-CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params*)
+CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* given)
 {
+    ROOF_CHECK_SIZE(given, CUpti_RangeProfiler_Disable_Params);
     state = State::off;
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params* sized)
 {
+    ROOF_CHECK_SIZE(sized, CUpti_RangeProfiler_GetCounterDataSize_Params);
     sized->counterDataSize = image_size;
     return sized->maxNumRangeTreeNodes >= sized->maxNumOfRanges ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_CounterDataImage_Initialize_Params* made)
 {
+    ROOF_CHECK_SIZE(made, CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
     return made->counterDataSize == image_size ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* set)
 {
+    ROOF_CHECK_SIZE(set, CUpti_RangeProfiler_SetConfig_Params);
     by_user = set->range == CUPTI_UserRange;
     room = set->maxRangesPerPass;
     const bool is_replay_right = set->replayMode == (by_user ? CUPTI_UserReplay : CUPTI_KernelReplay);
     return is_replay_right ? go(State::enabled, State::configured) : CUPTI_ERROR_INVALID_OPERATION;
 }
 
-CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params*)
+CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* given)
 {
+    ROOF_CHECK_SIZE(given, CUpti_RangeProfiler_Start_Params);
     pushed_names.clear();
     return go(State::configured, State::started);
 }
 
 CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* pushed)
 {
+    ROOF_CHECK_SIZE(pushed, CUpti_RangeProfiler_PushRange_Params);
     const std::string name = pushed->pRangeName;
     if (name.empty() || std::set(pushed_names.begin(), pushed_names.end()).contains(name))
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -169,13 +191,15 @@ CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* pu
     return go(pushed_names.size() == 1 ? State::started : State::ranged, State::in_range);
 }
 
-CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params*)
+CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params* given)
 {
+    ROOF_CHECK_SIZE(given, CUpti_RangeProfiler_PopRange_Params);
     return go(State::in_range, State::ranged);
 }
 
 CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* stopped)
 {
+    ROOF_CHECK_SIZE(stopped, CUpti_RangeProfiler_Stop_Params);
     ++pass;
     stopped->isAllPassSubmitted = !by_user || pass == all_passes ? 1 : 0;
     return go(by_user ? State::ranged : State::started, State::configured);
@@ -183,6 +207,7 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* stopped)
 
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* decoded)
 {
+    ROOF_CHECK_SIZE(decoded, CUpti_RangeProfiler_DecodeData_Params);
     ranges = by_user ? pushed_names.size() : launched > 0 ? launched : usual_kernels;
     decoded->numOfRangeDropped = std::getenv("FAKE_CUPTI_DROPS") != nullptr ? 5 : ranges - std::min(ranges, room);
     return state == State::configured ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
@@ -190,6 +215,7 @@ CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* 
 
 CUptiResult cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params* asked)
 {
+    ROOF_CHECK_SIZE(asked, CUpti_RangeProfiler_GetCounterDataInfo_Params);
     asked->numTotalRanges = ranges;
     return CUPTI_SUCCESS;
 }
