@@ -40,7 +40,7 @@ BenchRegistry registry_with_keywords(const ManualClock& clock, const std::functi
 }
 
 const std::string adaptive_plan =
-    "measure: {warmup: 0, least: 6, most: 6}\nrounds: 1\nmost_rounds: 4\nrun:\n"
+    "measure: {warmup: 0, least: 6, most: 6}\nrounds: 1\nmax_rounds: 4\nrun:\n"
     "  - {bench: bandwidth, operation: load}\n"
     "  - {bench: bandwidth, operation: copy, working_set: levels}\n"
     "  - {bench: bandwidth, operation: load, working_set: edges}\n";
@@ -95,7 +95,7 @@ TEST_CASE("a ceiling that is not steady is measured again, until the rounds are 
 {
     const ManualClock time;
     const BenchRegistry registry = registry_with_keywords(time, [](int round) { return 1 + 0.2 * (round % 3); });
-    const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 4\n"
+    const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmax_rounds: 4\n"
                                          "run:\n  - {bench: bandwidth, operation: load}\n",
                                          "p"),
                               registry);
@@ -116,7 +116,7 @@ TEST_CASE("steady ceilings ask for no further round")
 {
     const ManualClock time;
     const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
-    const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 4\n"
+    const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmax_rounds: 4\n"
                                          "run:\n  - {bench: bandwidth, operation: load}\n",
                                          "p"),
                               registry);
@@ -144,7 +144,7 @@ TEST_CASE(
                 return script;
             },
             time));
-        const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 3\n"
+        const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmax_rounds: 3\n"
                                              "run:\n  - {bench: flops}\n",
                                              "p"),
                                   registry);
@@ -170,7 +170,7 @@ TEST_CASE("where the processors move, memory is measured again though its rounds
             },
             time));
         const Scheduler scheduler(
-            parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 3\n"
+            parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmax_rounds: 3\n"
                        "run:\n  - {bench: bandwidth, operation: load}\n  - {bench: core_to_core}\n",
                        "p"),
             registry);
@@ -201,6 +201,6 @@ TEST_CASE("a word that is none of the axis's is refused with its legal values")
     const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
     const Plan plan = parse_plan("run:\n  - {bench: bandwidth, operation: load, working_set: edge}\n", "p");
     CHECK_THROWS_WITH(Scheduler(plan, registry), Catch::Contains("levels") && Catch::Contains("edges"));
-    CHECK_THROWS_WITH(parse_plan("rounds: 3\nmost_rounds: 2\nrun:\n  - {bench: train}\n", "p"),
+    CHECK_THROWS_WITH(parse_plan("rounds: 3\nmax_rounds: 2\nrun:\n  - {bench: train}\n", "p"),
                       Catch::Contains("max_rounds"));
 }

@@ -167,7 +167,7 @@ TEST_CASE("what is not steady is measured again until the plan's time is over")
     const auto rows_with = [](const std::string& limit) {
         const Workbench bench;
         std::ofstream(bench.folder / "plan.yaml")
-            << "measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmost_rounds: 9\n"
+            << "measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmax_rounds: 9\n"
             << limit << "run:\n  - {bench: flops, threads: [1, 2]}\n";
         int round = 0;
         const auto registry = [&] {
