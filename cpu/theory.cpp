@@ -224,7 +224,8 @@ void spec_mixes(const Figures& core, const Isa& isa, Precision precision, SpecRa
     const int element = traits(precision).storage_bytes;
     const int bits = isa.operand_bytes(element) * bits_per_byte;
     const Pipes& pipes = pipes_of(core, bits);
-    const double lanes = isa.operand_bytes(element) / element / slots(core, bits);
+    const int elements = isa.operand_bytes(element) / element;
+    const double lanes = elements / slots(core, bits);
     const double both = std::min(pipes.total, pipes.fma + pipes.add);
     const double best = both > 0 ? 2 * pipes.fma + std::min(pipes.add, both - pipes.fma) : 0;
     const std::array<std::pair<std::string_view, double>, 6> flops{{{"fma", 2 * pipes.fma},

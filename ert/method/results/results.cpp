@@ -166,7 +166,7 @@ Results read_results(const std::filesystem::path& folder)
         return found == index.end() ? nullptr : &results.rows[found->second];
     };
     if (std::filesystem::exists(folder / samples_file)) {
-        read_rows<Sample>(folder / samples_file, sample_columns(), [&](const std::string& id, Sample sample) {
+        read_rows<Sample>(folder / samples_file, sample_columns(), [&](const std::string& id, const Sample& sample) {
             if (Measurement* row = row_of(id)) row->samples.push_back(sample);
         });
     }
