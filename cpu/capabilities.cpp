@@ -42,8 +42,8 @@ Capability by_cpuid(const std::string& name, bool present, const std::string& wh
 Capability counted_work(const Machine& machine)
 {
     const std::string what = "counted FLOPs and lines";
-    if (const std::string obstacle = encoder_obstacle(); !obstacle.empty())
-        return {what, false, obstacle, "install libpfm4-dev and build again"};
+    if (const std::string reason = missing_encoder(); !reason.empty())
+        return {what, false, reason, "install libpfm4-dev and build again"};
     const EventTable* const table = event_table(machine.vendor, machine.family, machine.model);
     if (table == nullptr)
         return {what, false,

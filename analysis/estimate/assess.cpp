@@ -56,7 +56,7 @@ bool is_prefix_apart(double ratio)
 
 bool placed(const Case& at)
 {
-    return at.estimate && at.estimate->obstacle.empty();
+    return at.estimate && at.estimate->reason.empty();
 }
 
 /// The intensity published for the same work on the same machine, or else that of compulsory traffic.

@@ -36,7 +36,7 @@ class Columns {
     /// For what an estimate has only where its machine has the precision.
     void add_placed(const std::string& what, std::string_view known, const Cell& cell)
     {
-        add(what, known, [&](const MachineEstimate& e) { return e.obstacle.empty() ? cell(e) : std::string("-"); });
+        add(what, known, [&](const MachineEstimate& e) { return e.reason.empty() ? cell(e) : std::string("-"); });
     }
 
     std::string text() const { return table_.text(); }
@@ -234,17 +234,17 @@ std::string to_text(std::span<const MachineEstimate> estimates)
     std::string text = heading(request) + '\n' + columns.text() + '\n';
     for (const MachineEstimate& estimate : estimates)
         text += fmt::format("{}: {}{}\n", estimate.machine, estimate.title,
-                            estimate.obstacle.empty() ? "" : "; no estimate: " + estimate.obstacle);
+                            estimate.reason.empty() ? "" : "; no estimate: " + estimate.reason);
     return text;
 }
 
 nlohmann::json to_json(const MachineEstimate& e)
 {
-    const bool placed = e.obstacle.empty();
+    const bool placed = e.reason.empty();
     return {{"machine", json_text(e.machine)},
             {"title", json_text(e.title)},
             {"known", name(e.known)},
-            {"obstacle", placed ? nlohmann::json(nullptr) : nlohmann::json(e.obstacle)},
+            {"reason", placed ? nlohmann::json(nullptr) : nlohmann::json(e.reason)},
             {"phase", name(e.request.passes)},
             {"devices", e.request.devices},
             {"peak_flops_per_second", placed ? json_number(e.peak.value) : nullptr},

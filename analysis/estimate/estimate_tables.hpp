@@ -12,7 +12,7 @@ namespace roof::analysis {
 /// All of one request. A machine that cannot be estimated says why below the table.
 std::string to_text(std::span<const MachineEstimate> estimates);
 
-/// {"machine", "title", "known", "obstacle", "peak_flops_per_second", "levels", "bound", "binds", "compute_share",
+/// {"machine", "title", "known", "reason", "peak_flops_per_second", "levels", "bound", "binds", "compute_share",
 /// "seconds": {"layer_by_layer", "at_once", "forward", "backward", "update"}, "images_per_second", "epoch_seconds",
 /// "memory": {…}, "largest_batch", "scaling", "layers": [{"layer", "kind", "phase", "flops", "compulsory_bytes", "seconds",
 /// "binds"}]}; null for what is not known.

@@ -186,7 +186,7 @@ class FactFinder {
         if (target == sources_.targets.end())
             return Fact::none("nothing is known of the machine '" + printable(call.arguments.back()) + "'");
         const MachineEstimate estimate = estimate_on(*target, request_of(call, sources_.usual));
-        return estimate.obstacle.empty() ? function(estimate) : Fact::none(estimate.obstacle);
+        return estimate.reason.empty() ? function(estimate) : Fact::none(estimate.reason);
     }
 
     Fact of_rows(const Call& call) const

@@ -87,13 +87,13 @@ void add_levels(MachineEstimate& estimate, const Placement& step)
 }
 
 /// How much of each roof is usual on the target, other tenants on a shared machine taking their part.
-class UsualShares {
+class TypicalShares {
   public:
-    UsualShares(const Target& target, Precision precision)
+    TypicalShares(const Target& target, Precision precision)
     {
         const Roofs roofs = roofs_of(target.ceilings, target.device);
-        compute_ = roofs.precision(std::string(traits(precision).name))->usual_share();
-        for (const Ceiling* const level : roofs.levels) levels_[level->level] = level->usual_share();
+        compute_ = roofs.precision(std::string(traits(precision).name))->typical_share();
+        for (const Ceiling* const level : roofs.levels) levels_[level->level] = level->typical_share();
     }
 
     /// FLOPs over the peak, and then the slowest level's bytes over its bandwidth.
@@ -116,11 +116,11 @@ class UsualShares {
     std::map<std::string, double> levels_;
 };
 
-void add_times(MachineEstimate& estimate, const UsualShares& usual)
+void add_times(MachineEstimate& estimate, const TypicalShares& typical)
 {
     Seconds under_compute;
     for (const Placement& layer : estimate.layers) {
-        estimate.without_overlap += usual.one_after_the_other(layer);
+        estimate.without_overlap += typical.one_after_the_other(layer);
         if (layer.binds_compute) under_compute += layer.attainable;
         Seconds& phase = layer.phase == Phase::forward    ? estimate.forward
                          : layer.phase == Phase::backward ? estimate.backward
@@ -173,7 +173,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     if (target.memory.value > 0)
         estimate.largest_batch = largest_batch(graph, request.precision, request.passes, target.memory);
     if (roofs_of(target.ceilings, target.device).precision(std::string(traits(request.precision).name)) == nullptr) {
-        estimate.obstacle =
+        estimate.reason =
             fmt::format("{} has no {} figure for {}", target.name, name(target.known), traits(request.precision).name);
         return estimate;
     }
@@ -189,7 +189,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     estimate.at_once = whole.attainable;
     estimate.at_once_binds = whole.binds;
     add_levels(estimate, step);
-    add_times(estimate, UsualShares(target, request.precision));
+    add_times(estimate, TypicalShares(target, request.precision));
     add_scaling(estimate, target);
     return estimate;
 }

@@ -58,7 +58,7 @@ struct MachineEstimate {
     std::string machine;
     std::string title;
     Known known = Known::spec;  ///< of peak and bandwidths
-    std::string obstacle;       ///< why there is no estimate; then all below is empty but for the footprint
+    std::string reason;         ///< why there is no estimate; then all below is empty but for the footprint
     FlopRate peak;
     std::vector<LevelEstimate> levels;  ///< nearest to the core first
     Flops flops;                        ///< of all layers, elementwise ones and update included

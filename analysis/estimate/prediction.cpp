@@ -63,7 +63,7 @@ std::optional<Prediction> predict(const std::string& row, const Point& point, co
     request.batch = static_cast<int>(point.integer("batch"));
     request.precision = point.precision();
     const MachineEstimate estimate = estimate_on(target, request);
-    if (!estimate.obstacle.empty()) return std::nullopt;
+    if (!estimate.reason.empty()) return std::nullopt;
     return Prediction{row, estimate.layer_by_layer, estimate.without_overlap, estimate.footprint.total(),
                       estimate.fits()};
 }

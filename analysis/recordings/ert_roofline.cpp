@@ -62,7 +62,7 @@ Measurement blank_row(const std::string& device, Role role)
     row.device = device;
     row.seconds = Estimate<Seconds>::of(std::vector<double>{1.0});
     row.work.known = Known::measured;
-    row.sentence = "A rate of the Empirical Roofline Tool, as its roofline.json has it.";
+    row.description = "A rate of the Empirical Roofline Tool, as its roofline.json has it.";
     return row;
 }
 

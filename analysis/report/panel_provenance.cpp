@@ -83,8 +83,8 @@ std::string sentences(const Study& study)
     std::vector<std::string> texts;
     for (const Results* results : {&study.results, &study.calibration})
         for (const Measurement& row : results->rows) {
-            const std::string text = row.bench + ": " + row.sentence;
-            if (!row.sentence.empty() && std::find(texts.begin(), texts.end(), text) == texts.end())
+            const std::string text = row.bench + ": " + row.description;
+            if (!row.description.empty() && std::find(texts.begin(), texts.end(), text) == texts.end())
                 texts.push_back(text);
         }
     return text_list("What each bench measures", texts);

@@ -12,7 +12,7 @@ namespace {
 
 Cell predicted(const Predicted& answer)
 {
-    if (!answer.obstacle.empty()) return Cell::value("-");
+    if (!answer.reason.empty()) return Cell::value("-");
     return Cell::value(format_duration(answer.seconds.value));
 }
 

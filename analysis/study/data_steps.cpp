@@ -130,7 +130,7 @@ struct IfDoubled {
     const char* change;
     Predicted predicted;
 
-    bool is_known() const { return predicted.obstacle.empty(); }
+    bool is_known() const { return predicted.reason.empty(); }
 };
 
 const std::vector<DataColumn<IfDoubled>>& what_if_columns()
@@ -141,7 +141,7 @@ const std::vector<DataColumn<IfDoubled>>& what_if_columns()
         {"measured_s", [](const IfDoubled& i) { return number(i.predicted.row->seconds.median.value); }},
         {"foretold_s", [](const IfDoubled& i) { return number_if(i.is_known(), i.predicted.seconds.value); }},
         {"least_s", [](const IfDoubled& i) { return number_if(i.is_known(), i.predicted.least.value); }},
-        {"obstacle", [](const IfDoubled& i) { return text(i.predicted.obstacle); }},
+        {"reason", [](const IfDoubled& i) { return text(i.predicted.reason); }},
         {"known", [](const IfDoubled&) { return text(name(Known::analytic)); }},
     };
     return columns;

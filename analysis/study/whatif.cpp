@@ -98,14 +98,14 @@ Predicted predict(const Study& study, const Measurement& row, const WhatIf& chan
     Predicted answer{&row, change.batch > 0 ? change.batch : batch_of(row), {}, {}, {}};
     const Layers layers = layers_of(study, row);
     if (layers.empty()) {
-        answer.obstacle = "its layers were not measured, or there are no ceilings";
+        answer.reason = "its layers were not measured, or there are no ceilings";
         return answer;
     }
     long long second = 0;
     const bool moved = answer.batch != batch_of(row);
     const Layers others = moved ? second_batch(study, row, layers.size(), second) : Layers{};
     if (moved && others.empty()) {
-        answer.obstacle =
+        answer.reason =
             "another batch takes a second measured batch of the same model, precision, device and data: a sweep of "
             "both "
             "brings it";
@@ -220,11 +220,11 @@ std::vector<Predicted> what_if(const Study& study, const WhatIf& change)
 std::string to_text(const std::vector<Predicted>& answers, int columns)
 {
     std::vector<std::vector<std::string>> rows;
-    std::string obstacles;
+    std::string reasons;
     for (const Predicted& answer : answers) {
         const Measurement& row = *answer.row;
-        if (!answer.obstacle.empty()) {
-            obstacles += fmt::format("  {}: {}\n", printable(row.id()), answer.obstacle);
+        if (!answer.reason.empty()) {
+            reasons += fmt::format("  {}: {}\n", printable(row.id()), answer.reason);
             continue;
         }
         const double images = static_cast<double>(answer.batch) / static_cast<double>(std::max(1LL, batch_of(row)));
@@ -238,7 +238,7 @@ std::string to_text(const std::vector<Predicted>& answers, int columns)
         {"model", "batch", "precision", "device", "measured", "batch then", "predicted", "times as fast", "least"},
         rows, {"precision", "device", "least", "batch then"}, columns);
     return table + fitted_lines(
-                       (obstacles.empty() ? "" : "\nNo answer:\n" + obstacles) +
+                       (reasons.empty() ? "" : "\nNo answer:\n" + reasons) +
                            "\nForetold (analytic): each layer keeps the share of its roof that it reached, and time no "
                            "layer accounts for stays.\nTimes as fast is by images. Least is what the changed roofs "
                            "allow.\n",
@@ -249,13 +249,13 @@ nlohmann::json to_json(const std::vector<Predicted>& answers)
 {
     nlohmann::json list = nlohmann::json::array();
     for (const Predicted& answer : answers) {
-        const bool known = answer.obstacle.empty();
+        const bool known = answer.reason.empty();
         list.push_back({{"row", json_text(answer.row->id())},
                         {"measured_seconds", json_number(answer.row->seconds.median.value)},
                         {"batch", answer.batch},
                         {"foretold_seconds", known ? json_number(answer.seconds.value) : nlohmann::json(nullptr)},
                         {"least_seconds", known ? json_number(answer.least.value) : nlohmann::json(nullptr)},
-                        {"obstacle", known ? nlohmann::json(nullptr) : nlohmann::json(answer.obstacle)}});
+                        {"reason", known ? nlohmann::json(nullptr) : nlohmann::json(answer.reason)}});
     }
     return {{"rows", list}, {"known", "analytic"}};
 }

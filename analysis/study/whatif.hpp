@@ -34,9 +34,9 @@ WhatIf all_doubled(const Study& study, Role kind);
 struct Predicted {
     const Measurement* row = nullptr;
     long long batch = 0;
-    Seconds seconds;       ///< 0 with an obstacle
-    Seconds least;         ///< what the changed roofs allow
-    std::string obstacle;  ///< why there is no answer
+    Seconds seconds;     ///< 0 with a reason
+    Seconds least;       ///< what the changed roofs allow
+    std::string reason;  ///< why there is no answer
 };
 
 /// One for each measured step, in the rows' order. Rows and study must outlive it.

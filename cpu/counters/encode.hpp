@@ -13,7 +13,7 @@ struct EventCode {
 };
 
 /// Why this build knows no event; empty if it does.
-std::string encoder_obstacle();
+std::string missing_encoder();
 
 /// "skx::L1D:REPLACEMENT", in user mode. Also of processors other than this one. Throws Unsupported with libpfm4's reason.
 EventCode encode(const std::string& event);

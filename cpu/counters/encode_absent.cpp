@@ -3,14 +3,14 @@
 
 namespace roof::cpu {
 
-std::string encoder_obstacle()
+std::string missing_encoder()
 {
     return "roof was built without libpfm4 (Debian's package libpfm4-dev)";
 }
 
 EventCode encode(const std::string& event)
 {
-    throw Unsupported(event + ": " + encoder_obstacle());
+    throw Unsupported(event + ": " + missing_encoder());
 }
 
 }  // namespace roof::cpu

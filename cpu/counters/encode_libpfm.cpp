@@ -26,14 +26,14 @@ int status()
 
 }  // namespace
 
-std::string encoder_obstacle()
+std::string missing_encoder()
 {
     return status() == PFM_SUCCESS ? "" : std::string("libpfm4: ") + pfm_strerror(status());
 }
 
 EventCode encode(const std::string& event)
 {
-    if (const std::string obstacle = encoder_obstacle(); !obstacle.empty()) throw Unsupported(obstacle);
+    if (const std::string reason = missing_encoder(); !reason.empty()) throw Unsupported(reason);
     perf_event_attr attributes{};
     pfm_perf_encode_arg_t argument{};
     argument.attr = &attributes;

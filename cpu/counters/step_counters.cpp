@@ -31,7 +31,7 @@ bool is_flops(Counts counts)
 /// What the functions of one Profile share.
 class StepCount {
   public:
-    StepCount(const std::vector<NamedEvent>& events, const std::vector<Part>& parts)
+    StepCount(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts)
         : events_(events),
           parts_(parts),
           counters_(codes_of(events)),
@@ -120,7 +120,7 @@ class StepCount {
     }
 
     std::vector<NamedEvent> events_;
-    std::vector<Part> parts_;
+    std::vector<TimedPart> parts_;
     ProcessCounters counters_;
     bool counting_ = false;
     std::size_t part_ = 0;
@@ -147,7 +147,7 @@ std::vector<NamedEvent> events_of(const Machine& machine)
 
 }  // namespace
 
-Profile count_events(const std::vector<NamedEvent>& events, const std::vector<Part>& parts)
+Profile count_events(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts)
 {
     const auto shared = std::make_shared<StepCount>(events, parts);
     return {{[shared](std::size_t part) { shared->enter(part); }, [shared] { shared->leave(); }},
@@ -158,7 +158,7 @@ Profile count_events(const std::vector<NamedEvent>& events, const std::vector<Pa
 
 Profiler step_counters(const Machine& machine)
 {
-    return {"cpu", [machine](const Device&, const std::vector<Part>& parts) {
+    return {"cpu", [machine](const Device&, const std::vector<TimedPart>& parts) {
                 return count_events(events_of(machine), parts);
             }};
 }

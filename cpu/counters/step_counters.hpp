@@ -19,7 +19,7 @@ struct NamedEvent {
 
 /// Counts these events in every launch that is traced. Written are means over those launches, of the step and of each part: the
 /// events as they were counted, and what they come to, in FLOPs and bytes. Throws Unsupported where the process may not count.
-Profile count_events(const std::vector<NamedEvent>& events, const std::vector<Part>& parts);
+Profile count_events(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts);
 
 /// With the table of this machine's processor. What hinders it is said when it is attached to a subject.
 Profiler step_counters(const Machine& machine);

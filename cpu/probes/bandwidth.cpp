@@ -23,7 +23,7 @@ BandwidthBench::BandwidthBench(Processors processors, std::shared_ptr<CoreHistor
 {
 }
 
-std::string_view BandwidthBench::sentence() const
+std::string_view BandwidthBench::description() const
 {
     return "Bytes that the instructions read and write, in the fastest of several loops, each checked by its result; "
            "lines "
@@ -33,10 +33,10 @@ std::string_view BandwidthBench::sentence() const
 std::vector<Axis> BandwidthBench::axes(const Machine& machine) const
 {
     Axis operation{"operation", "what each element costs", {}, {}};
-    for (const Stream& stream : stream_table) operation.usual.emplace_back(stream.name);
-    operation.legal = operation.usual;
+    for (const Stream& stream : stream_table) operation.defaults.emplace_back(stream.name);
+    operation.allowed = operation.defaults;
     Axis isa = isa_axis({std::string(best_isa)});
-    isa.legal.emplace_back(best_isa);
+    isa.allowed.emplace_back(best_isa);
     return {operation,
             isa,
             threads_axis(machine),
@@ -45,7 +45,8 @@ std::vector<Axis> BandwidthBench::axes(const Machine& machine) const
             working_set_axis("bytes, all arrays and threads together", usual_working_sets(machine))};
 }
 
-std::optional<std::string> BandwidthBench::obstacle(const Point& point, const Machine& machine, const Device&) const
+std::optional<std::string> BandwidthBench::unsupported_reason(const Point& point, const Machine& machine,
+                                                              const Device&) const
 {
     if (point.text("isa") != best_isa) {
         if (auto reason = missing_isa(point, machine)) return reason;
@@ -65,7 +66,7 @@ std::optional<std::string> BandwidthBench::obstacle(const Point& point, const Ma
 
 std::unique_ptr<Subject> BandwidthBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
-    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
     return maker_->make({parse_stream(point.text("operation")), isas_for(point.text("isa"), machine),
                          has_feature(machine, "fma"), share(point), Mapping{pages_of(point), std::nullopt},
                          processors_for(point, processors_), resources_in_cores(point, machine),

@@ -1,4 +1,4 @@
-// One plan is to run everywhere: what a machine lacks is an obstacle with a reason, not a mistake in the plan.
+// One plan is to run everywhere: what a machine lacks makes a row unsupported, with a reason; it is no error in the plan.
 #include "cpu/probes/choices.hpp"
 
 #include "cpu/isa.hpp"
@@ -24,7 +24,7 @@ bool takes_siblings(const Point& point)
 Axis isa_axis(std::vector<std::string> usual)
 {
     Axis axis{"isa", "instruction set of the kernel", std::move(usual), {}};
-    for (const Isa& isa : isa_table) axis.legal.emplace_back(isa.name);
+    for (const Isa& isa : isa_table) axis.allowed.emplace_back(isa.name);
     return axis;
 }
 
@@ -32,7 +32,7 @@ Axis threads_axis(const Machine& machine)
 {
     constexpr long long most = 4096;
     Axis axis{"threads", "pinned threads", {"1"}, {}, true, 1, most};
-    if (machine.threads > 1) axis.usual.push_back(std::to_string(machine.threads));
+    if (machine.threads > 1) axis.defaults.push_back(std::to_string(machine.threads));
     return axis;
 }
 

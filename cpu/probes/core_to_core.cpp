@@ -80,7 +80,7 @@ CoreToCoreBench::CoreToCoreBench(const Processors& processors, std::shared_ptr<C
 {
 }
 
-std::string_view CoreToCoreBench::sentence() const
+std::string_view CoreToCoreBench::description() const
 {
     return "Time of one handover of a line between two cores that write it in turns.";
 }
@@ -95,7 +95,7 @@ std::vector<Axis> CoreToCoreBench::axes(const Machine&) const
              {std::string(next_core), std::string(last_core)}}};
 }
 
-std::optional<std::string> CoreToCoreBench::obstacle(const Point&, const Machine&, const Device&) const
+std::optional<std::string> CoreToCoreBench::unsupported_reason(const Point&, const Machine&, const Device&) const
 {
     if (spread_.size() > 1) return std::nullopt;
     return "it takes two processors, and this process may use one";
@@ -103,7 +103,7 @@ std::optional<std::string> CoreToCoreBench::obstacle(const Point&, const Machine
 
 std::unique_ptr<Subject> CoreToCoreBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
-    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
     const int other = point.text("path") == last_core ? spread_.back() : spread_[1];
     return std::make_unique<CoreToCoreSubject>(std::vector<int>{spread_.front(), other}, history_);
 }

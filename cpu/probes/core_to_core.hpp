@@ -24,11 +24,11 @@ class CoreToCoreBench : public Bench {
 
     std::string_view name() const override { return "core_to_core"; }
     Role role() const override { return Role::latency; }
-    std::string_view sentence() const override;
+    std::string_view description() const override;
     std::string_view device_kind() const override { return "cpu"; }
     std::vector<Axis> axes(const Machine& machine) const override;
-    std::optional<std::string> obstacle(const Point& point, const Machine& machine,
-                                        const Device& device) const override;
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
+                                                  const Device& device) const override;
     std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
 
   private:

@@ -206,7 +206,7 @@ ErtBench::ErtBench(Processors processors, std::shared_ptr<CoreHistory> history, 
 {
 }
 
-std::string_view ErtBench::sentence() const
+std::string_view ErtBench::description() const
 {
     return "Multiply-adds on what is loaded, as many for each byte as the intensity says, in the fastest of several "
            "loops, "
@@ -221,7 +221,7 @@ std::vector<Axis> ErtBench::axes(const Machine& machine) const
             working_set_axis("bytes, all threads together", usual_sets(machine))};
 }
 
-std::optional<std::string> ErtBench::obstacle(const Point& point, const Machine& machine, const Device&) const
+std::optional<std::string> ErtBench::unsupported_reason(const Point& point, const Machine& machine, const Device&) const
 {
     if (auto reason = missing_threads(point, machine)) return reason;
     const Loops loops = loops_of(point, machine);
@@ -232,7 +232,7 @@ std::optional<std::string> ErtBench::obstacle(const Point& point, const Machine&
 
 std::unique_ptr<Subject> ErtBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
-    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
     const Loops loops = loops_of(point, machine);
     return std::make_unique<ErtSubject>(loops, *array_extent(loops, point), processors_for(point, processors_),
                                         point.without("round").str(), stock_);

@@ -29,11 +29,11 @@ class ErtBench : public Bench {
 
     std::string_view name() const override { return "ert"; }
     Role role() const override { return Role::compute; }
-    std::string_view sentence() const override;
+    std::string_view description() const override;
     std::string_view device_kind() const override { return "cpu"; }
     std::vector<Axis> axes(const Machine& machine) const override;
-    std::optional<std::string> obstacle(const Point& point, const Machine& machine,
-                                        const Device& device) const override;
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
+                                                  const Device& device) const override;
     /// A subject borrows the workspace: of all that share it, only the one made last may be launched.
     std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
 

@@ -149,7 +149,7 @@ std::optional<std::string> missing_instruction(std::string_view operation, const
 
 }  // namespace
 
-std::string_view FlopsBench::sentence() const
+std::string_view FlopsBench::description() const
 {
     return "Arithmetic on registers alone: independent chains of the named instructions, as many as were found to be "
            "fastest, every result checked; a multiply-add counts as two operations.";
@@ -158,15 +158,16 @@ std::string_view FlopsBench::sentence() const
 std::vector<Axis> FlopsBench::axes(const Machine& machine) const
 {
     Axis operation{"operation", "kinds of instruction", {std::string(best_operation), "fma", "mul+add", "add"}, {}};
-    operation.legal = operation_names();
+    operation.allowed = operation_names();
     Axis isa = isa_axis(machine.isa);
-    isa.legal.emplace_back(tile_isa.name);
-    if (has_tiles(machine)) isa.usual.emplace_back(tile_isa.name);
+    isa.allowed.emplace_back(tile_isa.name);
+    if (has_tiles(machine)) isa.defaults.emplace_back(tile_isa.name);
     const Axis precision{"precision", "number format", {"fp64", "fp32"}, {"fp64", "fp32", "fp16", "bf16", "int8"}};
     return {operation, isa, precision, threads_axis(machine), placement_axis()};
 }
 
-std::optional<std::string> FlopsBench::obstacle(const Point& point, const Machine& machine, const Device&) const
+std::optional<std::string> FlopsBench::unsupported_reason(const Point& point, const Machine& machine,
+                                                          const Device&) const
 {
     const std::string& operation = point.text("operation");
     const Isa& isa = parse_isa(point.text("isa"));
@@ -183,7 +184,7 @@ std::optional<std::string> FlopsBench::obstacle(const Point& point, const Machin
 
 std::unique_ptr<Subject> FlopsBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
-    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
     const Isa& isa = parse_isa(point.text("isa"));
     const std::vector<Mix> mixes = candidates(point.text("operation"), isa, point.precision(), machine.features);
     return std::make_unique<FlopsSubject>(isa, point.precision(), mixes, processors_for(point, processors_), history_,

@@ -133,7 +133,7 @@ LatencyBench::LatencyBench(const Processors& processors, std::shared_ptr<CoreHis
     stock_->workspace = std::move(workspace);
 }
 
-std::string_view LatencyBench::sentence() const
+std::string_view LatencyBench::description() const
 {
     return "Time of one load of a chain in which each finds the next one's address, through all lines of the working "
            "set "
@@ -145,7 +145,7 @@ std::vector<Axis> LatencyBench::axes(const Machine& machine) const
     return {pages_axis(), working_set_axis("bytes, all lines together", usual_chase_sets(machine))};
 }
 
-std::optional<std::string> LatencyBench::obstacle(const Point& point, const Machine&, const Device&) const
+std::optional<std::string> LatencyBench::unsupported_reason(const Point& point, const Machine&, const Device&) const
 {
     constexpr long long most = 1LL << 38;  // 2^32 lines
     if (point.integer("working_set") > most) return "a chase has at most 2^32 lines";
@@ -155,7 +155,7 @@ std::optional<std::string> LatencyBench::obstacle(const Point& point, const Mach
 
 std::unique_ptr<Subject> LatencyBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
-    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
     return std::make_unique<LatencySubject>(Mapping{pages_of(point), std::nullopt}, lines_of(point),
                                             point.without("round").str(), stock_);
 }

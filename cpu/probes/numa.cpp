@@ -14,7 +14,7 @@ NumaBench::NumaBench(std::vector<MemoryNode> nodes, std::shared_ptr<CoreHistory>
 {
 }
 
-std::string_view NumaBench::sentence() const
+std::string_view NumaBench::description() const
 {
     return "Bytes that the instructions read and write, from all usable processors of one NUMA node to memory bound to "
            "another or the same, checked by result and by where the pages lie.";
@@ -24,10 +24,10 @@ std::vector<Axis> NumaBench::axes(const Machine& machine) const
 {
     constexpr long long most_nodes = 1023;
     Axis operation{"operation", "what each element costs", {"load", "copy"}, {}};
-    for (const Stream& stream : stream_table) operation.legal.emplace_back(stream.name);
+    for (const Stream& stream : stream_table) operation.allowed.emplace_back(stream.name);
     Axis cpu_node{"cpu_node", "NUMA node whose processors are at work", {}, {}, true, 0, most_nodes};
     for (std::size_t i = 0; i < std::max<std::size_t>(1, nodes_.size()); ++i)
-        cpu_node.usual.push_back(std::to_string(i));
+        cpu_node.defaults.push_back(std::to_string(i));
     Axis memory_node = cpu_node;
     memory_node.name = "memory_node";
     memory_node.meaning = "NUMA node that holds the memory";
@@ -46,7 +46,8 @@ std::size_t NumaBench::share(const Point& point) const
     return static_cast<std::size_t>(point.integer("working_set")) / threads;
 }
 
-std::optional<std::string> NumaBench::obstacle(const Point& point, const Machine& machine, const Device&) const
+std::optional<std::string> NumaBench::unsupported_reason(const Point& point, const Machine& machine,
+                                                         const Device&) const
 {
     if (nodes_.size() < 2) return "this machine has one NUMA node";
     for (const char* axis : {"cpu_node", "memory_node"}) {
@@ -64,7 +65,7 @@ std::optional<std::string> NumaBench::obstacle(const Point& point, const Machine
 
 std::unique_ptr<Subject> NumaBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
-    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
     return maker_->make({parse_stream(point.text("operation")), isas_for(best_isa, machine),
                          has_feature(machine, "fma"), share(point),
                          Mapping{Pages::huge, node(point, "memory_node").number},

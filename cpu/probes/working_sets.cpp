@@ -57,7 +57,7 @@ Axis working_set_axis(std::string meaning, std::vector<std::string> usual)
     constexpr long long least_bytes = 1024;
     constexpr long long most_bytes = 1LL << 42;
     Axis axis{"working_set", std::move(meaning), std::move(usual), {}, true, least_bytes, most_bytes};
-    axis.found = {"levels", "fastest", "edges", "memory"};
+    axis.keywords = {"levels", "fastest", "edges", "memory"};
     return axis;
 }
 

@@ -81,8 +81,8 @@ Recorder::Recorder(std::shared_ptr<const Cupti> cupti)
 {
     Recorder* nobody = nullptr;
     if (!listening.compare_exchange_strong(nobody, this)) throw Error("this process is being recorded already");
-    if (!watcher_.obstacle().empty())
-        note("not recorded: the layers of kernels in CUDA graphs (" + watcher_.obstacle() + ")");
+    if (!watcher_.failure().empty())
+        note("not recorded: the layers of kernels in CUDA graphs (" + watcher_.failure() + ")");
 }
 
 Recorder::~Recorder()

@@ -53,12 +53,12 @@ class Pointing {
 class StepProfile {
   public:
     StepProfile(std::shared_ptr<const Cupti> cupti, const CounterTable& table, const Device& device,
-                const std::vector<Part>& parts, std::function<CUcontext()> context)
+                const std::vector<TimedPart>& parts, std::function<CUcontext()> context)
         : cupti_(cupti), table_(table), device_(device), context_(std::move(context)), recorder_(std::move(cupti))
     {
-        for (const Part& part : parts)
+        for (const TimedPart& part : parts)
             labels_.push_back(recorder_.number_of({part.layer, std::string(name(part.phase))}));
-        for (const Part& part : parts) phases_.emplace_back(name(part.phase));
+        for (const TimedPart& part : parts) phases_.emplace_back(name(part.phase));
     }
 
     void enter(std::size_t part)
@@ -217,7 +217,7 @@ class StepProfile {
 }  // namespace
 
 Profile profile_with(std::shared_ptr<const Cupti> cupti, const CounterTable& table, const Device& device,
-                     const std::vector<Part>& parts, std::function<CUcontext()> context)
+                     const std::vector<TimedPart>& parts, std::function<CUcontext()> context)
 {
     const auto shared = std::make_shared<StepProfile>(std::move(cupti), table, device, parts, std::move(context));
     return {{[shared](std::size_t part) { shared->enter(part); }, [shared] { shared->leave(); }},
@@ -228,7 +228,7 @@ Profile profile_with(std::shared_ptr<const Cupti> cupti, const CounterTable& tab
 
 Profiler step_profiler(const CounterTable& table)
 {
-    return {"gpu", [&table](const Device& device, const std::vector<Part>& parts) {
+    return {"gpu", [&table](const Device& device, const std::vector<TimedPart>& parts) {
                 return profile_with(Cupti::open(), table, device, parts);
             }};
 }

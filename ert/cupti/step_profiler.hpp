@@ -16,6 +16,6 @@ Profiler step_profiler(const CounterTable& table);
 
 /// The same on a CUPTI that was opened already; `context` tells in which context the launches are.
 Profile profile_with(std::shared_ptr<const Cupti> cupti, const CounterTable& table, const Device& device,
-                     const std::vector<Part>& parts, std::function<CUcontext()> context = current_context);
+                     const std::vector<TimedPart>& parts, std::function<CUcontext()> context = current_context);
 
 }  // namespace roof::cupti

@@ -66,7 +66,7 @@ Watcher::Watcher(std::shared_ptr<const Cupti> cupti, Labels& labels) : cupti_(st
 {
     const auto subscribe = cupti_->function<decltype(cuptiSubscribe)>("cuptiSubscribe");
     const CUptiResult result = subscribe(&subscriber_, called_back, this);
-    if (result != CUPTI_SUCCESS) obstacle_ = cupti_->describe(result);
+    if (result != CUPTI_SUCCESS) failure_ = cupti_->describe(result);
     for (const CUpti_CallbackId event : graph_events) enable(true, CUPTI_CB_DOMAIN_RESOURCE, event);
     for (const CUpti_CallbackId call : begins_of_capture) enable(true, CUPTI_CB_DOMAIN_DRIVER_API, call);
     for (const CUpti_CallbackId call : ends_of_capture) enable(true, CUPTI_CB_DOMAIN_DRIVER_API, call);
@@ -79,10 +79,10 @@ Watcher::~Watcher()
 
 void Watcher::enable(bool wanted, CUpti_CallbackDomain domain, CUpti_CallbackId event)
 {
-    if (!obstacle_.empty()) return;
+    if (!failure_.empty()) return;
     const auto enable_callback = cupti_->function<decltype(cuptiEnableCallback)>("cuptiEnableCallback");
     const CUptiResult result = enable_callback(wanted ? 1 : 0, subscriber_, domain, event);
-    if (wanted && result != CUPTI_SUCCESS) obstacle_ = cupti_->describe(result);
+    if (wanted && result != CUPTI_SUCCESS) failure_ = cupti_->describe(result);
 }
 
 void Watcher::enter(std::uint64_t label)

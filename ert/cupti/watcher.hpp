@@ -41,7 +41,7 @@ class Watcher {
     Watcher& operator=(const Watcher&) = delete;
 
     /// Why nothing can be seen; empty if it can.
-    const std::string& obstacle() const { return obstacle_; }
+    const std::string& failure() const { return failure_; }
 
     /// Until leave(), what this thread asks for carries the label. Labels do not nest.
     static void enter(std::uint64_t label);
@@ -71,7 +71,7 @@ class Watcher {
     Labels& labels_;
     OpenRanges ranges_;
     CUpti_SubscriberHandle subscriber_ = nullptr;
-    std::string obstacle_;
+    std::string failure_;
     std::atomic<int> captures_ = 0;  ///< of graphs, under way
     std::mutex mutex_;               ///< of the listener
     OnCall on_call_;

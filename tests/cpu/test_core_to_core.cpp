@@ -28,15 +28,15 @@ TEST_CASE("a line is handed over between two cores, and each handover is counted
 
 TEST_CASE("the last core is asked for where it is another than the next")
 {
-    CHECK(axis(CoreToCoreBench({{0, 1}, {0, 1}}, history()).axes({}), "path").usual ==
+    CHECK(axis(CoreToCoreBench({{0, 1}, {0, 1}}, history()).axes({}), "path").defaults ==
           std::vector<std::string>{"next core"});
-    CHECK(axis(CoreToCoreBench({{0, 1, 2, 3}, {0, 1, 2, 3}}, history()).axes({}), "path").usual.size() == 2);
+    CHECK(axis(CoreToCoreBench({{0, 1, 2, 3}, {0, 1, 2, 3}}, history()).axes({}), "path").defaults.size() == 2);
 }
 
 TEST_CASE("with one processor the reason why there is no handover is given")
 {
     const CoreToCoreBench bench({{3}, {3}}, history());
     const Point next = point({{"path", "next core"}});
-    CHECK(bench.obstacle(next, small_machine(), {}).value_or("").find("two processors") != std::string::npos);
+    CHECK(bench.unsupported_reason(next, small_machine(), {}).value_or("").find("two processors") != std::string::npos);
     CHECK_THROWS_AS(bench.make(next, small_machine(), {}), Unsupported);
 }

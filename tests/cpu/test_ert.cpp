@@ -152,7 +152,7 @@ TEST_CASE("without vectors that multiply and add at once there is no curve, and 
     const Machine machine = small_machine();
     const ErtBench bench({{0, 1}, {0, 1}}, history(), workspace());
     const auto at = [&](const char* word) {
-        return bench.obstacle(
+        return bench.unsupported_reason(
             point({{"intensity", word}, {"precision", "fp64"}, {"threads", "1"}, {"working_set", "65536"}}), machine,
             machine.devices.front());
     };
@@ -163,9 +163,9 @@ TEST_CASE("without vectors that multiply and add at once there is no curve, and 
 TEST_CASE("the usual sets of the curve ascend to one in memory")
 {
     const std::vector<Axis> axes = ErtBench({{0}, {0}}, history(), workspace()).axes(small_machine());
-    const std::vector<std::string>& sets = axis(axes, "working_set").usual;
+    const std::vector<std::string>& sets = axis(axes, "working_set").defaults;
     CHECK(sets.front() == "16384");
     CHECK(sets.back() == std::to_string(256 << 20));
     CHECK(sets.size() == 4);
-    CHECK(axis(axes, "intensity").usual.size() == 10);
+    CHECK(axis(axes, "intensity").defaults.size() == 10);
 }

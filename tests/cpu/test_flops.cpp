@@ -38,7 +38,7 @@ Point point(const std::string& operation, const std::string& isa, const std::str
 std::string why_not(const Point& at, const Machine& machine)
 {
     const FlopsBench bench({{0, 1}, {0, 1}}, std::make_shared<CoreHistory>());
-    return bench.obstacle(at, machine, machine.devices.front()).value_or("");
+    return bench.unsupported_reason(at, machine, machine.devices.front()).value_or("");
 }
 
 const Axis& axis(const std::vector<Axis>& axes, const std::string& name)
@@ -72,11 +72,11 @@ TEST_CASE("tiles are offered where there are any")
 {
     const FlopsBench bench({{0}, {0}}, std::make_shared<CoreHistory>());
     const std::vector<Axis> without = bench.axes(machine_with({"scalar", "avx512"}, {"fma"}));
-    CHECK(axis(without, "isa").usual == std::vector<std::string>{"scalar", "avx512"});
-    CHECK(axis(without, "isa").legal.back() == "amx");
+    CHECK(axis(without, "isa").defaults == std::vector<std::string>{"scalar", "avx512"});
+    CHECK(axis(without, "isa").allowed.back() == "amx");
     const std::vector<Axis> with = bench.axes(machine_with({"scalar", "avx512"}, {"fma", "amx_int8"}));
-    CHECK(axis(with, "isa").usual == std::vector<std::string>{"scalar", "avx512", "amx"});
-    CHECK(axis(with, "operation").legal == operation_names());
+    CHECK(axis(with, "isa").defaults == std::vector<std::string>{"scalar", "avx512", "amx"});
+    CHECK(axis(with, "operation").allowed == operation_names());
 }
 
 TEST_CASE("everything this machine can compute launches, passes its check and says what was found fastest")
@@ -87,11 +87,11 @@ TEST_CASE("everything this machine can compute launches, passes its check and sa
     const std::vector<Axis> axes = bench.axes(machine);
     const Clock still = [] { return Seconds{}; };
     int subjects = 0;
-    for (const std::string& isa : axis(axes, "isa").usual) {
-        for (const std::string& precision : axis(axes, "precision").legal) {
+    for (const std::string& isa : axis(axes, "isa").defaults) {
+        for (const std::string& precision : axis(axes, "precision").allowed) {
             for (const std::string& operation : operation_names()) {
                 const Point at = point(operation, isa, precision, std::to_string(machine.threads));
-                if (bench.obstacle(at, machine, machine.devices.front())) continue;
+                if (bench.unsupported_reason(at, machine, machine.devices.front())) continue;
                 CAPTURE(at.str());
                 const auto subject = bench.make(at, machine, machine.devices.front());
                 Trace trace(still, 0);

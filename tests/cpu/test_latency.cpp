@@ -81,10 +81,10 @@ TEST_CASE("a latency subject launches, passes its check and declares a line for 
     }
 }
 
-TEST_CASE("a working set below one iteration of the chase is an obstacle")
+TEST_CASE("a working set below one iteration of the chase is unsupported")
 {
     const LatencyBench bench({{0}, {0}}, history(), workspace());
     const Machine machine = small_machine();
-    CHECK(bench.obstacle(point({{"working_set", "1000"}}), machine, machine.devices.front()));
-    CHECK_FALSE(bench.obstacle(point({{"working_set", "1024"}}), machine, machine.devices.front()));
+    CHECK(bench.unsupported_reason(point({{"working_set", "1000"}}), machine, machine.devices.front()));
+    CHECK_FALSE(bench.unsupported_reason(point({{"working_set", "1024"}}), machine, machine.devices.front()));
 }

@@ -14,11 +14,11 @@ namespace {
 
 const std::vector<MemoryNode> two_nodes{{0, {{0, 1}, {0, 1}}}, {4, {{}, {}}}};
 
-std::optional<std::string> obstacle(const std::vector<MemoryNode>& nodes, const char* cpu, const char* memory)
+std::optional<std::string> unsupported_reason(const std::vector<MemoryNode>& nodes, const char* cpu, const char* memory)
 {
     const Machine machine = small_machine();
     return NumaBench(nodes, history())
-        .obstacle(
+        .unsupported_reason(
             point({{"operation", "load"}, {"cpu_node", cpu}, {"memory_node", memory}, {"working_set", "67108864"}}),
             machine, machine.devices.front());
 }
@@ -27,23 +27,23 @@ std::optional<std::string> obstacle(const std::vector<MemoryNode>& nodes, const 
 
 TEST_CASE("a machine with one node has nothing to compare")
 {
-    CHECK_THAT(obstacle({{0, {{0, 1}, {0, 1}}}}, "0", "0").value_or(""), Contains("one NUMA node"));
+    CHECK_THAT(unsupported_reason({{0, {{0, 1}, {0, 1}}}}, "0", "0").value_or(""), Contains("one NUMA node"));
 }
 
 TEST_CASE("nodes are numbered from zero, and one without usable processors has none at work")
 {
-    CHECK_FALSE(obstacle(two_nodes, "0", "0"));
-    CHECK_FALSE(obstacle(two_nodes, "0", "1"));
-    CHECK_THAT(obstacle(two_nodes, "0", "2").value_or(""), Contains("2 NUMA nodes"));
-    CHECK_THAT(obstacle(two_nodes, "1", "0").value_or(""), Contains("no processor"));
+    CHECK_FALSE(unsupported_reason(two_nodes, "0", "0"));
+    CHECK_FALSE(unsupported_reason(two_nodes, "0", "1"));
+    CHECK_THAT(unsupported_reason(two_nodes, "0", "2").value_or(""), Contains("2 NUMA nodes"));
+    CHECK_THAT(unsupported_reason(two_nodes, "1", "0").value_or(""), Contains("no processor"));
 }
 
 TEST_CASE("all pairs of nodes are usual, at one working set that lies in memory")
 {
     const std::vector<Axis> axes = NumaBench(two_nodes, history()).axes(small_machine());
-    CHECK(axis(axes, "cpu_node").usual == std::vector<std::string>{"0", "1"});
-    CHECK(axis(axes, "memory_node").usual == std::vector<std::string>{"0", "1"});
-    CHECK(axis(axes, "working_set").usual == std::vector<std::string>{std::to_string(256 << 20)});
+    CHECK(axis(axes, "cpu_node").defaults == std::vector<std::string>{"0", "1"});
+    CHECK(axis(axes, "memory_node").defaults == std::vector<std::string>{"0", "1"});
+    CHECK(axis(axes, "working_set").defaults == std::vector<std::string>{std::to_string(256 << 20)});
 }
 
 TEST_CASE("memory bound to the node at hand is streamed and checked, and that of a node that is not there is refused")

@@ -15,25 +15,26 @@ namespace {
 
 const Processors two{{0, 1}, {0, 1}};
 
-std::optional<std::string> obstacle(const Machine& machine, const Point& at)
+std::optional<std::string> unsupported_reason(const Machine& machine, const Point& at)
 {
-    return BandwidthBench(two, history(), workspace()).obstacle(at, machine, machine.devices.front());
+    return BandwidthBench(two, history(), workspace()).unsupported_reason(at, machine, machine.devices.front());
 }
 
 }  // namespace
 
-TEST_CASE("an instruction set that the machine lacks is an obstacle with a reason")
+TEST_CASE("an instruction set that the machine lacks is unsupported, with a reason")
 {
-    const auto reason = obstacle(
+    const auto reason = unsupported_reason(
         small_machine(), point({{"operation", "load"}, {"isa", "avx2"}, {"threads", "1"}, {"working_set", "65536"}}));
     CHECK_THAT(reason.value_or(""), Contains("avx2") && Contains("scalar, sse"));
 }
 
-TEST_CASE("more threads than may be used, and a working set below one iteration, are obstacles")
+TEST_CASE("more threads than may be used, and a working set below one iteration, are unsupported")
 {
     const auto at = [&](const char* threads, const char* bytes) {
-        return obstacle(small_machine(),
-                        point({{"operation", "triad"}, {"isa", "best"}, {"threads", threads}, {"working_set", bytes}}));
+        return unsupported_reason(
+            small_machine(),
+            point({{"operation", "triad"}, {"isa", "best"}, {"threads", threads}, {"working_set", bytes}}));
     };
     CHECK_FALSE(at("2", "8192"));
     CHECK_THAT(at("3", "8192").value_or(""), Contains("2 hardware threads"));
@@ -45,9 +46,9 @@ TEST_CASE("threads can share a core only where cores have several hardware threa
     Machine machine = small_machine();
     const auto at = point(
         {{"operation", "load"}, {"isa", "best"}, {"threads", "2"}, {"placement", "siblings"}, {"working_set", "8192"}});
-    CHECK(obstacle(machine, at) == "one hardware thread per core");
+    CHECK(unsupported_reason(machine, at) == "one hardware thread per core");
     machine.smt = 2;
-    CHECK_FALSE(obstacle(machine, at));
+    CHECK_FALSE(unsupported_reason(machine, at));
 }
 
 TEST_CASE("threads that were put on one core share what is in it")
@@ -73,8 +74,8 @@ TEST_CASE("scalars have no non-temporal stores")
     const auto at = [](const char* isa) {
         return point({{"operation", "copy_nt"}, {"isa", isa}, {"threads", "1"}, {"working_set", "65536"}});
     };
-    CHECK_THAT(obstacle(small_machine(), at("scalar")).value_or(""), Contains("non-temporal"));
-    CHECK_FALSE(obstacle(small_machine(), at("best")));
+    CHECK_THAT(unsupported_reason(small_machine(), at("scalar")).value_or(""), Contains("non-temporal"));
+    CHECK_FALSE(unsupported_reason(small_machine(), at("best")));
 }
 
 TEST_CASE("the best instruction set is looked for among the two widest with vectors")
@@ -99,10 +100,10 @@ TEST_CASE("a machine that reports nothing has a sweep all the same")
     machine.devices.resize(1);
     machine.devices.front().name = "cpu";
     const std::vector<Axis> axes = BandwidthBench(two, history(), workspace()).axes(machine);
-    for (const Axis& one : axes) CHECK_FALSE(one.usual.empty());
-    CHECK(axis(axes, "isa").usual == std::vector<std::string>{"best"});
-    CHECK(
-        obstacle(machine, point({{"operation", "load"}, {"isa", "best"}, {"threads", "1"}, {"working_set", "8192"}})));
+    for (const Axis& one : axes) CHECK_FALSE(one.defaults.empty());
+    CHECK(axis(axes, "isa").defaults == std::vector<std::string>{"best"});
+    CHECK(unsupported_reason(
+        machine, point({{"operation", "load"}, {"isa", "best"}, {"threads", "1"}, {"working_set", "8192"}})));
 }
 
 TEST_CASE("a bandwidth subject launches, passes its check and declares whole passes over its memory")

@@ -37,7 +37,7 @@ void launch(const Profile& profile)
     }
 }
 
-std::vector<Part> two_parts()
+std::vector<TimedPart> two_parts()
 {
     return {{"first", "relu", Phase::forward, {}, {}}, {"second", "relu", Phase::backward, {}, {}}};
 }

@@ -99,7 +99,7 @@ TEST_CASE("cuDNN has engines for every convolution of every model in every preci
         INFO(model);
         const Written written(model::build_model(model), settings, planner.choosers());
         CHECK(written.bytes() > 0);
-        for (const Part& part : written.program().parts()) CHECK_FALSE(part.implementation.empty());
+        for (const TimedPart& part : written.program().parts()) CHECK_FALSE(part.implementation.empty());
     }
     CHECK(planner.shapes() > 100);
     CHECK(planner.norms() > 20);

@@ -35,7 +35,7 @@ Point usual_point(const Bench& bench, const Machine& machine)
 {
     Point point;
     for (const Axis& axis : bench.axes(machine)) {
-        if (!axis.optional) point.set(axis.name, axis.usual.front());
+        if (!axis.optional) point.set(axis.name, axis.defaults.front());
     }
     return point;
 }
@@ -59,12 +59,12 @@ TEST_CASE("The part opens without a driver and brings the bench, over axes that 
     CHECK_FALSE(registry.machine().versions.at("cuBLASLt").empty());
     const Bench* const bench = registry.find("train", "gpu");
     REQUIRE(bench != nullptr);
-    CHECK_FALSE(bench->sentence().empty());
+    CHECK_FALSE(bench->description().empty());
     std::vector<std::string> names;
     for (const Axis& axis : bench->axes(registry.machine())) {
         INFO(axis.name);
         CHECK(std::ranges::find(axis_names(), axis.name) != axis_names().end());
-        CHECK_FALSE(axis.usual.empty());
+        CHECK_FALSE(axis.defaults.empty());
         names.push_back(axis.name);
     }
     CHECK(names == std::vector<std::string>{"model", "batch", "precision", "algorithm", "data", "parameters", "lr",
@@ -79,12 +79,12 @@ TEST_CASE("A chip without the number format says so, and a wrong learning rate i
     const Bench* const bench = registry.find("train", "gpu");
     Point point = usual_point(*bench, registry.machine());
     point.set("precision", "bf16");
-    const auto reason = bench->obstacle(point, registry.machine(), gpu_of("7.5"));
+    const auto reason = bench->unsupported_reason(point, registry.machine(), gpu_of("7.5"));
     REQUIRE(reason);
     CHECK_THAT(*reason, Catch::Contains("bf16 needs compute capability 8.0; this GPU has 7.5"));
-    CHECK_FALSE(bench->obstacle(point, registry.machine(), gpu_of("9.0")));
+    CHECK_FALSE(bench->unsupported_reason(point, registry.machine(), gpu_of("9.0")));
     point.set("lr", "-1");
-    CHECK_THROWS_AS(bench->obstacle(point, registry.machine(), gpu_of("9.0")), InputError);
+    CHECK_THROWS_AS(bench->unsupported_reason(point, registry.machine(), gpu_of("9.0")), InputError);
 }
 
 TEST_CASE("Ranks on GPUs want a GPU each, NCCL, and batch norm of their own batches; else their row says so")
@@ -97,7 +97,7 @@ TEST_CASE("Ranks on GPUs want a GPU each, NCCL, and batch norm of their own batc
     const Bench* const bench = registry.find("train", "gpu");
     Point point = usual_point(*bench, registry.machine());
     const auto reason_on = [&](const Device& device) {
-        return bench->obstacle(point, registry.machine(), device).value_or("libnccl.so.2 is here");
+        return bench->unsupported_reason(point, registry.machine(), device).value_or("libnccl.so.2 is here");
     };
     Device both = gpu_of("9.0");
     both.others = {"gpu:1"};
@@ -113,19 +113,19 @@ TEST_CASE("Ranks on GPUs want a GPU each, NCCL, and batch norm of their own batc
     CHECK_THAT(reason_on(both), Catch::Contains("each rank's own batch"));
 }
 
-TEST_CASE("One rank goes by NCCL if it is said how, and a batch that cannot be shared out is an obstacle")
+TEST_CASE("One rank goes by NCCL if it is said how, and a batch that cannot be shared out is unsupported")
 {
     BenchRegistry registry;
     add_part(registry);
     const Bench* const bench = registry.find("train", "gpu");
     Point point = usual_point(*bench, registry.machine());
     point.set("batch", "3");
-    CHECK_FALSE(bench->obstacle(point, registry.machine(), gpu_of("9.0")));
+    CHECK_FALSE(bench->unsupported_reason(point, registry.machine(), gpu_of("9.0")));
     point.set("communication", "serial");
-    CHECK_THAT(bench->obstacle(point, registry.machine(), gpu_of("9.0")).value_or("libnccl.so.2 is here"),
+    CHECK_THAT(bench->unsupported_reason(point, registry.machine(), gpu_of("9.0")).value_or("libnccl.so.2 is here"),
                Catch::Contains("libnccl.so.2"));
     point.set("ranks", "2");
     point.set("scaling", "strong");
-    CHECK_THAT(bench->obstacle(point, registry.machine(), gpu_of("9.0")).value(),
+    CHECK_THAT(bench->unsupported_reason(point, registry.machine(), gpu_of("9.0")).value(),
                Catch::Contains("cannot be shared out evenly among 2 ranks"));
 }

@@ -70,7 +70,7 @@ class Profile(unittest.TestCase):
         self.assertEqual("counter", row["work_known"])
         self.assertEqual(3 * 2 * 10, float(row["compulsory_bytes"]))  # read and written
         self.assertGreater(float(row["flops"]), 0)
-        self.assertIn("each alone", row["sentence"])
+        self.assertIn("each alone", row["description"])
         self.assertFalse((self.folder / "metrics.txt").exists())
 
     def test_counts_after_tracing_and_lets_the_program_go_when_there_are_enough(self):

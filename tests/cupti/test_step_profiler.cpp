@@ -16,7 +16,7 @@ TEST_CASE("a traced launch is a step of the recording, with its kernels")
     const fakes::TemporaryFolder folder;
     Device device;
     device.name = "gpu:0";
-    Part part;
+    TimedPart part;
     part.layer = "conv1";
     const Profile profile = profile_with(Cupti::open({ROOF_FAKE_CUPTI}), built_in_counter_table(), device, {part});
     int launches = 0;
@@ -75,7 +75,7 @@ TEST_CASE("phases are counted as stretches of the launch, and those of one name 
     const fakes::TemporaryFolder folder;
     Device device;
     device.name = "gpu:0";
-    Part forward, backward;
+    TimedPart forward, backward;
     forward.phase = Phase::forward;
     backward.phase = Phase::backward;
     const Profile profile = profile_with(Cupti::open({ROOF_FAKE_CUPTI}), built_in_counter_table(), device,
@@ -105,7 +105,7 @@ TEST_CASE("a launch that changes its phase too often is counted without its phas
     const fakes::TemporaryFolder folder;
     Device device;
     device.name = "gpu:0";
-    Part forward, backward;
+    TimedPart forward, backward;
     forward.phase = Phase::forward;
     backward.phase = Phase::backward;
     const Profile profile = profile_with(Cupti::open({ROOF_FAKE_CUPTI}), built_in_counter_table(), device,

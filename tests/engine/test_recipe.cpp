@@ -22,7 +22,7 @@ TEST_CASE("A loss that is not finite, or a first one far above guessing, is an e
 TEST_CASE("What the implementations save in FLOPs is taken off those a step executes")
 {
     const model::Graph graph = model::build_model("alexnet");
-    std::vector<Part> parts(2);
+    std::vector<TimedPart> parts(2);
     parts[0].work = {.flops = {100}, .compulsory = {10}, .no_reuse = {20}};
     parts[0].work.executed = Flops{40};
     parts[1].work = {.flops = {50}, .compulsory = {1}, .no_reuse = {2}};

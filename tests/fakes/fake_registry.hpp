@@ -28,7 +28,7 @@ class FakeSubject : public Subject {
   public:
     struct Script {
         Work work;
-        std::vector<Part> parts;
+        std::vector<TimedPart> parts;
         std::vector<double> part_seconds;
         double rest_seconds = 0;  ///< of a launch, outside its parts
         double data_seconds = 0;
@@ -59,7 +59,7 @@ class FakeSubject : public Subject {
         ++launches_;
     }
     void check() override { script_.check(launches_); }
-    std::vector<Part> parts() const override { return script_.parts; }
+    std::vector<TimedPart> parts() const override { return script_.parts; }
     std::vector<std::string> remarks() const override { return script_.remarks; }
     Bytes memory() const override { return script_.memory; }
 
@@ -80,10 +80,10 @@ class FakeBench : public Bench {
     }
     std::string_view name() const override { return name_; }
     Role role() const override { return role_; }
-    std::string_view sentence() const override { return "A made-up rate, for tests."; }
+    std::string_view description() const override { return "A made-up rate, for tests."; }
     std::string_view device_kind() const override { return "cpu"; }
     std::vector<Axis> axes(const Machine&) const override { return axes_; }
-    std::optional<std::string> obstacle(const Point& point, const Machine&, const Device&) const override
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device&) const override
     {
         if (point.has("isa") && point.text("isa") == "avx512") return "the fake CPU has no avx512";
         return std::nullopt;

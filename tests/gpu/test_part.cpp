@@ -50,7 +50,7 @@ Device gpu_with_l2(double bytes)
 Point first_point(const Bench& bench, const Machine& machine)
 {
     Point point;
-    for (const Axis& axis : bench.axes(machine)) point.set(axis.name, axis.usual.front());
+    for (const Axis& axis : bench.axes(machine)) point.set(axis.name, axis.defaults.front());
     return point;
 }
 
@@ -83,11 +83,11 @@ TEST_CASE("the GPU part offers its benches over axes that results have columns f
                              "matmul", "peer", "allreduce", "ert"}) {
         const Bench* bench = registry.find(name, "gpu");
         REQUIRE(bench != nullptr);
-        CHECK_FALSE(bench->sentence().empty());
+        CHECK_FALSE(bench->description().empty());
         for (const Axis& axis : bench->axes(registry.machine())) {
             INFO(name << " " << axis.name);
             CHECK(std::ranges::find(axis_names(), axis.name) != axis_names().end());
-            CHECK_FALSE(axis.usual.empty());
+            CHECK_FALSE(axis.defaults.empty());
         }
     }
 }
@@ -114,8 +114,8 @@ TEST_CASE("what needs another GPU, newer ones or pinned memory says so")
     registry.machine().devices = {device};
     Point point;
     for (const auto& [axis, value] : settings) point.set(axis, value);
-    const auto obstacle = registry.find(bench, "gpu")->obstacle(point, registry.machine(), device);
-    CHECK_THAT(obstacle.value_or(""), Catch::Contains(words));
+    const auto reason = registry.find(bench, "gpu")->unsupported_reason(point, registry.machine(), device);
+    CHECK_THAT(reason.value_or(""), Catch::Contains(words));
 }
 
 TEST_CASE("a device that is no GPU is refused by name")
@@ -161,10 +161,10 @@ TEST_CASE("a point that a GPU's generation cannot have says what it would need")
     point.set("precision", precision);
     Device device = gpu_with_l2(50e6);
     device.facts["compute capability"] = capability;
-    const auto obstacle = registry.find("flops", "gpu")->obstacle(point, registry.machine(), device);
+    const auto reason = registry.find("flops", "gpu")->unsupported_reason(point, registry.machine(), device);
     INFO(operation << " " << isa << " " << precision << " " << capability);
-    CHECK(obstacle.has_value() == (words[0] != '\0'));
-    CHECK_THAT(obstacle.value_or(""), Catch::Contains(words));
+    CHECK(reason.has_value() == (words[0] != '\0'));
+    CHECK_THAT(reason.value_or(""), Catch::Contains(words));
 }
 
 /// Every combination of the legal words, and the usual values, of a bench's axes.
@@ -172,7 +172,7 @@ void each_point(const std::vector<Axis>& axes, std::size_t depth, Point& point, 
 {
     if (depth == axes.size()) return take();
     const Axis& axis = axes[depth];
-    for (const std::string& value : axis.legal.empty() ? axis.usual : axis.legal) {
+    for (const std::string& value : axis.allowed.empty() ? axis.defaults : axis.allowed) {
         point.set(axis.name, value);
         each_point(axes, depth + 1, point, take);
     }
@@ -226,8 +226,9 @@ TEST_CASE("of a calibration of a large GPU the launches take a third of its time
     for (Item& item : expand_keywords(plan, registry, resolved_sizes(), {}, "")) rounds.push_back(std::move(item));
     double seconds = 0;
     for (const Item& item : rounds) {
-        if (item.bench->obstacle(item.point, registry.machine(), registry.machine().devices.front())) continue;
-        seconds += gpu::launch_length.value * (item.stopping.warmup + item.stopping.most);
+        if (item.bench->unsupported_reason(item.point, registry.machine(), registry.machine().devices.front()))
+            continue;
+        seconds += gpu::launch_length.value * (item.stopping.warmup + item.stopping.max_samples);
     }
     INFO(file << ": " << rounds.size() << " rounds");
     CHECK(rounds.size() > 30);
@@ -244,7 +245,7 @@ TEST_CASE("every GPU probe computes what its reference does, on every GPU there 
         for (const auto& bench : registry.benches()) {
             Point point;
             each_point(bench->axes(registry.machine()), 0, point, [&] {
-                if (bench->obstacle(point, registry.machine(), device)) return;
+                if (bench->unsupported_reason(point, registry.machine(), device)) return;
                 INFO(device.name << " " << bench->name() << " " << point.str());
                 try {
                     const std::unique_ptr<Subject> subject = bench->make(point, registry.machine(), device);

@@ -21,7 +21,7 @@ class PairBench : public FakeBench {
     {
     }
     std::string_view device_kind() const override { return "gpu"; }
-    std::optional<std::string> obstacle(const Point&, const Machine&, const Device& device) const override
+    std::optional<std::string> unsupported_reason(const Point&, const Machine&, const Device& device) const override
     {
         *seen_ = device;
         return std::nullopt;
@@ -31,9 +31,14 @@ class PairBench : public FakeBench {
     std::shared_ptr<Device> seen_;
 };
 
-const Axis batch{.name = "batch", .meaning = "images", .usual = {"4"}, .legal = {}, .numeric = true, .most = 64};
-const Axis ranks{
-    .name = "ranks", .meaning = "processes", .usual = {"1"}, .legal = {}, .numeric = true, .most = 8, .optional = true};
+const Axis batch{.name = "batch", .meaning = "images", .defaults = {"4"}, .allowed = {}, .numeric = true, .max = 64};
+const Axis ranks{.name = "ranks",
+                 .meaning = "processes",
+                 .defaults = {"1"},
+                 .allowed = {},
+                 .numeric = true,
+                 .max = 8,
+                 .optional = true};
 
 /// The fake registry with two GPUs beside its CPU.
 struct Pair {

@@ -69,7 +69,7 @@ TEST_CASE("the low end of a rate comes from the high end of the time")
 
 TEST_CASE("the stopping rule waits for the least, then stops at the interval, the budget or the most")
 {
-    StoppingOptions options{.warmup = 0, .least = 3, .most = 20, .interval = 0.01, .budget = Seconds{100}};
+    StoppingOptions options{.warmup = 0, .min_samples = 3, .max_samples = 20, .interval = 0.01, .budget = Seconds{100}};
     SECTION("a steady subject stops when the interval is narrow, not before six samples")
     {
         StoppingRule rule(options);

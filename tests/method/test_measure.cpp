@@ -16,7 +16,7 @@ Item item_of(const BenchRegistry& registry, const std::string& batch, int warmup
     entry.device = "cpu";
     entry.axes["model"] = {"tinynet"};
     entry.axes["batch"] = {batch};
-    entry.stopping = {.warmup = warmup, .least = 4, .most = 4, .interval = 0, .budget = Seconds{1e9}};
+    entry.stopping = {.warmup = warmup, .min_samples = 4, .max_samples = 4, .interval = 0, .budget = Seconds{1e9}};
     plan.entries.push_back(entry);
     return expand(plan, registry).front();
 }
@@ -40,7 +40,7 @@ TEST_CASE("a step is timed as a whole, by phase and by part")
     REQUIRE(row.memory.value == 8e6);
     REQUIRE(row.images_per_second() == Approx(100));
     REQUIRE(row.flop_rate().value == Approx(9e11));
-    REQUIRE(row.sentence == "A made-up rate, for tests.");
+    REQUIRE(row.description == "A made-up rate, for tests.");
 }
 
 TEST_CASE("warm-up launches keep their losses and are left out of the times")
@@ -63,7 +63,7 @@ TEST_CASE("the wait for data is kept apart from the step")
     script.data_seconds = 0.1;
     FakeSubject subject(script, time);
     std::vector<PartMeasurement> parts;
-    const auto samples = collect(subject, {.warmup = 0, .least = 1, .most = 1}, time.clock(), parts, {});
+    const auto samples = collect(subject, {.warmup = 0, .min_samples = 1, .max_samples = 1}, time.clock(), parts, {});
     REQUIRE(samples[0].seconds.value == Approx(0.3));
     REQUIRE(samples[0].data.value == Approx(0.1));
 }
@@ -76,7 +76,7 @@ TEST_CASE("the check runs after the warm-up and before anything is timed")
     script.check = [&](int launches) { launches_at_check = launches; };
     FakeSubject subject(script, time);
     std::vector<PartMeasurement> parts;
-    collect(subject, {.warmup = 2, .least = 3, .most = 3}, time.clock(), parts, {});
+    collect(subject, {.warmup = 2, .min_samples = 3, .max_samples = 3}, time.clock(), parts, {});
     REQUIRE(launches_at_check == 2);
 }
 

@@ -10,13 +10,13 @@ namespace {
 
 const char* plan_text = R"(name: test
 description: a plan for tests
-measure: {warmup: 2, least: 3, most: 12, interval: 0.02, budget_seconds: 6}
+measure: {warmup: 2, min_samples: 3, max_samples: 12, interval: 0.02, budget_seconds: 6}
 run:
   - bench: train
     model: [tinynet, widenet]
     batch: [4, 8]
   - bench: flops
-    measure: {least: 7}
+    measure: {min_samples: 7}
     precision: fp32
     threads: 1
 )";
@@ -53,10 +53,10 @@ TEST_CASE("an entry's measure stands over the plan's, key by key")
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
     const std::vector<Item> items = expand(parse_plan(plan_text, "p.yaml"), registry);
-    REQUIRE(items[0].stopping.least == 3);
+    REQUIRE(items[0].stopping.min_samples == 3);
     REQUIRE(items[0].stopping.warmup == 2);
     REQUIRE(items[0].stopping.budget.value == 6);
-    REQUIRE(items[4].stopping.least == 7);
+    REQUIRE(items[4].stopping.min_samples == 7);
     REQUIRE(items[4].stopping.warmup == 2);
 }
 
@@ -101,8 +101,9 @@ TEST_CASE("a mistake names file, line, key and the legal values")
         {"name: x\n", {"p.yaml", "run"}},
         {"run: []\n", {"p.yaml:1", "run"}},
         {"run:\n  - batch: 4\n", {"p.yaml:2", "bench"}},
-        {"measure: {least: many}\nrun:\n  - bench: train\n", {"p.yaml:1", "least", "'many'"}},
-        {"measure: {least: 9, most: 3}\nrun:\n  - bench: train\n", {"p.yaml:1", "most (3)", "least (9)"}},
+        {"measure: {min_samples: many}\nrun:\n  - bench: train\n", {"p.yaml:1", "min_samples", "'many'"}},
+        {"measure: {min_samples: 9, max_samples: 3}\nrun:\n  - bench: train\n",
+         {"p.yaml:1", "max_samples (3)", "min_samples (9)"}},
         {"measure: {lest: 9}\nrun:\n  - bench: train\n", {"p.yaml:1", "lest", "least"}},
         {"run: [\n", {"p.yaml:"}},
         {"- a\n", {"p.yaml", "map"}},

@@ -214,6 +214,6 @@ TEST_CASE("what is usual counts the disturbed samples that the rate leaves out, 
     for (int i = 0; i < 3; ++i) rows[0].samples[i].used = false;
     for (int i = 0; i < 3; ++i) rows[0].samples[i].seconds = Seconds{1e9 / 50};
     const PointSummary point = summarize_points(rows)[0];  // six of 100, eleven of 50, and a warm-up
-    CHECK(point.usual == Approx(50));
+    CHECK(point.typical == Approx(50));
     CHECK(point.rate.median.value > 99);
 }

@@ -20,7 +20,7 @@ struct Asked {
 
 Profiler made_profiler(Asked& asked, const fakes::ManualClock& clock)
 {
-    return {"cpu", [&asked, clock](const Device&, const std::vector<Part>&) {
+    return {"cpu", [&asked, clock](const Device&, const std::vector<TimedPart>&) {
                 return Profile{{[&asked](std::size_t part) { asked.parts.push_back(part); }, [] {}},
                                [&asked, clock](const Launch& launch) {
                                    ++asked.traced;
@@ -40,7 +40,7 @@ Profiler made_profiler(Asked& asked, const fakes::ManualClock& clock)
 Item profiled_step(const BenchRegistry& registry)
 {
     const Plan plan = parse_plan(
-        "name: p\nprofile: true\nmeasure: {warmup: 1, least: 3, most: 3}\nrun:\n  - {bench: train, model: "
+        "name: p\nprofile: true\nmeasure: {warmup: 1, min_samples: 3, max_samples: 3}\nrun:\n  - {bench: train, model: "
         "tinynet, batch: 4}\n",
         "p.yaml");
     return expand(plan, registry).front();
@@ -98,8 +98,8 @@ TEST_CASE("a row that cannot be profiled is measured all the same, and says why"
     CHECK(without.status == Status::ok);
     CHECK_THAT(without.remarks, Catch::Contains("nothing that sees into a cpu"));
 
-    registry.add(
-        Profiler{"cpu", [](const Device&, const std::vector<Part>&) -> Profile { throw Unsupported("no library"); }});
+    registry.add(Profiler{
+        "cpu", [](const Device&, const std::vector<TimedPart>&) -> Profile { throw Unsupported("no library"); }});
     const Measurement refused = measure(profiled_step(registry), registry, clock.clock());
     CHECK(refused.status == Status::ok);
     CHECK_THAT(refused.remarks, Catch::Contains("not profiled: no library"));

@@ -20,7 +20,7 @@ BenchRegistry registry_with_keywords(const ManualClock& clock, const std::functi
     std::vector<std::string> sizes;
     for (long long size = 8192; size <= 1 << 29; size *= 2) sizes.push_back(std::to_string(size));
     Axis working_set{"working_set", "bytes", sizes, {}, true, 1024, 1LL << 40};
-    working_set.found = {"levels", "edges"};
+    working_set.keywords = {"levels", "edges"};
     const std::shared_ptr<int> rounds = std::make_shared<int>(0);
     registry.add(std::make_unique<FakeBench>(
         "bandwidth", Role::bandwidth,
@@ -40,7 +40,7 @@ BenchRegistry registry_with_keywords(const ManualClock& clock, const std::functi
 }
 
 const std::string adaptive_plan =
-    "measure: {warmup: 0, least: 6, most: 6}\nrounds: 1\nmax_rounds: 4\nrun:\n"
+    "measure: {warmup: 0, min_samples: 6, max_samples: 6}\nrounds: 1\nmax_rounds: 4\nrun:\n"
     "  - {bench: bandwidth, operation: load}\n"
     "  - {bench: bandwidth, operation: copy, working_set: levels}\n"
     "  - {bench: bandwidth, operation: load, working_set: edges}\n";
@@ -95,10 +95,11 @@ TEST_CASE("a ceiling that is not steady is measured again, until the rounds are 
 {
     const ManualClock time;
     const BenchRegistry registry = registry_with_keywords(time, [](int round) { return 1 + 0.2 * (round % 3); });
-    const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmax_rounds: 4\n"
-                                         "run:\n  - {bench: bandwidth, operation: load}\n",
-                                         "p"),
-                              registry);
+    const Scheduler scheduler(
+        parse_plan("measure: {warmup: 0, min_samples: 6, max_samples: 6}\nrounds: 2\nmax_rounds: 4\n"
+                   "run:\n  - {bench: bandwidth, operation: load}\n",
+                   "p"),
+        registry);
     std::vector<Measurement> rows = measure_batch(scheduler.next({}), registry, time);
     REQUIRE(rows.size() == 34);
     CHECK(scheduler.next(rows).empty());
@@ -116,10 +117,11 @@ TEST_CASE("steady ceilings ask for no further round")
 {
     const ManualClock time;
     const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
-    const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmax_rounds: 4\n"
-                                         "run:\n  - {bench: bandwidth, operation: load}\n",
-                                         "p"),
-                              registry);
+    const Scheduler scheduler(
+        parse_plan("measure: {warmup: 0, min_samples: 6, max_samples: 6}\nrounds: 2\nmax_rounds: 4\n"
+                   "run:\n  - {bench: bandwidth, operation: load}\n",
+                   "p"),
+        registry);
     const auto rows = measure_batch(scheduler.next({}), registry, time);
     CHECK(rows.size() == 34);
     CHECK(scheduler.next(rows).empty());
@@ -144,10 +146,11 @@ TEST_CASE(
                 return script;
             },
             time));
-        const Scheduler scheduler(parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmax_rounds: 3\n"
-                                             "run:\n  - {bench: flops}\n",
-                                             "p"),
-                                  registry);
+        const Scheduler scheduler(
+            parse_plan("measure: {warmup: 0, min_samples: 6, max_samples: 6}\nrounds: 2\nmax_rounds: 3\n"
+                       "run:\n  - {bench: flops}\n",
+                       "p"),
+            registry);
         return scheduler.further(measure_batch(scheduler.next({}), registry, time)).size();
     };
     CHECK(further(60) == 1);
@@ -170,7 +173,7 @@ TEST_CASE("where the processors move, memory is measured again though its rounds
             },
             time));
         const Scheduler scheduler(
-            parse_plan("measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmax_rounds: 3\n"
+            parse_plan("measure: {warmup: 0, min_samples: 6, max_samples: 6}\nrounds: 2\nmax_rounds: 3\n"
                        "run:\n  - {bench: bandwidth, operation: load}\n  - {bench: core_to_core}\n",
                        "p"),
             registry);

@@ -49,7 +49,7 @@ int main(int argc, char** argv)
     }
     Bytes compulsory{};
     Bytes no_reuse{};
-    for (const Part& part : trained.parts()) {
+    for (const TimedPart& part : trained.parts()) {
         compulsory += part.work.compulsory;
         no_reuse += part.work.no_reuse;
     }

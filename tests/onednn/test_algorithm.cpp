@@ -27,15 +27,15 @@ model::Graph small_network()
     return net;
 }
 
-std::vector<Part> parts_of(Algorithm algorithm, const std::shared_ptr<Choices>& choices = nullptr)
+std::vector<TimedPart> parts_of(Algorithm algorithm, const std::shared_ptr<Choices>& choices = nullptr)
 {
     const Settings settings{.batch = 2, .threads = 2, .algorithm = algorithm, .choices = choices};
     return Network(small_network(), settings).parts();
 }
 
-const Part& find(const std::vector<Part>& parts, const std::string& layer, Phase phase)
+const TimedPart& find(const std::vector<TimedPart>& parts, const std::string& layer, Phase phase)
 {
-    for (const Part& part : parts) {
+    for (const TimedPart& part : parts) {
         if (part.layer == layer && part.phase == phase) return part;
     }
     throw Error("no such part");
@@ -67,10 +67,10 @@ TEST_CASE("Executed FLOPs follow from the implementation's name")
 TEST_CASE("Winograd computes the convolutions it can, direct the rest, and the parts say so")
 {
     if (!offers_winograd(Precision::fp32)) return;
-    const std::vector<Part> parts = parts_of(Algorithm::winograd);
-    const std::vector<Part> direct = parts_of(Algorithm::direct);
+    const std::vector<TimedPart> parts = parts_of(Algorithm::winograd);
+    const std::vector<TimedPart> direct = parts_of(Algorithm::direct);
     for (const Phase phase : {Phase::forward, Phase::backward}) {
-        const Part& body = find(parts, "body", phase);
+        const TimedPart& body = find(parts, "body", phase);
         CHECK_THAT(body.implementation, Catch::Contains("wino"));
         CHECK(body.work.executed.value > 0);
         CHECK(body.work.executed < body.work.flops * 0.5);
@@ -102,9 +102,9 @@ TEST_CASE("Direct convolutions are this project's own, or the faster of its and 
 
 TEST_CASE("The implicit matrix product is there when asked for")
 {
-    const std::vector<Part> parts = parts_of(Algorithm::gemm);
+    const std::vector<TimedPart> parts = parts_of(Algorithm::gemm);
     for (const char* layer : {"stem", "body"}) {
-        const Part& part = find(parts, layer, Phase::forward);
+        const TimedPart& part = find(parts, layer, Phase::forward);
         CHECK_THAT(part.implementation, Catch::Contains("gemm"));
         CHECK(part.work.executed.value == 0);
     }
@@ -134,7 +134,7 @@ TEST_CASE("auto tries each pass once and remembers, and what it remembers is wha
     CHECK(read_file(file) == written);
 
     for (const char* implementation : {"jit", "gemm"}) {
-        const std::vector<Part> parts =
+        const std::vector<TimedPart> parts =
             parts_of(std::string(implementation) == "gemm" ? Algorithm::gemm : Algorithm::direct);
         const auto choices = std::make_shared<Choices>();
         const std::string name = find(parts, "body", Phase::forward).implementation;
@@ -144,7 +144,7 @@ TEST_CASE("auto tries each pass once and remembers, and what it remembers is wha
     }
 }
 
-TEST_CASE("Choices outlive the process in their file, and a damaged file is no obstacle")
+TEST_CASE("Choices outlive the process in their file, and a damaged file does no harm")
 {
     const fakes::TemporaryFolder folder;
     const std::filesystem::path file = folder.path() / "convolutions.csv";
@@ -171,13 +171,13 @@ TEST_CASE("An algorithm or precision that cannot be had here says why")
         point.set(axis, value);
     Machine machine;
     const TrainBench bench;
-    CHECK_FALSE(bench.obstacle(point, machine, cpu));
+    CHECK_FALSE(bench.unsupported_reason(point, machine, cpu));
     point.set("algorithm", "winograd");
-    CHECK(bench.obstacle(point, machine, cpu).has_value() != offers_winograd(Precision::fp32));
+    CHECK(bench.unsupported_reason(point, machine, cpu).has_value() != offers_winograd(Precision::fp32));
     point.set("algorithm", "auto");
     point.set("precision", "bf16");
-    CHECK_THAT(bench.obstacle(point, machine, cpu).value_or(""), Catch::Contains("avx512_bf16"));
+    CHECK_THAT(bench.unsupported_reason(point, machine, cpu).value_or(""), Catch::Contains("avx512_bf16"));
     machine.features = {"avx512_bf16"};
-    CHECK_FALSE(bench.obstacle(point, machine, cpu));
+    CHECK_FALSE(bench.unsupported_reason(point, machine, cpu));
     CHECK_THROWS_AS(parse_algorithm("fft"), InputError);
 }

@@ -40,7 +40,7 @@ TEST_CASE("The plan names each operation with its layouts and bytes, reorders am
     CHECK(program.in_layout(from, from.desc()).block == from.block);
     CHECK(program.in_layout(from, turned).block != from.block);
     program.place("a test");
-    const std::vector<Part> parts = program.parts();
+    const std::vector<TimedPart> parts = program.parts();
     REQUIRE(parts.front().operations.size() == 1);
     CHECK(parts.front().operations[0].implementation.starts_with("reorder "));
     CHECK(parts.front().operations[0].operands == "from fp32 ab, to fp32 ba");

@@ -63,10 +63,10 @@ Flops gradients_made_in_the_update(const model::Graph& graph)
 }
 
 /// The layers that a part's name joins.
-std::set<std::string> names_in(const std::vector<Part>& parts, Phase phase)
+std::set<std::string> names_in(const std::vector<TimedPart>& parts, Phase phase)
 {
     std::set<std::string> names;
-    for (const Part& part : parts) {
+    for (const TimedPart& part : parts) {
         if (part.phase != phase) continue;
         for (std::size_t begin = 0; begin <= part.layer.size();) {
             const std::size_t end = std::min(part.layer.find('+', begin), part.layer.size());
@@ -85,7 +85,7 @@ TEST_CASE("A step of every family has parts for all its layers, both ways, and t
         INFO(model);
         const model::Graph graph = model::build_model(model);
         const Step step(graph, {.batch = 1, .threads = 2}, "synthetic", 1);
-        const std::vector<Part> parts = step.parts();
+        const std::vector<TimedPart> parts = step.parts();
         const std::set<std::string> forward = names_in(parts, Phase::forward);
         const std::set<std::string> backward = names_in(parts, Phase::backward);
         for (const model::Layer& layer : graph.layers()) {
@@ -98,7 +98,7 @@ TEST_CASE("A step of every family has parts for all its layers, both ways, and t
         const model::StepWork work = model::work_of(graph, 1, Precision::fp32);
         double all = 0;
         Flops update{};
-        for (const Part& part : parts) {
+        for (const TimedPart& part : parts) {
             all += part.work.flops.value;
             if (part.phase == Phase::update) update += part.work.flops;
             CHECK(part.work.compulsory <= part.work.no_reuse);
@@ -116,8 +116,8 @@ TEST_CASE("The end of a residual block is one part each way, and moves each oper
     const model::Graph graph = model::build_model("resnet18");
     const Network network(graph, {.batch = 2, .threads = 2});
     const auto part_of = [parts = network.parts()](const std::string& layer, Phase phase) {
-        std::vector<Part> found;
-        for (const Part& part : parts) {
+        std::vector<TimedPart> found;
+        for (const TimedPart& part : parts) {
             if (part.phase == phase && ("+" + part.layer + "+").find("+" + layer + "+") != std::string::npos)
                 found.push_back(part);
         }
@@ -126,12 +126,12 @@ TEST_CASE("The end of a residual block is one part each way, and moves each oper
     };
     const double map = 2 * 64 * 56 * 56 * 4;  // bytes of layer1
     const double trained = 2 * 64 * 4;        // scale and shift
-    const Part plain = part_of("layer1.0.add", Phase::forward);
+    const TimedPart plain = part_of("layer1.0.add", Phase::forward);
     CHECK(plain.layer == part_of("layer1.0.bn2", Phase::forward).layer);
     CHECK(plain.implementation.starts_with("roof:batch_norm+sum+relu"));
     CHECK(plain.work.compulsory.value == 3 * map + trained);
     CHECK(part_of("layer1.0.add", Phase::backward).work.compulsory.value == 6 * map + 2 * trained);
-    const Part with_two = part_of("layer2.0.add", Phase::forward);
+    const TimedPart with_two = part_of("layer2.0.add", Phase::forward);
     CHECK(with_two.layer == part_of("layer2.0.downsample.1", Phase::forward).layer);
     CHECK(with_two.work.compulsory.value == 3 * map / 2 + 4 * trained);
 }
@@ -140,7 +140,7 @@ TEST_CASE("No layer falls back on oneDNN's reference kernels")
 {
     for (const std::string model : {"alexnet", "resnet18", "resnet50"}) {
         const Network network(model::build_model(model), {.batch = 2, .threads = 2});
-        for (const Part& part : network.parts()) {
+        for (const TimedPart& part : network.parts()) {
             INFO(model << " " << part.layer << " " << name(part.phase) << ": " << part.implementation);
             CHECK(part.implementation.find("ref") == std::string::npos);
             if (part.kind != "max_pool") CHECK(part.implementation.find("simple") == std::string::npos);
@@ -193,7 +193,7 @@ TEST_CASE("The part brings the bench and the library's version to the registry")
     std::vector<std::string> names;
     for (const Axis& axis : bench->axes(registry.machine())) {
         names.push_back(axis.name);
-        CHECK_FALSE(axis.usual.empty());
+        CHECK_FALSE(axis.defaults.empty());
     }
     CHECK(names == std::vector<std::string>{"model", "batch", "precision", "algorithm", "data", "parameters", "lr",
                                             "threads", "ranks", "scaling", "communication", "bucket_mb", "batch_norm"});
@@ -204,10 +204,10 @@ TEST_CASE("A learning rate or a folder that is none is the user's mistake, known
     Point wrong = point("alexnet", "1");
     wrong.set("lr", "-1");
     CHECK_THROWS_AS(TrainBench().make(wrong, two_threads(), cpu), InputError);
-    CHECK_THROWS_AS(TrainBench().obstacle(wrong, two_threads(), cpu), InputError);
+    CHECK_THROWS_AS(TrainBench().unsupported_reason(wrong, two_threads(), cpu), InputError);
     wrong.set("lr", "0.1");
     wrong.set("data", "/nowhere");
-    CHECK_THROWS_WITH(TrainBench().obstacle(wrong, two_threads(), cpu), Catch::Contains("/nowhere"));
+    CHECK_THROWS_WITH(TrainBench().unsupported_reason(wrong, two_threads(), cpu), Catch::Contains("/nowhere"));
 }
 
 TEST_CASE("A broken image is named and counted in the remarks, and the step goes on")

@@ -37,12 +37,12 @@ TEST_CASE("strong scaling shares the batch out, weak scaling gives it to each")
     CHECK(options_of(point_of({{"ranks", "4"}})).batch == 8);
 }
 
-TEST_CASE("a batch that cannot be shared out evenly is an obstacle")
+TEST_CASE("a batch that cannot be shared out evenly is unsupported")
 {
-    CHECK_FALSE(obstacle_in(point_of({{"ranks", "4"}, {"scaling", "strong"}})));
-    CHECK_THAT(obstacle_in(point_of({{"ranks", "3"}, {"scaling", "strong"}})).value(),
+    CHECK_FALSE(unsupported_reason(point_of({{"ranks", "4"}, {"scaling", "strong"}})));
+    CHECK_THAT(unsupported_reason(point_of({{"ranks", "3"}, {"scaling", "strong"}})).value(),
                Catch::Contains("cannot be shared out evenly among 3 ranks"));
-    CHECK_FALSE(obstacle_in(point_of({{"ranks", "3"}})));
+    CHECK_FALSE(unsupported_reason(point_of({{"ranks", "3"}})));
 }
 
 TEST_CASE("every axis is read, is optional, and has a column")

@@ -135,11 +135,11 @@ TEST_CASE("an environment that contradicts itself is refused")
 TEST_CASE("ranks of MPI are as many as it started, and the reason says what to do")
 {
     const Place two{.launcher = Launcher::mpi, .rank = 0, .ranks = 2, .ranks_here = 2};
-    CHECK_FALSE(obstacle_to(2, two));
-    REQUIRE(obstacle_to(4, two));
-    CHECK_THAT(*obstacle_to(4, two), Catch::Contains("mpirun -n 4"));
-    CHECK_FALSE(obstacle_to(4, {}));
-    CHECK(obstacle_to(1000, {}));
+    CHECK_FALSE(unsupported_ranks(2, two));
+    REQUIRE(unsupported_ranks(4, two));
+    CHECK_THAT(*unsupported_ranks(4, two), Catch::Contains("mpirun -n 4"));
+    CHECK_FALSE(unsupported_ranks(4, {}));
+    CHECK(unsupported_ranks(1000, {}));
 }
 
 TEST_CASE("processors are split among ranks in one piece each, and left alone where there are too few")

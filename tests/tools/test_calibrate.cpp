@@ -49,7 +49,7 @@ BenchRegistry probing_registry(const fakes::ManualClock& clock, double slowdown)
     const Axis pages = words("pages", "huge");
     const Axis threads{"threads", "threads", {"1", "2"}, {}, true, 1, 2};
     Axis working_set{"working_set", "bytes", {}, {}, true, 1024, 1LL << 40, {"levels", "edges", "fastest", "memory"}};
-    for (long long size = 8192; size <= 1 << 28; size *= 2) working_set.usual.push_back(std::to_string(size));
+    for (long long size = 8192; size <= 1 << 28; size *= 2) working_set.defaults.push_back(std::to_string(size));
     const auto slower = [slowdown](const auto& script) {
         return [=](const Point& point) {
             fakes::FakeSubject::Script made = script(point);
@@ -167,7 +167,7 @@ TEST_CASE("what is not steady is measured again until the plan's time is over")
     const auto rows_with = [](const std::string& limit) {
         const Workbench bench;
         std::ofstream(bench.folder / "plan.yaml")
-            << "measure: {warmup: 0, least: 6, most: 6}\nrounds: 2\nmax_rounds: 9\n"
+            << "measure: {warmup: 0, min_samples: 6, max_samples: 6}\nrounds: 2\nmax_rounds: 9\n"
             << limit << "run:\n  - {bench: flops, threads: [1, 2]}\n";
         int round = 0;
         const auto registry = [&] {

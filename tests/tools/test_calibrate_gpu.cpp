@@ -41,7 +41,7 @@ class GpuBench final : public fakes::FakeBench {
     {
     }
     std::string_view device_kind() const override { return "gpu"; }
-    std::optional<std::string> obstacle(const Point& point, const Machine&, const Device&) const override
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device&) const override
     {
         if (point.has("path") && point.text("path") == "peer") return "there is no other GPU in this machine";
         return std::nullopt;
@@ -121,7 +121,7 @@ BenchRegistry gpu_registry(const fakes::ManualClock& clock)
     const Axis isa = words("isa", "cuda");
     const Axis precision = words("precision", "fp32");
     Axis set{"working_set", "bytes", {}, {}, true, 1, 1LL << 40, {"levels", "edges", "fastest"}};
-    for (double size = 2e6; size < 2e9; size *= 1.25) set.usual.push_back(std::to_string(std::llround(size)));
+    for (double size = 2e6; size < 2e9; size *= 1.25) set.defaults.push_back(std::to_string(std::llround(size)));
     const auto add = [&](const std::string& name, Role role, std::vector<Axis> axes, const auto& script) {
         registry.add(std::make_unique<GpuBench>(name, role, std::move(axes), script, clock));
     };

@@ -16,7 +16,7 @@ namespace {
 
 std::string plan_in(const Workbench& bench, const std::string& expect = "")
 {
-    std::ofstream(bench.folder / "plan.yaml") << "measure: {warmup: 1, least: 5, most: 5}\n"
+    std::ofstream(bench.folder / "plan.yaml") << "measure: {warmup: 1, min_samples: 5, max_samples: 5}\n"
                                                  "run:\n  - bench: train\n    model: resnet18\n    batch: [4, 8]\n"
                                               << expect;
     return bench.path("plan.yaml");

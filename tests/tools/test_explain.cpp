@@ -9,12 +9,12 @@ namespace {
 
 Explanation two_parts()
 {
-    Part part{.layer = "conv1", .kind = "convolution", .phase = Phase::forward, .work = {}, .implementation = {}};
+    TimedPart part{.layer = "conv1", .kind = "convolution", .phase = Phase::forward, .work = {}, .implementation = {}};
     part.operations = {{"reorder jit:blk", "from fp32 ab, to fp32 ba", Bytes{3000}},
                        {"jit:avx2", "from fp32 ba", Bytes{5000}}};
-    Part other = part;
+    TimedPart other = part;
     other.layer = "conv2";
-    return {.item = "train net", .obstacle = {}, .variant = "2 direct", .memory = Bytes{1e6}, .parts = {part, other}};
+    return {.item = "train net", .reason = {}, .variant = "2 direct", .memory = Bytes{1e6}, .parts = {part, other}};
 }
 
 }  // namespace
@@ -34,6 +34,6 @@ TEST_CASE("A plan that cannot be had says why, and one without reorders does not
     Explanation none = two_parts();
     none.parts.clear();
     CHECK_THAT(explanation_text(none), !Catch::Contains("reorder"));
-    none.obstacle = "no such thing here";
+    none.reason = "no such thing here";
     CHECK_THAT(explanation_text(none), Catch::Contains("unsupported: no such thing here"));
 }

@@ -15,7 +15,7 @@ namespace {
 
 std::string three_batches(const Workbench& bench)
 {
-    std::ofstream(bench.folder / "plan.yaml") << "measure: {warmup: 1, least: 5, most: 5}\n"
+    std::ofstream(bench.folder / "plan.yaml") << "measure: {warmup: 1, min_samples: 5, max_samples: 5}\n"
                                                  "run:\n  - bench: train\n    model: tinynet\n    batch: [2, 4, 8]\n";
     return bench.path("plan.yaml");
 }

@@ -31,8 +31,8 @@ TEST_CASE("the options of a run become a plan whose text reads back as the same 
     CHECK(again.entries.front().device == "cpu");
     const StoppingOptions& stopping = again.entries.front().stopping;
     CHECK(stopping.warmup == 1);
-    CHECK(stopping.least == 9);
-    CHECK(stopping.most == 9);
+    CHECK(stopping.min_samples == 9);
+    CHECK(stopping.max_samples == 9);
     CHECK(stopping.budget == entry.stopping.budget);
 }
 

@@ -66,10 +66,10 @@ void Step::train_with(const parallel::World& world, std::shared_ptr<const gpu::N
     options_.gradients = ranks_->hooks();
 }
 
-std::vector<Part> Step::parts() const
+std::vector<TimedPart> Step::parts() const
 {
-    std::vector<Part> all = program_.written().program().parts();
-    for (Part& part : all) part.work = part.work * settings_.share.ranks;
+    std::vector<TimedPart> all = program_.written().program().parts();
+    for (TimedPart& part : all) part.work = part.work * settings_.share.ranks;
     return all;
 }
 

@@ -44,7 +44,7 @@ class Step : public Subject {
     void launch(Trace& trace) override;
     /// The loss is finite, and the first one of random parameters near that of guessing.
     void check() override;
-    std::vector<Part> parts() const override;
+    std::vector<TimedPart> parts() const override;
     /// "convolution passes: 40 gemm, 13 winograd; one CUDA graph; 2 ranks by NCCL 2.28.9, 3 buckets"
     std::string variant() const override;
     std::vector<std::string> remarks() const override;

@@ -94,7 +94,7 @@ std::string slug(std::string text)
 
 }  // namespace
 
-std::string_view TrainBench::sentence() const
+std::string_view TrainBench::description() const
 {
     return "One training step on the GPU: forward, softmax cross-entropy, backward and SGD with momentum. FLOPs are "
            "those of "
@@ -125,7 +125,8 @@ std::vector<Axis> TrainBench::axes(const Machine&) const
     return all;
 }
 
-std::optional<std::string> TrainBench::obstacle(const Point& point, const Machine& machine, const Device& device) const
+std::optional<std::string> TrainBench::unsupported_reason(const Point& point, const Machine& machine,
+                                                          const Device& device) const
 {
     learning_rate(point);
     data::require_source(point.text("data"));
@@ -133,14 +134,14 @@ std::optional<std::string> TrainBench::obstacle(const Point& point, const Machin
     for (const std::string& other : device.others) {
         if (auto lacking = lacking_on(point, machine.device(other))) return other + ": " + *lacking;
     }
-    if (auto lacking = parallel::obstacle_in(point)) return lacking;
+    if (auto lacking = parallel::unsupported_reason(point)) return lacking;
     return goes_by_nccl(point) ? lacking_for_ranks(point, device) : std::nullopt;
 }
 
 std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
     if (parallel::place_of_process().rank > 0) return make_on_ranks(point, machine, device);
-    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
     if (goes_by_nccl(point)) return make_on_ranks(point, machine, device);
     return make_step(point, device, machine.threads, {});
 }

@@ -21,12 +21,12 @@ class TrainBench : public Bench {
 
     std::string_view name() const override { return "train"; }
     Role role() const override { return Role::step; }
-    std::string_view sentence() const override;
+    std::string_view description() const override;
     std::string_view device_kind() const override { return "gpu"; }
     std::vector<Axis> axes(const Machine& machine) const override;
     /// Of the device, and of those it is to work with.
-    std::optional<std::string> obstacle(const Point& point, const Machine& machine,
-                                        const Device& device) const override;
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
+                                                  const Device& device) const override;
     std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
 
   private:

@@ -12,8 +12,8 @@ Axis words(std::string name, std::string meaning, Words usual, Words legal)
     Axis axis;
     axis.name = std::move(name);
     axis.meaning = std::move(meaning);
-    axis.usual = std::move(usual);
-    axis.legal = std::move(legal);
+    axis.defaults = std::move(usual);
+    axis.allowed = std::move(legal);
     return axis;
 }
 
@@ -21,7 +21,7 @@ Axis numbers(std::string name, std::string meaning, Words usual, long long most)
 {
     Axis axis = words(std::move(name), std::move(meaning), std::move(usual), {});
     axis.numeric = true;
-    axis.most = most;
+    axis.max = most;
     return axis;
 }
 

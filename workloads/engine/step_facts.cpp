@@ -5,12 +5,13 @@
 
 namespace roof::engine {
 
-Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<Part>& parts, int ranks)
+Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<TimedPart>& parts,
+               int ranks)
 {
     Work work;
     work.flops = model::work_of(graph, batch, precision).step() * ranks;
     Flops saved{};
-    for (const Part& part : parts) {
+    for (const TimedPart& part : parts) {
         work.compulsory += part.work.compulsory;
         work.no_reuse += part.work.no_reuse;
         if (part.work.executed.value > 0) saved += part.work.flops - part.work.executed;

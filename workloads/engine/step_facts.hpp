@@ -14,14 +14,14 @@ namespace roof::engine {
 /// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the elementwise rest
 /// is left out. Executed: the same, as the implementations really compute them. Bytes: the sum over all parts. The parts are those
 /// of all ranks together, each of which has such a batch.
-Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<Part>& parts,
+Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<TimedPart>& parts,
                int ranks = 1);
 
 /// The part of each stage of a program, in their order. Executed FLOPs are said only where they are not the model's.
 template <class Stages>
-std::vector<Part> parts_of(const Stages& stages)
+std::vector<TimedPart> parts_of(const Stages& stages)
 {
-    std::vector<Part> parts;
+    std::vector<TimedPart> parts;
     for (const auto& stage : stages) {
         parts.push_back(stage.part);
         Work& work = parts.back().work;

@@ -36,7 +36,7 @@ class Network {
     /// All that training changes, for rank 0 to send.
     std::vector<std::span<std::byte>> trained_bytes() const;
 
-    std::vector<Part> parts() const { return program_.parts(); }
+    std::vector<TimedPart> parts() const { return program_.parts(); }
     /// How many passes of convolutions each algorithm computes: {{"direct", 40}, {"winograd", 13}}.
     const std::map<std::string, int, std::less<>>& algorithms() const { return algorithms_; }
     /// The arena that everything but the images lives in.

@@ -36,10 +36,10 @@ void Step::train_with(const parallel::World& world, const ExchangeOptions& optio
     ranks_.emplace(network_, world, options);
 }
 
-std::vector<Part> Step::parts() const
+std::vector<TimedPart> Step::parts() const
 {
-    std::vector<Part> all = network_.parts();
-    for (Part& part : all) part.work = part.work * ranks();
+    std::vector<TimedPart> all = network_.parts();
+    for (TimedPart& part : all) part.work = part.work * ranks();
     return all;
 }
 

@@ -31,7 +31,7 @@ class Step : public Subject {
     void launch(Trace& trace) override;
     /// The loss is finite, and the first one of random parameters near that of guessing, ln(classes).
     void check() override;
-    std::vector<Part> parts() const override;
+    std::vector<TimedPart> parts() const override;
     /// "convolution passes: 40 direct, 13 winograd; threads on processors 0, 1"
     std::string variant() const override;
     /// Names the broken images that were skipped.

@@ -41,7 +41,7 @@ std::optional<std::string> lacking_algorithm(const Point& point)
 
 }  // namespace
 
-std::string_view TrainBench::sentence() const
+std::string_view TrainBench::description() const
 {
     return "One training step on the CPU: forward, softmax cross-entropy, backward and SGD with momentum. FLOPs are "
            "those "
@@ -69,13 +69,14 @@ std::vector<Axis> TrainBench::axes(const Machine& machine) const
     return all;
 }
 
-std::optional<std::string> TrainBench::obstacle(const Point& point, const Machine& machine, const Device&) const
+std::optional<std::string> TrainBench::unsupported_reason(const Point& point, const Machine& machine,
+                                                          const Device&) const
 {
     learning_rate(point);
     data::require_source(point.text("data"));
     if (auto lacking = lacking_precision(point, machine)) return lacking;
     if (auto lacking = lacking_algorithm(point)) return lacking;
-    return parallel::obstacle_in(point);
+    return parallel::unsupported_reason(point);
 }
 
 std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device& device) const

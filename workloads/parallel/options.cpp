@@ -11,18 +11,18 @@ using Words = std::vector<std::string>;
 
 Axis optional_words(const std::string& name, const std::string& meaning, const Words& legal)
 {
-    return {.name = name, .meaning = meaning, .usual = {legal.front()}, .legal = legal, .optional = true};
+    return {.name = name, .meaning = meaning, .defaults = {legal.front()}, .allowed = legal, .optional = true};
 }
 
 Axis optional_number(const std::string& name, const std::string& meaning, const std::string& usual, long long most)
 {
     return {.name = name,
             .meaning = meaning,
-            .usual = {usual},
-            .legal = {},
+            .defaults = {usual},
+            .allowed = {},
             .numeric = true,
-            .least = 1,
-            .most = most,
+            .min = 1,
+            .max = most,
             .optional = true};
 }
 
@@ -67,13 +67,13 @@ Options options_of(const Point& point)
     return options;
 }
 
-std::optional<std::string> obstacle_in(const Point& point)
+std::optional<std::string> unsupported_reason(const Point& point)
 {
     const Options options = options_of(point);
     if (is_strong(point) && options.batch * options.ranks != point.integer("batch"))
         return "a batch of " + point.text("batch") + " cannot be shared out evenly among " +
                std::to_string(options.ranks) + " ranks";
-    return obstacle_to(options.ranks, place_of_process());
+    return unsupported_ranks(options.ranks, place_of_process());
 }
 
 }  // namespace roof::parallel

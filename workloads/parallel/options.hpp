@@ -26,6 +26,6 @@ std::vector<Axis> axes();
 Options options_of(const Point& point);
 
 /// Why the point's ranks cannot be had here, or nothing.
-std::optional<std::string> obstacle_in(const Point& point);
+std::optional<std::string> unsupported_reason(const Point& point);
 
 }  // namespace roof::parallel

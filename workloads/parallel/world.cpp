@@ -33,7 +33,7 @@ bool Team::release() noexcept
     return is_released_;
 }
 
-std::optional<std::string> obstacle_to(int ranks, const Place& place)
+std::optional<std::string> unsupported_ranks(int ranks, const Place& place)
 {
     if (place.launcher == Launcher::mpi && ranks != place.ranks) {
         return "MPI started " + std::to_string(place.ranks) +
@@ -53,7 +53,7 @@ Communicator communicator_of(const Place& place)
 World open_world(const Assignment& assignment, int ranks)
 {
     const Place place = place_of_process();
-    if (const auto reason = obstacle_to(ranks, place)) throw Unsupported(*reason);
+    if (const auto reason = unsupported_ranks(ranks, place)) throw Unsupported(*reason);
     if (place.launcher != Launcher::none) {
         const Communicator communicator = communicator_of(place);
         const auto team = place.rank > 0 ? nullptr : std::make_shared<Team>(communicator, nullptr, assignment);

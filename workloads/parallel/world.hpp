@@ -39,7 +39,7 @@ struct World {
 };
 
 /// Why that many ranks cannot be had here, or nothing.
-std::optional<std::string> obstacle_to(int ranks, const Place& place);
+std::optional<std::string> unsupported_ranks(int ranks, const Place& place);
 
 /// On rank 0, tells the others to make this point's subject; on the others, joins. Then agree() is due on all of them.
 /// Throws Unsupported, Error.

@@ -66,7 +66,7 @@ export class Sliders {
   cells(row, answer) {
     const cell = (text, number = true) => element("td", { class: number ? "n" : "" }, text);
     const first = [cell(row.model, false), cell(`${answer.batch ?? row.batch}`), cell(`${row.device}, ${threads(row.threads)}, ${row.precision}`, false), cell(duration(row.seconds.median))];
-    if (answer.obstacle) return [...first, element("td", { colspan: 3, class: "warn" }, answer.obstacle)];
+    if (answer.reason) return [...first, element("td", { colspan: 3, class: "warn" }, answer.reason)];
     const faster = (row.seconds.median * answer.batch) / (answer.seconds * row.batch);
     return [...first, cell(duration(answer.seconds)), cell(plain(faster)), cell(duration(answer.least))];
   }

@@ -55,14 +55,14 @@ function atBatch(layer, other, batch) {
   return { flops: between(layer.executed, other.executed), bytes: between(layer.compulsory, other.compulsory) };
 }
 
-/// { seconds, least, obstacle }: the step's predicted time and what the roofs allow it. `change` is { factors, rates, batch }; a
+/// { seconds, least, reason }: the step's predicted time and what the roofs allow it. `change` is { factors, rates, batch }; a
 /// batch of 0 leaves it as it is.
 export function whatIf(study, row, change) {
   const layers = layersOf(study, row);
-  if (!layers.length || row.roofs < 0) return { obstacle: "its layers were not measured, or there are no ceilings" };
+  if (!layers.length || row.roofs < 0) return { reason: "its layers were not measured, or there are no ceilings" };
   const batch = change.batch || row.batch;
   const second = batch === row.batch ? null : secondRow(study, row, layers.length);
-  if (batch !== row.batch && !second) return { obstacle: "another batch takes a second measured batch of the same model, precision, device and data: a sweep of both brings it" };
+  if (batch !== row.batch && !second) return { reason: "another batch takes a second measured batch of the same model, precision, device and data: a sweep of both brings it" };
   const others = second ? layersOf(study, second) : null;
   const roofs = study.roofs[row.roofs];
   let seconds = row.seconds.median;

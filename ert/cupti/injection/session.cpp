@@ -196,8 +196,8 @@ std::vector<std::string> Session::notes_on_counting() const
     if (counter_ == nullptr)
         return {
             "no hardware counters: the program ended while it was traced; --from-start counts from its first kernel"};
-    const std::string& obstacle = recorder_->watcher().obstacle();
-    if (!obstacle.empty()) return {"no hardware counters: CUPTI tells of no launches (" + obstacle + ")"};
+    const std::string& failure = recorder_->watcher().failure();
+    if (!failure.empty()) return {"no hardware counters: CUPTI tells of no launches (" + failure + ")"};
     return counter_->notes();
 }
 

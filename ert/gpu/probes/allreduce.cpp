@@ -191,7 +191,7 @@ class AllreduceBench final : public GpuBench {
 
     std::string_view name() const override { return "allreduce"; }
     Role role() const override { return Role::bandwidth; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "All GPUs of the machine sum their arrays by NCCL: what each one's links carry each way (bus), the "
                "message over "
@@ -203,19 +203,20 @@ class AllreduceBench final : public GpuBench {
         return {{.name = "operation",
                  .meaning =
                      "bytes that count: the message times 2(N-1)/N for N GPUs, the message, or that of one GPU alone",
-                 .usual = {"bus"},
-                 .legal = {"bus", "algorithm", "alone"}},
-                {.name = "path", .meaning = "between the GPUs", .usual = {"nccl"}, .legal = {"nccl"}},
+                 .defaults = {"bus"},
+                 .allowed = {"bus", "algorithm", "alone"}},
+                {.name = "path", .meaning = "between the GPUs", .defaults = {"nccl"}, .allowed = {"nccl"}},
                 {.name = "size",
                  .meaning = "bytes of the message, on each GPU",
-                 .usual = usual_sizes(),
-                 .legal = {},
+                 .defaults = usual_sizes(),
+                 .allowed = {},
                  .numeric = true,
-                 .least = vector_bytes,
-                 .most = 1LL << 36}};
+                 .min = vector_bytes,
+                 .max = 1LL << 36}};
     }
 
-    std::optional<std::string> obstacle(const Point& point, const Machine& machine, const Device& device) const override
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
+                                                  const Device& device) const override
     {
         if (!is_alone(point)) {
             if (auto reason = lack_of_ranks(machine, device)) return reason;

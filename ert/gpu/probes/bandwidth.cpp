@@ -137,7 +137,7 @@ class BandwidthBench final : public GpuBench {
 
     std::string_view name() const override { return "bandwidth"; }
     Role role() const override { return Role::bandwidth; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "Bytes that the kernel's instructions or the copy engines read and write, in the fastest of several "
                "kernels, "
@@ -148,16 +148,17 @@ class BandwidthBench final : public GpuBench {
     {
         const std::vector<std::string> operations(operation_names.begin(), operation_names.end());
         return {
-            {.name = "operation", .meaning = "what a pass does", .usual = operations, .legal = operations},
+            {.name = "operation", .meaning = "what a pass does", .defaults = operations, .allowed = operations},
             {.name = "isa",
              .meaning = "instructions of 16 bytes, or bulk copies",
-             .usual = {"cuda"},
-             .legal = {"cuda", "bulk"}},
+             .defaults = {"cuda"},
+             .allowed = {"cuda", "bulk"}},
             working_set_axis("bytes of all arrays together, over all multiprocessors", usual_working_sets(machine)),
         };
     }
 
-    std::optional<std::string> obstacle(const Point& point, const Machine&, const Device& device) const override
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine&,
+                                                  const Device& device) const override
     {
         const StreamOperation operation = parse_operation(point.text("operation"));
         if (vectors_of_each(operation, static_cast<std::size_t>(point.integer("working_set"))) == 0)

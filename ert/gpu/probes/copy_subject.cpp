@@ -72,11 +72,11 @@ Axis array_axis()
 {
     return {.name = "working_set",
             .meaning = "bytes of each array",
-            .usual = {"67108864"},
-            .legal = {},
+            .defaults = {"67108864"},
+            .allowed = {},
             .numeric = true,
-            .least = 16,
-            .most = 1LL << 36};
+            .min = 16,
+            .max = 1LL << 36};
 }
 
 std::size_t array_bytes(const Point& point)

@@ -150,7 +150,7 @@ class DistanceBench final : public GpuBench {
 
     std::string_view name() const override { return "distance"; }
     Role role() const override { return Role::latency; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "Time of one load from the partition of the L2 that is near a multiprocessor, or from the far one, as a "
                "chain through lines that were told apart by how long each takes.";
@@ -160,8 +160,8 @@ class DistanceBench final : public GpuBench {
     {
         return {{.name = "path",
                  .meaning = "partition of the L2, seen from multiprocessor 0",
-                 .usual = {"l2_near", "l2_far"},
-                 .legal = {"l2_near", "l2_far"}}};
+                 .defaults = {"l2_near", "l2_far"},
+                 .allowed = {"l2_near", "l2_far"}}};
     }
 
   private:

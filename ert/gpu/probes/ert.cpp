@@ -117,7 +117,7 @@ class ErtBench final : public GpuBench {
 
     std::string_view name() const override { return "ert"; }
     Role role() const override { return Role::compute; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "Multiply-adds on what is loaded, as many for each byte as the intensity says, in the fastest of "
                "several "
@@ -127,12 +127,13 @@ class ErtBench final : public GpuBench {
     std::vector<Axis> axes(const Machine& machine) const override
     {
         const std::vector<std::string> words(intensity_keywords.begin(), intensity_keywords.end());
-        return {{.name = "intensity", .meaning = "FLOPs for each byte loaded", .usual = words, .legal = words},
-                {.name = "precision", .meaning = "number format", .usual = {"fp64"}, .legal = {"fp64", "fp32"}},
+        return {{.name = "intensity", .meaning = "FLOPs for each byte loaded", .defaults = words, .allowed = words},
+                {.name = "precision", .meaning = "number format", .defaults = {"fp64"}, .allowed = {"fp64", "fp32"}},
                 working_set_axis("bytes, over all multiprocessors", usual_ert_sets(machine))};
     }
 
-    std::optional<std::string> obstacle(const Point& point, const Machine&, const Device& device) const override
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine&,
+                                                  const Device& device) const override
     {
         if (point.integer("working_set") < vector_bytes) return "the working set is less than one vector";
         return missing_capability(device, 80, "this build");

@@ -89,7 +89,7 @@ class FlopsBench final : public GpuBench {
 
     std::string_view name() const override { return "flops"; }
     Role role() const override { return Role::compute; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "Arithmetic alone, on all multiprocessors: independent instructions of one kind on random numbers, as "
                "many "
@@ -101,20 +101,21 @@ class FlopsBench final : public GpuBench {
         return {
             {.name = "operation",
              .meaning = "kind of instruction; tile: a product of matrices, with fp8 as e4m3 or e5m2",
-             .usual = {"fma"},
-             .legal = {"fma", "add", "mul", "tile", "tile_e5m2"}},
+             .defaults = {"fma"},
+             .allowed = {"fma", "add", "mul", "tile", "tile_e5m2"}},
             {.name = "isa",
              .meaning = "CUDA cores, or tensor cores by mma.sync, wgmma or tcgen05",
-             .usual = {"cuda"},
-             .legal = {"cuda", "mma", "wgmma", "tcgen05"}},
+             .defaults = {"cuda"},
+             .allowed = {"cuda", "mma", "wgmma", "tcgen05"}},
             {.name = "precision",
              .meaning = "number format",
-             .usual = {"fp64", "fp32"},
-             .legal = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int32"}},
+             .defaults = {"fp64", "fp32"},
+             .allowed = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int32"}},
         };
     }
 
-    std::optional<std::string> obstacle(const Point& point, const Machine&, const Device& device) const override
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine&,
+                                                  const Device& device) const override
     {
         if (auto reason = contradiction(point)) return reason;
         return missing_instruction(point, device);

@@ -5,7 +5,7 @@
 
 namespace roof::gpu {
 
-std::optional<std::string> GpuBench::obstacle(const Point&, const Machine&, const Device& device) const
+std::optional<std::string> GpuBench::unsupported_reason(const Point&, const Machine&, const Device& device) const
 {
     return missing_capability(device, 80, "this build");
 }
@@ -13,7 +13,7 @@ std::optional<std::string> GpuBench::obstacle(const Point&, const Machine&, cons
 std::unique_ptr<Subject> GpuBench::make(const Point& point, const Machine& machine, const Device& device) const
 {
     const DeviceId id = id_of(device);
-    if (const auto reason = obstacle(point, machine, device)) throw Unsupported(*reason);
+    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
     const CurrentDevice current(id);
     return make_here(point, machine, device, id);
 }

@@ -15,8 +15,8 @@ class GpuBench : public Bench {
     std::string_view device_kind() const final { return "gpu"; }
 
     /// Unless a bench says otherwise: what every kernel of this build needs.
-    std::optional<std::string> obstacle(const Point& point, const Machine& machine,
-                                        const Device& device) const override;
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
+                                                  const Device& device) const override;
 
     /// As Bench::make(); Error if the device is no GPU.
     std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const final;
@@ -28,7 +28,7 @@ class GpuBench : public Bench {
     const std::shared_ptr<const Nvml>& nvml() const { return nvml_; }
 
   private:
-    /// `device`, whose number is `id`, is current, and the point has no obstacle.
+    /// `device`, whose number is `id`, is current, and the point is supported.
     virtual std::unique_ptr<Subject> make_here(const Point& point, const Machine& machine, const Device& device,
                                                DeviceId id) const = 0;
 

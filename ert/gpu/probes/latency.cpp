@@ -94,7 +94,7 @@ class LatencyBench final : public GpuBench {
 
     std::string_view name() const override { return "latency"; }
     Role role() const override { return Role::latency; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "Time of one load of a chain in which each finds the next one's address, on one thread of each "
                "multiprocessor.";
@@ -105,7 +105,8 @@ class LatencyBench final : public GpuBench {
         return {working_set_axis("bytes of all lines, over all multiprocessors", usual_chase_sets(machine))};
     }
 
-    std::optional<std::string> obstacle(const Point& point, const Machine&, const Device& device) const override
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine&,
+                                                  const Device& device) const override
     {
         if (lines_of_slice(point, multiprocessors_of(device)) < 2)
             return "the working set is less than two lines for each multiprocessor";

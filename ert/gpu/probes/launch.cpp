@@ -73,7 +73,7 @@ class LaunchBench final : public GpuBench {
 
     std::string_view name() const override { return "launch"; }
     Role role() const override { return Role::latency; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "Time of one kernel that does nothing, of many in a row; a row's line stands for one kernel.";
     }
@@ -82,8 +82,8 @@ class LaunchBench final : public GpuBench {
     {
         return {{.name = "path",
                  .meaning = "each launched by itself, or all as a CUDA graph",
-                 .usual = {"launch", "graph"},
-                 .legal = {"launch", "graph"}}};
+                 .defaults = {"launch", "graph"},
+                 .allowed = {"launch", "graph"}}};
     }
 
   private:

@@ -126,7 +126,7 @@ class LinkBench final : public GpuBench {
 
     std::string_view name() const override { return "link"; }
     Role role() const override { return Role::bandwidth; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "Bytes copied between host memory and the device, or accessed by a kernel in pinned host memory; both "
                "ways at once count both.";
@@ -136,17 +136,18 @@ class LinkBench final : public GpuBench {
     {
         return {{.name = "operation",
                  .meaning = "host to device, device to host, both at once, or a kernel's own accesses",
-                 .usual = {"h2d", "d2h", "both", "zero_copy_load", "zero_copy_store"},
-                 .legal = {"h2d", "d2h", "both", "zero_copy_load", "zero_copy_store"}},
+                 .defaults = {"h2d", "d2h", "both", "zero_copy_load", "zero_copy_store"},
+                 .allowed = {"h2d", "d2h", "both", "zero_copy_load", "zero_copy_store"}},
                 {.name = "pages",
                  .meaning = "of the host's memory",
-                 .usual = {"pinned", "pageable"},
-                 .legal = {"pinned", "pageable"}},
-                {.name = "path", .meaning = "to the host", .usual = {"host"}, .legal = {"host"}},
+                 .defaults = {"pinned", "pageable"},
+                 .allowed = {"pinned", "pageable"}},
+                {.name = "path", .meaning = "to the host", .defaults = {"host"}, .allowed = {"host"}},
                 array_axis()};
     }
 
-    std::optional<std::string> obstacle(const Point& point, const Machine&, const Device& device) const override
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine&,
+                                                  const Device& device) const override
     {
         if (point.text("operation").starts_with("zero_copy") && point.text("pages") == "pageable")
             return "a kernel reaches pinned host memory alone";

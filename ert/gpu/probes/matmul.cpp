@@ -192,7 +192,7 @@ class MatmulBench final : public GpuBench {
 
     std::string_view name() const override { return "matmul"; }
     Role role() const override { return Role::compute; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "A large product of square matrices of random numbers by cuBLASLt, in the fastest of the algorithms it "
                "suggests, checked by some of its elements.";
@@ -201,19 +201,20 @@ class MatmulBench final : public GpuBench {
     std::vector<Axis> axes(const Machine&) const override
     {
         const std::vector<std::string> precisions{"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"};
-        return {{.name = "operation", .meaning = "a product", .usual = {"matmul"}, .legal = {"matmul"}},
-                {.name = "isa", .meaning = "whose kernels", .usual = {"cublaslt"}, .legal = {"cublaslt"}},
-                {.name = "precision", .meaning = "of the operands", .usual = precisions, .legal = precisions},
+        return {{.name = "operation", .meaning = "a product", .defaults = {"matmul"}, .allowed = {"matmul"}},
+                {.name = "isa", .meaning = "whose kernels", .defaults = {"cublaslt"}, .allowed = {"cublaslt"}},
+                {.name = "precision", .meaning = "of the operands", .defaults = precisions, .allowed = precisions},
                 {.name = "size",
                  .meaning = "n of n x n matrices",
-                 .usual = {"8192"},
-                 .legal = {},
+                 .defaults = {"8192"},
+                 .allowed = {},
                  .numeric = true,
-                 .least = 64,
-                 .most = 65536}};
+                 .min = 64,
+                 .max = 65536}};
     }
 
-    std::optional<std::string> obstacle(const Point& point, const Machine&, const Device& device) const override
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine&,
+                                                  const Device& device) const override
     {
         if (library_ == nullptr)
             return "libcublasLt was not found: install cuBLAS, or put its folder on LD_LIBRARY_PATH";

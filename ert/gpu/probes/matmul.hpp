@@ -17,7 +17,7 @@
 
 namespace roof::gpu {
 
-/// Both may be null; without the library every point has an obstacle.
+/// Both may be null; without the library every point is unsupported.
 std::unique_ptr<Bench> matmul_bench(std::shared_ptr<const CublasLt> library, std::shared_ptr<const Nvml> nvml);
 
 }  // namespace roof::gpu

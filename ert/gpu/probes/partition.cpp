@@ -179,7 +179,7 @@ class PartitionBench final : public GpuBench {
 
     std::string_view name() const override { return "partition"; }
     Role role() const override { return Role::bandwidth; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "Bytes that all multiprocessors load from the partition of the L2 that is near each, or from the far "
                "one: lines were told apart by how long each takes, and every sum is checked.";
@@ -187,11 +187,11 @@ class PartitionBench final : public GpuBench {
 
     std::vector<Axis> axes(const Machine&) const override
     {
-        return {{.name = "operation", .meaning = "what is done", .usual = {"load"}, .legal = {"load"}},
+        return {{.name = "operation", .meaning = "what is done", .defaults = {"load"}, .allowed = {"load"}},
                 {.name = "path",
                  .meaning = "partition of the L2, seen from each multiprocessor",
-                 .usual = {"l2_near", "l2_far"},
-                 .legal = {"l2_near", "l2_far"}}};
+                 .defaults = {"l2_near", "l2_far"},
+                 .allowed = {"l2_near", "l2_far"}}};
     }
 
   private:

@@ -72,7 +72,7 @@ class PeerBench final : public GpuBench {
 
     std::string_view name() const override { return "peer"; }
     Role role() const override { return Role::bandwidth; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "Bytes copied to the next GPU of the machine; both ways at once count both.";
     }
@@ -81,13 +81,14 @@ class PeerBench final : public GpuBench {
     {
         return {{.name = "operation",
                  .meaning = "to the next GPU, or both ways at once",
-                 .usual = {"copy", "both"},
-                 .legal = {"copy", "both"}},
-                {.name = "path", .meaning = "to the peer", .usual = {"peer"}, .legal = {"peer"}},
+                 .defaults = {"copy", "both"},
+                 .allowed = {"copy", "both"}},
+                {.name = "path", .meaning = "to the peer", .defaults = {"peer"}, .allowed = {"peer"}},
                 array_axis()};
     }
 
-    std::optional<std::string> obstacle(const Point&, const Machine& machine, const Device& device) const override
+    std::optional<std::string> unsupported_reason(const Point&, const Machine& machine,
+                                                  const Device& device) const override
     {
         if (neighbour_of(device, machine)) return missing_capability(device, 80, "this build");
         return "there is no other GPU in this machine";

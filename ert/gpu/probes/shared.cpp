@@ -84,7 +84,7 @@ class SharedBench final : public GpuBench {
 
     std::string_view name() const override { return "shared"; }
     Role role() const override { return Role::bandwidth; }
-    std::string_view sentence() const override
+    std::string_view description() const override
     {
         return "Bytes that instructions of 16 bytes read from or write to shared memory, on all multiprocessors, every "
                "sum checked.";
@@ -92,9 +92,11 @@ class SharedBench final : public GpuBench {
 
     std::vector<Axis> axes(const Machine&) const override
     {
-        return {
-            {.name = "operation", .meaning = "what is done", .usual = {"load", "store"}, .legal = {"load", "store"}},
-            {.name = "path", .meaning = "shared memory", .usual = {"shared"}, .legal = {"shared"}}};
+        return {{.name = "operation",
+                 .meaning = "what is done",
+                 .defaults = {"load", "store"},
+                 .allowed = {"load", "store"}},
+                {.name = "path", .meaning = "shared memory", .defaults = {"shared"}, .allowed = {"shared"}}};
     }
 
   private:

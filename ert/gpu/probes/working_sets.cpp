@@ -59,7 +59,7 @@ Axis working_set_axis(std::string meaning, std::vector<std::string> usual)
 {
     constexpr long long most_bytes = 1LL << 42;
     Axis axis{"working_set", std::move(meaning), std::move(usual), {}, true, 1, most_bytes};
-    axis.found = {"levels", "fastest", "edges"};
+    axis.keywords = {"levels", "fastest", "edges"};
     return axis;
 }
 

@@ -18,19 +18,19 @@ enum class Role { bandwidth, compute, latency, step };
 std::string_view name(Role role);
 Role parse_role(std::string_view word);
 
-/// One axis of a bench. `legal` lists the words it takes; if empty, it takes whole numbers from `least` to `most` (if
-/// `numeric`), or any text. `usual` holds the values swept when the plan names none (never empty).
+/// One axis of a bench. `allowed` lists the words it takes; if empty, it takes whole numbers from `min` to `max` (if
+/// `numeric`), or any text. `defaults` holds the values swept when the plan names none (never empty).
 struct Axis {
     std::string name;
     std::string meaning;  ///< with its unit
-    std::vector<std::string> usual;
-    std::vector<std::string> legal;
+    std::vector<std::string> defaults;
+    std::vector<std::string> allowed;
     bool numeric = false;
-    long long least = 1;
-    long long most = 1;
+    long long min = 1;
+    long long max = 1;
     /// Words that stand for values which other rows of the plan will have shown (ert/method/plan/resolved_sizes.hpp).
-    std::vector<std::string> found{};
-    bool optional = false;  ///< left out of points unless the plan names it; the first of `usual` is what holds then
+    std::vector<std::string> keywords{};
+    bool optional = false;  ///< left out of points unless the plan names it; the first of `defaults` is what holds then
 };
 
 class Bench {
@@ -40,15 +40,15 @@ class Bench {
     virtual std::string_view name() const = 0;
     virtual Role role() const = 0;
     /// What the number means, in a sentence that travels with the row to the report's footnote.
-    virtual std::string_view sentence() const = 0;
+    virtual std::string_view description() const = 0;
     /// The kind of device it runs on: "cpu" or "gpu".
     virtual std::string_view device_kind() const = 0;
     /// The axes on this machine: the usual values may depend on its ISA, cores and caches.
     virtual std::vector<Axis> axes(const Machine& machine) const = 0;
     /// The reason why this point cannot be had on this machine and device, or nothing. Cheap; no subject is made. Asked for
     /// every item of a plan before the first is measured: throws InputError for a value that can never be right.
-    virtual std::optional<std::string> obstacle(const Point& point, const Machine& machine,
-                                                const Device& device) const = 0;
+    virtual std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
+                                                          const Device& device) const = 0;
     /// Throws Unsupported, OutOfMemory, InputError or Error.
     virtual std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const = 0;
 };

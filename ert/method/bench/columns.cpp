@@ -122,7 +122,7 @@ std::vector<Column<Measurement>> measurement_columns()
     columns.push_back(number<Row>(
         "memory_bytes", [](auto& row) -> auto& { return row.memory.value; }));
     columns.push_back(text("started_utc", &Row::started));
-    columns.push_back(text("sentence", &Row::sentence));
+    columns.push_back(text("description", &Row::description));
     columns.push_back(text("remarks", &Row::remarks));
     return columns;
 }
@@ -168,20 +168,20 @@ std::vector<Column<Sample>> sample_columns()
 std::vector<Column<PartMeasurement>> part_columns()
 {
     using Row = PartMeasurement;
-    const auto part_text = [](std::string name, std::string Part::*field) {
+    const auto part_text = [](std::string name, std::string TimedPart::*field) {
         return Column<Row>{std::move(name), [field](const Row& row) { return row.part.*field; },
                            [field](Row& row, const std::string& cell) { row.part.*field = cell; }};
     };
     std::vector<Column<Row>> columns;
-    columns.push_back(part_text("layer", &Part::layer));
-    columns.push_back(part_text("kind", &Part::kind));
+    columns.push_back(part_text("layer", &TimedPart::layer));
+    columns.push_back(part_text("kind", &TimedPart::kind));
     columns.push_back({"phase", [](const Row& row) { return std::string(name(row.part.phase)); },
                        [](Row& row, const std::string& cell) { row.part.phase = parse_phase(cell); }});
     add_estimate(columns, "time", &Row::seconds);
     columns.push_back(count<Row>("samples", &Row::seconds, &Estimate<Seconds>::n));
     add_work<Row>(
         columns, [](auto& row) -> auto& { return row.part.work; });
-    columns.push_back(part_text("implementation", &Part::implementation));
+    columns.push_back(part_text("implementation", &TimedPart::implementation));
     return columns;
 }
 

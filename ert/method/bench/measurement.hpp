@@ -38,7 +38,7 @@ struct Sample {
 
 /// A part over all used launches.
 struct PartMeasurement {
-    Part part;
+    TimedPart part;
     Estimate<Seconds> seconds;
 };
 
@@ -62,7 +62,7 @@ struct Measurement {
     Work work;
     Bytes memory;         ///< planned; the bytes wanted where status is out_of_memory
     std::string started;  ///< UTC, ISO 8601
-    std::string sentence;
+    std::string description;
     std::string remarks;                 ///< of the subject, joined by "; "
     std::vector<Sample> samples;         ///< samples.csv
     std::vector<PartMeasurement> parts;  ///< layers.csv

@@ -28,7 +28,7 @@ struct Profile {
 struct Profiler {
     std::string device_kind;  ///< "gpu"
     /// Throws Unsupported with the reason where nothing can be recorded.
-    std::function<Profile(const Device& device, const std::vector<Part>& parts)> attach;
+    std::function<Profile(const Device& device, const std::vector<TimedPart>& parts)> attach;
 };
 
 /// Launches by turns with and without tracing, after all that was measured; then those for counters. Returns remarks: what tracing

@@ -23,7 +23,7 @@ struct Operation {
 };
 
 /// A stretch of a launch that is timed on its own: one layer in one phase.
-struct Part {
+struct TimedPart {
     std::string layer;  ///< as torchvision names its modules; fused layers are joined by '+'
     std::string kind;   ///< convolution, batch_norm, …
     Phase phase = Phase::forward;
@@ -46,7 +46,7 @@ class Subject {
     virtual void check() = 0;
 
     /// In the order of their indices in Trace.
-    virtual std::vector<Part> parts() const { return {}; }
+    virtual std::vector<TimedPart> parts() const { return {}; }
 
     /// Of the ways to do the work that the subject tried when it was made, the one it settled on: "avx2, 8 per iteration".
     virtual std::string variant() const { return {}; }

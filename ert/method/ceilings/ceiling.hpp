@@ -33,15 +33,18 @@ struct Ceiling {
     int rounds = 1;                              ///< that count
     bool disturbed = false;  ///< hardly a sample of any round was undisturbed: the rate may be higher than it
     /// As `rate`: what half of all samples reached, disturbed ones among them; 0 if that is not known.
-    double usual = 0;
+    double typical = 0;
     std::string point;  ///< the row it comes from, without its round: "bench device axis=value …"
 
     std::string_view unit() const
     {
         return kind == Role::bandwidth ? "B/s" : kind == Role::latency ? "lines/s" : "FLOP/s";
     }
-    /// What is usual here over the ceiling, at most 1; 1 if that is not known.
-    double usual_share() const { return usual > 0 && usual < rate.median.value ? usual / rate.median.value : 1; }
+    /// The typical rate over the ceiling, at most 1; 1 if that is not known.
+    double typical_share() const
+    {
+        return typical > 0 && typical < rate.median.value ? typical / rate.median.value : 1;
+    }
     /// Of a latency.
     Seconds per_access() const { return {rate.median.value > 0 ? 1 / rate.median.value : 0}; }
 };

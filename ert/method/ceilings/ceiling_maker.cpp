@@ -55,7 +55,7 @@ void set_at(const Estimate<Hertz>& clock, const Estimate<Quantity<0, 0, 0>>& per
 void span_what_was_seen(const PointSummary& point, Ceiling& ceiling)
 {
     if (ceiling.steadiness == Steadiness::steady || point.fastest <= 0) return;
-    ceiling.rate.low.value = std::min(ceiling.rate.low.value, point.typical);
+    ceiling.rate.low.value = std::min(ceiling.rate.low.value, point.median_rate);
     ceiling.rate.high.value = std::max(ceiling.rate.high.value, point.fastest);
 }
 
@@ -111,7 +111,7 @@ Ceiling CeilingMaker::make(const PointSummary& point, const std::string& level) 
     ceiling.threads = threads_of(row.point);
     ceiling.variant = row.variant;
     ceiling.modes = point.modes;
-    ceiling.usual = point.usual;
+    ceiling.typical = point.typical;
     ceiling.rounds = point.rounds;
     ceiling.disturbed = point.disturbed || (point.disturbances > 0 && point.rate.n < least_samples);
     ceiling.point = row.id();

@@ -165,7 +165,7 @@ void reach_out_where_disturbed(std::vector<Ceiling>& all)
         const Ceiling* const alone = ceiling.threads > 1 ? with_one_thread(ceiling, all) : nullptr;
         const Quantity<0, 0, -1> most = alone ? ceiling.threads * alone->rate.high : 2 * ceiling.rate.median;
         ceiling.rate.high = std::max(ceiling.rate.high, most);
-        if (ceiling.usual > 0) ceiling.rate.low.value = std::min(ceiling.rate.low.value, ceiling.usual);
+        if (ceiling.typical > 0) ceiling.rate.low.value = std::min(ceiling.rate.low.value, ceiling.typical);
     }
 }
 

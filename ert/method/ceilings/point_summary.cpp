@@ -196,7 +196,7 @@ bool was_disturbed(const Measurement& row)
 }
 
 /// Over all rounds, of all samples but warm-ups. 0 if there are none.
-double usual_rate_of(const std::vector<const Measurement*>& rows)
+double typical_rate_of(const std::vector<const Measurement*>& rows)
 {
     std::vector<double> rates;
     for (const Measurement* const row : rows) {
@@ -217,7 +217,7 @@ int disturbances_in(const Measurement& row)
 PointSummary over(const std::vector<const Measurement*>& rows)
 {
     PointSummary point;
-    point.usual = usual_rate_of(rows);
+    point.typical = typical_rate_of(rows);
     for (const Measurement* const row : rows) point.disturbances += disturbances_in(*row);
     point.disturbed =
         std::ranges::none_of(rows, [](const Measurement* row) { return is_ok(*row) && !was_disturbed(*row); });
@@ -248,7 +248,7 @@ PointSummary over(const std::vector<const Measurement*>& rows)
     const std::vector<double> all = all_rates_of(rounds);
     point.modes = modes_of(all);
     if (!all.empty()) {
-        point.typical = middle_of(all);
+        point.median_rate = middle_of(all);
         point.fastest = all.back();
     }
     point.round_rates = middles_of(rounds);

@@ -44,11 +44,11 @@ struct PointSummary {
     bool disturbed = false;   ///< no round had an undisturbed sample
     int disturbances = 0;     ///< samples of any round that were seen to be disturbed
     std::vector<Mode> modes;  ///< slowest first; one, or two well apart
-    double typical = 0;       ///< the rate that half of all samples reach
+    double median_rate = 0;   ///< the rate that half of the undisturbed samples reach
     double fastest = 0;       ///< the rate of the fastest sample
     /// The rate that half of all samples reach, the disturbed ones of all rounds among them: what a program meets that cannot
     /// choose its moment.
-    double usual = 0;
+    double typical = 0;
     /// FLOPs, bytes or lines per clock, all threads together: each undisturbed sample's rate over the clock beside it, the
     /// median over the faster half of the rounds. Empty if the clock is not known.
     Estimate<Quantity<0, 0, 0>> per_clock;

@@ -81,7 +81,7 @@ Axes axes_of(const PlanEntry& entry, const Bench& bench, const Machine& machine,
             throw std::logic_error("axis " + axis.name + " of bench " + entry.bench + " has no column");
         }
         std::string where = entry.where;
-        std::vector<std::string> values = axis.usual;
+        std::vector<std::string> values = axis.defaults;
         if (const auto set = settings.find(axis.name); set != settings.end()) {
             values = set->second;
             where = "--set";
@@ -235,20 +235,19 @@ std::string Item::id() const
 
 void check_value(const Axis& axis, const std::string& value, const std::string& where)
 {
-    if (!axis.legal.empty()) {
-        if (std::ranges::find(axis.legal, value) == axis.legal.end()) {
-            throw InputError(where + ": " + unknown_word(axis.name, value, axis.legal));
+    if (!axis.allowed.empty()) {
+        if (std::ranges::find(axis.allowed, value) == axis.allowed.end()) {
+            throw InputError(where + ": " + unknown_word(axis.name, value, axis.allowed));
         }
         return;
     }
-    if (!axis.numeric || std::ranges::find(axis.found, value) != axis.found.end()) return;
+    if (!axis.numeric || std::ranges::find(axis.keywords, value) != axis.keywords.end()) return;
     long long number = 0;
     const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error == std::errc{} && rest == value.data() + value.size() && number >= axis.least && number <= axis.most)
-        return;
-    const std::string words = axis.found.empty() ? "" : ", or " + join(axis.found, ", ");
+    if (error == std::errc{} && rest == value.data() + value.size() && number >= axis.min && number <= axis.max) return;
+    const std::string words = axis.keywords.empty() ? "" : ", or " + join(axis.keywords, ", ");
     throw InputError(fmt::format("{}: {}: '{}' is not a legal value; legal values: whole numbers from {} to {}{}",
-                                 where, axis.name, printable(value), axis.least, axis.most, words));
+                                 where, axis.name, printable(value), axis.min, axis.max, words));
 }
 
 std::vector<Item> expand(const Plan& plan, const BenchRegistry& registry, const Settings& settings,
@@ -285,7 +284,7 @@ void check_items(const std::vector<Item>& items, const BenchRegistry& registry)
     for (const Item& item : items) {
         if (item.bench == nullptr) continue;
         try {
-            item.bench->obstacle(item.point, registry.machine(), device_for(registry.machine(), item.device));
+            item.bench->unsupported_reason(item.point, registry.machine(), device_for(registry.machine(), item.device));
         } catch (const InputError& error) {
             throw InputError(item.where + ": " + error.what());
         }

@@ -22,7 +22,7 @@ std::string utc_now()
 }
 
 /// One launch under the clock; the wait for data is taken out of the launch's time.
-Sample time_launch(Subject& subject, const std::vector<Part>& parts, Trace& trace, const Clock& clock)
+Sample time_launch(Subject& subject, const std::vector<TimedPart>& parts, Trace& trace, const Clock& clock)
 {
     trace.reset();
     const Seconds begin = clock();
@@ -92,7 +92,8 @@ struct Watched {
     std::vector<std::string> remarks;
 };
 
-Watched watch(const Item& item, const BenchRegistry& registry, const Device& device, const std::vector<Part>& parts)
+Watched watch(const Item& item, const BenchRegistry& registry, const Device& device,
+              const std::vector<TimedPart>& parts)
 {
     if (!item.profile) return {};
     const Profiler* const profiler = registry.profiler(device.kind);
@@ -123,12 +124,12 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
          const SampleObserver& observer, const std::filesystem::path& folder)
 {
     const Device device = device_for(registry.machine(), item.device);
-    if (const auto obstacle = item.bench->obstacle(item.point, registry.machine(), device))
-        throw Unsupported(*obstacle);
+    if (const auto reason = item.bench->unsupported_reason(item.point, registry.machine(), device))
+        throw Unsupported(*reason);
     const std::unique_ptr<Subject> subject = item.bench->make(item.point, registry.machine(), device);
     row.work = subject->work();
     row.memory = subject->memory();
-    const std::vector<Part> parts = subject->parts();
+    const std::vector<TimedPart> parts = subject->parts();
     Trace trace(clock, parts.size());
     Watched watched = watch(item, registry, device, parts);
     if (watched.profile) trace.tell(&watched.profile->listener);
@@ -165,7 +166,7 @@ std::vector<Sample> collect(Subject& subject, const StoppingOptions& options, co
 std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOptions& options, const Clock& clock,
                             std::vector<PartMeasurement>& parts, const SampleObserver& observer)
 {
-    const std::vector<Part> declared = subject.parts();
+    const std::vector<TimedPart> declared = subject.parts();
     std::vector<std::vector<double>> part_seconds(declared.size());
     std::vector<Sample> samples;
     const auto launch = [&](bool used) {
@@ -221,7 +222,7 @@ Measurement measure(const Item& item, const BenchRegistry& registry, const Clock
         return row;
     }
     row.role = item.bench->role();
-    row.sentence = item.bench->sentence();
+    row.description = item.bench->description();
     try {
         run(row, item, registry, clock, observer, folder);
     } catch (const Interrupted&) {

@@ -113,13 +113,13 @@ class Parser {
             throw InputError(where(node) + ": measure: a map is expected, with the keys " + join(measure_keys_, ", "));
         check_keys(node, measure_keys_, "key of measure");
         number(node, "warmup", 0, options.warmup);
-        number(node, "least", 1, options.least);
-        number(node, "most", 1, options.most);
+        number(node, "min_samples", 1, options.min_samples);
+        number(node, "max_samples", 1, options.max_samples);
         number(node, "interval", 0.0, options.interval);
         number(node, "budget_seconds", 0.0, options.budget.value);
-        if (options.most < options.least) {
-            throw InputError(fmt::format("{}: measure: most ({}) is less than least ({})", where(node), options.most,
-                                         options.least));
+        if (options.max_samples < options.min_samples) {
+            throw InputError(fmt::format("{}: measure: max_samples ({}) is less than min_samples ({})", where(node),
+                                         options.max_samples, options.min_samples));
         }
         return options;
     }
@@ -160,7 +160,7 @@ class Parser {
         "name", "description", "device", "measure", "rounds", "max_rounds", "extra_rounds_until_seconds",
         "run",  "expect",      "profile"};
     std::vector<std::string> truths_{"true", "false"};
-    std::vector<std::string> measure_keys_{"warmup", "least", "most", "interval", "budget_seconds"};
+    std::vector<std::string> measure_keys_{"warmup", "min_samples", "max_samples", "interval", "budget_seconds"};
 };
 
 }  // namespace

@@ -161,7 +161,7 @@ std::vector<long long> sizes_of(const Swept& rates, const MeasuredLevel& level)
 
 bool is_keyword(const Axis& axis, const std::string& value)
 {
-    return std::ranges::find(axis.found, value) != axis.found.end();
+    return std::ranges::find(axis.keywords, value) != axis.keywords.end();
 }
 
 }  // namespace

@@ -19,10 +19,10 @@ void StoppingRule::discard(Seconds sample)
 bool StoppingRule::finished() const
 {
     constexpr double patience = 4;  // budgets
-    if (discarded_ > options_.most || (discarded_ > 0 && lost_ >= options_.budget * patience)) return true;
+    if (discarded_ > options_.max_samples || (discarded_ > 0 && lost_ >= options_.budget * patience)) return true;
     const int n = kept();
-    if (n < options_.least) return false;
-    if (n >= options_.most || spent_ >= options_.budget) return true;
+    if (n < options_.min_samples) return false;
+    if (n >= options_.max_samples || spent_ >= options_.budget) return true;
     // Below six samples the range covers the median with less than 95%: too early to be content.
     return n >= 6 && Estimate<Seconds>::of(samples_).relative_half_width() <= options_.interval;
 }

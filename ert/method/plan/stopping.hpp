@@ -10,8 +10,8 @@ namespace roof {
 /// As written in a plan under `measure:`.
 struct StoppingOptions {
     int warmup = 1;          ///< launches that are not counted
-    int least = 5;           ///< samples, whatever else holds
-    int most = 1000;         ///< samples
+    int min_samples = 5;     ///< samples, whatever else holds
+    int max_samples = 1000;  ///< samples
     double interval = 0.01;  ///< stop when the half-width of the 95% interval is inside this share of the median
     Seconds budget{1.0};     ///< stop when the launches together have taken this long
 };
@@ -23,7 +23,7 @@ class StoppingRule {
     void add(Seconds sample);
     /// A disturbed launch: it costs its time and counts for nothing else.
     void discard(Seconds sample);
-    /// Also when disturbed launches have eaten several budgets, or outnumber `most`: a busy machine ends with few samples.
+    /// Also when disturbed launches have eaten several budgets, or outnumber `max_samples`: a busy machine ends with few samples.
     bool finished() const;
     int kept() const { return static_cast<int>(samples_.size()); }
 

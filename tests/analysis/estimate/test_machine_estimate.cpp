@@ -67,7 +67,7 @@ TEST_CASE("the time is the sum over layers and passes of the slower of arithmeti
     for (const char* model : {"alexnet", "resnet18", "vgg16"}) {
         INFO(model);
         const MachineEstimate estimate = estimate_on(made_gpu(), request(model, 8));
-        CHECK(estimate.obstacle.empty());
+        CHECK(estimate.reason.empty());
         CHECK(estimate.known == Known::spec);
         CHECK(estimate.layer_by_layer.value == Approx(by_hand(model, 8)));
         CHECK((estimate.forward + estimate.backward + estimate.update).value == Approx(by_hand(model, 8)));
@@ -104,12 +104,12 @@ TEST_CASE("what binds follows the batch: an AlexNet of few images is all paramet
     CHECK(estimate_on(made_gpu(), request("alexnet", 512)).compute_share > 0.8);
 }
 
-TEST_CASE("a precision the sheet has no peak for is an obstacle, and memory is estimated all the same")
+TEST_CASE("a precision the sheet has no peak for has a reason, and memory is estimated all the same")
 {
     EstimateRequest asked = request("resnet50", 4);
     asked.precision = Precision::int8;
     const MachineEstimate estimate = estimate_on(made_gpu(), asked);
-    CHECK_THAT(estimate.obstacle, Contains("int8") && Contains("made-gpu"));
+    CHECK_THAT(estimate.reason, Contains("int8") && Contains("made-gpu"));
     CHECK(estimate.footprint.total().value > 0);
     CHECK(estimate.largest_batch > 0);
     CHECK(to_json(estimate)["images_per_second"].is_null());
@@ -133,11 +133,11 @@ TEST_CASE("what is usual slows what is predicted, and moves no bound")
 {
     Target target = made_gpu();
     const MachineEstimate quiet = estimate_on(target, request("resnet18", 8));
-    for (Ceiling& ceiling : target.ceilings.all) ceiling.usual = 0.5 * ceiling.rate.median.value;
+    for (Ceiling& ceiling : target.ceilings.all) ceiling.typical = 0.5 * ceiling.rate.median.value;
     const MachineEstimate busy = estimate_on(target, request("resnet18", 8));
     CHECK(busy.without_overlap.value == Approx(2 * quiet.without_overlap.value));
     CHECK(busy.layer_by_layer.value == quiet.layer_by_layer.value);
-    for (Ceiling& ceiling : target.ceilings.all) ceiling.usual = 2 * ceiling.rate.median.value;
+    for (Ceiling& ceiling : target.ceilings.all) ceiling.typical = 2 * ceiling.rate.median.value;
     CHECK(estimate_on(target, request("resnet18", 8)).without_overlap.value == quiet.without_overlap.value);
 }
 

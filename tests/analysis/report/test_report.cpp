@@ -55,7 +55,7 @@ TEST_CASE("no name from a file becomes markup")
 {
     Measurement row = made::row(hostile);
     row.device = "cpu";
-    row.sentence = hostile;
+    row.description = hostile;
     for (PartMeasurement& part : row.parts) part.part.layer = part.part.kind = part.part.implementation = hostile;
     Measurement failed = made::failed(hostile, hostile);
     Study study = made::study({row, failed});

@@ -47,7 +47,7 @@ TEST_CASE("another batch follows from two measured ones, and takes them")
     // FLOPs are those of batch 4 times four; the bytes were the same at both.
     CHECK(answers[0].least.value == Approx(0.040 + 0.0008 + 0.020 + 0.001));
     const Study alone = made::study({small});
-    CHECK_FALSE(what_if(alone, {{}, 16}).front().obstacle.empty());
+    CHECK_FALSE(what_if(alone, {{}, 16}).front().reason.empty());
 }
 
 TEST_CASE("settings are factors of roofs there are, and a batch")

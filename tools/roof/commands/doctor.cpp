@@ -16,7 +16,7 @@ nlohmann::json doctor_json(const BenchRegistry& registry)
     nlohmann::json benches = nlohmann::json::array();
     for (const auto& bench : registry.benches()) {
         benches.push_back(
-            {{"name", bench->name()}, {"device_kind", bench->device_kind()}, {"sentence", bench->sentence()}});
+            {{"name", bench->name()}, {"device_kind", bench->device_kind()}, {"description", bench->description()}});
     }
     nlohmann::json absent = nlohmann::json::array();
     for (const AbsentPart& part : registry.absent()) {

@@ -59,7 +59,7 @@ std::string possible_text(const BenchRegistry& registry)
     for (const auto& bench : registry.benches()) {
         const auto fits = [&](const Device& device) { return device.kind == bench->device_kind(); };
         if (std::ranges::none_of(devices, fits)) continue;
-        text += fmt::format("  + {} on {}: {}\n", bench->name(), bench->device_kind(), bench->sentence());
+        text += fmt::format("  + {} on {}: {}\n", bench->name(), bench->device_kind(), bench->description());
     }
     for (const Capability& c : registry.machine().capabilities) {
         if (c.present)

@@ -26,7 +26,7 @@ json models(const BenchRegistry& registry)
     for (const auto& bench : registry.benches()) {
         for (const Axis& axis : bench->axes(registry.machine())) {
             if (axis.name != "model") continue;
-            for (const std::string& model : axis.legal) {
+            for (const std::string& model : axis.allowed) {
                 if (std::find(list.begin(), list.end(), model) == list.end()) list.push_back(model);
             }
         }
@@ -34,19 +34,19 @@ json models(const BenchRegistry& registry)
     return list;
 }
 
-std::string legal_text(const Axis& axis)
+std::string allowed_text(const Axis& axis)
 {
-    if (!axis.legal.empty()) return join(axis.legal, ", ");
-    return axis.numeric ? fmt::format("{} to {}", axis.least, axis.most) : "any text";
+    if (!axis.allowed.empty()) return join(axis.allowed, ", ");
+    return axis.numeric ? fmt::format("{} to {}", axis.min, axis.max) : "any text";
 }
 
 // A sweep's many sizes are told by their ends.
-std::string usual_text(const Axis& axis)
+std::string defaults_text(const Axis& axis)
 {
-    if (axis.optional) return "left out, which means " + axis.usual.front();
+    if (axis.optional) return "left out, which means " + axis.defaults.front();
     constexpr std::size_t most_shown = 8;
-    if (axis.usual.size() <= most_shown) return join(axis.usual, ", ");
-    return fmt::format("{} values from {} to {}", axis.usual.size(), axis.usual.front(), axis.usual.back());
+    if (axis.defaults.size() <= most_shown) return join(axis.defaults, ", ");
+    return fmt::format("{} values from {} to {}", axis.defaults.size(), axis.defaults.front(), axis.defaults.back());
 }
 
 json benches(const BenchRegistry& registry)
@@ -57,13 +57,13 @@ json benches(const BenchRegistry& registry)
         for (const Axis& axis : bench->axes(registry.machine())) {
             axes.push_back({{"name", axis.name},
                             {"meaning", axis.meaning},
-                            {"legal", legal_text(axis)},
-                            {"usual", usual_text(axis)}});
+                            {"allowed", allowed_text(axis)},
+                            {"defaults", defaults_text(axis)}});
         }
         list.push_back({{"name", bench->name()},
                         {"device_kind", bench->device_kind()},
                         {"role", name(bench->role())},
-                        {"sentence", bench->sentence()},
+                        {"description", bench->description()},
                         {"axes", axes}});
     }
     return list;
@@ -98,11 +98,11 @@ std::string bench_text(const json& bench)
 {
     std::string text =
         fmt::format("{} ({}, {}): {}\n", bench["name"].get<std::string>(), bench["device_kind"].get<std::string>(),
-                    bench["role"].get<std::string>(), bench["sentence"].get<std::string>());
+                    bench["role"].get<std::string>(), bench["description"].get<std::string>());
     for (const json& axis : bench["axes"]) {
         text += fmt::format("    {:<12} {}: {}; usually {}\n", axis["name"].get<std::string>(),
-                            axis["meaning"].get<std::string>(), axis["legal"].get<std::string>(),
-                            axis["usual"].get<std::string>());
+                            axis["meaning"].get<std::string>(), axis["allowed"].get<std::string>(),
+                            axis["defaults"].get<std::string>());
     }
     return text;
 }

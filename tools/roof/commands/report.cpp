@@ -41,9 +41,9 @@ void write_extras(const Options& options, const std::vector<analysis::Study>& st
     if (!options.data.empty()) write_data(options.data, studies);
     if (options.pictures.empty()) return;
     const std::vector<std::filesystem::path> pictures = analysis::write_pictures(studies, options.pictures);
-    const std::string obstacle = make_png(pictures);
+    const std::string reason = make_png(pictures);
     context.out << pictures.size() << " pictures in " << options.pictures
-                << (obstacle.empty() ? ", as SVG and PNG\n" : ", as SVG; no PNG: " + obstacle + "\n");
+                << (reason.empty() ? ", as SVG and PNG\n" : ", as SVG; no PNG: " + reason + "\n");
 }
 
 int make_report(const Options& options, Context& context)

@@ -27,7 +27,7 @@ std::vector<Item> items_for(const LikwidPoint& point, const BenchRegistry& regis
     entry.bench = is_compute(point) ? "flops" : "bandwidth";
     entry.device = "cpu";
     entry.where = "--compare likwid";
-    entry.stopping = {.warmup = 1, .least = 7, .most = 30, .interval = 0.003, .budget = Seconds{0.03}};
+    entry.stopping = {.warmup = 1, .min_samples = 7, .max_samples = 30, .interval = 0.003, .budget = Seconds{0.03}};
     entry.axes = {{"operation", {point.operation}}, {"threads", {std::to_string(point.threads)}}};
     if (is_compute(point)) {
         entry.axes["precision"] = {point.precision};

@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* sentence =
+constexpr const char* description =
     "the time of one step that a program marked as such, or else of all that was recorded of it, "
     "while every kernel, copy and call was traced";
-constexpr const char* counted_sentence =
+constexpr const char* counted_description =
     "the kernels of a program that were counted, each alone and repeated, one after the other: their FLOPs, the bytes "
     "they moved between the device's memory and its caches, and the time they took then";
 constexpr const char* never_called =
@@ -120,7 +120,7 @@ void set_counted(Measurement& row, const fs::path& process)
     row.work.compulsory = row.work.no_reuse = moved == work.bytes.end() ? Bytes{} : moved->second;
     row.work.known = Known::counter;
     if (!work.precision().empty()) row.point.set("precision", work.precision());
-    row.sentence = counted_sentence;
+    row.description = counted_description;
     set_seconds(row, {sums["gpu__time_duration.sum"].value});
 }
 
@@ -182,7 +182,7 @@ Measurement row_of(const std::string& program)
     row.role = Role::step;
     row.device = "gpu:0";
     row.point.set("model", program);
-    row.sentence = sentence;
+    row.description = description;
     return row;
 }
 

@@ -47,7 +47,7 @@ class Scratch {
 int launch(const Item& item, Context& context)
 {
     const Explanation explanation = explain(item, context.registry);
-    if (!explanation.obstacle.empty()) throw InputError(explanation.obstacle);
+    if (!explanation.reason.empty()) throw InputError(explanation.reason);
     const std::unique_ptr<Subject> subject =
         item.bench->make(item.point, context.registry.machine(), context.registry.machine().device(item.device));
     launch_for_simulator(*subject, explanation.parts.size());
@@ -125,8 +125,7 @@ std::string last_line(const std::filesystem::path& file)
 int simulate(const std::vector<Item>& items, const TrainOptions& options, bool json, Context& context)
 {
     if (items.size() != 1) throw InputError("--simulate takes one batch of one model");
-    if (const std::string obstacle = simulator_obstacle(); !obstacle.empty())
-        throw InputError("--simulate: " + obstacle);
+    if (const std::string reason = missing_simulator(); !reason.empty()) throw InputError("--simulate: " + reason);
     if (under_simulator()) return launch(items.front(), context);
     if (std::system("command -v valgrind > /dev/null") != 0)
         throw InputError("--simulate: valgrind is not installed (Debian's package valgrind)");

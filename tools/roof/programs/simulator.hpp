@@ -10,7 +10,7 @@
 namespace roof {
 
 /// Why this build cannot be simulated; empty if it can.
-std::string simulator_obstacle();
+std::string missing_simulator();
 
 /// Whether this process runs under it.
 bool under_simulator();

@@ -4,7 +4,7 @@
 
 namespace roof {
 
-std::string simulator_obstacle()
+std::string missing_simulator()
 {
     return "roof was built without valgrind's headers (Debian's package valgrind)";
 }
@@ -16,7 +16,7 @@ bool under_simulator()
 
 void launch_for_simulator(Subject&, std::size_t)
 {
-    throw Error(simulator_obstacle());
+    throw Error(missing_simulator());
 }
 
 }  // namespace roof

@@ -4,7 +4,7 @@
 
 namespace roof {
 
-std::string simulator_obstacle()
+std::string missing_simulator()
 {
     return {};
 }

@@ -16,11 +16,11 @@ std::string work_text(const Work& work)
 }
 
 /// "; 21 reorders, 94 MB", of a whole launch; nothing where there are none.
-std::string reorders_text(const std::vector<Part>& parts)
+std::string reorders_text(const std::vector<TimedPart>& parts)
 {
     int count = 0;
     Bytes moved{};
-    for (const Part& part : parts) {
+    for (const TimedPart& part : parts) {
         for (const Operation& operation : part.operations) {
             if (!operation.implementation.starts_with("reorder")) continue;
             ++count;
@@ -30,7 +30,7 @@ std::string reorders_text(const std::vector<Part>& parts)
     return count == 0 ? "" : fmt::format("; {} reorders, {}", count, format_si(moved.value, "B"));
 }
 
-nlohmann::json part_json(const Part& part)
+nlohmann::json part_json(const TimedPart& part)
 {
     nlohmann::json operations = nlohmann::json::array();
     for (const Operation& operation : part.operations) {
@@ -56,8 +56,8 @@ Explanation explain(const Item& item, const BenchRegistry& registry)
     if (item.bench == nullptr) return explanation;
     try {
         const Device& device = registry.machine().device(item.device);
-        if (const auto obstacle = item.bench->obstacle(item.point, registry.machine(), device))
-            throw Unsupported(*obstacle);
+        if (const auto reason = item.bench->unsupported_reason(item.point, registry.machine(), device))
+            throw Unsupported(*reason);
         const std::unique_ptr<Subject> subject = item.bench->make(item.point, registry.machine(), device);
         explanation.variant = subject->variant();
         explanation.memory = subject->memory();
@@ -65,7 +65,7 @@ Explanation explain(const Item& item, const BenchRegistry& registry)
     } catch (const InputError&) {
         throw;
     } catch (const Error& error) {
-        explanation.obstacle = error.what();
+        explanation.reason = error.what();
     }
     return explanation;
 }
@@ -73,10 +73,10 @@ Explanation explain(const Item& item, const BenchRegistry& registry)
 std::string explanation_text(const Explanation& explanation)
 {
     std::string text = printable(explanation.item) + '\n';
-    if (!explanation.obstacle.empty()) return text + "    unsupported: " + printable(explanation.obstacle) + '\n';
+    if (!explanation.reason.empty()) return text + "    unsupported: " + printable(explanation.reason) + '\n';
     text += fmt::format("    memory {}{}{}{}\n", format_si(explanation.memory.value, "B"),
                         explanation.variant.empty() ? "" : "; ", explanation.variant, reorders_text(explanation.parts));
-    for (const Part& part : explanation.parts) {
+    for (const TimedPart& part : explanation.parts) {
         text += fmt::format("{:<8} {} ({}): {}\n", name(part.phase), part.layer, part.kind, work_text(part.work));
         for (const Operation& operation : part.operations)
             text += fmt::format("    {:<28} {:>9}  {}\n", operation.implementation,
@@ -88,9 +88,9 @@ std::string explanation_text(const Explanation& explanation)
 nlohmann::json explanation_json(const Explanation& explanation)
 {
     nlohmann::json parts = nlohmann::json::array();
-    for (const Part& part : explanation.parts) parts.push_back(part_json(part));
+    for (const TimedPart& part : explanation.parts) parts.push_back(part_json(part));
     return {{"item", explanation.item},
-            {"unsupported", explanation.obstacle.empty() ? nlohmann::json() : nlohmann::json(explanation.obstacle)},
+            {"unsupported", explanation.reason.empty() ? nlohmann::json() : nlohmann::json(explanation.reason)},
             {"variant", explanation.variant},
             {"memory_bytes", explanation.memory.value},
             {"parts", parts}};

@@ -10,13 +10,13 @@
 
 namespace roof {
 
-/// What one item's subject plans to do; `obstacle` says why there is none.
+/// What one item's subject plans to do; `reason` says why there is none.
 struct Explanation {
     std::string item;
-    std::string obstacle;
+    std::string reason;
     std::string variant;
     Bytes memory;
-    std::vector<Part> parts;
+    std::vector<TimedPart> parts;
 };
 
 /// Makes the item's subject, and lets it go again. Throws InputError alone.

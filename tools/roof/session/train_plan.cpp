@@ -15,10 +15,13 @@ constexpr double unlimited_seconds = 1e9;
 
 StoppingOptions stopping_for(int steps)
 {
-    if (steps == 0) return {.warmup = 2, .least = 5, .most = 200, .interval = 0.01, .budget = Seconds{10}};
+    if (steps == 0) return {.warmup = 2, .min_samples = 5, .max_samples = 200, .interval = 0.01, .budget = Seconds{10}};
     const int timed = steps == 1 ? 1 : steps - 1;
-    return {
-        .warmup = steps - timed, .least = timed, .most = timed, .interval = 0, .budget = Seconds{unlimited_seconds}};
+    return {.warmup = steps - timed,
+            .min_samples = timed,
+            .max_samples = timed,
+            .interval = 0,
+            .budget = Seconds{unlimited_seconds}};
 }
 
 // JSON's quoting is YAML's: any text survives it.
@@ -27,8 +30,8 @@ std::string to_yaml(const Plan& plan, const PlanEntry& entry)
     const auto quoted = [](const auto& value) { return nlohmann::json(value).dump(); };
     const StoppingOptions& s = entry.stopping;
     std::string text = fmt::format("name: {}\ndescription: {}\n", plan.name, quoted(plan.description));
-    text += fmt::format("measure: {{warmup: {}, least: {}, most: {}, interval: {}, budget_seconds: {}}}\n", s.warmup,
-                        s.least, s.most, s.interval, s.budget.value);
+    text += fmt::format("measure: {{warmup: {}, min_samples: {}, max_samples: {}, interval: {}, budget_seconds: {}}}\n",
+                        s.warmup, s.min_samples, s.max_samples, s.interval, s.budget.value);
     text += fmt::format("run:\n  - bench: {}\n    device: {}\n", entry.bench, quoted(entry.device));
     if (entry.profile) text += "    profile: true\n";
     for (const auto& [axis, values] : entry.axes) text += fmt::format("    {}: {}\n", axis, quoted(values));

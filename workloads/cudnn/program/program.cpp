@@ -78,7 +78,7 @@ void Program::append(const Operation& operation, const std::vector<Tensor>& used
     stage.part.operations.push_back(std::move(said));
 }
 
-std::vector<Part> Program::parts() const
+std::vector<TimedPart> Program::parts() const
 {
     return engine::parts_of(stages_);
 }

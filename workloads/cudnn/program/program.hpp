@@ -16,7 +16,7 @@ class Program {
     Program();
 
     struct Stage {
-        Part part;
+        TimedPart part;
         std::vector<Operation> operations;
         std::vector<std::size_t> ready;  ///< parameters whose gradients are whole when the stage has run
     };
@@ -50,7 +50,7 @@ class Program {
 
     /// In the order they run, which is forward, backward, update.
     const std::vector<Stage>& stages() const { return stages_; }
-    std::vector<Part> parts() const;
+    std::vector<TimedPart> parts() const;
 
   private:
     std::vector<Stage> stages_;

@@ -135,7 +135,7 @@ void Program::fill(std::byte value)
                [&](std::size_t begin, std::size_t end) { std::fill(arena_.at(begin), arena_.at(end), value); });
 }
 
-std::vector<Part> Program::parts() const
+std::vector<TimedPart> Program::parts() const
 {
     return engine::parts_of(stages_);
 }
@@ -163,7 +163,7 @@ void Program::use(const Tensor& tensor)
 /// A stage names each implementation once, in the order they run.
 void Program::credit(Operation operation)
 {
-    Part& part = stages_.back().part;
+    TimedPart& part = stages_.back().part;
     if ((" + " + part.implementation + " + ").find(" + " + operation.implementation + " + ") == std::string::npos)
         part.implementation += (part.implementation.empty() ? "" : " + ") + operation.implementation;
     part.operations.push_back(std::move(operation));

@@ -73,7 +73,7 @@ class Program {
     void fill(std::byte value);
     std::size_t arena_bytes() const { return arena_.size(); }
     /// In the order they run, which is forward, backward, update.
-    std::vector<Part> parts() const;
+    std::vector<TimedPart> parts() const;
 
     /// The stage that is open while the program is written; its index is that of its part.
     std::size_t stage() const { return stages_.size() - 1; }
@@ -85,7 +85,7 @@ class Program {
 
   private:
     struct Stage {
-        Part part;
+        TimedPart part;
         std::vector<std::function<void()>> operations;
     };
 
