@@ -1,6 +1,5 @@
-// The CPU part: lays the ground of the machine document and brings the CPU's ceilings.
+// The CPU part: fills in the machine's description and adds the CPU's benches.
 #include "cpu/counters/step_counters.hpp"
-#include "cpu/noise_monitor.hpp"
 #include "cpu/probes/bandwidth.hpp"
 #include "cpu/probes/core_to_core.hpp"
 #include "cpu/probes/ert.hpp"
@@ -20,14 +19,10 @@ void add_cpu(BenchRegistry& registry)
     if (auto inconsistency = cpu::sweep_inconsistency(registry.machine()))
         registry.machine().inconsistencies.push_back(std::move(*inconsistency));
     registry.add(cpu::step_counters(registry.machine()));
-    const auto history = std::make_shared<cpu::CoreHistory>();
-    const auto workspace = std::make_shared<cpu::Workspace>();
-    registry.add(std::make_unique<cpu::FlopsBench>(topology.processors, history));
-    registry.add(std::make_unique<cpu::BandwidthBench>(topology.processors, history, workspace));
-    registry.add(std::make_unique<cpu::LatencyBench>(topology.processors, history, workspace));
-    registry.add(std::make_unique<cpu::CoreToCoreBench>(topology.processors, history));
-    registry.add(std::make_unique<cpu::NumaBench>(std::move(topology.nodes), history));
-    registry.add(std::make_unique<cpu::ErtBench>(std::move(topology.processors), history, workspace));
+    const cpu::ProbeContext context{std::move(topology.processors), std::move(topology.nodes)};
+    for (const auto& make : {cpu::flops_bench, cpu::bandwidth_bench, cpu::latency_bench, cpu::core_to_core_bench,
+                             cpu::numa_bench, cpu::ert_bench})
+        registry.add(make(context));
 }
 
 }  // namespace roof

@@ -14,29 +14,13 @@
 //   variant; a loop whose decoded loads and stores are not those counted; an L1 rate above ports x width x clock.
 #pragma once
 
-#include "cpu/probes/stream_subject.hpp"
-#include "cpu/topology.hpp"
+#include "cpu/probes/probe_context.hpp"
 #include "ert/method/bench/bench.hpp"
+
+#include <memory>
 
 namespace roof::cpu {
 
-class BandwidthBench : public Bench {
-  public:
-    BandwidthBench(Processors processors, std::shared_ptr<CoreHistory> history, std::shared_ptr<Workspace> workspace);
-
-    std::string_view name() const override { return "bandwidth"; }
-    Role role() const override { return Role::bandwidth; }
-    std::string_view description() const override;
-    std::string_view device_kind() const override { return "cpu"; }
-    std::vector<Axis> axes(const Machine& machine) const override;
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
-                                                  const Device& device) const override;
-    /// A subject borrows the workspace: of all that share it, only the one made last may be launched.
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
-
-  private:
-    Processors processors_;
-    std::unique_ptr<StreamMaker> maker_;
-};
+std::unique_ptr<Bench> bandwidth_bench(const ProbeContext& context);
 
 }  // namespace roof::cpu

@@ -73,39 +73,48 @@ class CoreToCoreSubject : public Subject {
     std::size_t rounds_ = 1;
 };
 
+class CoreToCoreBench : public Bench {
+  public:
+    explicit CoreToCoreBench(const ProbeContext& context)
+        : Bench({"core_to_core", Role::latency, "cpu",
+                 "Time of one handover of a line between two cores that write it in turns."}),
+          spread_(context.processors.spread),
+          history_(context.history)
+    {
+    }
+
+    std::vector<Axis> axes(const Machine&) const override
+    {
+        std::vector<std::string> usual{std::string(next_core)};
+        if (spread_.size() > 2) usual.emplace_back(last_core);
+        return {{"path",
+                 "which other core the first one hands the line to",
+                 usual,
+                 {std::string(next_core), std::string(last_core)}}};
+    }
+
+    std::optional<std::string> unsupported_reason(const Point&, const Machine&, const Device&) const override
+    {
+        if (spread_.size() > 1) return std::nullopt;
+        return "it takes two processors, and this process may use one";
+    }
+
+    std::unique_ptr<Subject> create(const Point& point, const Machine&, const Device&) const override
+    {
+        const int other = point.text("path") == last_core ? spread_.back() : spread_[1];
+        return std::make_unique<CoreToCoreSubject>(std::vector<int>{spread_.front(), other}, history_);
+    }
+
+  private:
+    std::vector<int> spread_;  ///< one processor of each core after the other
+    std::shared_ptr<CoreHistory> history_;
+};
+
 }  // namespace
 
-CoreToCoreBench::CoreToCoreBench(const Processors& processors, std::shared_ptr<CoreHistory> history)
-    : spread_(processors.spread), history_(std::move(history))
+std::unique_ptr<Bench> core_to_core_bench(const ProbeContext& context)
 {
-}
-
-std::string_view CoreToCoreBench::description() const
-{
-    return "Time of one handover of a line between two cores that write it in turns.";
-}
-
-std::vector<Axis> CoreToCoreBench::axes(const Machine&) const
-{
-    std::vector<std::string> usual{std::string(next_core)};
-    if (spread_.size() > 2) usual.emplace_back(last_core);
-    return {{"path",
-             "which other core the first one hands the line to",
-             usual,
-             {std::string(next_core), std::string(last_core)}}};
-}
-
-std::optional<std::string> CoreToCoreBench::unsupported_reason(const Point&, const Machine&, const Device&) const
-{
-    if (spread_.size() > 1) return std::nullopt;
-    return "it takes two processors, and this process may use one";
-}
-
-std::unique_ptr<Subject> CoreToCoreBench::make(const Point& point, const Machine& machine, const Device& device) const
-{
-    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
-    const int other = point.text("path") == last_core ? spread_.back() : spread_[1];
-    return std::make_unique<CoreToCoreSubject>(std::vector<int>{spread_.front(), other}, history_);
+    return std::make_unique<CoreToCoreBench>(context);
 }
 
 }  // namespace roof::cpu

@@ -9,31 +9,13 @@
 // Falsified by: a last number that is not that of the handovers asked for.
 #pragma once
 
-#include "cpu/noise_monitor.hpp"
-#include "cpu/topology.hpp"
+#include "cpu/probes/probe_context.hpp"
 #include "ert/method/bench/bench.hpp"
 
 #include <memory>
-#include <vector>
 
 namespace roof::cpu {
 
-class CoreToCoreBench : public Bench {
-  public:
-    CoreToCoreBench(const Processors& processors, std::shared_ptr<CoreHistory> history);
-
-    std::string_view name() const override { return "core_to_core"; }
-    Role role() const override { return Role::latency; }
-    std::string_view description() const override;
-    std::string_view device_kind() const override { return "cpu"; }
-    std::vector<Axis> axes(const Machine& machine) const override;
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
-                                                  const Device& device) const override;
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
-
-  private:
-    std::vector<int> spread_;  ///< one processor of each core after the other
-    std::shared_ptr<CoreHistory> history_;
-};
+std::unique_ptr<Bench> core_to_core_bench(const ProbeContext& context);
 
 }  // namespace roof::cpu

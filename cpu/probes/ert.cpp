@@ -1,21 +1,31 @@
 // See ert.hpp for what is launched and counted.
 #include "cpu/probes/ert.hpp"
 
+#include "cpu/kernels/intensity_kernel.hpp"
 #include "cpu/probes/choices.hpp"
 #include "cpu/probes/ert_check.hpp"
 #include "cpu/probes/pass_driver.hpp"
+#include "cpu/probes/point_history.hpp"
 #include "cpu/probes/working_sets.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <tuple>
 
 namespace roof::cpu {
 
 namespace {
 
-using Stock = ErtBench::Stock;
+/// What outlives the subjects. Kernels by instruction set, precision, ratio and length.
+struct Stock {
+    std::shared_ptr<CoreHistory> history;
+    std::shared_ptr<Workspace> workspace;
+    std::map<std::tuple<std::string_view, Precision, int, int, int>, IntensityKernel> kernels{};
+    PointHistory rounds{};
+};
 
 struct IntensityKeyword {
     std::string_view word;
@@ -191,51 +201,59 @@ std::vector<std::string> usual_sets(const Machine& machine)
     return sets;
 }
 
+class ErtBench : public Bench {
+  public:
+    explicit ErtBench(const ProbeContext& context)
+        : Bench({"ert", Role::compute, "cpu",
+                 "Multiply-adds on what is loaded, as many for each byte as the intensity says, in the fastest of "
+                 "several loops, each checked by its result."}),
+          processors_(context.processors),
+          stock_(std::make_shared<Stock>(Stock{context.history, context.workspace}))
+    {
+    }
+
+    std::vector<Axis> axes(const Machine& machine) const override
+    {
+        const Axis intensity{"intensity", "FLOPs for each byte loaded", intensity_keywords(), intensity_keywords()};
+        const Axis precision{"precision", "number format", {"fp64"}, {"fp64", "fp32"}};
+        return {intensity, precision, threads_axis(machine),
+                working_set_axis("bytes, all threads together", usual_sets(machine))};
+    }
+
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
+                                                  const Device&) const override
+    {
+        if (auto reason = missing_threads(point, machine)) return reason;
+        const Loops loops = loops_of(point, machine);
+        if (loops.isas.empty()) return "this machine has no fused multiply-add on vectors of 256 bits or more";
+        if (array_extent(loops, point)) return std::nullopt;
+        return "the working set is less than one iteration of the loop for every thread";
+    }
+
+    std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device&) const override
+    {
+        const Loops loops = loops_of(point, machine);
+        return std::make_unique<ErtSubject>(loops, *array_extent(loops, point), processors_for(point, processors_),
+                                            point.without("round").str(), stock_);
+    }
+
+  private:
+    Processors processors_;
+    std::shared_ptr<Stock> stock_;
+};
+
 }  // namespace
 
-double parse_intensity(std::string_view word)
+double parse_intensity(std::string_view name)
 {
-    const auto found = std::ranges::find(intensities, word, &IntensityKeyword::word);
+    const auto found = std::ranges::find(intensities, name, &IntensityKeyword::word);
     if (found != intensities.end()) return found->flops_per_byte;
-    throw InputError(unknown_word("intensity", word, intensity_keywords()));
+    throw InputError(unknown_word("intensity", name, intensity_keywords()));
 }
 
-ErtBench::ErtBench(Processors processors, std::shared_ptr<CoreHistory> history, std::shared_ptr<Workspace> workspace)
-    : processors_(std::move(processors)),
-      stock_(std::make_shared<Stock>(Stock{std::move(history), std::move(workspace)}))
+std::unique_ptr<Bench> ert_bench(const ProbeContext& context)
 {
-}
-
-std::string_view ErtBench::description() const
-{
-    return "Multiply-adds on what is loaded, as many for each byte as the intensity says, in the fastest of several "
-           "loops, "
-           "each checked by its result.";
-}
-
-std::vector<Axis> ErtBench::axes(const Machine& machine) const
-{
-    const Axis intensity{"intensity", "FLOPs for each byte loaded", intensity_keywords(), intensity_keywords()};
-    const Axis precision{"precision", "number format", {"fp64"}, {"fp64", "fp32"}};
-    return {intensity, precision, threads_axis(machine),
-            working_set_axis("bytes, all threads together", usual_sets(machine))};
-}
-
-std::optional<std::string> ErtBench::unsupported_reason(const Point& point, const Machine& machine, const Device&) const
-{
-    if (auto reason = missing_threads(point, machine)) return reason;
-    const Loops loops = loops_of(point, machine);
-    if (loops.isas.empty()) return "this machine has no fused multiply-add on vectors of 256 bits or more";
-    if (array_extent(loops, point)) return std::nullopt;
-    return "the working set is less than one iteration of the loop for every thread";
-}
-
-std::unique_ptr<Subject> ErtBench::make(const Point& point, const Machine& machine, const Device& device) const
-{
-    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
-    const Loops loops = loops_of(point, machine);
-    return std::make_unique<ErtSubject>(loops, *array_extent(loops, point), processors_for(point, processors_),
-                                        point.without("round").str(), stock_);
+    return std::make_unique<ErtBench>(context);
 }
 
 }  // namespace roof::cpu

@@ -10,47 +10,17 @@
 //   whose decoded loads and multiply-adds are not those counted; a point above a roof.
 #pragma once
 
-#include "cpu/kernels/intensity_kernel.hpp"
-#include "cpu/noise_monitor.hpp"
-#include "cpu/probes/point_history.hpp"
-#include "cpu/topology.hpp"
-#include "cpu/workspace.hpp"
+#include "cpu/probes/probe_context.hpp"
 #include "ert/method/bench/bench.hpp"
 
-#include <map>
 #include <memory>
-#include <tuple>
+#include <string_view>
 
 namespace roof::cpu {
 
-class ErtBench : public Bench {
-  public:
-    ErtBench(Processors processors, std::shared_ptr<CoreHistory> history, std::shared_ptr<Workspace> workspace);
+std::unique_ptr<Bench> ert_bench(const ProbeContext& context);
 
-    std::string_view name() const override { return "ert"; }
-    Role role() const override { return Role::compute; }
-    std::string_view description() const override;
-    std::string_view device_kind() const override { return "cpu"; }
-    std::vector<Axis> axes(const Machine& machine) const override;
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
-                                                  const Device& device) const override;
-    /// A subject borrows the workspace: of all that share it, only the one made last may be launched.
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
-
-    /// What outlives the subjects. Kernels by instruction set, precision, ratio and length.
-    struct Stock {
-        std::shared_ptr<CoreHistory> history;
-        std::shared_ptr<Workspace> workspace;
-        std::map<std::tuple<std::string_view, Precision, int, int, int>, IntensityKernel> kernels{};
-        PointHistory rounds{};
-    };
-
-  private:
-    Processors processors_;
-    std::shared_ptr<Stock> stock_;
-};
-
-/// FLOPs per byte, of "1/32" … "16". Throws InputError naming the legal words.
-double parse_intensity(std::string_view word);
+/// FLOPs per byte, of "1/32" … "16". Throws InputError naming the legal values.
+double parse_intensity(std::string_view name);
 
 }  // namespace roof::cpu

@@ -147,48 +147,62 @@ std::optional<std::string> missing_instruction(std::string_view operation, const
     return "this machine does not offer " + missing;
 }
 
+class FlopsBench : public Bench {
+  public:
+    explicit FlopsBench(const ProbeContext& context)
+        : Bench({"flops", Role::compute, "cpu",
+                 "Arithmetic on registers alone: independent chains of the named instructions, as many as were found "
+                 "to be fastest, every result checked; a multiply-add counts as two operations."}),
+          processors_(context.processors),
+          history_(context.history)
+    {
+    }
+
+    std::vector<Axis> axes(const Machine& machine) const override
+    {
+        Axis operation{"operation", "kinds of instruction", {std::string(best_operation), "fma", "mul+add", "add"}, {}};
+        operation.allowed = operation_names();
+        Axis isa = isa_axis(machine.isa);
+        isa.allowed.emplace_back(tile_isa.name);
+        if (has_tiles(machine)) isa.defaults.emplace_back(tile_isa.name);
+        const Axis precision{"precision", "number format", {"fp64", "fp32"}, {"fp64", "fp32", "fp16", "bf16", "int8"}};
+        return {operation, isa, precision, threads_axis(machine), placement_axis()};
+    }
+
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
+                                                  const Device&) const override
+    {
+        const std::string& operation = point.text("operation");
+        const Isa& isa = parse_isa(point.text("isa"));
+        const Precision precision = point.precision();
+        if (auto reason = contradiction(operation, isa, precision)) return reason;
+        // Tiles are no instruction set of their own in Machine::isa: their features tell.
+        if (isa.encoding != Encoding::tile) {
+            if (auto reason = missing_isa(point, machine)) return reason;
+        }
+        if (auto reason = missing_instruction(operation, isa, precision, machine)) return reason;
+        if (auto reason = missing_siblings(point, machine)) return reason;
+        return missing_threads(point, machine);
+    }
+
+    std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device&) const override
+    {
+        const Isa& isa = parse_isa(point.text("isa"));
+        const std::vector<Mix> mixes = candidates(point.text("operation"), isa, point.precision(), machine.features);
+        return std::make_unique<FlopsSubject>(isa, point.precision(), mixes, processors_for(point, processors_),
+                                              history_, resources_in_cores(point, machine));
+    }
+
+  private:
+    Processors processors_;
+    std::shared_ptr<CoreHistory> history_;
+};
+
 }  // namespace
 
-std::string_view FlopsBench::description() const
+std::unique_ptr<Bench> flops_bench(const ProbeContext& context)
 {
-    return "Arithmetic on registers alone: independent chains of the named instructions, as many as were found to be "
-           "fastest, every result checked; a multiply-add counts as two operations.";
-}
-
-std::vector<Axis> FlopsBench::axes(const Machine& machine) const
-{
-    Axis operation{"operation", "kinds of instruction", {std::string(best_operation), "fma", "mul+add", "add"}, {}};
-    operation.allowed = operation_names();
-    Axis isa = isa_axis(machine.isa);
-    isa.allowed.emplace_back(tile_isa.name);
-    if (has_tiles(machine)) isa.defaults.emplace_back(tile_isa.name);
-    const Axis precision{"precision", "number format", {"fp64", "fp32"}, {"fp64", "fp32", "fp16", "bf16", "int8"}};
-    return {operation, isa, precision, threads_axis(machine), placement_axis()};
-}
-
-std::optional<std::string> FlopsBench::unsupported_reason(const Point& point, const Machine& machine,
-                                                          const Device&) const
-{
-    const std::string& operation = point.text("operation");
-    const Isa& isa = parse_isa(point.text("isa"));
-    const Precision precision = point.precision();
-    if (auto reason = contradiction(operation, isa, precision)) return reason;
-    // Tiles are no instruction set of their own in Machine::isa: their features tell.
-    if (isa.encoding != Encoding::tile) {
-        if (auto reason = missing_isa(point, machine)) return reason;
-    }
-    if (auto reason = missing_instruction(operation, isa, precision, machine)) return reason;
-    if (auto reason = missing_siblings(point, machine)) return reason;
-    return missing_threads(point, machine);
-}
-
-std::unique_ptr<Subject> FlopsBench::make(const Point& point, const Machine& machine, const Device& device) const
-{
-    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
-    const Isa& isa = parse_isa(point.text("isa"));
-    const std::vector<Mix> mixes = candidates(point.text("operation"), isa, point.precision(), machine.features);
-    return std::make_unique<FlopsSubject>(isa, point.precision(), mixes, processors_for(point, processors_), history_,
-                                          resources_in_cores(point, machine));
+    return std::make_unique<FlopsBench>(context);
 }
 
 }  // namespace roof::cpu

@@ -14,33 +14,13 @@
 //   counted; a rate above clock x pipes x lanes; or another mix, of any width, that runs faster than `best`.
 #pragma once
 
-#include "cpu/noise_monitor.hpp"
-#include "cpu/topology.hpp"
+#include "cpu/probes/probe_context.hpp"
 #include "ert/method/bench/bench.hpp"
 
 #include <memory>
 
 namespace roof::cpu {
 
-class FlopsBench : public Bench {
-  public:
-    FlopsBench(Processors processors, std::shared_ptr<CoreHistory> history)
-        : processors_(std::move(processors)), history_(std::move(history))
-    {
-    }
-
-    std::string_view name() const override { return "flops"; }
-    Role role() const override { return Role::compute; }
-    std::string_view description() const override;
-    std::string_view device_kind() const override { return "cpu"; }
-    std::vector<Axis> axes(const Machine& machine) const override;
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
-                                                  const Device& device) const override;
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
-
-  private:
-    Processors processors_;
-    std::shared_ptr<CoreHistory> history_;
-};
+std::unique_ptr<Bench> flops_bench(const ProbeContext& context);
 
 }  // namespace roof::cpu

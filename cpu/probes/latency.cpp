@@ -1,7 +1,9 @@
 // See latency.hpp for what is launched and counted.
 #include "cpu/probes/latency.hpp"
 
+#include "cpu/kernels/chase.hpp"
 #include "cpu/probes/choices.hpp"
+#include "cpu/probes/point_history.hpp"
 #include "cpu/probes/working_sets.hpp"
 #include "cpu/repeat.hpp"
 #include "ert/base/error.hpp"
@@ -12,7 +14,14 @@ namespace roof::cpu {
 
 namespace {
 
-using Stock = LatencyBench::Stock;
+/// What outlives the subjects.
+struct Stock {
+    std::vector<int> processor;  ///< one, or none if none may be used
+    std::shared_ptr<CoreHistory> history;
+    std::shared_ptr<Workspace> workspace;
+    ChaseKernel kernel;
+    PointHistory rounds;
+};
 
 /// In whole iterations of the loop, so that a number of steps can be a whole cycle.
 std::size_t lines_of(const Point& point)
@@ -122,42 +131,47 @@ class LatencySubject : public Subject {
     std::size_t iterations_ = 1;
 };
 
+class LatencyBench : public Bench {
+  public:
+    explicit LatencyBench(const ProbeContext& context)
+        : Bench({"latency", Role::latency, "cpu",
+                 "Time of one load of a chain in which each finds the next one's address, through all lines of the "
+                 "working set in one random cycle, on one thread."})
+    {
+        const std::vector<int>& spread = context.processors.spread;
+        if (!spread.empty()) stock_->processor = {spread.front()};
+        stock_->history = context.history;
+        stock_->workspace = context.workspace;
+    }
+
+    std::vector<Axis> axes(const Machine& machine) const override
+    {
+        return {pages_axis(), working_set_axis("bytes, all lines together", usual_chase_sets(machine))};
+    }
+
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device&) const override
+    {
+        constexpr long long most = 1LL << 38;  // 2^32 lines
+        if (point.integer("working_set") > most) return "a chase has at most 2^32 lines";
+        if (lines_of(point) > 0) return std::nullopt;
+        return "the working set is less than " + std::to_string(ChaseKernel::unroll) + " lines";
+    }
+
+    std::unique_ptr<Subject> create(const Point& point, const Machine&, const Device&) const override
+    {
+        return std::make_unique<LatencySubject>(Mapping{pages_of(point), std::nullopt}, lines_of(point),
+                                                point.without("round").str(), stock_);
+    }
+
+  private:
+    std::shared_ptr<Stock> stock_ = std::make_shared<Stock>();
+};
+
 }  // namespace
 
-LatencyBench::LatencyBench(const Processors& processors, std::shared_ptr<CoreHistory> history,
-                           std::shared_ptr<Workspace> workspace)
-    : stock_(std::make_shared<Stock>())
+std::unique_ptr<Bench> latency_bench(const ProbeContext& context)
 {
-    if (!processors.spread.empty()) stock_->processor = {processors.spread.front()};
-    stock_->history = std::move(history);
-    stock_->workspace = std::move(workspace);
-}
-
-std::string_view LatencyBench::description() const
-{
-    return "Time of one load of a chain in which each finds the next one's address, through all lines of the working "
-           "set "
-           "in one random cycle, on one thread.";
-}
-
-std::vector<Axis> LatencyBench::axes(const Machine& machine) const
-{
-    return {pages_axis(), working_set_axis("bytes, all lines together", usual_chase_sets(machine))};
-}
-
-std::optional<std::string> LatencyBench::unsupported_reason(const Point& point, const Machine&, const Device&) const
-{
-    constexpr long long most = 1LL << 38;  // 2^32 lines
-    if (point.integer("working_set") > most) return "a chase has at most 2^32 lines";
-    if (lines_of(point) > 0) return std::nullopt;
-    return "the working set is less than " + std::to_string(ChaseKernel::unroll) + " lines";
-}
-
-std::unique_ptr<Subject> LatencyBench::make(const Point& point, const Machine& machine, const Device& device) const
-{
-    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
-    return std::make_unique<LatencySubject>(Mapping{pages_of(point), std::nullopt}, lines_of(point),
-                                            point.without("round").str(), stock_);
+    return std::make_unique<LatencyBench>(context);
 }
 
 }  // namespace roof::cpu

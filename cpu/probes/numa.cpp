@@ -2,74 +2,87 @@
 #include "cpu/probes/numa.hpp"
 
 #include "cpu/probes/choices.hpp"
+#include "cpu/probes/stream_subject.hpp"
 #include "cpu/probes/working_sets.hpp"
-#include "ert/base/error.hpp"
 
 #include <algorithm>
 
 namespace roof::cpu {
 
-NumaBench::NumaBench(std::vector<MemoryNode> nodes, std::shared_ptr<CoreHistory> history)
-    : nodes_(std::move(nodes)), maker_(std::make_unique<StreamMaker>(std::make_shared<Workspace>(), std::move(history)))
-{
-}
+namespace {
 
-std::string_view NumaBench::description() const
-{
-    return "Bytes that the instructions read and write, from all usable processors of one NUMA node to memory bound to "
-           "another or the same, checked by result and by where the pages lie.";
-}
-
-std::vector<Axis> NumaBench::axes(const Machine& machine) const
-{
-    constexpr long long most_nodes = 1023;
-    Axis operation{"operation", "what each element costs", {"load", "copy"}, {}};
-    for (const Stream& stream : stream_table) operation.allowed.emplace_back(stream.name);
-    Axis cpu_node{"cpu_node", "NUMA node whose processors are at work", {}, {}, true, 0, most_nodes};
-    for (std::size_t i = 0; i < std::max<std::size_t>(1, nodes_.size()); ++i)
-        cpu_node.defaults.push_back(std::to_string(i));
-    Axis memory_node = cpu_node;
-    memory_node.name = "memory_node";
-    memory_node.meaning = "NUMA node that holds the memory";
-    return {operation, cpu_node, memory_node,
-            working_set_axis("bytes, all arrays and threads together", {usual_memory_set(machine)})};
-}
-
-const MemoryNode& NumaBench::node(const Point& point, const char* axis) const
-{
-    return nodes_[static_cast<std::size_t>(point.integer(axis))];
-}
-
-std::size_t NumaBench::share(const Point& point) const
-{
-    const std::size_t threads = node(point, "cpu_node").processors.spread.size();
-    return static_cast<std::size_t>(point.integer("working_set")) / threads;
-}
-
-std::optional<std::string> NumaBench::unsupported_reason(const Point& point, const Machine& machine,
-                                                         const Device&) const
-{
-    if (nodes_.size() < 2) return "this machine has one NUMA node";
-    for (const char* axis : {"cpu_node", "memory_node"}) {
-        if (point.integer(axis) < static_cast<long long>(nodes_.size())) continue;
-        return "this machine has " + std::to_string(nodes_.size()) + " NUMA nodes, numbered from 0";
+class NumaBench : public Bench {
+  public:
+    explicit NumaBench(const ProbeContext& context)
+        : Bench({"numa", Role::bandwidth, "cpu",
+                 "Bytes that the instructions read and write, from all usable processors of one NUMA node to memory "
+                 "bound to another or the same, checked by result and by where the pages lie."}),
+          nodes_(context.nodes),
+          maker_(std::make_shared<Workspace>(), context.history)
+    {
     }
-    if (node(point, "cpu_node").processors.spread.empty()) {
-        return "no processor of NUMA node " + point.text("cpu_node") + " may be used";
-    }
-    if (!array_extent(parse_stream(point.text("operation")), isas_for(best_isa, machine), share(point))) {
-        return "the working set is less than one iteration of the loop for every array and thread";
-    }
-    return std::nullopt;
-}
 
-std::unique_ptr<Subject> NumaBench::make(const Point& point, const Machine& machine, const Device& device) const
+    std::vector<Axis> axes(const Machine& machine) const override
+    {
+        constexpr long long most_nodes = 1023;
+        Axis operation{"operation", "what each element costs", {"load", "copy"}, {}};
+        for (const Stream& stream : stream_table) operation.allowed.emplace_back(stream.name);
+        Axis cpu_node{"cpu_node", "NUMA node whose processors are at work", {}, {}, true, 0, most_nodes};
+        for (std::size_t i = 0; i < std::max<std::size_t>(1, nodes_.size()); ++i)
+            cpu_node.defaults.push_back(std::to_string(i));
+        Axis memory_node = cpu_node;
+        memory_node.name = "memory_node";
+        memory_node.meaning = "NUMA node that holds the memory";
+        return {operation, cpu_node, memory_node,
+                working_set_axis("bytes, all arrays and threads together", {usual_memory_set(machine)})};
+    }
+
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
+                                                  const Device&) const override
+    {
+        if (nodes_.size() < 2) return "this machine has one NUMA node";
+        for (const char* axis : {"cpu_node", "memory_node"}) {
+            if (point.integer(axis) < static_cast<long long>(nodes_.size())) continue;
+            return "this machine has " + std::to_string(nodes_.size()) + " NUMA nodes, numbered from 0";
+        }
+        if (node(point, "cpu_node").processors.spread.empty()) {
+            return "no processor of NUMA node " + point.text("cpu_node") + " may be used";
+        }
+        if (!array_extent(parse_stream(point.text("operation")), isas_for(best_isa, machine), share(point))) {
+            return "the working set is less than one iteration of the loop for every array and thread";
+        }
+        return std::nullopt;
+    }
+
+    std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device&) const override
+    {
+        return maker_.make(
+            {parse_stream(point.text("operation")), isas_for(best_isa, machine), has_feature(machine, "fma"),
+             share(point), Mapping{Pages::huge, node(point, "memory_node").number},
+             node(point, "cpu_node").processors.spread, Resources::shared, point.without("round").str()});
+    }
+
+  private:
+    const MemoryNode& node(const Point& point, const char* axis) const
+    {
+        return nodes_[static_cast<std::size_t>(point.integer(axis))];
+    }
+
+    std::size_t share(const Point& point) const
+    {
+        const std::size_t threads = node(point, "cpu_node").processors.spread.size();
+        return static_cast<std::size_t>(point.integer("working_set")) / threads;
+    }
+
+    std::vector<MemoryNode> nodes_;
+    StreamMaker maker_;
+};
+
+}  // namespace
+
+std::unique_ptr<Bench> numa_bench(const ProbeContext& context)
 {
-    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
-    return maker_->make({parse_stream(point.text("operation")), isas_for(best_isa, machine),
-                         has_feature(machine, "fma"), share(point),
-                         Mapping{Pages::huge, node(point, "memory_node").number},
-                         node(point, "cpu_node").processors.spread, Resources::shared, point.without("round").str()});
+    return std::make_unique<NumaBench>(context);
 }
 
 }  // namespace roof::cpu

@@ -246,7 +246,7 @@ StreamMaker::StreamMaker(std::shared_ptr<Workspace> workspace, std::shared_ptr<C
 {
 }
 
-std::unique_ptr<Subject> StreamMaker::make(const StreamRequest& request)
+std::unique_ptr<Subject> StreamMaker::make(const StreamRequest& request) const
 {
     const std::optional<Extent> extent = array_extent(request.stream, request.isas, request.share);
     if (!extent) throw Unsupported("the working set is less than one iteration of the loop for every array and thread");

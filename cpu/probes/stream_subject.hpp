@@ -46,7 +46,7 @@ class StreamMaker {
     StreamMaker(std::shared_ptr<Workspace> workspace, std::shared_ptr<CoreHistory> history);
 
     /// The subject borrows the memory: only the one made last may be launched. Throws Unsupported, OutOfMemory.
-    std::unique_ptr<Subject> make(const StreamRequest& request);
+    std::unique_ptr<Subject> make(const StreamRequest& request) const;
 
     using KernelKey = std::tuple<std::string_view, std::string_view, int, int, int, bool, std::string_view>;
     struct Stock {

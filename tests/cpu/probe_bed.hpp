@@ -1,8 +1,7 @@
 // What the tests of the CPU's probes share: points, machines that do not exist, and a launch without a measuring loop.
 #pragma once
 
-#include "cpu/noise_monitor.hpp"
-#include "cpu/workspace.hpp"
+#include "cpu/probes/probe_context.hpp"
 #include "ert/method/bench/bench.hpp"
 
 #include <initializer_list>
@@ -21,14 +20,9 @@ inline Point point(std::initializer_list<std::pair<std::string, std::string>> va
     return made;
 }
 
-inline std::shared_ptr<CoreHistory> history()
+inline ProbeContext context(Processors processors, std::vector<MemoryNode> nodes = {})
 {
-    return std::make_shared<CoreHistory>();
-}
-
-inline std::shared_ptr<Workspace> workspace()
-{
-    return std::make_shared<Workspace>();
+    return {std::move(processors), std::move(nodes)};
 }
 
 /// Two cores with SSE, 32 KiB of L1 and 1 MiB of L2 each; no answer on how much memory is available.

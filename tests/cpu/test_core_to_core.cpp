@@ -17,8 +17,8 @@ TEST_CASE("a line is handed over between two cores, and each handover is counted
         WARN("one processor here: no line was handed over");
         return;
     }
-    const CoreToCoreBench bench(here, history());
-    const auto subject = bench.make(point({{"path", "next core"}}), small_machine(), {});
+    const auto bench = core_to_core_bench(context(here));
+    const auto subject = bench->make(point({{"path", "next core"}}), small_machine(), {});
     launch_and_check(*subject);
     const double handovers = subject->work().compulsory.value / 64;
     CHECK(handovers >= 2);
@@ -28,15 +28,16 @@ TEST_CASE("a line is handed over between two cores, and each handover is counted
 
 TEST_CASE("the last core is asked for where it is another than the next")
 {
-    CHECK(axis(CoreToCoreBench({{0, 1}, {0, 1}}, history()).axes({}), "path").defaults ==
+    CHECK(axis(core_to_core_bench(context({{0, 1}, {0, 1}}))->axes({}), "path").defaults ==
           std::vector<std::string>{"next core"});
-    CHECK(axis(CoreToCoreBench({{0, 1, 2, 3}, {0, 1, 2, 3}}, history()).axes({}), "path").defaults.size() == 2);
+    CHECK(axis(core_to_core_bench(context({{0, 1, 2, 3}, {0, 1, 2, 3}}))->axes({}), "path").defaults.size() == 2);
 }
 
 TEST_CASE("with one processor the reason why there is no handover is given")
 {
-    const CoreToCoreBench bench({{3}, {3}}, history());
+    const auto bench = core_to_core_bench(context({{3}, {3}}));
     const Point next = point({{"path", "next core"}});
-    CHECK(bench.unsupported_reason(next, small_machine(), {}).value_or("").find("two processors") != std::string::npos);
-    CHECK_THROWS_AS(bench.make(next, small_machine(), {}), Unsupported);
+    CHECK(bench->unsupported_reason(next, small_machine(), {}).value_or("").find("two processors") !=
+          std::string::npos);
+    CHECK_THROWS_AS(bench->make(next, small_machine(), {}), Unsupported);
 }

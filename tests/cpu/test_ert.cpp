@@ -131,13 +131,13 @@ TEST_CASE("an ert subject launches, passes its check and has exactly its intensi
 {
     const Topology topology = read_topology();
     if (!usable("avx2")) return;
-    const ErtBench bench(topology.processors, history(), workspace());
+    const auto bench = ert_bench(context(topology.processors));
     const auto threads = std::to_string(topology.machine.threads);
     for (const char* precision : {"fp64", "fp32"}) {
         for (const char* word : {"1/32", "1", "16"}) {
             const auto at = point(
                 {{"intensity", word}, {"precision", precision}, {"threads", threads}, {"working_set", "1000000"}});
-            const auto subject = bench.make(at, topology.machine, topology.machine.devices.front());
+            const auto subject = bench->make(at, topology.machine, topology.machine.devices.front());
             launch_and_check(*subject);
             const Work work = subject->work();
             CHECK(work.flops / work.compulsory == Intensity{parse_intensity(word)});
@@ -150,9 +150,9 @@ TEST_CASE("an ert subject launches, passes its check and has exactly its intensi
 TEST_CASE("without vectors that multiply and add at once there is no curve, and intensities are words")
 {
     const Machine machine = small_machine();
-    const ErtBench bench({{0, 1}, {0, 1}}, history(), workspace());
+    const auto bench = ert_bench(context({{0, 1}, {0, 1}}));
     const auto at = [&](const char* word) {
-        return bench.unsupported_reason(
+        return bench->unsupported_reason(
             point({{"intensity", word}, {"precision", "fp64"}, {"threads", "1"}, {"working_set", "65536"}}), machine,
             machine.devices.front());
     };
@@ -162,7 +162,7 @@ TEST_CASE("without vectors that multiply and add at once there is no curve, and 
 
 TEST_CASE("the usual sets of the curve ascend to one in memory")
 {
-    const std::vector<Axis> axes = ErtBench({{0}, {0}}, history(), workspace()).axes(small_machine());
+    const std::vector<Axis> axes = ert_bench(context({{0}, {0}}))->axes(small_machine());
     const std::vector<std::string>& sets = axis(axes, "working_set").defaults;
     CHECK(sets.front() == "16384");
     CHECK(sets.back() == std::to_string(256 << 20));

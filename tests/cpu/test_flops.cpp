@@ -37,8 +37,8 @@ Point point(const std::string& operation, const std::string& isa, const std::str
 
 std::string why_not(const Point& at, const Machine& machine)
 {
-    const FlopsBench bench({{0, 1}, {0, 1}}, std::make_shared<CoreHistory>());
-    return bench.unsupported_reason(at, machine, machine.devices.front()).value_or("");
+    const auto bench = flops_bench({{{0, 1}, {0, 1}}, {}});
+    return bench->unsupported_reason(at, machine, machine.devices.front()).value_or("");
 }
 
 const Axis& axis(const std::vector<Axis>& axes, const std::string& name)
@@ -70,11 +70,11 @@ TEST_CASE("an instruction set is no promise of its later instructions")
 
 TEST_CASE("tiles are offered where there are any")
 {
-    const FlopsBench bench({{0}, {0}}, std::make_shared<CoreHistory>());
-    const std::vector<Axis> without = bench.axes(machine_with({"scalar", "avx512"}, {"fma"}));
+    const auto bench = flops_bench({{{0}, {0}}, {}});
+    const std::vector<Axis> without = bench->axes(machine_with({"scalar", "avx512"}, {"fma"}));
     CHECK(axis(without, "isa").defaults == std::vector<std::string>{"scalar", "avx512"});
     CHECK(axis(without, "isa").allowed.back() == "amx");
-    const std::vector<Axis> with = bench.axes(machine_with({"scalar", "avx512"}, {"fma", "amx_int8"}));
+    const std::vector<Axis> with = bench->axes(machine_with({"scalar", "avx512"}, {"fma", "amx_int8"}));
     CHECK(axis(with, "isa").defaults == std::vector<std::string>{"scalar", "avx512", "amx"});
     CHECK(axis(with, "operation").allowed == operation_names());
 }
@@ -83,17 +83,17 @@ TEST_CASE("everything this machine can compute launches, passes its check and sa
 {
     const Topology topology = read_topology();
     const Machine& machine = topology.machine;
-    const FlopsBench bench(topology.processors, std::make_shared<CoreHistory>());
-    const std::vector<Axis> axes = bench.axes(machine);
+    const auto bench = flops_bench({topology.processors, {}});
+    const std::vector<Axis> axes = bench->axes(machine);
     const Clock still = [] { return Seconds{}; };
     int subjects = 0;
     for (const std::string& isa : axis(axes, "isa").defaults) {
         for (const std::string& precision : axis(axes, "precision").allowed) {
             for (const std::string& operation : operation_names()) {
                 const Point at = point(operation, isa, precision, std::to_string(machine.threads));
-                if (bench.unsupported_reason(at, machine, machine.devices.front())) continue;
+                if (bench->unsupported_reason(at, machine, machine.devices.front())) continue;
                 CAPTURE(at.str());
-                const auto subject = bench.make(at, machine, machine.devices.front());
+                const auto subject = bench->make(at, machine, machine.devices.front());
                 Trace trace(still, 0);
                 subject->launch(trace);
                 REQUIRE_NOTHROW(subject->check());
@@ -121,6 +121,6 @@ TEST_CASE("the operations of an integer point are products")
 TEST_CASE("making a subject on a machine that cannot run it is refused")
 {
     const Machine machine = machine_with({"scalar", "sse", "avx2", "avx512"}, {"fma"});
-    const FlopsBench bench({{0}, {0}}, std::make_shared<CoreHistory>());
-    CHECK_THROWS_AS(bench.make(point("tile", "amx", "int8"), machine, machine.devices.front()), Unsupported);
+    const auto bench = flops_bench({{{0}, {0}}, {}});
+    CHECK_THROWS_AS(bench->make(point("tile", "amx", "int8"), machine, machine.devices.front()), Unsupported);
 }

@@ -66,11 +66,11 @@ TEST_CASE("the generated chase arrives where the order says")
 TEST_CASE("a latency subject launches, passes its check and declares a line for each load")
 {
     const Topology topology = read_topology();
-    const LatencyBench bench(topology.processors, history(), workspace());
+    const auto bench = latency_bench(context(topology.processors));
     for (const char* pages : {"huge", "small"}) {
         for (const char* bytes : {"1024", "100000", "16777216"}) {
             const auto at = point({{"pages", pages}, {"working_set", bytes}});
-            const auto subject = bench.make(at, topology.machine, topology.machine.devices.front());
+            const auto subject = bench->make(at, topology.machine, topology.machine.devices.front());
             launch_and_check(*subject);
             const double loads = subject->work().compulsory.value / chase_line;
             CHECK(loads >= 1);
@@ -83,8 +83,8 @@ TEST_CASE("a latency subject launches, passes its check and declares a line for 
 
 TEST_CASE("a working set below one iteration of the chase is unsupported")
 {
-    const LatencyBench bench({{0}, {0}}, history(), workspace());
+    const auto bench = latency_bench(context({{0}, {0}}));
     const Machine machine = small_machine();
-    CHECK(bench.unsupported_reason(point({{"working_set", "1000"}}), machine, machine.devices.front()));
-    CHECK_FALSE(bench.unsupported_reason(point({{"working_set", "1024"}}), machine, machine.devices.front()));
+    CHECK(bench->unsupported_reason(point({{"working_set", "1000"}}), machine, machine.devices.front()));
+    CHECK_FALSE(bench->unsupported_reason(point({{"working_set", "1024"}}), machine, machine.devices.front()));
 }

@@ -17,8 +17,8 @@ const std::vector<MemoryNode> two_nodes{{0, {{0, 1}, {0, 1}}}, {4, {{}, {}}}};
 std::optional<std::string> unsupported_reason(const std::vector<MemoryNode>& nodes, const char* cpu, const char* memory)
 {
     const Machine machine = small_machine();
-    return NumaBench(nodes, history())
-        .unsupported_reason(
+    return numa_bench(context({}, nodes))
+        ->unsupported_reason(
             point({{"operation", "load"}, {"cpu_node", cpu}, {"memory_node", memory}, {"working_set", "67108864"}}),
             machine, machine.devices.front());
 }
@@ -40,7 +40,7 @@ TEST_CASE("nodes are numbered from zero, and one without usable processors has n
 
 TEST_CASE("all pairs of nodes are usual, at one working set that lies in memory")
 {
-    const std::vector<Axis> axes = NumaBench(two_nodes, history()).axes(small_machine());
+    const std::vector<Axis> axes = numa_bench(context({}, two_nodes))->axes(small_machine());
     CHECK(axis(axes, "cpu_node").defaults == std::vector<std::string>{"0", "1"});
     CHECK(axis(axes, "memory_node").defaults == std::vector<std::string>{"0", "1"});
     CHECK(axis(axes, "working_set").defaults == std::vector<std::string>{std::to_string(256 << 20)});
@@ -51,11 +51,11 @@ TEST_CASE("memory bound to the node at hand is streamed and checked, and that of
     const Topology topology = read_topology();
     const int first = topology.nodes.front().number;
     const Processors& processors = topology.processors;
-    const NumaBench bench({{first, processors}, {1000, processors}}, history());
+    const auto bench = numa_bench(context({}, {{first, processors}, {1000, processors}}));
     const auto make = [&](const char* memory) {
         const auto at =
             point({{"operation", "copy"}, {"cpu_node", "0"}, {"memory_node", memory}, {"working_set", "4000000"}});
-        return bench.make(at, topology.machine, topology.machine.devices.front());
+        return bench->make(at, topology.machine, topology.machine.devices.front());
     };
     CHECK_THROWS_AS(make("1"), Unsupported);
     try {

@@ -55,7 +55,7 @@ TEST_CASE("extents are whole iterations of every loop tried, with little left ov
 
 TEST_CASE("of the ways to walk the fastest is taken, whatever their order")
 {
-    MonitoredTeam team(one_processor(), history());
+    MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());
     Calls calls;
     using std::chrono::nanoseconds;
     PassDriver walk(team, {10 * step, step},
@@ -66,7 +66,7 @@ TEST_CASE("of the ways to walk the fastest is taken, whatever their order")
 
 TEST_CASE("short arrays are walked over whole, many times in a launch")
 {
-    MonitoredTeam team(one_processor(), history());
+    MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());
     Calls calls;
     PassDriver walk(team, {step, step}, {slow_way("only", std::chrono::nanoseconds(100), calls)});
     calls.clear();
@@ -79,7 +79,7 @@ TEST_CASE("short arrays are walked over whole, many times in a launch")
 TEST_CASE("long arrays are walked over by windows of equal length that leave nothing out")
 {
     constexpr std::size_t steps = 997;
-    MonitoredTeam team(one_processor(), history());
+    MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());
     Calls calls;
     PassDriver walk(team, {steps * step, step}, {slow_way("only", std::chrono::microseconds(20), calls)});
     REQUIRE(walk.passes() == 1);
@@ -104,7 +104,7 @@ TEST_CASE("long arrays are walked over by windows of equal length that leave not
 TEST_CASE("launches begin behind what the search walked, and what is sampled they come to last")
 {
     constexpr std::size_t steps = 4096;
-    MonitoredTeam team(one_processor(), history());
+    MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());
     Calls calls;
     PassDriver walk(team, {steps * step, step}, {slow_way("only", std::chrono::microseconds(5), calls)});
     const auto window = static_cast<std::size_t>(walk.bytes_per_launch());

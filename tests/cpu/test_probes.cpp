@@ -1,6 +1,8 @@
 // Probe "bandwidth" as a bench: its axes, what stands in its way, and the work its subjects declare.
+#include "cpu/kernels/stream_kernel.hpp"
 #include "cpu/probes/bandwidth.hpp"
 #include "cpu/probes/choices.hpp"
+#include "cpu/probes/stream_subject.hpp"
 #include "ert/base/error.hpp"
 #include "tests/cpu/probe_bed.hpp"
 
@@ -17,7 +19,7 @@ const Processors two{{0, 1}, {0, 1}};
 
 std::optional<std::string> unsupported_reason(const Machine& machine, const Point& at)
 {
-    return BandwidthBench(two, history(), workspace()).unsupported_reason(at, machine, machine.devices.front());
+    return bandwidth_bench(context(two))->unsupported_reason(at, machine, machine.devices.front());
 }
 
 }  // namespace
@@ -99,7 +101,7 @@ TEST_CASE("a machine that reports nothing has a sweep all the same")
     Machine machine;
     machine.devices.resize(1);
     machine.devices.front().name = "cpu";
-    const std::vector<Axis> axes = BandwidthBench(two, history(), workspace()).axes(machine);
+    const std::vector<Axis> axes = bandwidth_bench(context(two))->axes(machine);
     for (const Axis& one : axes) CHECK_FALSE(one.defaults.empty());
     CHECK(axis(axes, "isa").defaults == std::vector<std::string>{"best"});
     CHECK(unsupported_reason(
@@ -109,7 +111,7 @@ TEST_CASE("a machine that reports nothing has a sweep all the same")
 TEST_CASE("a bandwidth subject launches, passes its check and declares whole passes over its memory")
 {
     const Topology topology = read_topology();
-    const BandwidthBench bench(topology.processors, history(), workspace());
+    const auto bench = bandwidth_bench(context(topology.processors));
     const auto threads = std::to_string(topology.machine.threads);
     for (const Stream& stream : stream_table) {
         for (const char* pages : {"huge", "small"}) {
@@ -119,7 +121,7 @@ TEST_CASE("a bandwidth subject launches, passes its check and declares whole pas
                                    {"threads", threads},
                                    {"pages", pages},
                                    {"working_set", "100000"}});
-            const auto subject = bench.make(at, topology.machine, topology.machine.devices.front());
+            const auto subject = bench->make(at, topology.machine, topology.machine.devices.front());
             launch_and_check(*subject);
             const Work work = subject->work();
             CHECK(subject->memory().value <= 100000);
@@ -136,9 +138,10 @@ TEST_CASE("a bandwidth subject launches, passes its check and declares whole pas
 TEST_CASE("a point can be measured again, in other memory and after other operations on it")
 {
     const Topology topology = read_topology();
-    const auto memory = workspace();
+    ProbeContext shared = context(topology.processors);
     for (int round = 0; round < 4; ++round) {
-        const BandwidthBench bench(topology.processors, history(), memory);  // which has checked nothing yet
+        shared.history = std::make_shared<CoreHistory>();
+        const auto bench = bandwidth_bench(shared);  // has checked nothing yet
         for (const char* operation : {"load", "update", "copy", "store", "triad", "load"}) {
             CAPTURE(round, operation);
             const auto at = point({{"operation", operation},
@@ -146,7 +149,7 @@ TEST_CASE("a point can be measured again, in other memory and after other operat
                                    {"threads", "1"},
                                    {"working_set", "3000000"},
                                    {"round", std::to_string(round)}});
-            CHECK_NOTHROW(launch_and_check(*bench.make(at, topology.machine, topology.machine.devices.front())));
+            CHECK_NOTHROW(launch_and_check(*bench->make(at, topology.machine, topology.machine.devices.front())));
         }
     }
 }
@@ -154,10 +157,10 @@ TEST_CASE("a point can be measured again, in other memory and after other operat
 TEST_CASE("a working set larger than memory is out of memory, and the bench goes on")
 {
     const Topology topology = read_topology();
-    const BandwidthBench bench(topology.processors, history(), workspace());
+    const auto bench = bandwidth_bench(context(topology.processors));
     const auto at = [&](const std::string& bytes) {
-        return bench.make(point({{"operation", "load"}, {"isa", "sse"}, {"threads", "1"}, {"working_set", bytes}}),
-                          topology.machine, topology.machine.devices.front());
+        return bench->make(point({{"operation", "load"}, {"isa", "sse"}, {"threads", "1"}, {"working_set", bytes}}),
+                           topology.machine, topology.machine.devices.front());
     };
     const double memory = topology.machine.devices.front().memory.value;
     CHECK_THROWS_AS(at(std::to_string(static_cast<long long>(2 * memory))), OutOfMemory);

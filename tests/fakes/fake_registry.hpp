@@ -74,28 +74,26 @@ class FakeBench : public Bench {
   public:
     using Make = std::function<FakeSubject::Script(const Point&)>;
 
-    FakeBench(std::string name, Role role, std::vector<Axis> axes, Make make, ManualClock clock)
-        : name_(std::move(name)), role_(role), axes_(std::move(axes)), make_(std::move(make)), clock_(std::move(clock))
+    FakeBench(std::string name, Role role, std::vector<Axis> axes, Make make, ManualClock clock,
+              std::string device_kind = "cpu")
+        : Bench({std::move(name), role, std::move(device_kind), "A made-up rate, for tests."}),
+          axes_(std::move(axes)),
+          make_(std::move(make)),
+          clock_(std::move(clock))
     {
     }
-    std::string_view name() const override { return name_; }
-    Role role() const override { return role_; }
-    std::string_view description() const override { return "A made-up rate, for tests."; }
-    std::string_view device_kind() const override { return "cpu"; }
     std::vector<Axis> axes(const Machine&) const override { return axes_; }
     std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device&) const override
     {
         if (point.has("isa") && point.text("isa") == "avx512") return "the fake CPU has no avx512";
         return std::nullopt;
     }
-    std::unique_ptr<Subject> make(const Point& point, const Machine&, const Device&) const override
+    std::unique_ptr<Subject> create(const Point& point, const Machine&, const Device&) const override
     {
         return std::make_unique<FakeSubject>(make_(point), clock_);
     }
 
   private:
-    std::string name_;
-    Role role_;
     std::vector<Axis> axes_;
     Make make_;
     ManualClock clock_;
@@ -200,6 +198,8 @@ inline BenchRegistry fake_registry(const ManualClock& clock)
             return script;
         },
         clock));
+    registry.add(AbsentPart{"hardware", "the fake machine has none", "",
+                            "allreduce core_to_core distance ert latency launch link matmul numa partition peer shared"});
     return registry;
 }
 

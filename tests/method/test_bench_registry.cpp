@@ -13,11 +13,11 @@ namespace {
 class GpuBench : public fakes::FakeBench {
   public:
     explicit GpuBench(const std::string& name)
-        : FakeBench(name, Role::compute, {{"batch", "images", {"4"}, {}, true, 1, 64}},
-                    [](const Point&) { return fakes::FakeSubject::Script{}; }, {})
+        : FakeBench(
+              name, Role::compute, {{"batch", "images", {"4"}, {}, true, 1, 64}},
+              [](const Point&) { return fakes::FakeSubject::Script{}; }, {}, "gpu")
     {
     }
-    std::string_view device_kind() const override { return "gpu"; }
 };
 
 /// The fake CPU's registry, and three parts for GPUs: one that brings a bench and the device, one that sees into it, one that has a

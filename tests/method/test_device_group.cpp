@@ -17,10 +17,9 @@ using Names = std::vector<std::string>;
 class PairBench : public FakeBench {
   public:
     PairBench(std::vector<Axis> axes, const ManualClock& clock, std::shared_ptr<Device> seen)
-        : FakeBench("train", Role::step, std::move(axes), fake_step, clock), seen_(std::move(seen))
+        : FakeBench("train", Role::step, std::move(axes), fake_step, clock, "gpu"), seen_(std::move(seen))
     {
     }
-    std::string_view device_kind() const override { return "gpu"; }
     std::optional<std::string> unsupported_reason(const Point&, const Machine&, const Device& device) const override
     {
         *seen_ = device;

@@ -37,16 +37,15 @@ class MonitoredSubject final : public fakes::FakeSubject {
 class GpuBench final : public fakes::FakeBench {
   public:
     GpuBench(std::string name, Role role, std::vector<Axis> axes, Make make, const fakes::ManualClock& clock)
-        : FakeBench(std::move(name), role, std::move(axes), make, clock), make_(std::move(make)), clock_(clock)
+        : FakeBench(std::move(name), role, std::move(axes), make, clock, "gpu"), make_(std::move(make)), clock_(clock)
     {
     }
-    std::string_view device_kind() const override { return "gpu"; }
     std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device&) const override
     {
         if (point.has("path") && point.text("path") == "peer") return "there is no other GPU in this machine";
         return std::nullopt;
     }
-    std::unique_ptr<Subject> make(const Point& point, const Machine&, const Device&) const override
+    std::unique_ptr<Subject> create(const Point& point, const Machine&, const Device&) const override
     {
         return std::make_unique<MonitoredSubject>(make_(point), clock_);
     }

@@ -24,7 +24,7 @@ TEST_CASE("the first interrupt is noted, the second would act as before")
 TEST_CASE("a shared part that cannot be opened is absent with the loader's reason and a remedy")
 {
     BenchRegistry registry;
-    add_shared_part(registry, "gpu", "roof_no_such_part.so", "gpu");
+    add_shared_part(registry, "gpu", "roof_no_such_part.so", "gpu", "bandwidth");
     REQUIRE(registry.absent().size() == 1);
     CHECK(registry.absent().front().name == "gpu");
     CHECK_THAT(registry.absent().front().reason, Catch::Contains("roof_no_such_part.so"));

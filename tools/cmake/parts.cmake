@@ -9,15 +9,17 @@ function(roof_part part)
   set_property(GLOBAL APPEND PROPERTY ROOF_PARTS ${part})
 endfunction()
 
-# roof_shared_part(<part> <target> <device kind>): a part in a shared object beside the executable, opened when something of
-# that kind of device is first looked for.
+# roof_shared_part(<part> <target> <device kind> [<bench>…]): a part in a shared object beside the executable, opened when
+# something of that kind of device is first looked for. The benches are those it adds; they are named where it cannot be opened.
 function(roof_shared_part part target device_kind)
-  set_property(GLOBAL APPEND PROPERTY ROOF_SHARED_PARTS "${part}|$<TARGET_FILE_NAME:${target}>|${device_kind}")
+  string(JOIN " " benches ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY ROOF_SHARED_PARTS "${part}|$<TARGET_FILE_NAME:${target}>|${device_kind}|${benches}")
 endfunction()
 
-# roof_absent(<part> <reason> <remedy>): a part this build goes without.
+# roof_absent(<part> <reason> <remedy> [<bench>…]): a part that this build lacks, and the benches it would add.
 function(roof_absent part reason remedy)
-  set_property(GLOBAL APPEND PROPERTY ROOF_ABSENT "${part}|${reason}|${remedy}")
+  string(JOIN " " benches ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY ROOF_ABSENT "${part}|${reason}|${remedy}|${benches}")
 endfunction()
 
 # Writes `file`, the source of ceiling::assemble().

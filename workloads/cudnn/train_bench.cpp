@@ -94,13 +94,14 @@ std::string slug(std::string text)
 
 }  // namespace
 
-std::string_view TrainBench::description() const
+TrainBench::TrainBench(std::filesystem::path cache, std::shared_ptr<const gpu::Nvml> nvml)
+    : Bench({"train", Role::step, "gpu",
+             "One training step on the GPU: forward, softmax cross-entropy, backward and SGD with momentum. FLOPs are "
+             "those of convolutions and linear layers over the full window, forward and both gradients; the rest is "
+             "not counted. The time is the device's, between events."}),
+      cache_(std::move(cache)),
+      nvml_(std::move(nvml))
 {
-    return "One training step on the GPU: forward, softmax cross-entropy, backward and SGD with momentum. FLOPs are "
-           "those of "
-           "convolutions and linear layers over the full window, forward and both gradients; the rest is not counted. "
-           "The time "
-           "is the device's, between events.";
 }
 
 std::vector<Axis> TrainBench::axes(const Machine&) const
@@ -138,10 +139,9 @@ std::optional<std::string> TrainBench::unsupported_reason(const Point& point, co
     return goes_by_nccl(point) ? lacking_for_ranks(point, device) : std::nullopt;
 }
 
-std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device& device) const
+std::unique_ptr<Subject> TrainBench::create(const Point& point, const Machine& machine, const Device& device) const
 {
     if (parallel::place_of_process().rank > 0) return make_on_ranks(point, machine, device);
-    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
     if (goes_by_nccl(point)) return make_on_ranks(point, machine, device);
     return make_step(point, device, machine.threads, {});
 }

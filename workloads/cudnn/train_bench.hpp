@@ -14,20 +14,13 @@ namespace roof::cudnn {
 class TrainBench : public Bench {
   public:
     /// `cache`: the folder in which choices of engines are kept, a file per GPU model; empty: nowhere. `nvml` may be null.
-    explicit TrainBench(std::filesystem::path cache = {}, std::shared_ptr<const gpu::Nvml> nvml = {})
-        : cache_(std::move(cache)), nvml_(std::move(nvml))
-    {
-    }
+    explicit TrainBench(std::filesystem::path cache = {}, std::shared_ptr<const gpu::Nvml> nvml = {});
 
-    std::string_view name() const override { return "train"; }
-    Role role() const override { return Role::step; }
-    std::string_view description() const override;
-    std::string_view device_kind() const override { return "gpu"; }
     std::vector<Axis> axes(const Machine& machine) const override;
     /// Of the device, and of those it is to work with.
     std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
                                                   const Device& device) const override;
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
+    std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device& device) const override;
 
   private:
     std::unique_ptr<Subject> make_on_ranks(const Point& point, const Machine& machine, const Device& device) const;

@@ -41,12 +41,14 @@ std::optional<std::string> lacking_algorithm(const Point& point)
 
 }  // namespace
 
-std::string_view TrainBench::description() const
+TrainBench::TrainBench(std::filesystem::path memory, Build build)
+    : Bench({"train", Role::step, "cpu",
+             "One training step on the CPU: forward, softmax cross-entropy, backward and SGD with momentum. FLOPs are "
+             "those of convolutions and linear layers over the full window, forward and both gradients; the rest is "
+             "not counted."}),
+      memory_(std::move(memory)),
+      build_(std::move(build))
 {
-    return "One training step on the CPU: forward, softmax cross-entropy, backward and SGD with momentum. FLOPs are "
-           "those "
-           "of convolutions and linear layers over the full window, forward and both gradients; the rest is not "
-           "counted.";
 }
 
 std::vector<Axis> TrainBench::axes(const Machine& machine) const
@@ -79,7 +81,7 @@ std::optional<std::string> TrainBench::unsupported_reason(const Point& point, co
     return parallel::unsupported_reason(point);
 }
 
-std::unique_ptr<Subject> TrainBench::make(const Point& point, const Machine& machine, const Device& device) const
+std::unique_ptr<Subject> TrainBench::create(const Point& point, const Machine& machine, const Device& device) const
 {
     const int ranks = parallel::options_of(point).ranks;
     if (ranks > 1)

@@ -22,19 +22,12 @@ class TrainBench : public Bench {
     /// networks under the models' names, for tests.
     explicit TrainBench(
         std::filesystem::path memory = {},
-        Build build = [](const std::string& name) { return model::build_model(name); })
-        : memory_(std::move(memory)), build_(std::move(build))
-    {
-    }
+        Build build = [](const std::string& name) { return model::build_model(name); });
 
-    std::string_view name() const override { return "train"; }
-    Role role() const override { return Role::step; }
-    std::string_view description() const override;
-    std::string_view device_kind() const override { return "cpu"; }
     std::vector<Axis> axes(const Machine& machine) const override;
     std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
                                                   const Device& device) const override;
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const override;
+    std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device& device) const override;
 
   private:
     std::unique_ptr<Subject> make_on_ranks(const Point& point, const Machine& machine,

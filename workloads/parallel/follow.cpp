@@ -31,7 +31,7 @@ std::unique_ptr<Share> make_share(const BenchRegistry& registry, const Assignmen
     if (bench == nullptr) throw Error("this program has no bench " + assignment.bench + " for a " + kind);
     const Device& device = registry.machine().device(name);
     try {
-        return std::make_unique<Share>(bench->make(assignment.point, registry.machine(), device));
+        return std::make_unique<Share>(bench->create(assignment.point, registry.machine(), device));
     } catch (const std::exception&) {
         return nullptr;
     }

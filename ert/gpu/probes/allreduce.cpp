@@ -185,17 +185,13 @@ std::optional<std::string> lack_of_ranks(const Machine& machine, const Device& d
 class AllreduceBench final : public GpuBench {
   public:
     AllreduceBench(std::shared_ptr<const Nccl> library, std::shared_ptr<const Nvml> nvml)
-        : GpuBench(std::move(nvml)), library_(std::move(library))
+        : GpuBench({"allreduce", Role::bandwidth, "gpu",
+                    "All GPUs of the machine sum their arrays by NCCL: what each one's links carry each way (bus), the "
+                    "message over the time (algorithm), or one GPU with itself, which shows that it works and is no "
+                    "ceiling (alone)."},
+                   std::move(nvml)),
+          library_(std::move(library))
     {
-    }
-
-    std::string_view name() const override { return "allreduce"; }
-    Role role() const override { return Role::bandwidth; }
-    std::string_view description() const override
-    {
-        return "All GPUs of the machine sum their arrays by NCCL: what each one's links carry each way (bus), the "
-               "message over "
-               "the time (algorithm), or one GPU with itself, which shows that it works and is no ceiling (alone).";
     }
 
     std::vector<Axis> axes(const Machine&) const override

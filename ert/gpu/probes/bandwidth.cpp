@@ -133,15 +133,12 @@ class StreamSubject final : public Subject {
 
 class BandwidthBench final : public GpuBench {
   public:
-    explicit BandwidthBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
-
-    std::string_view name() const override { return "bandwidth"; }
-    Role role() const override { return Role::bandwidth; }
-    std::string_view description() const override
+    explicit BandwidthBench(std::shared_ptr<const Nvml> nvml)
+        : GpuBench({"bandwidth", Role::bandwidth, "gpu",
+                    "Bytes that the kernel's instructions or the copy engines read and write, in the fastest of "
+                    "several kernels, each checked by its result."},
+                   std::move(nvml))
     {
-        return "Bytes that the kernel's instructions or the copy engines read and write, in the fastest of several "
-               "kernels, "
-               "each checked by its result.";
     }
 
     std::vector<Axis> axes(const Machine& machine) const override

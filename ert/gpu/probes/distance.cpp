@@ -146,14 +146,12 @@ class DistanceSubject final : public Subject {
 
 class DistanceBench final : public GpuBench {
   public:
-    explicit DistanceBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
-
-    std::string_view name() const override { return "distance"; }
-    Role role() const override { return Role::latency; }
-    std::string_view description() const override
+    explicit DistanceBench(std::shared_ptr<const Nvml> nvml)
+        : GpuBench({"distance", Role::latency, "gpu",
+                    "Time of one load from the partition of the L2 that is near a multiprocessor, or from the far one, "
+                    "as a chain through lines that were told apart by how long each takes."},
+                   std::move(nvml))
     {
-        return "Time of one load from the partition of the L2 that is near a multiprocessor, or from the far one, as a "
-               "chain through lines that were told apart by how long each takes.";
     }
 
     std::vector<Axis> axes(const Machine&) const override

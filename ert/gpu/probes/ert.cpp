@@ -113,15 +113,12 @@ class ErtSubject final : public Subject {
 
 class ErtBench final : public GpuBench {
   public:
-    explicit ErtBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
-
-    std::string_view name() const override { return "ert"; }
-    Role role() const override { return Role::compute; }
-    std::string_view description() const override
+    explicit ErtBench(std::shared_ptr<const Nvml> nvml)
+        : GpuBench({"ert", Role::compute, "gpu",
+                    "Multiply-adds on what is loaded, as many for each byte as the intensity says, in the fastest of "
+                    "several kernels, each checked by its result."},
+                   std::move(nvml))
     {
-        return "Multiply-adds on what is loaded, as many for each byte as the intensity says, in the fastest of "
-               "several "
-               "kernels, each checked by its result.";
     }
 
     std::vector<Axis> axes(const Machine& machine) const override

@@ -85,15 +85,13 @@ std::optional<std::string> missing_instruction(const Point& point, const Device&
 
 class FlopsBench final : public GpuBench {
   public:
-    explicit FlopsBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
-
-    std::string_view name() const override { return "flops"; }
-    Role role() const override { return Role::compute; }
-    std::string_view description() const override
+    explicit FlopsBench(std::shared_ptr<const Nvml> nvml)
+        : GpuBench({"flops", Role::compute, "gpu",
+                    "Arithmetic alone, on all multiprocessors: independent instructions of one kind on random numbers, "
+                    "as many at once as were found to be fastest, every result checked; a multiply-add counts as two "
+                    "operations."},
+                   std::move(nvml))
     {
-        return "Arithmetic alone, on all multiprocessors: independent instructions of one kind on random numbers, as "
-               "many "
-               "at once as were found to be fastest, every result checked; a multiply-add counts as two operations.";
     }
 
     std::vector<Axis> axes(const Machine&) const override

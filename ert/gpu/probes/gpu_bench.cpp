@@ -10,10 +10,9 @@ std::optional<std::string> GpuBench::unsupported_reason(const Point&, const Mach
     return missing_capability(device, 80, "this build");
 }
 
-std::unique_ptr<Subject> GpuBench::make(const Point& point, const Machine& machine, const Device& device) const
+std::unique_ptr<Subject> GpuBench::create(const Point& point, const Machine& machine, const Device& device) const
 {
     const DeviceId id = id_of(device);
-    if (const auto reason = unsupported_reason(point, machine, device)) throw Unsupported(*reason);
     const CurrentDevice current(id);
     return make_here(point, machine, device, id);
 }

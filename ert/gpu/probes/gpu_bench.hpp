@@ -12,18 +12,16 @@ namespace roof::gpu {
 
 class GpuBench : public Bench {
   public:
-    std::string_view device_kind() const final { return "gpu"; }
-
     /// Unless a bench says otherwise: what every kernel of this build needs.
     std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
                                                   const Device& device) const override;
 
-    /// As Bench::make(); Error if the device is no GPU.
-    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const final;
+    /// As Bench::create(); Error if the device is no GPU.
+    std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device& device) const final;
 
   protected:
     /// `nvml` may be null.
-    explicit GpuBench(std::shared_ptr<const Nvml> nvml) : nvml_(std::move(nvml)) {}
+    GpuBench(BenchTraits traits, std::shared_ptr<const Nvml> nvml) : Bench(std::move(traits)), nvml_(std::move(nvml)) {}
 
     const std::shared_ptr<const Nvml>& nvml() const { return nvml_; }
 

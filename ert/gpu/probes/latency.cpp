@@ -90,14 +90,12 @@ class LatencySubject final : public Subject {
 
 class LatencyBench final : public GpuBench {
   public:
-    explicit LatencyBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
-
-    std::string_view name() const override { return "latency"; }
-    Role role() const override { return Role::latency; }
-    std::string_view description() const override
+    explicit LatencyBench(std::shared_ptr<const Nvml> nvml)
+        : GpuBench({"latency", Role::latency, "gpu",
+                    "Time of one load of a chain in which each finds the next one's address, on one thread of each "
+                    "multiprocessor."},
+                   std::move(nvml))
     {
-        return "Time of one load of a chain in which each finds the next one's address, on one thread of each "
-               "multiprocessor.";
     }
 
     std::vector<Axis> axes(const Machine& machine) const override

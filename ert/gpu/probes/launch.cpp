@@ -69,13 +69,11 @@ class LaunchSubject final : public Subject {
 
 class LaunchBench final : public GpuBench {
   public:
-    explicit LaunchBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
-
-    std::string_view name() const override { return "launch"; }
-    Role role() const override { return Role::latency; }
-    std::string_view description() const override
+    explicit LaunchBench(std::shared_ptr<const Nvml> nvml)
+        : GpuBench({"launch", Role::latency, "gpu",
+                    "Time of one kernel that does nothing, of many in a row; a row's line stands for one kernel."},
+                   std::move(nvml))
     {
-        return "Time of one kernel that does nothing, of many in a row; a row's line stands for one kernel.";
     }
 
     std::vector<Axis> axes(const Machine&) const override

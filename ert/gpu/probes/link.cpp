@@ -122,14 +122,12 @@ class ZeroCopySubject final : public Subject {
 
 class LinkBench final : public GpuBench {
   public:
-    explicit LinkBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
-
-    std::string_view name() const override { return "link"; }
-    Role role() const override { return Role::bandwidth; }
-    std::string_view description() const override
+    explicit LinkBench(std::shared_ptr<const Nvml> nvml)
+        : GpuBench({"link", Role::bandwidth, "gpu",
+                    "Bytes copied between host memory and the device, or accessed by a kernel in pinned host memory; "
+                    "both ways at once count both."},
+                   std::move(nvml))
     {
-        return "Bytes copied between host memory and the device, or accessed by a kernel in pinned host memory; both "
-               "ways at once count both.";
     }
 
     std::vector<Axis> axes(const Machine&) const override

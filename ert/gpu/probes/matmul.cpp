@@ -186,16 +186,12 @@ class MatmulSubject final : public Subject {
 class MatmulBench final : public GpuBench {
   public:
     MatmulBench(std::shared_ptr<const CublasLt> library, std::shared_ptr<const Nvml> nvml)
-        : GpuBench(std::move(nvml)), library_(std::move(library))
+        : GpuBench({"matmul", Role::compute, "gpu",
+                    "A large product of square matrices of random numbers by cuBLASLt, in the fastest of the "
+                    "algorithms it suggests, checked by some of its elements."},
+                   std::move(nvml)),
+          library_(std::move(library))
     {
-    }
-
-    std::string_view name() const override { return "matmul"; }
-    Role role() const override { return Role::compute; }
-    std::string_view description() const override
-    {
-        return "A large product of square matrices of random numbers by cuBLASLt, in the fastest of the algorithms it "
-               "suggests, checked by some of its elements.";
     }
 
     std::vector<Axis> axes(const Machine&) const override

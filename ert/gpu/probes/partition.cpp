@@ -175,14 +175,12 @@ class PartitionSubject final : public Subject {
 
 class PartitionBench final : public GpuBench {
   public:
-    explicit PartitionBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
-
-    std::string_view name() const override { return "partition"; }
-    Role role() const override { return Role::bandwidth; }
-    std::string_view description() const override
+    explicit PartitionBench(std::shared_ptr<const Nvml> nvml)
+        : GpuBench({"partition", Role::bandwidth, "gpu",
+                    "Bytes that all multiprocessors load from the partition of the L2 that is near each, or from the "
+                    "far one: lines were told apart by how long each takes, and every sum is checked."},
+                   std::move(nvml))
     {
-        return "Bytes that all multiprocessors load from the partition of the L2 that is near each, or from the far "
-               "one: lines were told apart by how long each takes, and every sum is checked.";
     }
 
     std::vector<Axis> axes(const Machine&) const override

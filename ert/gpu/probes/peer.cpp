@@ -68,13 +68,11 @@ struct PeerEnds {
 
 class PeerBench final : public GpuBench {
   public:
-    explicit PeerBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
-
-    std::string_view name() const override { return "peer"; }
-    Role role() const override { return Role::bandwidth; }
-    std::string_view description() const override
+    explicit PeerBench(std::shared_ptr<const Nvml> nvml)
+        : GpuBench({"peer", Role::bandwidth, "gpu",
+                    "Bytes copied to the next GPU of the machine; both ways at once count both."},
+                   std::move(nvml))
     {
-        return "Bytes copied to the next GPU of the machine; both ways at once count both.";
     }
 
     std::vector<Axis> axes(const Machine&) const override

@@ -80,14 +80,12 @@ class SharedSubject final : public Subject {
 
 class SharedBench final : public GpuBench {
   public:
-    explicit SharedBench(std::shared_ptr<const Nvml> nvml) : GpuBench(std::move(nvml)) {}
-
-    std::string_view name() const override { return "shared"; }
-    Role role() const override { return Role::bandwidth; }
-    std::string_view description() const override
+    explicit SharedBench(std::shared_ptr<const Nvml> nvml)
+        : GpuBench({"shared", Role::bandwidth, "gpu",
+                    "Bytes that instructions of 16 bytes read from or write to shared memory, on all multiprocessors, "
+                    "every sum checked."},
+                   std::move(nvml))
     {
-        return "Bytes that instructions of 16 bytes read from or write to shared memory, on all multiprocessors, every "
-               "sum checked.";
     }
 
     std::vector<Axis> axes(const Machine&) const override

@@ -1,4 +1,4 @@
-// A bench: a family of subjects with one plain sentence, the axes it can be swept over, and a way to make each point.
+// A bench: a family of measurable points. It has a name, axes with their allowed values, and makes the subject of each point.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace roof {
@@ -16,10 +17,10 @@ namespace roof {
 enum class Role { bandwidth, compute, latency, step };
 
 std::string_view name(Role role);
-Role parse_role(std::string_view word);
+Role parse_role(std::string_view name);
 
-/// One axis of a bench. `allowed` lists the words it takes; if empty, it takes whole numbers from `min` to `max` (if
-/// `numeric`), or any text. `defaults` holds the values swept when the plan names none (never empty).
+/// One axis of a bench. `allowed` lists its values. If that is empty, the axis takes whole numbers from `min` to `max` (if
+/// `numeric`) or any text. `defaults`, never empty, holds the values measured when the plan names none.
 struct Axis {
     std::string name;
     std::string meaning;  ///< with its unit
@@ -28,29 +29,42 @@ struct Axis {
     bool numeric = false;
     long long min = 1;
     long long max = 1;
-    /// Words that stand for values which other rows of the plan will have shown (ert/method/plan/resolved_sizes.hpp).
+    /// Keywords in place of numbers; they are resolved from earlier rows of the plan (ert/method/plan/resolved_sizes.hpp).
     std::vector<std::string> keywords{};
-    bool optional = false;  ///< left out of points unless the plan names it; the first of `defaults` is what holds then
+    bool optional = false;  ///< left out of points unless the plan names it; then the first of `defaults` applies
+};
+
+/// What is the same for a bench on every machine.
+struct BenchTraits {
+    std::string name;
+    Role role = Role::step;
+    std::string device_kind;  ///< "cpu" or "gpu"
+    std::string description;  ///< what the number means; stored with each row and shown in the report's footnotes
 };
 
 class Bench {
   public:
+    explicit Bench(BenchTraits traits) : traits_(std::move(traits)) {}
     virtual ~Bench() = default;
 
-    virtual std::string_view name() const = 0;
-    virtual Role role() const = 0;
-    /// What the number means, in a sentence that travels with the row to the report's footnote.
-    virtual std::string_view description() const = 0;
-    /// The kind of device it runs on: "cpu" or "gpu".
-    virtual std::string_view device_kind() const = 0;
-    /// The axes on this machine: the usual values may depend on its ISA, cores and caches.
+    const std::string& name() const { return traits_.name; }
+    Role role() const { return traits_.role; }
+    const std::string& device_kind() const { return traits_.device_kind; }
+    const std::string& description() const { return traits_.description; }
+
+    /// The axes on this machine: the defaults may depend on its instruction sets, cores and caches.
     virtual std::vector<Axis> axes(const Machine& machine) const = 0;
-    /// The reason why this point cannot be had on this machine and device, or nothing. Cheap; no subject is made. Asked for
-    /// every item of a plan before the first is measured: throws InputError for a value that can never be right.
+    /// Why the point cannot be measured on this machine and device, or nothing. Cheap; makes no subject. Called for every item
+    /// of a plan before the first is measured. Throws InputError for a value that is wrong on every machine.
     virtual std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
                                                           const Device& device) const = 0;
-    /// Throws Unsupported, OutOfMemory, InputError or Error.
-    virtual std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const = 0;
+    /// Throws Unsupported with unsupported_reason(), and what create() throws.
+    std::unique_ptr<Subject> make(const Point& point, const Machine& machine, const Device& device) const;
+    /// The subject of a point that has no unsupported_reason(). Throws Unsupported, OutOfMemory, InputError or Error.
+    virtual std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device& device) const = 0;
+
+  private:
+    BenchTraits traits_;
 };
 
 }  // namespace roof

@@ -1,6 +1,9 @@
 #include "ert/method/bench/bench_registry.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 
 namespace roof {
@@ -58,6 +61,17 @@ const std::vector<AbsentPart>& BenchRegistry::absent() const
 {
     open_all();
     return contents_->absent;
+}
+
+std::vector<std::string> BenchRegistry::bench_names() const
+{
+    std::set<std::string> names;
+    for (const auto& bench : benches()) names.insert(bench->name());
+    for (const AbsentPart& part : absent()) {
+        std::istringstream list(part.benches);
+        names.insert(std::istream_iterator<std::string>(list), {});
+    }
+    return {names.begin(), names.end()};
 }
 
 const Bench* BenchRegistry::find_open(std::string_view name, std::string_view device_kind) const

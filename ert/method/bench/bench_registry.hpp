@@ -20,6 +20,7 @@ struct AbsentPart {
     std::string name;
     std::string reason;
     std::string remedy;
+    std::string benches{};  ///< names of those it would add, separated by spaces
 };
 
 /// A part whose libraries cost time and memory: it adds itself when something of its kind of device is first looked for.
@@ -65,6 +66,8 @@ class BenchRegistry {
     /// All there are: opens all parts.
     const std::vector<std::unique_ptr<Bench>>& benches() const;
     const std::vector<AbsentPart>& absent() const;
+    /// Names of all benches, those of absent parts included, sorted. Opens all parts.
+    std::vector<std::string> bench_names() const;
 
   private:
     struct Contents {

@@ -15,21 +15,11 @@
 namespace roof {
 namespace {
 
-/// The grammar's benches, whether or not this build has them.
-std::vector<std::string> bench_words(const BenchRegistry& registry)
-{
-    // Of devices that this build may have no part for, too: their rows say so.
-    std::set<std::string> words{"allreduce", "bandwidth", "distance", "ert",       "flops", "core_to_core", "latency",
-                                "launch",    "link",      "matmul",   "partition", "peer",  "shared",       "train"};
-    for (const auto& bench : registry.benches()) words.emplace(bench->name());
-    return {words.begin(), words.end()};
-}
-
 void check_bench(const PlanEntry& entry, const BenchRegistry& registry)
 {
-    const std::vector<std::string> words = bench_words(registry);
-    if (std::ranges::find(words, entry.bench) != words.end()) return;
-    throw InputError(entry.where + ": " + unknown_word("bench", entry.bench, words));
+    const std::vector<std::string> names = registry.bench_names();
+    if (std::ranges::find(names, entry.bench) != names.end()) return;
+    throw InputError(entry.where + ": " + unknown_word("bench", entry.bench, names));
 }
 
 /// "cpu" or "gpu:0" -> "cpu", "gpu".

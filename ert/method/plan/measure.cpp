@@ -124,8 +124,6 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
          const SampleObserver& observer, const std::filesystem::path& folder)
 {
     const Device device = device_for(registry.machine(), item.device);
-    if (const auto reason = item.bench->unsupported_reason(item.point, registry.machine(), device))
-        throw Unsupported(*reason);
     const std::unique_ptr<Subject> subject = item.bench->make(item.point, registry.machine(), device);
     row.work = subject->work();
     row.memory = subject->memory();

@@ -10,8 +10,8 @@ namespace roof {
 BenchRegistry assemble();
 
 /// A part in a shared object beside the executable, opened when something of its kind of device is first looked for. Then it
-/// adds itself; on failure the part is absent, with the reason.
+/// adds itself; on failure the part is absent, with the reason. `benches`: names of those it adds, separated by spaces.
 void add_shared_part(BenchRegistry& registry, const std::string& part, const std::string& object,
-                     const std::string& device_kind);
+                     const std::string& device_kind, const std::string& benches);
 
 }  // namespace roof

@@ -21,30 +21,31 @@ std::string loader_message()
     return message == nullptr ? "the loader gives no reason" : message;
 }
 
-void open_part(BenchRegistry& registry, const std::string& part, const std::string& object)
+void open_part(BenchRegistry& registry, const std::string& part, const std::string& object, const std::string& benches)
 {
     const std::string remedy = "install the libraries that " + object + " needs, or build without this part";
     std::error_code ignored;
     const auto file = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / object;
     // Never closed: the registry keeps benches whose code lies in the object.
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return registry.add(AbsentPart{part, loader_message(), remedy});
+    if (handle == nullptr) return registry.add(AbsentPart{part, loader_message(), remedy, benches});
     const auto add = reinterpret_cast<AddPart>(dlsym(handle, entry));
-    if (add == nullptr) return registry.add(AbsentPart{part, loader_message(), "build roof and its parts together"});
+    if (add == nullptr)
+        return registry.add(AbsentPart{part, loader_message(), "build roof and its parts together", benches});
     try {
         add(registry);
     } catch (const std::exception& error) {
-        registry.add(AbsentPart{part, error.what(), remedy});
+        registry.add(AbsentPart{part, error.what(), remedy, benches});
     }
 }
 
 }  // namespace
 
 void add_shared_part(BenchRegistry& registry, const std::string& part, const std::string& object,
-                     const std::string& device_kind)
+                     const std::string& device_kind, const std::string& benches)
 {
-    registry.add(
-        DeferredPart{device_kind, [part, object](BenchRegistry& opening) { open_part(opening, part, object); }});
+    registry.add(DeferredPart{
+        device_kind, [part, object, benches](BenchRegistry& opening) { open_part(opening, part, object, benches); }});
 }
 
 }  // namespace roof

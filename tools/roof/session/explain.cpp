@@ -56,8 +56,6 @@ Explanation explain(const Item& item, const BenchRegistry& registry)
     if (item.bench == nullptr) return explanation;
     try {
         const Device& device = registry.machine().device(item.device);
-        if (const auto reason = item.bench->unsupported_reason(item.point, registry.machine(), device))
-            throw Unsupported(*reason);
         const std::unique_ptr<Subject> subject = item.bench->make(item.point, registry.machine(), device);
         explanation.variant = subject->variant();
         explanation.memory = subject->memory();
