@@ -97,18 +97,18 @@ TEST_CASE("busy numbers leave the sums where they are, telling ones do not")
     const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
     for (const Mma instruction : instructions) {
         INFO(static_cast<int>(instruction));
-        const auto still = lanes_of_sums(instruction, 4, mma_operands(instruction, Numbers::busy), 5);
+        const auto still = lanes_of_sums(instruction, 4, mma_operands(instruction, Numbers::random), 5);
         // Of fp64 the host itself rounds.
         const bool is_exact = shape_of(instruction).register_bytes < 8;
         CHECK((!is_exact || std::ranges::all_of(still, is_zero)));
-        const auto moved = lanes_of_sums(instruction, 4, mma_operands(instruction, Numbers::telling), 1);
+        const auto moved = lanes_of_sums(instruction, 4, mma_operands(instruction, Numbers::whole), 1);
         CHECK_FALSE(std::ranges::all_of(moved, is_zero));
     }
     for (const Wgmma instruction : warpgroup_instructions) {
         INFO(static_cast<int>(instruction));
-        const auto still = sums_of_block(instruction, wgmma_operands(instruction, Numbers::busy), 5);
+        const auto still = sums_of_block(instruction, wgmma_operands(instruction, Numbers::random), 5);
         CHECK(std::ranges::all_of(still, is_zero));
-        const auto moved = sums_of_block(instruction, wgmma_operands(instruction, Numbers::telling), 1);
+        const auto moved = sums_of_block(instruction, wgmma_operands(instruction, Numbers::whole), 1);
         CHECK_FALSE(std::ranges::all_of(moved, is_zero));
     }
 }
@@ -126,13 +126,12 @@ TEST_CASE("tcgen05 is told formats, sign and shape, and gives back its sums row 
     for (const Wgmma format : warpgroup_instructions) {
         INFO(static_cast<int>(format));
         const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
-        const WgmmaOperands busy = wgmma_operands(format, Numbers::busy, tile);
+        const WgmmaOperands busy = wgmma_operands(format, Numbers::random, tile);
         CHECK(image_of(format, busy).size() == static_cast<std::size_t>(tcgen05_operand_bytes));
         const auto still = sums_by_row(format, busy, 5);
         CHECK(still.size() == std::size_t{tcgen05_m} * tcgen05_n * 4);
         CHECK(std::ranges::all_of(still, is_zero));
-        CHECK_FALSE(
-            std::ranges::all_of(sums_by_row(format, wgmma_operands(format, Numbers::telling, tile), 1), is_zero));
+        CHECK_FALSE(std::ranges::all_of(sums_by_row(format, wgmma_operands(format, Numbers::whole, tile), 1), is_zero));
     }
 }
 
@@ -141,7 +140,7 @@ TEST_CASE("telling sums are small enough to be exact however a tensor core adds 
     // 14 bits: what the tensor cores of compute capability 9.0 keep of sums in fp8.
     constexpr double most = 1 << 13;
     for (const Wgmma instruction : warpgroup_instructions) {
-        const WgmmaOperands operands = wgmma_operands(instruction, Numbers::telling);
+        const WgmmaOperands operands = wgmma_operands(instruction, Numbers::whole);
         Matrix turned{operands.b.columns, operands.b.rows, {}};
         for (int k = 0; k < turned.rows; ++k) {
             for (int n = 0; n < turned.columns; ++n) turned.values.push_back(operands.b.at(n, k));
@@ -152,12 +151,12 @@ TEST_CASE("telling sums are small enough to be exact however a tensor core adds 
 
 TEST_CASE("no operand is zero, and busy ones use their significands to the last bit")
 {
-    for (const Numbers numbers : {Numbers::busy, Numbers::telling}) {
+    for (const Numbers numbers : {Numbers::random, Numbers::whole}) {
         const Matrix matrix = random_matrix(16, 16, bf16_format, numbers, 1);
         CHECK(std::ranges::count(matrix.values, 0.0) == 0);
     }
     int odd = 0;
-    for (const double value : random_matrix(16, 16, bf16_format, Numbers::busy, 1).values)
+    for (const double value : random_matrix(16, 16, bf16_format, Numbers::random, 1).values)
         odd += static_cast<int>(encode(bf16_format, value) & 1);
     CHECK(odd > 64);
 }

@@ -42,8 +42,8 @@ TEST_CASE("ranks hold different numbers, whose sums are exact")
         std::uint64_t sum = 0;
         for (int rank = 0; rank < most_ranks; ++rank) sum += static_cast<std::uint64_t>(rank_word(index, rank));
         CHECK(sum < (std::uint64_t{1} << 24));
-        CHECK(static_cast<std::uint64_t>(due_sum(index, most_ranks)) == sum);
-        CHECK(due_sum(index, 1) == rank_word(index, 0));
+        CHECK(static_cast<std::uint64_t>(sum_of_ranks(index, most_ranks)) == sum);
+        CHECK(sum_of_ranks(index, 1) == rank_word(index, 0));
     }
     CHECK(rank_word(5, 0) != rank_word(5, 1));
     CHECK(rank_word(number_period + 5, 2) == rank_word(5, 2));

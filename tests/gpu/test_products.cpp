@@ -28,11 +28,11 @@ TEST_CASE("an element is the product of a row and a column, and the numbers repe
     std::vector<double> b(product_period, 2);
     a[8] = 5;  // row 2, k 0 of 4 x 4
     b[4] = 7;  // column 1, k 0
-    CHECK(due_element(Precision::fp64, a, b, 4, 2, 1).value == 5 * 7 + 3 * 2);
-    CHECK(due_element(Precision::fp64, a, b, 4, 0, 0).value == 8);
+    CHECK(expected_element(Precision::fp64, a, b, 4, 2, 1).value == 5 * 7 + 3 * 2);
+    CHECK(expected_element(Precision::fp64, a, b, 4, 0, 0).value == 8);
     // A row that begins three numbers beyond the period.
     a[3] = 11;
-    CHECK(due_element(Precision::fp64, a, b, 4, (product_period + 3) / 4, 0).value == 2 * (11 + 1 + 1 + 1));
+    CHECK(expected_element(Precision::fp64, a, b, 4, (product_period + 3) / 4, 0).value == 2 * (11 + 1 + 1 + 1));
 }
 
 TEST_CASE("rounding may take an element as far as its format goes, and a wrong element is farther")
@@ -43,12 +43,12 @@ TEST_CASE("rounding may take an element as far as its format goes, and a wrong e
         INFO(traits(precision).name);
         const std::vector<double> a = product_numbers(precision, 1);
         const std::vector<double> b = product_numbers(precision, 2);
-        const DueElement due = due_element(precision, a, b, n, 3, 5);
-        const DueElement other = due_element(precision, a, b, n, 3, 6);
+        const ExpectedElement due = expected_element(precision, a, b, n, 3, 5);
+        const ExpectedElement other = expected_element(precision, a, b, n, 3, 6);
         CHECK(due.tolerance > 0);
         CHECK(std::abs(due.value - other.value) > 2 * due.tolerance);
     }
-    CHECK(
-        due_element(Precision::int8, product_numbers(Precision::int8, 1), product_numbers(Precision::int8, 2), n, 3, 5)
-            .tolerance == 0);
+    CHECK(expected_element(Precision::int8, product_numbers(Precision::int8, 1), product_numbers(Precision::int8, 2), n,
+                           3, 5)
+              .tolerance == 0);
 }

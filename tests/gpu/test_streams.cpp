@@ -5,8 +5,7 @@
 #include "ert/gpu/kernels/numbers.hpp"
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/gpu/probes/arrays.hpp"
-#include "ert/gpu/probes/ert.hpp"
-#include "ert/gpu/probes/intensity_keywords.hpp"
+#include "ert/gpu/probes/intensities.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
 
 #include <bit>
@@ -113,7 +112,7 @@ TEST_CASE("the sums of the curve are those of doing its multiply-adds one by one
             sum += intensity_number(vector * static_cast<std::size_t>(elements) +
                                     static_cast<std::size_t>(element_of(i, elements)));
     }
-    CHECK(due_sum(precision, multiply_adds, vectors) == sum);
+    CHECK(expected_sum(precision, multiply_adds, vectors) == sum);
 }
 
 TEST_CASE("usual working sets go from inside every L1 to well beyond the L2, and not beyond the memory there is")

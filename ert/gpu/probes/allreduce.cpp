@@ -1,11 +1,18 @@
-#include "ert/gpu/probes/allreduce.hpp"
-
+// Bench "allreduce" of a machine's GPUs: what each GPU's links carry while NCCL sums the arrays of all GPUs.
+//
+// Launched    ncclAllReduce of floats, out of place, one rank on each GPU. This one thread enqueues all ranks, and that is part of the
+//             time of small messages.
+// Saturates   the links between the GPUs; for small messages the time of a step between them.
+// Bytes       "bus": the message times 2(N-1)/N, which each of N GPUs must send and receive. "algorithm": the message once.
+//             "alone": the message once, with this GPU as the only rank. It shows that the function works, and is neither a
+//             bandwidth of any link nor a ceiling.
+// Time        device events on the first GPU; the other streams are forked from its stream and joined to it.
+// Falsified   if any GPU has other sums than the host. The sums are whole numbers, exact in any order.
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/fork.hpp"
 #include "ert/gpu/kernels/stream.hpp"
-#include "ert/gpu/probes/capability.hpp"
-#include "ert/gpu/probes/gpu_bench.hpp"
+#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/rank_numbers.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
@@ -17,7 +24,7 @@ namespace roof::gpu {
 
 namespace {
 
-constexpr long long most_sums = 1 << 12;
+constexpr long long max_sums = 1 << 12;
 
 std::vector<DeviceId> gpus_of(const Machine& machine)
 {
@@ -29,14 +36,14 @@ std::vector<DeviceId> gpus_of(const Machine& machine)
 }
 
 /// Powers of four, from messages that cost no more than the steps between GPUs to those that fill the links.
-std::vector<std::string> usual_sizes()
+std::vector<std::string> default_sizes()
 {
     std::vector<std::string> sizes;
     for (long long bytes = 1 << 10; bytes <= 1 << 30; bytes *= 4) sizes.push_back(std::to_string(bytes));
     return sizes;
 }
 
-/// One GPU's part of it. Made while that GPU is current.
+/// The memory and stream of one rank. Made while its GPU is current.
 struct RankMemory {
     RankMemory(DeviceId of, std::size_t vectors, int rank)
         : id(of),
@@ -47,8 +54,8 @@ struct RankMemory {
         stream.synchronize();
     }
 
-    /// So that only a sum after it can be right.
-    void forget() const
+    /// Overwrites the last sum, so that only a later one can be right.
+    void clear_result() const
     {
         const CurrentDevice current(id);
         check(cudaMemset(receive.data(), 0xFF, receive.bytes()));
@@ -63,10 +70,10 @@ struct RankMemory {
         for (const std::size_t first : {std::size_t{0}, (receive.size() - count) / 2, receive.size() - count}) {
             const std::vector<float> found = receive.read(first, count);
             for (std::size_t i = 0; i < count; ++i) {
-                const float due = due_sum(first + i, ranks);
-                if (found[i] == due) continue;
+                const float expected = sum_of_ranks(first + i, ranks);
+                if (found[i] == expected) continue;
                 throw Error("word " + std::to_string(first + i) + " of the sum on gpu:" + std::to_string(id.value) +
-                            " is " + std::to_string(found[i]) + ", not " + std::to_string(due));
+                            " is " + std::to_string(found[i]) + ", not " + std::to_string(expected));
             }
         }
     }
@@ -91,30 +98,25 @@ std::vector<int> numbers_of(const std::vector<DeviceId>& ids)
     return numbers;
 }
 
-class AllreduceSubject final : public Subject {
+class AllreduceSubject final : public TunedSubject {
   public:
     /// `factor`: bytes that count for each byte of the message.
-    AllreduceSubject(const std::shared_ptr<const Nccl>& library, const std::vector<DeviceId>& ids, std::size_t vectors,
-                     double factor, std::shared_ptr<const Nvml> nvml)
-        : tuned_(ids.front(), std::move(nvml)), version_(library->version()), factor_(factor)
+    AllreduceSubject(const std::shared_ptr<const Nccl>& library, const std::vector<DeviceId>& ids, double factor,
+                     const GpuPoint& at)
+        : TunedSubject(at), version_(library->version())
     {
+        const std::size_t vectors = static_cast<std::size_t>(at.point.integer("size")) / vector_bytes;
         for (std::size_t i = 0; i < ids.size(); ++i)
             memories_.push_back(memory_on(ids[i], vectors, static_cast<int>(i)));
         communicator_ = std::make_unique<Communicator>(library, numbers_of(ids));
-        tuned_.settle_on_fastest({{"", 1, [this](long long sums) { enqueue(sums); }}}, most_sums);
+        settle_on_fastest({{"", work_of_bytes(factor * message()), [this](long long sums) { enqueue(sums); }}},
+                          max_sums);
     }
-
-    Work work() const override
-    {
-        const Bytes moved{factor_ * message() * tuned_.work()};
-        return {{}, moved, moved, Known::analytic};
-    }
-    void launch(Trace& trace) override { tuned_.launch(trace); }
 
     void check() override
     {
-        for (const auto& memory : memories_) memory->forget();
-        tuned_.run(1);
+        for (const auto& memory : memories_) memory->clear_result();
+        run(1);
         for (const auto& memory : memories_) memory->compare(ranks());
     }
 
@@ -125,7 +127,7 @@ class AllreduceSubject final : public Subject {
 
     std::vector<std::string> remarks() const override
     {
-        std::vector<std::string> all = tuned_.stream().remarks();
+        std::vector<std::string> all = TunedSubject::remarks();
         if (ranks() == 1) {
             all.emplace_back("one rank alone: NCCL works here; this is no bandwidth of any link");
             return all;
@@ -144,35 +146,28 @@ class AllreduceSubject final : public Subject {
 
     void enqueue(long long sums) const
     {
-        const cudaStream_t watched = tuned_.stream().get();
+        const cudaStream_t timed = stream().get();
         std::vector<Communicator::Rank> ranks;
         for (const auto& memory : memories_) {
-            begin_.order(watched, memory->stream.get());
+            begin_.order(timed, memory->stream.get());
             ranks.push_back({memory->send.data(), memory->receive.data(), memory->stream.get()});
         }
         for (long long i = 0; i < sums; ++i) communicator_->enqueue_sum(ranks, memories_.front()->send.size());
-        for (const auto& memory : memories_) memory->fork.order(memory->stream.get(), watched);
+        for (const auto& memory : memories_) memory->fork.order(memory->stream.get(), timed);
     }
 
-    TunedStream tuned_;
     Fork begin_;
     std::string version_;
-    double factor_;
     std::vector<std::unique_ptr<RankMemory>> memories_;
-    std::unique_ptr<Communicator> communicator_;  ///< after the streams it works in, so that it goes before them
+    std::unique_ptr<Communicator> communicator_;  ///< declared last: destroyed before the streams it uses
 };
-
-std::size_t vectors_of(const Point& point)
-{
-    return static_cast<std::size_t>(point.integer("size")) / vector_bytes;
-}
 
 bool is_alone(const Point& point)
 {
     return point.text("operation") == "alone";
 }
 
-std::optional<std::string> lack_of_ranks(const Machine& machine, const Device& device)
+std::optional<std::string> missing_ranks(const Machine& machine, const Device& device)
 {
     const std::vector<DeviceId> ids = gpus_of(machine);
     if (ids.size() < 2) return "one GPU: nothing to reduce with";
@@ -182,63 +177,50 @@ std::optional<std::string> lack_of_ranks(const Machine& machine, const Device& d
     return std::nullopt;
 }
 
-class AllreduceBench final : public GpuBench {
-  public:
-    AllreduceBench(std::shared_ptr<const Nccl> library, std::shared_ptr<const Nvml> nvml)
-        : GpuBench({"allreduce", Role::bandwidth, "gpu",
-                    "All GPUs of the machine sum their arrays by NCCL: what each one's links carry each way (bus), the "
-                    "message over the time (algorithm), or one GPU with itself, which shows that it works and is no "
-                    "ceiling (alone)."},
-                   std::move(nvml)),
-          library_(std::move(library))
-    {
-    }
-
-    std::vector<Axis> axes(const Machine&) const override
-    {
-        return {{.name = "operation",
-                 .meaning =
-                     "bytes that count: the message times 2(N-1)/N for N GPUs, the message, or that of one GPU alone",
-                 .defaults = {"bus"},
-                 .allowed = {"bus", "algorithm", "alone"}},
-                {.name = "path", .meaning = "between the GPUs", .defaults = {"nccl"}, .allowed = {"nccl"}},
-                {.name = "size",
-                 .meaning = "bytes of the message, on each GPU",
-                 .defaults = usual_sizes(),
-                 .allowed = {},
-                 .numeric = true,
-                 .min = vector_bytes,
-                 .max = 1LL << 36}};
-    }
-
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
-                                                  const Device& device) const override
-    {
-        if (!is_alone(point)) {
-            if (auto reason = lack_of_ranks(machine, device)) return reason;
-        }
-        if (library_ == nullptr)
-            return "libnccl.so.2 was not found: install NCCL, or put its folder on LD_LIBRARY_PATH";
-        return missing_capability(device, 80, "this build");
-    }
-
-  private:
-    std::unique_ptr<Subject> make_here(const Point& point, const Machine& machine, const Device&,
-                                       DeviceId id) const override
-    {
-        const std::vector<DeviceId> ids = is_alone(point) ? std::vector{id} : gpus_of(machine);
-        const double factor = point.text("operation") == "bus" ? bus_factor(static_cast<int>(ids.size())) : 1;
-        return std::make_unique<AllreduceSubject>(library_, ids, vectors_of(point), factor, nvml());
-    }
-
-    std::shared_ptr<const Nccl> library_;
-};
+std::vector<Axis> axes(const Machine&)
+{
+    return {
+        {.name = "operation",
+         .meaning = "bytes that count: the message times 2(N-1)/N for N GPUs, the message, or that of one GPU alone",
+         .defaults = {"bus"},
+         .allowed = {"bus", "algorithm", "alone"}},
+        {.name = "path", .meaning = "between the GPUs", .defaults = {"nccl"}, .allowed = {"nccl"}},
+        {.name = "size",
+         .meaning = "bytes of the message, on each GPU",
+         .defaults = default_sizes(),
+         .allowed = {},
+         .numeric = true,
+         .min = vector_bytes,
+         .max = 1LL << 36}};
+}
 
 }  // namespace
 
-std::unique_ptr<Bench> allreduce_bench(std::shared_ptr<const Nccl> library, std::shared_ptr<const Nvml> nvml)
+GpuBench allreduce_bench(const Libraries& libraries)
 {
-    return std::make_unique<AllreduceBench>(std::move(library), std::move(nvml));
+    return {.name = "allreduce",
+            .role = Role::bandwidth,
+            .description =
+                "All GPUs of the machine sum their arrays by NCCL: what each one's links carry each way (bus), the "
+                "message over the time (algorithm), or one GPU with itself, which shows that it works and is no "
+                "ceiling (alone).",
+            .axes = axes,
+            .unsupported_reason = [nccl = libraries.nccl](const Point& point, const Machine& machine,
+                                                          const Device& device) -> std::optional<std::string> {
+                if (!is_alone(point)) {
+                    if (auto reason = missing_ranks(machine, device)) return reason;
+                }
+                if (nccl == nullptr)
+                    return "libnccl.so.2 was not found: install NCCL, or put its folder on LD_LIBRARY_PATH";
+                return missing_for_all(point, machine, device);
+            },
+            .create =
+                [nccl = libraries.nccl](const GpuPoint& at) {
+                    const std::vector<DeviceId> ids = is_alone(at.point) ? std::vector{at.id} : gpus_of(at.machine);
+                    const bool is_bus = at.point.text("operation") == "bus";
+                    const double factor = is_bus ? bus_factor(static_cast<int>(ids.size())) : 1;
+                    return std::make_unique<AllreduceSubject>(nccl, ids, factor, at);
+                }};
 }
 
 }  // namespace roof::gpu

@@ -59,7 +59,7 @@ Bytes Arrays::memory() const
     return {static_cast<double>(bytes() + (sums_ ? sums_->bytes() : 0))};
 }
 
-void Arrays::forget_results()
+void Arrays::clear_results()
 {
     if (sums_) roof::gpu::check(cudaMemset(sums_->data(), 0, sums_->bytes()));
     if (out_) roof::gpu::check(cudaMemset(out_->data(), 0xFF, out_->bytes()));

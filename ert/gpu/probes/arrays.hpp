@@ -33,7 +33,7 @@ class Arrays {
     StreamLaunch launch() const;
     std::size_t bytes() const;  ///< of one pass, all arrays together
     Bytes memory() const;
-    void forget_results();  ///< so that only a pass after it can be right
+    void clear_results();  ///< so that only a later pass can be right
 
     /// Throws Error where `passes` passes by `threads` threads did not leave exactly what they should.
     void check(int passes, std::size_t threads) const;

@@ -1,10 +1,19 @@
-#include "ert/gpu/probes/bandwidth.hpp"
-
+// Bench "bandwidth" of a GPU: load, store, copy and triad over a working set, from the L1s to device memory.
+//
+// Launched    one kernel of resident blocks; a launch makes many passes over the arrays. isa `cuda`: instructions of 16 bytes. Either
+//             each block has a stretch of its own, which may fit its L1, or all blocks go along the arrays together; this and the
+//             number of threads are found by trying. isa `bulk`: the copy engines move chunks, past the L1.
+// Saturates   the path to the level that holds the working set, from all multiprocessors together.
+// Bytes       those that the instructions read and write: per word 4 (load, store), 8 (copy), 12 (triad). The L2 writes whole
+//             sectors without reading them first, so there is no write-allocate traffic.
+// Time        device events; the kernel itself reads the clock.
+// Falsified   if sums of what was read, or words written, differ from the host's by one bit; if the machine code of the loop has
+//             loads or stores narrower than 16 bytes.
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/probes/arrays.hpp"
+#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/capability.hpp"
-#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
 
@@ -17,12 +26,12 @@ namespace roof::gpu {
 namespace {
 
 constexpr std::array<std::string_view, 4> operation_names{"load", "store", "copy", "triad"};
-constexpr long long most_passes = 1 << 22;
+constexpr long long max_passes = 1 << 22;
 
-StreamOperation parse_operation(std::string_view word)
+StreamOperation parse_operation(std::string_view name)
 {
-    const auto found = std::ranges::find(operation_names, word);
-    if (found == operation_names.end()) throw InputError("unknown operation '" + std::string(word) + "'");
+    const auto found = std::ranges::find(operation_names, name);
+    if (found == operation_names.end()) throw InputError("unknown operation '" + std::string(name) + "'");
     return static_cast<StreamOperation>(found - operation_names.begin());
 }
 
@@ -65,119 +74,96 @@ std::vector<Candidate> candidates_for(StreamOperation operation, bool is_bulk, i
     return candidates;
 }
 
-std::size_t most_threads(const std::vector<Candidate>& candidates)
+std::size_t max_threads(const std::vector<Candidate>& candidates)
 {
     int most = 0;
     for (const Candidate& candidate : candidates) most = std::max(most, candidate.threads());
     return static_cast<std::size_t>(most);
 }
 
-class StreamSubject final : public Subject {
+class StreamSubject final : public TunedSubject {
   public:
-    StreamSubject(StreamOperation operation, bool is_bulk, std::size_t working_set, DeviceId id,
-                  std::shared_ptr<const Nvml> nvml)
-        : id_(id),
-          tuned_(id, std::move(nvml)),
-          candidates_(candidates_for(operation, is_bulk, attribute(id, cudaDevAttrMultiProcessorCount))),
-          arrays_(operation, working_set, most_threads(candidates_), tuned_.stream().stream())
+    explicit StreamSubject(const GpuPoint& at)
+        : TunedSubject(at),
+          candidates_(candidates_for(parse_operation(at.point.text("operation")), at.point.text("isa") == "bulk",
+                                     attribute(at.id, cudaDevAttrMultiProcessorCount))),
+          arrays_(parse_operation(at.point.text("operation")),
+                  static_cast<std::size_t>(at.point.integer("working_set")), max_threads(candidates_),
+                  stream().stream())
     {
-        std::vector<Way> ways;
+        std::vector<Variant> variants;
         for (const Candidate& candidate : candidates_) {
-            ways.push_back({candidate.name, static_cast<double>(arrays_.bytes()),
-                            [this, &candidate](long long passes) { enqueue(candidate, passes, false); }});
+            variants.push_back({candidate.name, work_of_bytes(static_cast<double>(arrays_.bytes())),
+                                [this, &candidate](long long passes) { enqueue(candidate, passes, false); }});
         }
-        tuned_.settle_on_fastest(std::move(ways), most_passes);
+        chosen_ = settle_on_fastest(variants, max_passes);
     }
-
-    Work work() const override
-    {
-        const Bytes moved{tuned_.work()};
-        return {{}, moved, moved, Known::analytic};
-    }
-    void launch(Trace& trace) override { tuned_.launch(trace); }
 
     void check() override
     {
         constexpr int passes = 2;
-        const CurrentDevice current(id_);
-        const Candidate& chosen = candidates_[tuned_.way()];
-        arrays_.forget_results();
-        tuned_.stream().time([&] { enqueue(chosen, passes, true); });
+        const CurrentDevice current(stream().id());
+        const Candidate& chosen = candidates_[chosen_];
+        arrays_.clear_results();
+        stream().time([&] { enqueue(chosen, passes, true); });
         arrays_.check(passes, static_cast<std::size_t>(chosen.threads()));
     }
 
-    std::string variant() const override { return tuned_.variant(); }
-    std::vector<std::string> remarks() const override { return tuned_.stream().remarks(); }
     Bytes memory() const override { return arrays_.memory(); }
 
   private:
-    /// What is timed of the copy engine's loads does not look at what arrives.
+    /// Timed loads by the copy engine do not read what arrives.
     void enqueue(const Candidate& candidate, long long passes, bool checks) const
     {
         StreamLaunch launch = arrays_.launch();
-        launch.reading = tuned_.stream().reading();
+        launch.reading = stream().reading();
         launch.blocks = candidate.blocks;
         launch.passes = static_cast<int>(passes);
         if (candidate.is_bulk && !checks) launch.sums = nullptr;
         if (candidate.is_bulk)
-            enqueue_bulk(candidate.kernel.operation, launch, tuned_.stream().get());
+            enqueue_bulk(candidate.kernel.operation, launch, stream().get());
         else
-            enqueue_stream(candidate.kernel, launch, tuned_.stream().get());
+            enqueue_stream(candidate.kernel, launch, stream().get());
     }
 
-    DeviceId id_;
-    TunedStream tuned_;
     std::vector<Candidate> candidates_;
     Arrays arrays_;
+    std::size_t chosen_ = 0;  ///< of candidates_
 };
 
-class BandwidthBench final : public GpuBench {
-  public:
-    explicit BandwidthBench(std::shared_ptr<const Nvml> nvml)
-        : GpuBench({"bandwidth", Role::bandwidth, "gpu",
-                    "Bytes that the kernel's instructions or the copy engines read and write, in the fastest of "
-                    "several kernels, each checked by its result."},
-                   std::move(nvml))
-    {
-    }
-
-    std::vector<Axis> axes(const Machine& machine) const override
-    {
-        const std::vector<std::string> operations(operation_names.begin(), operation_names.end());
-        return {
-            {.name = "operation", .meaning = "what a pass does", .defaults = operations, .allowed = operations},
+std::vector<Axis> axes(const Machine& machine)
+{
+    const std::vector<std::string> operations(operation_names.begin(), operation_names.end());
+    return {{.name = "operation", .meaning = "what a pass does", .defaults = operations, .allowed = operations},
             {.name = "isa",
              .meaning = "instructions of 16 bytes, or bulk copies",
              .defaults = {"cuda"},
              .allowed = {"cuda", "bulk"}},
-            working_set_axis("bytes of all arrays together, over all multiprocessors", usual_working_sets(machine)),
-        };
-    }
+            working_set_axis("bytes of all arrays together, over all multiprocessors", usual_working_sets(machine))};
+}
 
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine&,
-                                                  const Device& device) const override
-    {
-        const StreamOperation operation = parse_operation(point.text("operation"));
-        if (vectors_of_each(operation, static_cast<std::size_t>(point.integer("working_set"))) == 0)
-            return "the working set is less than " + std::to_string(bulk_chunk_bytes) + " bytes for each array";
-        if (point.text("isa") == "cuda") return missing_capability(device, 80, "this build");
-        if (operation == StreamOperation::triad) return "the copy engine does not compute";
-        return missing_capability(device, 90, "the copy engine");
-    }
-
-  private:
-    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
-    {
-        return std::make_unique<StreamSubject>(parse_operation(point.text("operation")), point.text("isa") == "bulk",
-                                               static_cast<std::size_t>(point.integer("working_set")), id, nvml());
-    }
-};
+std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
+{
+    const StreamOperation operation = parse_operation(point.text("operation"));
+    if (vectors_of_each(operation, static_cast<std::size_t>(point.integer("working_set"))) == 0)
+        return "the working set is less than " + std::to_string(bulk_chunk_bytes) + " bytes for each array";
+    if (point.text("isa") == "cuda") return missing_for_all(point, machine, device);
+    if (operation == StreamOperation::triad) return "the copy engine does not compute";
+    return missing_capability(device, 90, "the copy engine");
+}
 
 }  // namespace
 
-std::unique_ptr<Bench> bandwidth_bench(std::shared_ptr<const Nvml> nvml)
+GpuBench bandwidth_bench(const Libraries&)
 {
-    return std::make_unique<BandwidthBench>(std::move(nvml));
+    return {.name = "bandwidth",
+            .role = Role::bandwidth,
+            .description =
+                "Bytes that the kernel's instructions or the copy engines read and write, in the fastest of several "
+                "kernels, each checked by its result.",
+            .axes = axes,
+            .unsupported_reason = unsupported_reason,
+            .create = [](const GpuPoint& at) { return std::make_unique<StreamSubject>(at); }};
 }
 
 }  // namespace roof::gpu

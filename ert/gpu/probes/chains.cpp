@@ -1,8 +1,19 @@
-#include "ert/gpu/probes/chains.hpp"
+// Subjects of the "flops" bench on the CUDA cores.
+//
+// Launched    one kernel of whole waves of resident blocks; each thread runs independent chains of one kind of instruction over
+//             a run-time number of steps. The numbers of chains and of blocks at once are found by trying.
+// Saturates   the pipe of that instruction and precision. Operands are in registers.
+// FLOPs       2 per multiply-add, 1 per addition or multiplication, in each lane; in fp16 and bf16 a register has two lanes. Loop
+//             counters are not counted: 3 instructions of some 515.
+// Time        device events; the kernel itself reads the clock.
+// Falsified   if one bit of any chain of any thread differs from the host's; if the machine code of the loop has other
+//             instructions than those counted; if more chains or threads raise the rate.
+#include "ert/gpu/kernels/chains.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/formats.hpp"
 #include "ert/gpu/probes/chain_reference.hpp"
+#include "ert/gpu/probes/flops_subjects.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <algorithm>
@@ -13,86 +24,91 @@ namespace roof::gpu {
 
 namespace {
 
-constexpr int most_chains = *std::ranges::max_element(chain_counts);
-constexpr long long most_steps = 1 << 24;
+constexpr int max_chains = *std::ranges::max_element(chain_counts);
+constexpr long long max_steps = 1 << 24;
 
-/// A kernel and how many of its blocks a multiprocessor is given at once.
 struct Candidate {
     ChainKernel kernel;
-    int blocks_each = 1;
+    int blocks = 1;  ///< of the whole GPU
 };
 
-std::vector<Candidate> candidates_for(Precision precision, ChainOperation operation)
+std::vector<Candidate> candidates_for(Precision precision, ChainOperation operation, int multiprocessors)
 {
     std::vector<Candidate> candidates;
     for (const int chains : chain_counts) {
         const ChainKernel kernel{precision, operation, chains};
         const int most = resident_chain_blocks(kernel);
-        for (const int blocks : std::set<int>{most, std::max(1, most / 2), std::max(1, most / 4)})
-            candidates.push_back({kernel, blocks});
+        for (const int each : std::set<int>{most, std::max(1, most / 2), std::max(1, most / 4)})
+            candidates.push_back({kernel, each * multiprocessors});
     }
     return candidates;
 }
 
-class ChainSubject final : public Subject {
+/// Of all threads of one block in one step.
+double flops_of_step(const ChainKernel& kernel)
+{
+    const int each = kernel.operation == ChainOperation::fma ? 2 : 1;
+    return 1.0 * each * lanes_of(kernel.precision) * chain_instructions * chain_threads;
+}
+
+ChainOperation parse_chain_operation(const std::string& name)
+{
+    if (name == "fma") return ChainOperation::fma;
+    if (name == "add") return ChainOperation::add;
+    if (name == "mul") return ChainOperation::mul;
+    throw InputError("unknown operation '" + name + "'");
+}
+
+class ChainSubject final : public TunedSubject {
   public:
-    ChainSubject(Precision precision, ChainOperation operation, DeviceId id, std::shared_ptr<const Nvml> nvml)
-        : stream_(id, std::move(nvml)),
-          multiprocessors_(attribute(id, cudaDevAttrMultiProcessorCount)),
+    ChainSubject(Precision precision, ChainOperation operation, const GpuPoint& at)
+        : TunedSubject(at),
           values_(chain_starts(precision, registers(1) * static_cast<std::size_t>(lanes_of(precision)))),
           starts_(bytes_of(precision, values_).size(), "starting values of the chains"),
           constants_(4 * register_bytes(precision), "constants of the chains")
     {
         starts_.write(bytes_of(precision, values_));
         std::vector<double> constants;
-        for (const double value : chain_constants({precision, operation, most_chains}))
+        for (const double value : chain_constants({precision, operation, max_chains}))
             constants.insert(constants.end(), static_cast<std::size_t>(lanes_of(precision)), value);
         constants_.write(bytes_of(precision, constants));
-        const std::vector<Candidate> candidates = candidates_for(precision, operation);
-        const auto most = std::ranges::max_element(candidates, {}, &Candidate::blocks_each);
-        ends_.emplace(registers(multiprocessors_ * most->blocks_each) * register_bytes(precision),
-                      "ends of the chains");
-        choose(candidates);
-    }
-
-    Work work() const override
-    {
-        return {Flops{flops_of_step(chosen_.kernel) * blocks() * static_cast<double>(steps_)}, {}, {}, Known::analytic};
-    }
-
-    void launch(Trace& trace) override
-    {
-        stream_.launch(trace, [this] { enqueue(chosen_, steps_); });
+        const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
+        const std::vector<Candidate> candidates = candidates_for(precision, operation, multiprocessors);
+        const auto most = std::ranges::max_element(candidates, {}, &Candidate::blocks);
+        ends_.emplace(registers(most->blocks) * register_bytes(precision), "ends of the chains");
+        std::vector<Variant> variants;
+        for (const Candidate& candidate : candidates) {
+            const int threads = candidate.blocks / multiprocessors * chain_threads;
+            variants.push_back({std::to_string(candidate.kernel.chains) + " chains, " + std::to_string(threads) +
+                                    " threads per multiprocessor",
+                                work_of_flops(flops_of_step(candidate.kernel) * candidate.blocks),
+                                [this, candidate](long long steps) { enqueue(candidate, steps); }});
+        }
+        chosen_ = candidates[settle_on_fastest(variants, max_steps)];
     }
 
     void check() override
     {
         const ChainKernel& kernel = chosen_.kernel;
-        stream_.time([this] { enqueue(chosen_, 1); });
+        run(1);
         const std::size_t count = static_cast<std::size_t>(kernel.chains) * chain_threads;
         const std::size_t lanes = static_cast<std::size_t>(lanes_of(kernel.precision));
         const std::vector<double> ends =
             chain_ends(kernel, std::span(values_).first(count * lanes), chain_instructions / kernel.chains / 2);
-        const std::vector<std::byte> due = bytes_of(kernel.precision, ends);
-        for (int block = 0; block < blocks(); ++block) {
-            if (ends_->read(static_cast<std::size_t>(block) * due.size(), due.size()) == due) continue;
+        const std::vector<std::byte> expected = bytes_of(kernel.precision, ends);
+        for (int block = 0; block < chosen_.blocks; ++block) {
+            if (ends_->read(static_cast<std::size_t>(block) * expected.size(), expected.size()) == expected) continue;
             throw Error("the chains of block " + std::to_string(block) + " do not end where the host's do");
         }
     }
 
-    std::string variant() const override
-    {
-        return std::to_string(chosen_.kernel.chains) + " chains, " +
-               std::to_string(chosen_.blocks_each * chain_threads) + " threads per multiprocessor";
-    }
-    std::vector<std::string> remarks() const override { return stream_.remarks(); }
     Bytes memory() const override
     {
         return {static_cast<double>(starts_.bytes() + constants_.bytes() + ends_->bytes())};
     }
 
   private:
-    static std::size_t registers(int blocks) { return static_cast<std::size_t>(blocks) * most_chains * chain_threads; }
+    static std::size_t registers(int blocks) { return static_cast<std::size_t>(blocks) * max_chains * chain_threads; }
     static std::size_t register_bytes(Precision precision)
     {
         return static_cast<std::size_t>(traits(precision).storage_bytes * lanes_of(precision));
@@ -102,63 +118,31 @@ class ChainSubject final : public Subject {
         return encode(format_of(precision), values);
     }
 
-    int blocks() const { return multiprocessors_ * chosen_.blocks_each; }
-
     void enqueue(const Candidate& candidate, long long steps) const
     {
         enqueue_chains(candidate.kernel,
                        {.starts = starts_.data(),
                         .constants = constants_.data(),
                         .ends = ends_->data(),
-                        .reading = stream_.reading(),
-                        .blocks = multiprocessors_ * candidate.blocks_each,
+                        .reading = stream().reading(),
+                        .blocks = candidate.blocks,
                         .steps = static_cast<int>(steps)},
-                       stream_.get());
+                       stream().get());
     }
 
-    void choose(const std::vector<Candidate>& candidates)
-    {
-        std::vector<Way> ways;
-        for (const Candidate& candidate : candidates) {
-            ways.push_back({"", flops_of_step(candidate.kernel) * candidate.blocks_each,
-                            [this, candidate](long long steps) { enqueue(candidate, steps); }});
-        }
-        const Tuned tuned = tune(stream_, ways, most_steps);
-        chosen_ = candidates[tuned.way];
-        steps_ = tuned.repeats;
-    }
-
-    MonitoredStream stream_;
-    int multiprocessors_;
     std::vector<double> values_;  ///< [chain][thread][lane]
     Buffer<std::byte> starts_;
     Buffer<std::byte> constants_;
     std::optional<Buffer<std::byte>> ends_;
     Candidate chosen_;
-    long long steps_ = 1;
 };
 
 }  // namespace
 
-double flops_of_step(const ChainKernel& kernel)
+std::unique_ptr<Subject> make_chains(const GpuPoint& at)
 {
-    const int each = kernel.operation == ChainOperation::fma ? 2 : 1;
-    return 1.0 * each * lanes_of(kernel.precision) * chain_instructions * chain_threads;
-}
-
-ChainOperation parse_chain_operation(std::string_view word)
-{
-    if (word == "fma") return ChainOperation::fma;
-    if (word == "add") return ChainOperation::add;
-    if (word == "mul") return ChainOperation::mul;
-    throw InputError("unknown operation '" + std::string(word) + "'");
-}
-
-std::unique_ptr<Subject> make_chains(Precision precision, ChainOperation operation, DeviceId id,
-                                     std::shared_ptr<const Nvml> nvml)
-{
-    const CurrentDevice current(id);
-    return std::make_unique<ChainSubject>(precision, operation, id, std::move(nvml));
+    const ChainOperation operation = parse_chain_operation(at.point.text("operation"));
+    return std::make_unique<ChainSubject>(at.point.precision(), operation, at);
 }
 
 }  // namespace roof::gpu

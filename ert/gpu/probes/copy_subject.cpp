@@ -1,10 +1,10 @@
 #include "ert/gpu/probes/copy_subject.hpp"
 
+#include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/fork.hpp"
 #include "ert/gpu/kernels/numbers.hpp"
 #include "ert/gpu/kernels/stream.hpp"
-#include "ert/gpu/probes/tuning.hpp"
 
 #include <cstring>
 
@@ -12,21 +12,28 @@ namespace roof::gpu {
 
 namespace {
 
-class CopySubject final : public Subject {
+std::vector<std::byte> bytes_at(const void* from, std::size_t bytes)
+{
+    std::vector<std::byte> host(bytes);
+    check(cudaMemcpy(host.data(), from, bytes, cudaMemcpyDefault));
+    return host;
+}
+
+class CopySubject final : public TunedSubject {
   public:
-    CopySubject(Copies copies, DeviceId id, std::shared_ptr<const Nvml> nvml)
-        : tuned_(id, std::move(nvml)), copies_(std::move(copies))
+    CopySubject(Copies copies, const GpuPoint& at) : TunedSubject(at), copies_(std::move(copies))
     {
-        tuned_.settle_on_fastest({{"", total(), [this](long long repeats) { enqueue(repeats); }}}, most_copies);
+        settle_on_fastest({{"", work_of_bytes(total()), [this](long long repeats) { enqueue(repeats); }}}, max_copies);
     }
 
-    Work work() const override
+    void check() override
     {
-        const Bytes moved{tuned_.work()};
-        return {{}, moved, moved, Known::analytic};
+        const CurrentDevice current(stream().id());
+        for (const auto& [to, from] : copies_.ways) {
+            if (bytes_at(to, copies_.bytes) != bytes_at(from, copies_.bytes))
+                throw Error("what arrived is not what was sent");
+        }
     }
-    void launch(Trace& trace) override { tuned_.launch(trace); }
-    void check() override { copies_.check(); }
     Bytes memory() const override { return {2 * total()}; }
 
   private:
@@ -35,19 +42,18 @@ class CopySubject final : public Subject {
 
     void enqueue(long long repeats) const
     {
-        const cudaStream_t first = tuned_.stream().get();
+        const cudaStream_t first = stream().get();
         if (both()) fork_.order(first, second_.get());
         for (long long i = 0; i < repeats; ++i) {
             for (std::size_t way = 0; way < copies_.ways.size(); ++way) {
                 const auto& [to, from] = copies_.ways[way];
-                const cudaStream_t stream = way == 0 ? first : second_.get();
-                roof::gpu::check(cudaMemcpyAsync(to, from, copies_.bytes, cudaMemcpyDefault, stream));
+                const cudaStream_t chosen = way == 0 ? first : second_.get();
+                roof::gpu::check(cudaMemcpyAsync(to, from, copies_.bytes, cudaMemcpyDefault, chosen));
             }
         }
         if (both()) fork_.order(second_.get(), first);
     }
 
-    TunedStream tuned_;
     Stream second_;
     Fork fork_;
     Copies copies_;
@@ -55,9 +61,9 @@ class CopySubject final : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_copies(Copies copies, DeviceId id, std::shared_ptr<const Nvml> nvml)
+std::unique_ptr<Subject> make_copies(Copies copies, const GpuPoint& at)
 {
-    return std::make_unique<CopySubject>(std::move(copies), id, std::move(nvml));
+    return std::make_unique<CopySubject>(std::move(copies), at);
 }
 
 void fill_with_numbers(std::byte* to, std::size_t bytes, std::size_t seed)

@@ -1,14 +1,10 @@
-// What the benches "link" and "peer" share: copies one way or both ways between two stretches of memory each, wherever they lie.
+// What the benches "link" and "peer" share: copies between pairs of arrays, one way or both ways at once, in any two memories.
 #pragma once
 
-#include "ert/gpu/device.hpp"
-#include "ert/gpu/nvml.hpp"
-#include "ert/method/bench/bench.hpp"
+#include "ert/gpu/probes/tuning.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace roof::gpu {
@@ -19,22 +15,21 @@ struct Copies {
         const void* from = nullptr;
     };
 
-    std::size_t bytes = 0;        ///< of each
-    std::vector<OneWay> ways{};   ///< one, or two at once
-    std::function<void()> check;  ///< throws Error where what arrived is not what was sent
+    std::size_t bytes = 0;                 ///< of each array
+    std::vector<OneWay> ways{};            ///< one, or two at once
+    std::shared_ptr<const void> memory{};  ///< owns the arrays
 };
 
-/// On the device, current meanwhile. `check` keeps the memory alive. Throws Error.
-std::unique_ptr<Subject> make_copies(Copies copies, DeviceId id, std::shared_ptr<const Nvml> nvml);
+/// Its check() compares what arrived with what was sent. Throws Error.
+std::unique_ptr<Subject> make_copies(Copies copies, const GpuPoint& at);
 
-/// Pseudo-random words, other ones for another seed.
+/// Pseudo-random numbers; another seed gives other ones.
 void fill_with_numbers(std::byte* to, std::size_t bytes, std::size_t seed);
 
-/// "working_set", of each array, and its value in whole vectors.
+/// Axis "working_set", the bytes of each array, and its value rounded down to whole vectors.
 Axis array_axis();
 std::size_t array_bytes(const Point& point);
 
-/// As many repetitions of a launch at most.
-inline constexpr long long most_copies = 1 << 14;
+inline constexpr long long max_copies = 1 << 14;  ///< in one launch
 
 }  // namespace roof::gpu

@@ -1,10 +1,18 @@
-#include "ert/gpu/probes/distance.hpp"
-
+// Bench "distance" of a GPU: the latency of loads from the near and from the far partition of its L2, where it has two.
+//
+// Launched    one thread on multiprocessor 0, past the L1. First it times each of 1024 lines many times, to tell near lines from far
+//             ones. Then it follows a chain through the near lines, or through the far ones.
+// Saturates   nothing: one load at a time.
+// Counts      the steps of the chain.
+// Time        device events; the kernel itself reads the clock. The multiprocessor's own clock times the single lines.
+// Falsified   if the chain ends at another line than its arithmetic says, or no block ran on that multiprocessor. A point is
+//             unsupported, with the reason, where the lines do not lie at two distances. That is also so where a chip keeps a near
+//             copy of far lines.
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/l2_lines.hpp"
+#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/capability.hpp"
-#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/halves.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
@@ -17,7 +25,7 @@ namespace roof::gpu {
 
 namespace {
 
-constexpr long long most_iterations = 1 << 18;
+constexpr long long max_iterations = 1 << 18;
 constexpr int blocks_of_multiprocessor = 8;
 
 std::string range_of(const std::vector<std::uint32_t>& cycles)
@@ -26,12 +34,11 @@ std::string range_of(const std::vector<std::uint32_t>& cycles)
     return std::to_string(least / l2_loads) + " to " + std::to_string(most / l2_loads) + " cycles";
 }
 
-class DistanceSubject final : public Subject {
+class DistanceSubject final : public TunedSubject {
   public:
-    DistanceSubject(bool is_far, int multiprocessors, DeviceId id, std::shared_ptr<const Nvml> nvml)
-        : id_(id),
-          blocks_(blocks_of_multiprocessor * multiprocessors),
-          tuned_(id, std::move(nvml)),
+    explicit DistanceSubject(const GpuPoint& at)
+        : TunedSubject(at),
+          blocks_(blocks_of_multiprocessor * multiprocessors_of(at.device)),
           lines_(l2_lines * l2_stride, "lines in the L2"),
           steal_(1, "the number of a launch"),
           place_(1, "the place in a chain")
@@ -39,37 +46,32 @@ class DistanceSubject final : public Subject {
         const unsigned none = 0;
         steal_.write({&none, 1});
         const Halves halves = tell_apart();
-        chain_ = is_far ? halves.far : halves.near;
-        variant_ = std::to_string(halves.near.size()) + " lines near, " + std::to_string(halves.far.size()) + " far";
+        chain_ = at.point.text("path") == "l2_far" ? halves.far : halves.near;
         link();
-        tuned_.settle_on_fastest({{"", 1, [this](long long iterations) { enqueue(iterations); }}}, most_iterations);
-    }
-
-    Work work() const override
-    {
-        const Bytes bytes{bytes_per_access * l2_loads * static_cast<double>(tuned_.repeats())};
-        return {{}, bytes, bytes, Known::analytic};
+        const std::string name =
+            std::to_string(halves.near.size()) + " lines near, " + std::to_string(halves.far.size()) + " far";
+        settle_on_fastest(
+            {{name, work_of_bytes(bytes_per_access * l2_loads), [this](long long iterations) { enqueue(iterations); }}},
+            max_iterations);
     }
 
     void launch(Trace& trace) override
     {
-        tuned_.launch(trace);
+        TunedSubject::launch(trace);
         if (!is_taken()) trace.disturbed("no block ran on the multiprocessor");
     }
 
     void check() override
     {
-        const CurrentDevice current(id_);
+        const CurrentDevice current(stream().id());
         constexpr long long iterations = 64;
         const std::size_t before = position();
-        tuned_.run(iterations);
-        const std::size_t due = (before + chase_position(chain_.size(), iterations * l2_loads)) % chain_.size();
-        if (const std::size_t after = position(); after != due)
-            throw Error("the chain is at its line " + std::to_string(after) + ", not " + std::to_string(due));
+        run(iterations);
+        const std::size_t expected = (before + chase_position(chain_.size(), iterations * l2_loads)) % chain_.size();
+        if (const std::size_t after = position(); after != expected)
+            throw Error("the chain is at its line " + std::to_string(after) + ", not " + std::to_string(expected));
     }
 
-    std::string variant() const override { return variant_; }
-    std::vector<std::string> remarks() const override { return tuned_.stream().remarks(); }
     Bytes memory() const override { return {static_cast<double>(lines_.bytes())}; }
 
   private:
@@ -96,9 +98,9 @@ class DistanceSubject final : public Subject {
         write_links(self);
         const Buffer<std::uint32_t> cycles(l2_lines, "cycles of each line");
         const auto measure = [&] {
-            enqueue_distances({next_seat(), lines_.data(), cycles.data(), blocks_}, tuned_.stream().get());
+            enqueue_distances({next_seat(), lines_.data(), cycles.data(), blocks_}, stream().get());
         };
-        tuned_.stream().settle(measure);
+        stream().settle(measure);
         if (!is_taken()) throw Error("no block ran on multiprocessor 0");
         const std::vector<std::uint32_t> found = cycles.read(0, l2_lines);
         if (std::ranges::find(found, 0U) != found.end()) throw Error("a line of the L2 does not hold its own address");
@@ -121,8 +123,8 @@ class DistanceSubject final : public Subject {
 
     void enqueue(long long iterations) const
     {
-        enqueue_l2_chase({next_seat(), place_.data(), tuned_.stream().reading(), blocks_, static_cast<int>(iterations)},
-                         tuned_.stream().get());
+        enqueue_l2_chase({next_seat(), place_.data(), stream().reading(), blocks_, static_cast<int>(iterations)},
+                         stream().get());
     }
 
     std::size_t position() const
@@ -133,49 +135,33 @@ class DistanceSubject final : public Subject {
         return static_cast<std::size_t>(found - chain_.begin());
     }
 
-    DeviceId id_;
     int blocks_;
-    TunedStream tuned_;
     Buffer<std::byte> lines_;
     Buffer<unsigned> steal_;
     Buffer<const std::byte*> place_;
     mutable unsigned ticket_ = 0;  ///< of the launch last put into the stream
     std::vector<int> chain_;
-    std::string variant_;
 };
 
-class DistanceBench final : public GpuBench {
-  public:
-    explicit DistanceBench(std::shared_ptr<const Nvml> nvml)
-        : GpuBench({"distance", Role::latency, "gpu",
-                    "Time of one load from the partition of the L2 that is near a multiprocessor, or from the far one, "
-                    "as a chain through lines that were told apart by how long each takes."},
-                   std::move(nvml))
-    {
-    }
-
-    std::vector<Axis> axes(const Machine&) const override
-    {
-        return {{.name = "path",
-                 .meaning = "partition of the L2, seen from multiprocessor 0",
-                 .defaults = {"l2_near", "l2_far"},
-                 .allowed = {"l2_near", "l2_far"}}};
-    }
-
-  private:
-    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device& device,
-                                       DeviceId id) const override
-    {
-        return std::make_unique<DistanceSubject>(point.text("path") == "l2_far", multiprocessors_of(device), id,
-                                                 nvml());
-    }
-};
+std::vector<Axis> axes(const Machine&)
+{
+    return {{.name = "path",
+             .meaning = "partition of the L2, seen from multiprocessor 0",
+             .defaults = {"l2_near", "l2_far"},
+             .allowed = {"l2_near", "l2_far"}}};
+}
 
 }  // namespace
 
-std::unique_ptr<Bench> distance_bench(std::shared_ptr<const Nvml> nvml)
+GpuBench distance_bench(const Libraries&)
 {
-    return std::make_unique<DistanceBench>(std::move(nvml));
+    return {.name = "distance",
+            .role = Role::latency,
+            .description =
+                "Time of one load from the partition of the L2 that is near a multiprocessor, or from the far one, as "
+                "a chain through lines that were told apart by how long each takes.",
+            .axes = axes,
+            .create = [](const GpuPoint& at) { return std::make_unique<DistanceSubject>(at); }};
 }
 
 }  // namespace roof::gpu

@@ -1,10 +1,17 @@
-#include "ert/gpu/probes/ert.hpp"
-
+// Bench "ert" of a GPU: the curve below the roofs, as the Empirical Roofline Toolkit measures it.
+//
+// Launched    one kernel template: each vector of 16 bytes is loaded once, and as many multiply-adds as the intensity asks for use it.
+//             A launch makes many passes over the working set. The division among the blocks is found by trying.
+// Saturates   the path to the level that holds the working set where the intensity is low, the multiply-add pipe where it is
+//             high. The ridge should lie where the two roofs cross.
+// FLOPs       2 per multiply-add. Bytes: those loaded. Both are exact, so the intensity is too.
+// Time        device events; the kernel itself reads the clock.
+// Falsified   if the sums of all threads differ from the host's (the numbers are such that no order of adding rounds); if the
+//             machine code of the loop has other multiply-adds or loads than those counted; if a point lies above a roof.
 #include "ert/base/error.hpp"
 #include "ert/gpu/formats.hpp"
-#include "ert/gpu/probes/capability.hpp"
-#include "ert/gpu/probes/gpu_bench.hpp"
-#include "ert/gpu/probes/intensity_keywords.hpp"
+#include "ert/gpu/probes/benches.hpp"
+#include "ert/gpu/probes/intensities.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
 
@@ -15,7 +22,7 @@ namespace roof::gpu {
 
 namespace {
 
-constexpr long long most_passes = 1 << 22;
+constexpr long long max_passes = 1 << 22;
 
 struct Candidate {
     IntensityKernel kernel;
@@ -38,52 +45,45 @@ std::size_t most_threads(const std::vector<Candidate>& candidates)
     return static_cast<std::size_t>(most->blocks) * intensity_threads;
 }
 
-class ErtSubject final : public Subject {
+class ErtSubject final : public TunedSubject {
   public:
-    ErtSubject(Precision precision, int multiply_adds, std::size_t vectors, DeviceId id,
-               std::shared_ptr<const Nvml> nvml)
-        : id_(id),
-          precision_(precision),
-          multiply_adds_(multiply_adds),
-          vectors_(vectors),
-          tuned_(id, std::move(nvml)),
-          candidates_(candidates_for(precision, multiply_adds, attribute(id, cudaDevAttrMultiProcessorCount))),
-          array_(vectors * vector_bytes, "the array of the curve"),
+    explicit ErtSubject(const GpuPoint& at)
+        : TunedSubject(at),
+          precision_(at.point.precision()),
+          multiply_adds_(multiply_adds_for(at.point.text("intensity"))),
+          vectors_(static_cast<std::size_t>(at.point.integer("working_set")) / vector_bytes),
+          candidates_(candidates_for(precision_, multiply_adds_, attribute(at.id, cudaDevAttrMultiProcessorCount))),
+          array_(vectors_ * vector_bytes, "the array of the curve"),
           factor_(sizeof(double), "the factor of the curve"),
           sums_(most_threads(candidates_), "sums of the curve")
     {
         const std::vector<double> one{1};
-        factor_.write(encode(format_of(precision), one));
-        tuned_.stream().time([&] { enqueue_intensity_fill(precision, array_.data(), vectors, tuned_.stream().get()); });
-        std::vector<Way> ways;
+        factor_.write(encode(format_of(precision_), one));
+        stream().time([&] { enqueue_intensity_fill(precision_, array_.data(), vectors_, stream().get()); });
+        const auto loaded = static_cast<double>(array_.bytes());
+        Work work = work_of_bytes(loaded);
+        work.flops = Flops{2 * multiply_adds_ * loaded / vector_bytes};
+        std::vector<Variant> variants;
         for (const Candidate& candidate : candidates_) {
             const bool together = candidate.kernel.layout == StreamLayout::together;
-            ways.push_back({together ? "together" : "stretches", static_cast<double>(array_.bytes()),
-                            [this, &candidate](long long passes) { enqueue(candidate, passes); }});
+            variants.push_back({together ? "together" : "stretches", work,
+                                [this, &candidate](long long passes) { enqueue(candidate, passes); }});
         }
-        tuned_.settle_on_fastest(std::move(ways), most_passes);
+        threads_ =
+            static_cast<std::size_t>(candidates_[settle_on_fastest(variants, max_passes)].blocks) * intensity_threads;
     }
-
-    Work work() const override
-    {
-        const Bytes loaded{tuned_.work()};
-        return {Flops{2 * multiply_adds_ * loaded.value / vector_bytes}, loaded, loaded, Known::analytic};
-    }
-    void launch(Trace& trace) override { tuned_.launch(trace); }
 
     void check() override
     {
-        const CurrentDevice current(id_);
-        tuned_.run(1);
-        const auto threads = static_cast<std::size_t>(candidates_[tuned_.way()].blocks) * intensity_threads;
-        const std::vector<double> sums = sums_.read(0, threads);
+        const CurrentDevice current(stream().id());
+        run(1);
+        const std::vector<double> sums = sums_.read(0, threads_);
         const double found = std::accumulate(sums.begin(), sums.end(), 0.0);
-        const double due = due_sum(precision_, multiply_adds_, vectors_);
-        if (found != due) throw Error("the sums add up to " + std::to_string(found) + ", not " + std::to_string(due));
+        const double expected = expected_sum(precision_, multiply_adds_, vectors_);
+        if (found != expected)
+            throw Error("the sums add up to " + std::to_string(found) + ", not " + std::to_string(expected));
     }
 
-    std::string variant() const override { return tuned_.variant(); }
-    std::vector<std::string> remarks() const override { return tuned_.stream().remarks(); }
     Bytes memory() const override { return {static_cast<double>(array_.bytes() + sums_.bytes())}; }
 
   private:
@@ -94,62 +94,48 @@ class ErtSubject final : public Subject {
                            .factor = factor_.data(),
                            .sums = sums_.data(),
                            .vectors = vectors_,
-                           .reading = tuned_.stream().reading(),
+                           .reading = stream().reading(),
                            .blocks = candidate.blocks,
                            .passes = static_cast<int>(passes)},
-                          tuned_.stream().get());
+                          stream().get());
     }
 
-    DeviceId id_;
     Precision precision_;
     int multiply_adds_;
     std::size_t vectors_;
-    TunedStream tuned_;
     std::vector<Candidate> candidates_;
     Buffer<std::byte> array_;
     Buffer<std::byte> factor_;
     Buffer<double> sums_;
+    std::size_t threads_ = 0;  ///< of the chosen variant
 };
 
-class ErtBench final : public GpuBench {
-  public:
-    explicit ErtBench(std::shared_ptr<const Nvml> nvml)
-        : GpuBench({"ert", Role::compute, "gpu",
-                    "Multiply-adds on what is loaded, as many for each byte as the intensity says, in the fastest of "
-                    "several kernels, each checked by its result."},
-                   std::move(nvml))
-    {
-    }
+std::vector<Axis> axes(const Machine& machine)
+{
+    const std::vector<std::string> names(intensity_names.begin(), intensity_names.end());
+    return {{.name = "intensity", .meaning = "FLOPs for each byte loaded", .defaults = names, .allowed = names},
+            {.name = "precision", .meaning = "number format", .defaults = {"fp64"}, .allowed = {"fp64", "fp32"}},
+            working_set_axis("bytes, over all multiprocessors", usual_ert_sets(machine))};
+}
 
-    std::vector<Axis> axes(const Machine& machine) const override
-    {
-        const std::vector<std::string> words(intensity_keywords.begin(), intensity_keywords.end());
-        return {{.name = "intensity", .meaning = "FLOPs for each byte loaded", .defaults = words, .allowed = words},
-                {.name = "precision", .meaning = "number format", .defaults = {"fp64"}, .allowed = {"fp64", "fp32"}},
-                working_set_axis("bytes, over all multiprocessors", usual_ert_sets(machine))};
-    }
-
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine&,
-                                                  const Device& device) const override
-    {
-        if (point.integer("working_set") < vector_bytes) return "the working set is less than one vector";
-        return missing_capability(device, 80, "this build");
-    }
-
-  private:
-    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
-    {
-        return std::make_unique<ErtSubject>(point.precision(), multiply_adds_for(point.text("intensity")),
-                                            static_cast<std::size_t>(point.integer("working_set")) / vector_bytes, id,
-                                            nvml());
-    }
-};
+std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
+{
+    if (point.integer("working_set") < vector_bytes) return "the working set is less than one vector";
+    return missing_for_all(point, machine, device);
+}
 
 }  // namespace
 
-std::unique_ptr<Bench> ert_bench(std::shared_ptr<const Nvml> nvml)
+GpuBench ert_bench(const Libraries&)
 {
-    return std::make_unique<ErtBench>(std::move(nvml));
+    return {.name = "ert",
+            .role = Role::compute,
+            .description =
+                "Multiply-adds on what is loaded, as many for each byte as the intensity says, in the fastest of "
+                "several kernels, each checked by its result.",
+            .axes = axes,
+            .unsupported_reason = unsupported_reason,
+            .create = [](const GpuPoint& at) { return std::make_unique<ErtSubject>(at); }};
 }
 
 }  // namespace roof::gpu

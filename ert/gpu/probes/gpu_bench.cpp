@@ -1,20 +1,47 @@
 #include "ert/gpu/probes/gpu_bench.hpp"
 
-#include "ert/base/error.hpp"
 #include "ert/gpu/probes/capability.hpp"
 
 namespace roof::gpu {
 
-std::optional<std::string> GpuBench::unsupported_reason(const Point&, const Machine&, const Device& device) const
+namespace {
+
+class DescribedBench final : public Bench {
+  public:
+    DescribedBench(GpuBench bench, std::shared_ptr<const Nvml> nvml)
+        : Bench({bench.name, bench.role, "gpu", bench.description}), bench_(std::move(bench)), nvml_(std::move(nvml))
+    {
+    }
+
+    std::vector<Axis> axes(const Machine& machine) const override { return bench_.axes(machine); }
+    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
+                                                  const Device& device) const override
+    {
+        id_of(device);  // throws for a device that is no GPU
+        return bench_.unsupported_reason(point, machine, device);
+    }
+    std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device& device) const override
+    {
+        const DeviceId id = id_of(device);
+        const CurrentDevice current(id);
+        return bench_.create({point, machine, device, id, nvml_});
+    }
+
+  private:
+    GpuBench bench_;
+    std::shared_ptr<const Nvml> nvml_;
+};
+
+}  // namespace
+
+std::optional<std::string> missing_for_all(const Point&, const Machine&, const Device& device)
 {
     return missing_capability(device, 80, "this build");
 }
 
-std::unique_ptr<Subject> GpuBench::create(const Point& point, const Machine& machine, const Device& device) const
+std::unique_ptr<Bench> make_bench(GpuBench bench, std::shared_ptr<const Nvml> nvml)
 {
-    const DeviceId id = id_of(device);
-    const CurrentDevice current(id);
-    return make_here(point, machine, device, id);
+    return std::make_unique<DescribedBench>(std::move(bench), std::move(nvml));
 }
 
 }  // namespace roof::gpu

@@ -1,36 +1,51 @@
-// What all benches of a GPU have in common: their kind of device, what they refuse, and the device that is current while a subject is
-// made.
+// A GPU bench as data. Each probe has one function that returns its GpuBench; ert/gpu/part.cpp lists them all.
 #pragma once
 
+#include "ert/gpu/cublaslt.hpp"
 #include "ert/gpu/device.hpp"
+#include "ert/gpu/nccl.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "ert/method/bench/bench.hpp"
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace roof::gpu {
 
-class GpuBench : public Bench {
-  public:
-    /// Unless a bench says otherwise: what every kernel of this build needs.
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
-                                                  const Device& device) const override;
-
-    /// As Bench::create(); Error if the device is no GPU.
-    std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device& device) const final;
-
-  protected:
-    /// `nvml` may be null.
-    GpuBench(BenchTraits traits, std::shared_ptr<const Nvml> nvml) : Bench(std::move(traits)), nvml_(std::move(nvml)) {}
-
-    const std::shared_ptr<const Nvml>& nvml() const { return nvml_; }
-
-  private:
-    /// `device`, whose number is `id`, is current, and the point is supported.
-    virtual std::unique_ptr<Subject> make_here(const Point& point, const Machine& machine, const Device& device,
-                                               DeviceId id) const = 0;
-
-    std::shared_ptr<const Nvml> nvml_;
+/// Libraries that a machine may lack, opened once for all benches. Each may be null.
+struct Libraries {
+    std::shared_ptr<const Nvml> nvml;
+    std::shared_ptr<const CublasLt> cublaslt;
+    std::shared_ptr<const Nccl> nccl;
 };
+
+/// A point to be measured on a GPU, which is current while the subject is made.
+struct GpuPoint {
+    const Point& point;
+    const Machine& machine;
+    const Device& device;
+    DeviceId id;
+    std::shared_ptr<const Nvml> nvml;  ///< may be null
+};
+
+/// The reason why the GPU is older than compute capability 8.0, which all kernels of this build need, or nothing.
+std::optional<std::string> missing_for_all(const Point&, const Machine&, const Device& device);
+
+/// The members are those of Bench, on devices of kind "gpu".
+struct GpuBench {
+    std::string name;
+    Role role = Role::bandwidth;
+    std::string description;
+    std::function<std::vector<Axis>(const Machine&)> axes;
+    std::function<std::optional<std::string>(const Point&, const Machine&, const Device&)> unsupported_reason =
+        missing_for_all;
+    std::function<std::unique_ptr<Subject>(const GpuPoint&)> create;
+};
+
+/// Its make() throws Error if the device is no GPU.
+std::unique_ptr<Bench> make_bench(GpuBench bench, std::shared_ptr<const Nvml> nvml);
 
 }  // namespace roof::gpu

@@ -1,9 +1,7 @@
-// The intensities of the "ert" bench and what its sums are due to be, on the host alone.
+#include "ert/gpu/probes/intensities.hpp"
+
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "ert/gpu/kernels/intensity.hpp"
-#include "ert/gpu/probes/ert.hpp"
-#include "ert/gpu/probes/intensity_keywords.hpp"
 
 #include <algorithm>
 
@@ -29,14 +27,14 @@ double sum_of_element(std::size_t element, std::size_t elements, std::size_t vec
 
 int multiply_adds_for(std::string_view intensity)
 {
-    const auto found = std::ranges::find(intensity_keywords, intensity);
-    if (found == intensity_keywords.end())
+    const auto found = std::ranges::find(intensity_names, intensity);
+    if (found == intensity_names.end())
         throw InputError(unknown_word("intensity", intensity,
-                                      std::vector<std::string>(intensity_keywords.begin(), intensity_keywords.end())));
-    return multiply_adds_of_vector[static_cast<std::size_t>(found - intensity_keywords.begin())];
+                                      std::vector<std::string>(intensity_names.begin(), intensity_names.end())));
+    return multiply_adds_of_vector[static_cast<std::size_t>(found - intensity_names.begin())];
 }
 
-double due_sum(Precision precision, int multiply_adds, std::size_t vectors)
+double expected_sum(Precision precision, int multiply_adds, std::size_t vectors)
 {
     const int elements = vector_bytes / traits(precision).storage_bytes;
     double sum = 0;

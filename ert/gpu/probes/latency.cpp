@@ -1,9 +1,16 @@
-#include "ert/gpu/probes/latency.hpp"
-
+// Bench "latency" of a GPU: the time from one load to the next that needs its result.
+//
+// Launched    one thread on each multiprocessor, which visits all lines of its own slice of the working set. A working set then lies
+//             in the same level as that of the "bandwidth" bench.
+// Saturates   nothing: each multiprocessor has one load at a time.
+// Counts      the steps of one thread; all threads step at the same time. Neighbouring lines of 64 bytes are far apart in the order
+//             of the steps.
+// Time        device events; the kernel itself reads the clock.
+// Falsified   if any thread ends at another line than the arithmetic of its chain says.
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/chase.hpp"
+#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/capability.hpp"
-#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
@@ -14,51 +21,45 @@ namespace roof::gpu {
 
 namespace {
 
-constexpr long long most_iterations = 1 << 22;
+constexpr long long max_iterations = 1 << 22;
 
-std::size_t lines_of_slice(const Point& point, int multiprocessors)
+std::size_t lines_of_slice(const Point& point, const Device& device)
 {
     return static_cast<std::size_t>(point.integer("working_set")) / chase_line /
-           static_cast<std::size_t>(multiprocessors);
+           static_cast<std::size_t>(multiprocessors_of(device));
 }
 
-class LatencySubject final : public Subject {
+class LatencySubject final : public TunedSubject {
   public:
-    LatencySubject(std::size_t lines, int multiprocessors, DeviceId id, std::shared_ptr<const Nvml> nvml)
-        : id_(id),
-          tuned_(id, std::move(nvml)),
-          lines_(lines),
-          slices_(lines * chase_line * static_cast<std::size_t>(multiprocessors), "lines of the chase"),
-          positions_(static_cast<std::size_t>(multiprocessors), "positions of the chase")
+    explicit LatencySubject(const GpuPoint& at)
+        : TunedSubject(at),
+          lines_(lines_of_slice(at.point, at.device)),
+          positions_(static_cast<std::size_t>(multiprocessors_of(at.device)), "positions of the chase"),
+          slices_(lines_ * chase_line * positions_.size(), "lines of the chase")
     {
-        tuned_.stream().time([this] { enqueue_links(launch_of(0), tuned_.stream().get()); });
-        go_round();
-        tuned_.settle_on_fastest({{"", 1, [this](long long iterations) { enqueue(iterations); }}}, most_iterations);
+        stream().time([this] { enqueue_links(launch_of(0), stream().get()); });
+        visit_all_lines();
+        settle_on_fastest({{"", work_of_bytes(bytes_per_access * chase_unroll),
+                            [this](long long iterations) { enqueue(iterations); }}},
+                          max_iterations);
     }
-
-    Work work() const override
-    {
-        const Bytes bytes{bytes_per_access * chase_unroll * static_cast<double>(tuned_.repeats())};
-        return {{}, bytes, bytes, Known::analytic};
-    }
-    void launch(Trace& trace) override { tuned_.launch(trace); }
 
     void check() override
     {
-        const CurrentDevice current(id_);
-        const std::vector<unsigned long long> before = positions_.read(0, positions_.size());
         constexpr long long iterations = 64;
-        tuned_.run(iterations);
+        const CurrentDevice current(stream().id());
+        const std::vector<unsigned long long> before = positions_.read(0, positions_.size());
+        run(iterations);
         const std::vector<unsigned long long> after = positions_.read(0, positions_.size());
+        const auto moved = chase_position(lines_, iterations * chase_unroll);
         for (std::size_t i = 0; i < after.size(); ++i) {
-            const auto moved = chase_position(lines_, iterations * chase_unroll);
-            if (after[i] == (before[i] + moved) % lines_) continue;
+            const auto expected = (before[i] + moved) % lines_;
+            if (after[i] == expected) continue;
             throw Error("the chase of slice " + std::to_string(i) + " is at line " + std::to_string(after[i]) +
-                        ", not " + std::to_string((before[i] + moved) % lines_));
+                        ", not " + std::to_string(expected));
         }
     }
 
-    std::vector<std::string> remarks() const override { return tuned_.stream().remarks(); }
     Bytes memory() const override { return {static_cast<double>(slices_.bytes() + positions_.bytes())}; }
 
   private:
@@ -67,64 +68,45 @@ class LatencySubject final : public Subject {
         return {.slices = slices_.data(),
                 .positions = positions_.data(),
                 .lines = lines_,
-                .reading = tuned_.stream().reading(),
+                .reading = stream().reading(),
                 .slices_count = static_cast<int>(positions_.size()),
                 .iterations = static_cast<int>(iterations)};
     }
-    void enqueue(long long iterations) const { enqueue_chase(launch_of(iterations), tuned_.stream().get()); }
+    void enqueue(long long iterations) const { enqueue_chase(launch_of(iterations), stream().get()); }
 
-    /// Once through all lines, so that they lie where they belong; of sets beyond any cache that would take long.
-    void go_round() const
+    /// Loads all lines once, so that each is in its level. Sets beyond any cache are loaded in part: all of one would take long.
+    void visit_all_lines() const
     {
-        constexpr std::size_t most_lines = std::size_t{1} << 15;
-        const std::size_t iterations = std::min(lines_, most_lines) / chase_unroll + 1;
-        tuned_.stream().time([&] { enqueue(static_cast<long long>(iterations)); });
+        constexpr std::size_t max_lines = std::size_t{1} << 15;
+        const std::size_t iterations = std::min(lines_, max_lines) / chase_unroll + 1;
+        stream().time([&] { enqueue(static_cast<long long>(iterations)); });
     }
 
-    DeviceId id_;
-    TunedStream tuned_;
     std::size_t lines_;
-    Buffer<std::byte> slices_;
     Buffer<unsigned long long> positions_;
+    Buffer<std::byte> slices_;
 };
 
-class LatencyBench final : public GpuBench {
-  public:
-    explicit LatencyBench(std::shared_ptr<const Nvml> nvml)
-        : GpuBench({"latency", Role::latency, "gpu",
-                    "Time of one load of a chain in which each finds the next one's address, on one thread of each "
-                    "multiprocessor."},
-                   std::move(nvml))
-    {
-    }
-
-    std::vector<Axis> axes(const Machine& machine) const override
-    {
-        return {working_set_axis("bytes of all lines, over all multiprocessors", usual_chase_sets(machine))};
-    }
-
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine&,
-                                                  const Device& device) const override
-    {
-        if (lines_of_slice(point, multiprocessors_of(device)) < 2)
-            return "the working set is less than two lines for each multiprocessor";
-        return missing_capability(device, 80, "this build");
-    }
-
-  private:
-    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device& device,
-                                       DeviceId id) const override
-    {
-        const int multiprocessors = multiprocessors_of(device);
-        return std::make_unique<LatencySubject>(lines_of_slice(point, multiprocessors), multiprocessors, id, nvml());
-    }
-};
+std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
+{
+    if (lines_of_slice(point, device) < 2) return "the working set is less than two lines for each multiprocessor";
+    return missing_for_all(point, machine, device);
+}
 
 }  // namespace
 
-std::unique_ptr<Bench> latency_bench(std::shared_ptr<const Nvml> nvml)
+GpuBench latency_bench(const Libraries&)
 {
-    return std::make_unique<LatencyBench>(std::move(nvml));
+    return {.name = "latency",
+            .role = Role::latency,
+            .description =
+                "Time of one load of a chain in which each load returns the address of the next, on one thread of each "
+                "multiprocessor.",
+            .axes = [](const Machine& machine) -> std::vector<Axis> {
+                return {working_set_axis("bytes of all lines, over all multiprocessors", usual_chase_sets(machine))};
+            },
+            .unsupported_reason = unsupported_reason,
+            .create = [](const GpuPoint& at) { return std::make_unique<LatencySubject>(at); }};
 }
 
 }  // namespace roof::gpu

@@ -1,8 +1,13 @@
-#include "ert/gpu/probes/launch.hpp"
-
+// Bench "launch" of a GPU: the cost of a kernel that does nothing. A step of many small kernels takes at least that for each.
+//
+// Launched    kernels of one warp in a row, each by a call of the runtime (`launch`), or 256 as one CUDA graph (`graph`).
+// Saturates   the path that launches kernels; the host's part of it where that is slower.
+// Counts      kernels.
+// Time        device events, from before the first kernel to after the last.
+// Falsified   if the time per kernel depends on how many are launched in a row.
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/idle.hpp"
-#include "ert/gpu/probes/gpu_bench.hpp"
+#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
@@ -11,14 +16,13 @@ namespace roof::gpu {
 namespace {
 
 constexpr int kernels_of_graph = 256;
-constexpr long long most_repeats = 1 << 16;
+constexpr long long max_repeats = 1 << 16;
 
 struct DestroyGraph {
     void operator()(cudaGraphExec_t graph) const noexcept { log_failure(cudaGraphExecDestroy(graph)); }
 };
 using Graph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
 
-/// Captured on a stream of its own.
 Graph graph_of_idle_kernels()
 {
     const Stream stream;
@@ -33,69 +37,50 @@ Graph graph_of_idle_kernels()
     return Graph(graph);
 }
 
-class LaunchSubject final : public Subject {
+class LaunchSubject final : public TunedSubject {
   public:
-    LaunchSubject(bool in_graph, DeviceId id, std::shared_ptr<const Nvml> nvml) : tuned_(id, std::move(nvml))
+    LaunchSubject(bool in_graph, const GpuPoint& at) : TunedSubject(at)
     {
         if (in_graph) graph_ = graph_of_idle_kernels();
-        const std::string name = in_graph ? std::to_string(kernels_of_graph) + " kernels in a graph" : "";
-        tuned_.settle_on_fastest({{name, 1, [this](long long repeats) { enqueue(repeats); }}}, most_repeats);
+        const int kernels = in_graph ? kernels_of_graph : 1;
+        const std::string name = in_graph ? std::to_string(kernels) + " kernels in a graph" : "";
+        settle_on_fastest(
+            {{name, work_of_bytes(bytes_per_access * kernels), [this](long long repeats) { enqueue(repeats); }}},
+            max_repeats);
     }
 
-    Work work() const override
-    {
-        const Bytes accesses{bytes_per_access * (graph_ ? kernels_of_graph : 1) *
-                             static_cast<double>(tuned_.repeats())};
-        return {{}, accesses, accesses, Known::analytic};
-    }
-    void launch(Trace& trace) override { tuned_.launch(trace); }
     void check() override {}  // a kernel that fails to launch throws
-    std::string variant() const override { return tuned_.variant(); }
 
   private:
     void enqueue(long long repeats) const
     {
         for (long long i = 0; i < repeats; ++i) {
             if (graph_)
-                roof::gpu::check(cudaGraphLaunch(graph_.get(), tuned_.stream().get()));
+                roof::gpu::check(cudaGraphLaunch(graph_.get(), stream().get()));
             else
-                enqueue_idle(tuned_.stream().get());
+                enqueue_idle(stream().get());
         }
     }
 
-    TunedStream tuned_;
     Graph graph_;
-};
-
-class LaunchBench final : public GpuBench {
-  public:
-    explicit LaunchBench(std::shared_ptr<const Nvml> nvml)
-        : GpuBench({"launch", Role::latency, "gpu",
-                    "Time of one kernel that does nothing, of many in a row; a row's line stands for one kernel."},
-                   std::move(nvml))
-    {
-    }
-
-    std::vector<Axis> axes(const Machine&) const override
-    {
-        return {{.name = "path",
-                 .meaning = "each launched by itself, or all as a CUDA graph",
-                 .defaults = {"launch", "graph"},
-                 .allowed = {"launch", "graph"}}};
-    }
-
-  private:
-    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
-    {
-        return std::make_unique<LaunchSubject>(point.text("path") == "graph", id, nvml());
-    }
 };
 
 }  // namespace
 
-std::unique_ptr<Bench> launch_bench(std::shared_ptr<const Nvml> nvml)
+GpuBench launch_bench(const Libraries&)
 {
-    return std::make_unique<LaunchBench>(std::move(nvml));
+    return {
+        .name = "launch",
+        .role = Role::latency,
+        .description = "Time of one kernel that does nothing, of many in a row; a row's line stands for one kernel.",
+        .axes = [](const Machine&) -> std::vector<Axis> {
+            return {{.name = "path",
+                     .meaning = "each launched by itself, or all as a CUDA graph",
+                     .defaults = {"launch", "graph"},
+                     .allowed = {"launch", "graph"}}};
+        },
+        .create =
+            [](const GpuPoint& at) { return std::make_unique<LaunchSubject>(at.point.text("path") == "graph", at); }};
 }
 
 }  // namespace roof::gpu

@@ -1,14 +1,16 @@
-#include "ert/gpu/probes/link.hpp"
-
+// Bench "link" of a GPU: transfers between host memory and the device.
+//
+// Launched    copies into the device's memory, out of it, or both at once on two streams. The driver copies pageable memory through
+//             buffers of its own. zero_copy: a kernel that reads or writes pinned host memory itself.
+// Saturates   PCIe, or whatever connects the two.
+// Bytes       of the arrays, each once. Both ways at once: the sum of both.
+// Time        device events around all copies; the second stream is forked from and joined to the first.
+// Falsified   if what arrived is not what was sent.
 #include "ert/base/error.hpp"
 #include "ert/gpu/host_buffer.hpp"
 #include "ert/gpu/probes/arrays.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/copy_subject.hpp"
-#include "ert/gpu/probes/gpu_bench.hpp"
-#include "ert/gpu/probes/tuning.hpp"
-
-#include <cstring>
 
 namespace roof::gpu {
 
@@ -28,69 +30,53 @@ struct Ends {
         device_out.write(numbers);
     }
 
-    void check(bool in, bool out) const
-    {
-        const std::size_t bytes = host_out.size();
-        if (in && std::memcmp(device_in.read(0, bytes).data(), host_out.data(), bytes) != 0)
-            throw Error("what arrived on the device is not what was sent");
-        if (out && std::memcmp(host_in.data(), device_out.read(0, bytes).data(), bytes) != 0)
-            throw Error("what arrived on the host is not what was sent");
-    }
-
     HostBuffer host_out;
     HostBuffer host_in;
     Buffer<std::byte> device_in;
     Buffer<std::byte> device_out;
 };
 
-std::unique_ptr<Subject> make_host_copy(std::string_view operation, std::size_t bytes, HostBuffer::Pages pages,
-                                        DeviceId id, std::shared_ptr<const Nvml> nvml)
+std::unique_ptr<Subject> make_host_copy(const GpuPoint& at)
 {
-    const auto ends = std::make_shared<Ends>(bytes, pages);
-    const bool in = operation != "d2h";
-    const bool out = operation != "h2d";
+    const std::string& operation = at.point.text("operation");
+    const bool pinned = at.point.text("pages") == "pinned";
+    const auto ends =
+        std::make_shared<Ends>(array_bytes(at.point), pinned ? HostBuffer::Pages::pinned : HostBuffer::Pages::pageable);
     std::vector<Copies::OneWay> ways;
-    if (in) ways.push_back({ends->device_in.data(), ends->host_out.data()});
-    if (out) ways.push_back({ends->host_in.data(), ends->device_out.data()});
-    return make_copies({bytes, std::move(ways), [ends, in, out] { ends->check(in, out); }}, id, std::move(nvml));
+    if (operation != "d2h") ways.push_back({ends->device_in.data(), ends->host_out.data()});
+    if (operation != "h2d") ways.push_back({ends->host_in.data(), ends->device_out.data()});
+    return make_copies({array_bytes(at.point), std::move(ways), ends}, at);
 }
 
 /// A kernel's own accesses to pinned host memory.
-class ZeroCopySubject final : public Subject {
+class ZeroCopySubject final : public TunedSubject {
   public:
-    ZeroCopySubject(StreamOperation operation, std::size_t bytes, DeviceId id, std::shared_ptr<const Nvml> nvml)
-        : id_(id),
+    ZeroCopySubject(StreamOperation operation, const GpuPoint& at)
+        : TunedSubject(at),
           kernel_{operation, StreamLayout::together, stream_block_sizes.front()},
-          blocks_(attribute(id, cudaDevAttrMultiProcessorCount) * resident_stream_blocks(kernel_)),
-          tuned_(id, std::move(nvml)),
-          memory_(bytes, HostBuffer::Pages::pinned),
+          blocks_(attribute(at.id, cudaDevAttrMultiProcessorCount) * resident_stream_blocks(kernel_)),
+          memory_(array_bytes(at.point), HostBuffer::Pages::pinned),
           sums_(static_cast<std::size_t>(blocks_ * kernel_.threads), "sums of what was read")
     {
-        for (std::size_t i = 0; i < bytes / sizeof(float); ++i) word(i) = due_word(StreamOperation::load, i);
-        tuned_.settle_on_fastest({{"", static_cast<double>(bytes), [this](long long passes) { enqueue(passes); }}},
-                                 most_copies);
+        for (std::size_t i = 0; i < memory_.size() / sizeof(float); ++i) word(i) = due_word(StreamOperation::load, i);
+        settle_on_fastest(
+            {{"", work_of_bytes(static_cast<double>(memory_.size())), [this](long long passes) { enqueue(passes); }}},
+            max_copies);
     }
-
-    Work work() const override
-    {
-        const Bytes moved{tuned_.work()};
-        return {{}, moved, moved, Known::analytic};
-    }
-    void launch(Trace& trace) override { tuned_.launch(trace); }
 
     void check() override
     {
-        const CurrentDevice current(id_);
+        const CurrentDevice current(stream().id());
         const std::size_t words = memory_.size() / sizeof(float);
         if (kernel_.operation == StreamOperation::store) {
             for (std::size_t i = 0; i < words; ++i) word(i) = 0;
-            tuned_.run(1);
+            run(1);
             for (std::size_t i = 0; i < words; ++i) {
                 if (word(i) != stream_value) throw Error("word " + std::to_string(i) + " was not written");
             }
             return;
         }
-        tuned_.run(1);
+        run(1);
         std::uint32_t found = 0;
         for (const std::uint32_t sum : sums_.read(0, sums_.size())) found += sum;
         if (found != sum_of_bits(words)) throw Error("what was read does not sum to what the host wrote");
@@ -106,71 +92,59 @@ class ZeroCopySubject final : public Subject {
         launch.a = launch.out = memory_.data();
         launch.sums = sums_.data();
         launch.vectors = memory_.size() / vector_bytes;
-        launch.reading = tuned_.stream().reading();
+        launch.reading = stream().reading();
         launch.blocks = blocks_;
         launch.passes = static_cast<int>(passes);
-        enqueue_stream(kernel_, launch, tuned_.stream().get());
+        enqueue_stream(kernel_, launch, stream().get());
     }
 
-    DeviceId id_;
     StreamKernel kernel_;
     int blocks_;
-    TunedStream tuned_;
     HostBuffer memory_;
     Buffer<std::uint32_t> sums_;
 };
 
-class LinkBench final : public GpuBench {
-  public:
-    explicit LinkBench(std::shared_ptr<const Nvml> nvml)
-        : GpuBench({"link", Role::bandwidth, "gpu",
-                    "Bytes copied between host memory and the device, or accessed by a kernel in pinned host memory; "
-                    "both ways at once count both."},
-                   std::move(nvml))
-    {
-    }
+std::vector<Axis> axes(const Machine&)
+{
+    return {{.name = "operation",
+             .meaning = "host to device, device to host, both at once, or a kernel's own accesses",
+             .defaults = {"h2d", "d2h", "both", "zero_copy_load", "zero_copy_store"},
+             .allowed = {"h2d", "d2h", "both", "zero_copy_load", "zero_copy_store"}},
+            {.name = "pages",
+             .meaning = "of the host's memory",
+             .defaults = {"pinned", "pageable"},
+             .allowed = {"pinned", "pageable"}},
+            {.name = "path", .meaning = "to the host", .defaults = {"host"}, .allowed = {"host"}},
+            array_axis()};
+}
 
-    std::vector<Axis> axes(const Machine&) const override
-    {
-        return {{.name = "operation",
-                 .meaning = "host to device, device to host, both at once, or a kernel's own accesses",
-                 .defaults = {"h2d", "d2h", "both", "zero_copy_load", "zero_copy_store"},
-                 .allowed = {"h2d", "d2h", "both", "zero_copy_load", "zero_copy_store"}},
-                {.name = "pages",
-                 .meaning = "of the host's memory",
-                 .defaults = {"pinned", "pageable"},
-                 .allowed = {"pinned", "pageable"}},
-                {.name = "path", .meaning = "to the host", .defaults = {"host"}, .allowed = {"host"}},
-                array_axis()};
-    }
+std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
+{
+    if (point.text("operation").starts_with("zero_copy") && point.text("pages") == "pageable")
+        return "a kernel reaches pinned host memory alone";
+    return missing_for_all(point, machine, device);
+}
 
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine&,
-                                                  const Device& device) const override
-    {
-        if (point.text("operation").starts_with("zero_copy") && point.text("pages") == "pageable")
-            return "a kernel reaches pinned host memory alone";
-        return missing_capability(device, 80, "this build");
-    }
-
-  private:
-    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
-    {
-        const std::string& operation = point.text("operation");
-        if (operation == "zero_copy_load")
-            return std::make_unique<ZeroCopySubject>(StreamOperation::load, array_bytes(point), id, nvml());
-        if (operation == "zero_copy_store")
-            return std::make_unique<ZeroCopySubject>(StreamOperation::store, array_bytes(point), id, nvml());
-        const bool pinned = point.text("pages") == "pinned";
-        return make_host_copy(operation, array_bytes(point),
-                              pinned ? HostBuffer::Pages::pinned : HostBuffer::Pages::pageable, id, nvml());
-    }
-};
+std::unique_ptr<Subject> create(const GpuPoint& at)
+{
+    const std::string& operation = at.point.text("operation");
+    if (operation == "zero_copy_load") return std::make_unique<ZeroCopySubject>(StreamOperation::load, at);
+    if (operation == "zero_copy_store") return std::make_unique<ZeroCopySubject>(StreamOperation::store, at);
+    return make_host_copy(at);
+}
 
 }  // namespace
 
-std::unique_ptr<Bench> link_bench(std::shared_ptr<const Nvml> nvml)
+GpuBench link_bench(const Libraries&)
 {
-    return std::make_unique<LinkBench>(std::move(nvml));
+    return {.name = "link",
+            .role = Role::bandwidth,
+            .description =
+                "Bytes copied between host memory and the device, or accessed by a kernel in pinned host memory; both "
+                "ways at once count both.",
+            .axes = axes,
+            .unsupported_reason = unsupported_reason,
+            .create = create};
 }
 
 }  // namespace roof::gpu

@@ -1,10 +1,18 @@
-#include "ert/gpu/probes/matmul.hpp"
-
+// Bench "matmul" of a GPU: the rate of NVIDIA's own library on a large product of square matrices.
+//
+// Launched    cuBLASLt's D = A' * B, the fastest of the algorithms that the library suggests. fp32 on the CUDA cores, tf32 with
+//             fp32 numbers; fp8 (e4m3) with fast sums and a result in bf16; int8 with a result in int32.
+// Saturates   the arithmetic units, as far as a program of products can. It is below the rate of bench "flops" by the cost of moving
+//             operands and by the power cap.
+// FLOPs       2 n^3. Dense only. Operands are random numbers with all bits of the significand in use.
+// Bytes       the three matrices, each once.
+// Time        device events. The clock is what the driver reports: the kernels are not ours.
+// Falsified   if elements of the product differ from the host's by more than rounding allows.
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/formats.hpp"
+#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/capability.hpp"
-#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/product_check.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
@@ -21,8 +29,8 @@ namespace roof::gpu {
 
 namespace {
 
-constexpr long long most_products = 1 << 12;
-/// Longer than other launches: a program of products keeps the card at its power cap, and so is this to do.
+constexpr long long max_products = 1 << 12;
+/// Longer than other launches, to keep the card at its power cap as a program of products does.
 constexpr Seconds product_length{0.04};
 
 /// cublasComputeType_t.
@@ -84,79 +92,70 @@ double number_in(const std::byte* at, cudaDataType type)
     }
 }
 
-/// The numbers again and again until the buffer is full; each copy doubles what there is.
+/// Fills the buffer with copies of the numbers; each copy doubles the part that is filled.
 void repeat(const std::vector<std::byte>& numbers, Buffer<std::byte>& buffer)
 {
-    std::size_t there = std::min(numbers.size(), buffer.bytes());
-    buffer.write(std::span(numbers).first(there));
-    while (there < buffer.bytes()) {
-        const std::size_t more = std::min(there, buffer.bytes() - there);
-        roof::gpu::check(cudaMemcpy(buffer.data() + there, buffer.data(), more, cudaMemcpyDeviceToDevice));
-        there += more;
+    std::size_t filled = std::min(numbers.size(), buffer.bytes());
+    buffer.write(std::span(numbers).first(filled));
+    while (filled < buffer.bytes()) {
+        const std::size_t more = std::min(filled, buffer.bytes() - filled);
+        roof::gpu::check(cudaMemcpy(buffer.data() + filled, buffer.data(), more, cudaMemcpyDeviceToDevice));
+        filled += more;
     }
     roof::gpu::check(cudaDeviceSynchronize());
 }
 
-class MatmulSubject final : public Subject {
+class MatmulSubject final : public TunedSubject {
   public:
-    MatmulSubject(std::shared_ptr<const CublasLt> library, Precision precision, std::size_t n, DeviceId id,
-                  std::shared_ptr<const Nvml> nvml)
-        : id_(id),
-          precision_(precision),
-          n_(n),
-          types_(types_of(precision)),
-          tuned_(id, std::move(nvml)),
-          product_(std::move(library), types_, n),
-          a_(n * n * static_cast<std::size_t>(traits(precision).storage_bytes), "matrix A"),
+    MatmulSubject(std::shared_ptr<const CublasLt> library, const GpuPoint& at)
+        : TunedSubject(at),
+          precision_(at.point.precision()),
+          n_(static_cast<std::size_t>(at.point.integer("size"))),
+          types_(types_of(precision_)),
+          product_(std::move(library), types_, n_),
+          a_(n_ * n_ * static_cast<std::size_t>(traits(precision_).storage_bytes), "matrix A"),
           b_(a_.size(), "matrix B"),
-          d_(n * n * bytes_of(types_.result), "the product"),
+          d_(n_ * n_ * bytes_of(types_.result), "the product"),
           workspace_(Product::workspace_bytes, "the library's workspace"),
-          numbers_of_a_(product_numbers(precision, 1)),
-          numbers_of_b_(product_numbers(precision, 2))
+          numbers_of_a_(product_numbers(precision_, 1)),
+          numbers_of_b_(product_numbers(precision_, 2))
     {
-        repeat(encode(format_of(precision), numbers_of_a_), a_);
-        repeat(encode(format_of(precision), numbers_of_b_), b_);
-        std::vector<Way> ways;
-        for (int i = 0; i < product_.algorithms(); ++i) {
-            ways.push_back(
-                {"algorithm " + std::to_string(i + 1) + " of " + std::to_string(product_.algorithms()) + " suggested",
-                 1, [this, i](long long repeats) { enqueue(i, repeats); }});
-        }
-        tuned_.settle_on_fastest(std::move(ways), most_products, product_length);
-    }
-
-    Work work() const override
-    {
+        repeat(encode(format_of(precision_), numbers_of_a_), a_);
+        repeat(encode(format_of(precision_), numbers_of_b_), b_);
         const auto n = static_cast<double>(n_);
-        const double repeats = tuned_.work();
-        const Bytes moved{repeats * static_cast<double>(a_.bytes() + b_.bytes() + d_.bytes())};
-        return {Flops{2 * n * n * n * repeats}, moved, moved, Known::analytic};
+        Work work = work_of_bytes(static_cast<double>(a_.bytes() + b_.bytes() + d_.bytes()));
+        work.flops = Flops{2 * n * n * n};
+        std::vector<Variant> variants;
+        for (int i = 0; i < product_.algorithms(); ++i) {
+            variants.push_back(
+                {"algorithm " + std::to_string(i + 1) + " of " + std::to_string(product_.algorithms()) + " suggested",
+                 work, [this, i](long long repeats) { enqueue(i, repeats); }});
+        }
+        settle_on_fastest(variants, max_products, product_length);
     }
-    void launch(Trace& trace) override { tuned_.launch(trace); }
 
     void check() override
     {
         constexpr int samples = 64;
-        const CurrentDevice current(id_);
+        const CurrentDevice current(stream().id());
         roof::gpu::check(cudaMemset(d_.data(), 0xFF, d_.bytes()));
         roof::gpu::check(cudaDeviceSynchronize());
-        tuned_.run(1);
+        run(1);
         std::minstd_rand random(1);
         const std::size_t width = bytes_of(types_.result);
         for (int i = 0; i < samples; ++i) {
             const std::size_t row = random() % n_;
             const std::size_t column = random() % n_;
-            const DueElement due = due_element(precision_, numbers_of_a_, numbers_of_b_, n_, row, column);
+            const ExpectedElement expected =
+                expected_element(precision_, numbers_of_a_, numbers_of_b_, n_, row, column);
             const std::vector<std::byte> bytes = d_.read((column * n_ + row) * width, width);
             const double found = number_in(bytes.data(), types_.result);
-            if (std::abs(found - due.value) <= due.tolerance) continue;  // false for NaN
+            if (std::abs(found - expected.value) <= expected.tolerance) continue;  // false for NaN
             throw Error("element " + std::to_string(row) + ", " + std::to_string(column) + " of the product is " +
-                        std::to_string(found) + ", not " + std::to_string(due.value));
+                        std::to_string(found) + ", not " + std::to_string(expected.value));
         }
     }
 
-    std::string variant() const override { return tuned_.variant(); }
-    std::vector<std::string> remarks() const override { return tuned_.stream().remarks(); }
     Bytes memory() const override
     {
         return {static_cast<double>(a_.bytes() + b_.bytes() + d_.bytes() + workspace_.bytes())};
@@ -166,14 +165,12 @@ class MatmulSubject final : public Subject {
     void enqueue(int algorithm, long long repeats) const
     {
         for (long long i = 0; i < repeats; ++i)
-            product_.enqueue(algorithm, a_.data(), b_.data(), d_.data(), workspace_.data(), tuned_.stream().get());
+            product_.enqueue(algorithm, a_.data(), b_.data(), d_.data(), workspace_.data(), stream().get());
     }
 
-    DeviceId id_;
     Precision precision_;
     std::size_t n_;
     ProductTypes types_;
-    TunedStream tuned_;
     Product product_;
     Buffer<std::byte> a_;
     Buffer<std::byte> b_;
@@ -183,57 +180,41 @@ class MatmulSubject final : public Subject {
     std::vector<double> numbers_of_b_;
 };
 
-class MatmulBench final : public GpuBench {
-  public:
-    MatmulBench(std::shared_ptr<const CublasLt> library, std::shared_ptr<const Nvml> nvml)
-        : GpuBench({"matmul", Role::compute, "gpu",
-                    "A large product of square matrices of random numbers by cuBLASLt, in the fastest of the "
-                    "algorithms it suggests, checked by some of its elements."},
-                   std::move(nvml)),
-          library_(std::move(library))
-    {
-    }
-
-    std::vector<Axis> axes(const Machine&) const override
-    {
-        const std::vector<std::string> precisions{"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"};
-        return {{.name = "operation", .meaning = "a product", .defaults = {"matmul"}, .allowed = {"matmul"}},
-                {.name = "isa", .meaning = "whose kernels", .defaults = {"cublaslt"}, .allowed = {"cublaslt"}},
-                {.name = "precision", .meaning = "of the operands", .defaults = precisions, .allowed = precisions},
-                {.name = "size",
-                 .meaning = "n of n x n matrices",
-                 .defaults = {"8192"},
-                 .allowed = {},
-                 .numeric = true,
-                 .min = 64,
-                 .max = 65536}};
-    }
-
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine&,
-                                                  const Device& device) const override
-    {
-        if (library_ == nullptr)
-            return "libcublasLt was not found: install cuBLAS, or put its folder on LD_LIBRARY_PATH";
-        if (point.integer("size") % 16 != 0) return "the tensor cores want sizes in steps of 16";
-        if (point.precision() == Precision::fp8) return missing_capability(device, 89, "a product in fp8");
-        return missing_capability(device, 80, "this build");
-    }
-
-  private:
-    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
-    {
-        return std::make_unique<MatmulSubject>(library_, point.precision(),
-                                               static_cast<std::size_t>(point.integer("size")), id, nvml());
-    }
-
-    std::shared_ptr<const CublasLt> library_;
-};
+std::vector<Axis> axes(const Machine&)
+{
+    const std::vector<std::string> precisions{"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"};
+    return {{.name = "operation", .meaning = "a product", .defaults = {"matmul"}, .allowed = {"matmul"}},
+            {.name = "isa", .meaning = "whose kernels", .defaults = {"cublaslt"}, .allowed = {"cublaslt"}},
+            {.name = "precision", .meaning = "of the operands", .defaults = precisions, .allowed = precisions},
+            {.name = "size",
+             .meaning = "n of n x n matrices",
+             .defaults = {"8192"},
+             .allowed = {},
+             .numeric = true,
+             .min = 64,
+             .max = 65536}};
+}
 
 }  // namespace
 
-std::unique_ptr<Bench> matmul_bench(std::shared_ptr<const CublasLt> library, std::shared_ptr<const Nvml> nvml)
+GpuBench matmul_bench(const Libraries& libraries)
 {
-    return std::make_unique<MatmulBench>(std::move(library), std::move(nvml));
+    return {.name = "matmul",
+            .role = Role::compute,
+            .description =
+                "A large product of square matrices of random numbers by cuBLASLt, in the fastest of the "
+                "algorithms it suggests, checked by some of its elements.",
+            .axes = axes,
+            .unsupported_reason = [library = libraries.cublaslt](const Point& point, const Machine& machine,
+                                                                 const Device& device) -> std::optional<std::string> {
+                if (library == nullptr)
+                    return "libcublasLt was not found: install cuBLAS, or put its folder on LD_LIBRARY_PATH";
+                if (point.integer("size") % 16 != 0) return "the tensor cores want sizes in steps of 16";
+                if (point.precision() == Precision::fp8) return missing_capability(device, 89, "a product in fp8");
+                return missing_for_all(point, machine, device);
+            },
+            .create = [library = libraries.cublaslt](
+                          const GpuPoint& at) { return std::make_unique<MatmulSubject>(library, at); }};
 }
 
 }  // namespace roof::gpu

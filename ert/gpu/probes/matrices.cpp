@@ -7,7 +7,7 @@ namespace roof::gpu {
 
 namespace {
 
-double busy(std::uint32_t random, const Format& format)
+double random_number(std::uint32_t random, const Format& format)
 {
     if (format.is_integer) return 1 + random % 127;
     // A uniform significand, and an exponent of -1 or -2.
@@ -25,7 +25,7 @@ Matrix random_matrix(int rows, int columns, const Format& format, Numbers number
     for (double& value : matrix.values) {
         const auto random = static_cast<std::uint32_t>(generator());
         const bool is_negative = generator() % 2 == 0;
-        value = numbers == Numbers::telling ? 1 + random % 3 : busy(random, format);
+        value = numbers == Numbers::whole ? 1 + random % 3 : random_number(random, format);
         if (is_negative) value = -value;
     }
     return matrix;

@@ -1,4 +1,4 @@
-// The matrices that the tensor cores' probes multiply: random numbers, never zeros, and their products on the host.
+// The matrices that the probes of tensor cores multiply, never with zeros, and their products on the host.
 #pragma once
 
 #include "ert/gpu/formats.hpp"
@@ -16,9 +16,9 @@ struct Matrix {
     double at(int row, int column) const { return values[static_cast<std::size_t>(row) * columns + column]; }
 };
 
-/// `busy`: of [1/4, 1) with either sign and significands filled to the last bit (integers: all but 0), which is what is
-/// timed. `telling`: 1, 2 or 3 with either sign, whose products and sums are exact in every format, which is what is checked.
-enum class Numbers { busy, telling };
+/// `random`, for timing: in [1/4, 1) with either sign and all bits of the significand random; integers are any but 0. `whole`, for
+/// checking: 1, 2 or 3 with either sign, whose products and sums are exact in every format.
+enum class Numbers { random, whole };
 
 Matrix random_matrix(int rows, int columns, const Format& format, Numbers numbers, std::uint32_t seed);
 
@@ -27,7 +27,7 @@ Matrix negated(Matrix matrix);
 /// sums += scale * a * b, all in fp64.
 void add_product(Matrix& sums, const Matrix& a, const Matrix& b, double scale);
 
-/// What a chain of products ends at that is given the matrices `a` in turns, so often each.
+/// The sums of a chain of products with the matrices `a` in turns, `times_each` times each.
 Matrix sums_of_products(const std::vector<Matrix>& a, const Matrix& b, double times_each);
 
 }  // namespace roof::gpu

@@ -1,6 +1,18 @@
-#include "ert/gpu/probes/mma.hpp"
+// Subjects of the "flops" bench on the tensor cores by mma.sync, the instruction that every generation since Ampere has.
+//
+// Launched    one kernel of whole waves of resident blocks; each warp has independent chains of products, each of which adds A * B,
+//             A and B in registers, to its sums. The numbers of chains and of blocks at once are found by trying; in fp64 also
+//             which of the two shapes.
+// Saturates   the tensor cores as far as this instruction can. On compute capability 9.0 wgmma is faster.
+// FLOPs       2 m n k for each instruction. Dense only. Operands are random numbers with all bits of the significand in use.
+// Time        device events; the kernel itself reads the clock.
+// Falsified   if one bit of any warp's sums differs from the host's on whole numbers; if the machine code of the loop has other
+//             instructions than those counted.
+#include "ert/gpu/kernels/mma.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/flops_subjects.hpp"
 #include "ert/gpu/probes/mma_operands.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
@@ -13,154 +25,17 @@ namespace roof::gpu {
 
 namespace {
 
-constexpr long long most_steps = 1 << 24;
+constexpr long long max_steps = 1 << 24;
 constexpr int warps_of_block = mma_threads / 32;
 
 struct Candidate {
     Mma instruction = Mma::fp16;
     int chains = 4;
-    int blocks_each = 1;  ///< of a multiprocessor
+    int warps = 1;  ///< of a multiprocessor
 };
 
-std::vector<Candidate> candidates_for(const std::vector<Mma>& instructions)
-{
-    std::vector<Candidate> candidates;
-    for (const Mma instruction : instructions) {
-        for (const int chains : mma_chain_counts) {
-            const int most = resident_mma_blocks(instruction, chains);
-            for (const int blocks : std::set<int>{most, std::max(1, most / 2), std::max(1, most / 4)})
-                candidates.push_back({instruction, chains, blocks});
-        }
-    }
-    return candidates;
-}
-
-std::size_t sum_bytes(const Candidate& candidate)
-{
-    const MmaShape shape = shape_of(candidate.instruction);
-    return static_cast<std::size_t>(candidate.chains) * 32 * shape.sum_registers * shape.register_bytes;
-}
-
-class MmaSubject final : public Subject {
-  public:
-    MmaSubject(const std::vector<Mma>& instructions, DeviceId id, std::shared_ptr<const Nvml> nvml)
-        : stream_(id, std::move(nvml)), multiprocessors_(attribute(id, cudaDevAttrMultiProcessorCount))
-    {
-        const std::vector<Candidate> candidates = candidates_for(instructions);
-        std::size_t most = 0;
-        for (const Candidate& candidate : candidates)
-            most = std::max(most, sum_bytes(candidate) * static_cast<std::size_t>(warps_of(candidate)));
-        sums_.emplace(most, "sums of the products");
-        choose(candidates);
-        give(chosen_.instruction, Numbers::busy);
-        settle();
-    }
-
-    Work work() const override
-    {
-        const double blocks = 1.0 * multiprocessors_ * chosen_.blocks_each;
-        return {
-            Flops{flops_of_step(chosen_.instruction) * blocks * static_cast<double>(steps_)}, {}, {}, Known::analytic};
-    }
-
-    void launch(Trace& trace) override
-    {
-        stream_.launch(trace, [this] { enqueue(chosen_, steps_); });
-    }
-
-    void check() override
-    {
-        give(chosen_.instruction, Numbers::telling);
-        stream_.time([this] { enqueue(chosen_, 1); });
-        const std::vector<std::byte> due =
-            lanes_of_sums(chosen_.instruction, chosen_.chains, mma_operands(chosen_.instruction, Numbers::telling), 1);
-        const auto warps = static_cast<std::size_t>(warps_of(chosen_));
-        const std::vector<std::byte> found = sums_->read(0, warps * due.size());  // at once: there are thousands
-        for (std::size_t warp = 0; warp < warps; ++warp) {
-            if (std::ranges::equal(std::span(found).subspan(warp * due.size(), due.size()), due)) continue;
-            throw Error("the sums of warp " + std::to_string(warp) + " are not those of the host");
-        }
-        give(chosen_.instruction, Numbers::busy);
-    }
-
-    std::string variant() const override
-    {
-        const MmaShape shape = shape_of(chosen_.instruction);
-        return "m" + std::to_string(shape.m) + "n" + std::to_string(shape.n) + "k" + std::to_string(shape.k) + ", " +
-               std::to_string(chosen_.chains) + " chains, " + std::to_string(chosen_.blocks_each * warps_of_block) +
-               " warps per multiprocessor";
-    }
-    std::vector<std::string> remarks() const override { return stream_.remarks(); }
-    Bytes memory() const override { return {static_cast<double>(a_->bytes() + b_->bytes() + sums_->bytes())}; }
-
-  private:
-    int warps_of(const Candidate& candidate) const { return multiprocessors_ * candidate.blocks_each * warps_of_block; }
-
-    void give(Mma instruction, Numbers numbers)
-    {
-        const MmaOperands operands = mma_operands(instruction, numbers);
-        const std::vector<std::byte> a = lanes_of_a(instruction, operands);
-        const std::vector<std::byte> b = lanes_of_b(instruction, operands);
-        a_.emplace(a.size(), "operands A");
-        b_.emplace(b.size(), "operands B");
-        a_->write(a);
-        b_->write(b);
-    }
-
-    void enqueue(const Candidate& candidate, long long steps) const
-    {
-        enqueue_mma(candidate.instruction, candidate.chains,
-                    {.a = a_->data(),
-                     .b = b_->data(),
-                     .sums = sums_->data(),
-                     .reading = stream_.reading(),
-                     .blocks = multiprocessors_ * candidate.blocks_each,
-                     .steps = static_cast<int>(steps)},
-                    stream_.get());
-    }
-
-    /// Instructions differ in what they are given, so each is tuned on its own, and the best of them compared.
-    void choose(const std::vector<Candidate>& candidates)
-    {
-        double best = 0;
-        for (std::size_t first = 0; first < candidates.size();) {
-            std::vector<Candidate> alike;
-            std::vector<Way> ways;
-            const Mma instruction = candidates[first].instruction;
-            for (; first < candidates.size() && candidates[first].instruction == instruction; ++first) {
-                const Candidate candidate = candidates[first];
-                alike.push_back(candidate);
-                ways.push_back({"", flops_of_step(instruction) * candidate.blocks_each,
-                                [this, candidate](long long steps) { enqueue(candidate, steps); }});
-            }
-            give(instruction, Numbers::busy);
-            const Tuned tuned = tune(stream_, ways, most_steps);
-            const Seconds taken = stream_.time([&] { ways[tuned.way].enqueue(tuned.repeats); });
-            const double rate = ways[tuned.way].work * static_cast<double>(tuned.repeats) / taken.value;
-            if (rate <= best) continue;
-            best = rate;
-            chosen_ = alike[tuned.way];
-            steps_ = tuned.repeats;
-        }
-    }
-
-    void settle()
-    {
-        stream_.settle([this] { enqueue(chosen_, steps_); });
-    }
-
-    MonitoredStream stream_;
-    int multiprocessors_;
-    std::optional<Buffer<std::byte>> a_;
-    std::optional<Buffer<std::byte>> b_;
-    std::optional<Buffer<std::byte>> sums_;
-    Candidate chosen_;
-    long long steps_ = 1;
-};
-
-}  // namespace
-
-std::vector<Mma> mma_instructions_for(Precision precision, bool is_e5m2, int capability)
+/// The instructions that multiply this precision on a GPU of this compute capability (90 for 9.0).
+std::vector<Mma> instructions_for(Precision precision, bool is_e5m2, int capability)
 {
     switch (precision) {
         case Precision::fp64:
@@ -180,17 +55,132 @@ std::vector<Mma> mma_instructions_for(Precision precision, bool is_e5m2, int cap
     }
 }
 
-double flops_of_step(Mma instruction)
+std::vector<Candidate> candidates_for(Mma instruction)
 {
-    const MmaShape shape = shape_of(instruction);
-    return 2.0 * shape.m * shape.n * shape.k * mma_instructions * warps_of_block;
+    std::vector<Candidate> candidates;
+    for (const int chains : mma_chain_counts) {
+        const int most = resident_mma_blocks(instruction, chains);
+        for (const int blocks : std::set<int>{most, std::max(1, most / 2), std::max(1, most / 4)})
+            candidates.push_back({instruction, chains, blocks * warps_of_block});
+    }
+    return candidates;
 }
 
-std::unique_ptr<Subject> make_mma(Precision precision, bool is_e5m2, int capability, DeviceId id,
-                                  std::shared_ptr<const Nvml> nvml)
+std::size_t sum_bytes(const Candidate& candidate)
 {
-    const CurrentDevice current(id);
-    return std::make_unique<MmaSubject>(mma_instructions_for(precision, is_e5m2, capability), id, std::move(nvml));
+    const MmaShape shape = shape_of(candidate.instruction);
+    return static_cast<std::size_t>(candidate.chains) * 32 * shape.sum_registers * shape.register_bytes;
+}
+
+/// FLOPs of one warp in one step.
+double flops_of_step(const MmaShape& shape)
+{
+    return 2.0 * shape.m * shape.n * shape.k * mma_instructions;
+}
+
+class MmaSubject final : public TunedSubject {
+  public:
+    MmaSubject(const std::vector<Mma>& instructions, const GpuPoint& at)
+        : TunedSubject(at), multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount))
+    {
+        std::size_t most = 0;
+        for (const Mma instruction : instructions) {
+            for (const Candidate& candidate : candidates_for(instruction))
+                most = std::max(most, sum_bytes(candidate) * warps_of(candidate));
+        }
+        sums_.emplace(most, "sums of the products");
+        double best = 0;
+        for (const Mma instruction : instructions) try_instruction(instruction, best);
+        write_operands(chosen_.instruction, Numbers::random);
+        stream().settle([this] { enqueue(chosen_, repeats()); });
+    }
+
+    void check() override
+    {
+        write_operands(chosen_.instruction, Numbers::whole);
+        run(1);
+        const std::vector<std::byte> expected =
+            lanes_of_sums(chosen_.instruction, chosen_.chains, mma_operands(chosen_.instruction, Numbers::whole), 1);
+        const std::vector<std::byte> found = sums_->read(0, warps_of(chosen_) * expected.size());
+        for (std::size_t warp = 0; warp < warps_of(chosen_); ++warp) {
+            if (std::ranges::equal(std::span(found).subspan(warp * expected.size(), expected.size()), expected))
+                continue;
+            throw Error("the sums of warp " + std::to_string(warp) + " are not those of the host");
+        }
+        write_operands(chosen_.instruction, Numbers::random);
+    }
+
+    Bytes memory() const override { return {static_cast<double>(a_->bytes() + b_->bytes() + sums_->bytes())}; }
+
+  private:
+    std::size_t warps_of(const Candidate& candidate) const
+    {
+        return static_cast<std::size_t>(multiprocessors_) * static_cast<std::size_t>(candidate.warps);
+    }
+
+    void write_operands(Mma instruction, Numbers numbers)
+    {
+        const MmaOperands operands = mma_operands(instruction, numbers);
+        const std::vector<std::byte> a = lanes_of_a(instruction, operands);
+        const std::vector<std::byte> b = lanes_of_b(instruction, operands);
+        a_.emplace(a.size(), "operands A");
+        b_.emplace(b.size(), "operands B");
+        a_->write(a);
+        b_->write(b);
+    }
+
+    void enqueue(const Candidate& candidate, long long steps) const
+    {
+        enqueue_mma(candidate.instruction, candidate.chains,
+                    {.a = a_->data(),
+                     .b = b_->data(),
+                     .sums = sums_->data(),
+                     .reading = stream().reading(),
+                     .blocks = multiprocessors_ * candidate.warps / warps_of_block,
+                     .steps = static_cast<int>(steps)},
+                    stream().get());
+    }
+
+    Variant variant_of(const Candidate& candidate)
+    {
+        const MmaShape shape = shape_of(candidate.instruction);
+        return {"m" + std::to_string(shape.m) + "n" + std::to_string(shape.n) + "k" + std::to_string(shape.k) + ", " +
+                    std::to_string(candidate.chains) + " chains, " + std::to_string(candidate.warps) +
+                    " warps per multiprocessor",
+                work_of_flops(flops_of_step(shape) * static_cast<double>(warps_of(candidate))),
+                [this, candidate](long long steps) { enqueue(candidate, steps); }};
+    }
+
+    /// Instructions take different operands, so each is tuned by itself. It is chosen if its rate is above `best`, which is updated.
+    void try_instruction(Mma instruction, double& best)
+    {
+        const std::vector<Candidate> candidates = candidates_for(instruction);
+        std::vector<Variant> variants;
+        for (const Candidate& candidate : candidates) variants.push_back(variant_of(candidate));
+        write_operands(instruction, Numbers::random);
+        const auto [fastest, steps] = tune(stream(), variants, max_steps);
+        const Variant& variant = variants[fastest];
+        const Seconds taken = stream().time([&, repeats = steps] { variant.enqueue(repeats); });
+        const double rate = variant.work.flops.value * static_cast<double>(steps) / taken.value;
+        if (rate <= best) return;
+        best = rate;
+        chosen_ = candidates[fastest];
+        settle_on(variant, steps);
+    }
+
+    int multiprocessors_;
+    std::optional<Buffer<std::byte>> a_;
+    std::optional<Buffer<std::byte>> b_;
+    std::optional<Buffer<std::byte>> sums_;
+    Candidate chosen_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subject> make_mma(const GpuPoint& at)
+{
+    const bool is_e5m2 = at.point.text("operation") == "tile_e5m2";
+    return std::make_unique<MmaSubject>(instructions_for(at.point.precision(), is_e5m2, capability_of(at.device)), at);
 }
 
 }  // namespace roof::gpu

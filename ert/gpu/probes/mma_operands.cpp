@@ -48,8 +48,8 @@ MmaOperands mma_operands(Mma instruction, Numbers numbers)
     std::uint32_t seed = 1;
     MmaOperands operands;
     operands.a.push_back(random_matrix(shape.m, shape.k, format, numbers, seed++));
-    operands.a.push_back(numbers == Numbers::busy ? negated(operands.a.front())
-                                                  : random_matrix(shape.m, shape.k, format, numbers, seed++));
+    operands.a.push_back(numbers == Numbers::random ? negated(operands.a.front())
+                                                    : random_matrix(shape.m, shape.k, format, numbers, seed++));
     for (int chain = 0; chain < most_mma_chains; ++chain)
         operands.b.push_back(random_matrix(shape.k, shape.n, format, numbers, seed++));
     return operands;

@@ -1,4 +1,4 @@
-// What the lanes of a warp are given by, and give back to, the kernels of mma.sync: matrices laid out as fragments.
+// What the kernels of mma.sync read and write for each lane of a warp: matrices laid out as fragments.
 #pragma once
 
 #include "ert/gpu/formats.hpp"
@@ -18,14 +18,14 @@ struct MmaOperands {
     std::vector<Matrix> b;
 };
 
-/// Of busy numbers, the second A undoes the first, so that sums stay where they are however long the launch.
+/// With random numbers the second A is the first negated, so that sums do not grow with the length of a launch.
 MmaOperands mma_operands(Mma instruction, Numbers numbers);
 
-/// As MmaLaunch has them.
+/// Laid out as MmaLaunch says.
 std::vector<std::byte> lanes_of_a(Mma instruction, const MmaOperands& operands);
 std::vector<std::byte> lanes_of_b(Mma instruction, const MmaOperands& operands);
 
-/// [chain][lane][register] of one warp after so many steps, in the format of the sums.
+/// [chain][lane][register] of one warp after `steps` steps, in the format of the sums.
 std::vector<std::byte> lanes_of_sums(Mma instruction, int chains, const MmaOperands& operands, int steps);
 
 }  // namespace roof::gpu

@@ -1,12 +1,22 @@
-#include "ert/gpu/probes/partition.hpp"
-
+// Bench "partition" of a GPU: the rate at which all multiprocessors load from the partition of the L2 that is near each, and from the
+// far one, where there are two.
+//
+// Launched    first one thread on each multiprocessor, which times each of 8192 lines by itself, past the L1. That tells the side of
+//             each multiprocessor and of each line. Then blocks on all multiprocessors, which load 2048 lines of their own side, or
+//             of the other, again and again.
+// Saturates   the L2's slices; with far lines the link between its partitions.
+// Bytes       those of the lines loaded. The list of lines is in shared memory. Reading it costs 8 KiB of the L2's traffic per block
+//             and launch, which is not counted.
+// Time        device events; the kernel itself reads the clock.
+// Falsified   if a block's sum is not that of its side's lines on the host. A launch with a block on a multiprocessor whose side is
+//             unknown is disturbed. Where there are no two sides the point is unsupported, with the reason.
+#include "ert/gpu/kernels/partition.hpp"
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/l2_lines.hpp"
-#include "ert/gpu/kernels/partition.hpp"
 #include "ert/gpu/kernels/stream.hpp"
 #include "ert/gpu/probes/arrays.hpp"
+#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/capability.hpp"
-#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/sides.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
@@ -22,11 +32,11 @@ namespace {
 
 static_assert(pool_line == partition_line && partition_lines <= pool_lines / 4);
 
-constexpr long long most_passes = 1 << 20;
+constexpr long long max_passes = 1 << 20;
 constexpr int blocks_of_multiprocessor = 8;
 constexpr double pass_bytes = 1.0 * partition_lines * partition_line;  ///< of a block
 
-/// Of the words of the pool's lines of these numbers, modulo 2^32, as Arrays fills them.
+/// The sum, modulo 2^32, of the words of these lines of the pool as Arrays fills them.
 std::uint32_t sum_of_lines(std::span<const std::uint32_t> lines)
 {
     constexpr std::size_t words = partition_line / sizeof(float);
@@ -38,43 +48,42 @@ std::uint32_t sum_of_lines(std::span<const std::uint32_t> lines)
     return sum;
 }
 
-class PartitionSubject final : public Subject {
+class PartitionSubject final : public TunedSubject {
   public:
-    PartitionSubject(bool is_far, int multiprocessors, DeviceId id, std::shared_ptr<const Nvml> nvml)
-        : id_(id),
-          is_far_(is_far),
-          multiprocessors_(multiprocessors),
-          most_blocks_(multiprocessors * std::max(1, resident_partition_blocks())),
-          tuned_(id, std::move(nvml)),
+    explicit PartitionSubject(const GpuPoint& at)
+        : TunedSubject(at),
+          is_far_(at.point.text("path") == "l2_far"),
+          multiprocessors_(multiprocessors_of(at.device)),
+          max_blocks_(multiprocessors_ * std::max(1, resident_partition_blocks())),
           lines_(pool_lines * pool_line, "lines in the L2"),
           lists_(2 * partition_lines, "lists of lines"),
-          sides_(static_cast<std::size_t>(multiprocessors), "sides of multiprocessors"),
-          sums_(static_cast<std::size_t>(most_blocks_) * partition_threads, "sums of lines"),
-          seats_(static_cast<std::size_t>(most_blocks_), "sides of blocks")
+          sides_(static_cast<std::size_t>(multiprocessors_), "sides of multiprocessors"),
+          sums_(static_cast<std::size_t>(max_blocks_) * partition_threads, "sums of lines"),
+          seats_(static_cast<std::size_t>(max_blocks_), "sides of blocks")
     {
-        take(sides_of(time_all_lines(), pool_lines));
-        enqueue_fill(lines_.data(), lines_.size() / vector_bytes, 0, 0, tuned_.stream().get());
-        std::vector<Way> ways;
-        const int most = most_blocks_ / multiprocessors;
+        const Sides sides = sides_of(time_all_lines(), pool_lines);
+        write_lists(sides);
+        enqueue_fill(lines_.data(), lines_.size() / vector_bytes, 0, 0, stream().get());
+        const auto on_side = [&](int side) {
+            return std::to_string(std::ranges::count(sides.of_multiprocessors, side));
+        };
+        std::vector<Variant> variants;
+        std::vector<int> blocks;
+        const int most = max_blocks_ / multiprocessors_;
         for (const int each : std::set<int>{1, std::max(1, most / 2), most}) {
-            blocks_.push_back(each * multiprocessors);
-            ways.push_back({std::to_string(each * partition_threads) + " threads per multiprocessor",
-                            blocks_.back() * pass_bytes,
-                            [this, blocks = blocks_.back()](long long passes) { enqueue(blocks, passes); }});
+            blocks.push_back(each * multiprocessors_);
+            variants.push_back({std::to_string(each * partition_threads) + " threads per multiprocessor; " +
+                                    on_side(0) + " multiprocessors on one side, " + on_side(1) + " on the other",
+                                work_of_bytes(blocks.back() * pass_bytes),
+                                [this, count = blocks.back()](long long passes) { enqueue(count, passes); }});
         }
-        tuned_.settle_on_fastest(std::move(ways), most_passes);
-    }
-
-    Work work() const override
-    {
-        const Bytes moved{tuned_.work()};
-        return {{}, moved, moved, Known::analytic};
+        blocks_ = static_cast<std::size_t>(blocks[settle_on_fastest(variants, max_passes)]);
     }
 
     void launch(Trace& trace) override
     {
-        tuned_.launch(trace);
-        const std::vector<int> seats = seats_.read(0, static_cast<std::size_t>(blocks_[tuned_.way()]));
+        TunedSubject::launch(trace);
+        const std::vector<int> seats = seats_.read(0, blocks_);
         if (std::ranges::find(seats, -1) != seats.end())
             trace.disturbed("a block ran on a multiprocessor whose side is not known");
     }
@@ -82,21 +91,18 @@ class PartitionSubject final : public Subject {
     void check() override
     {
         constexpr std::uint32_t passes = 3;
-        const CurrentDevice current(id_);
-        tuned_.run(passes);
-        const auto blocks = static_cast<std::size_t>(blocks_[tuned_.way()]);
-        const std::vector<int> seats = seats_.read(0, blocks);
-        for (std::size_t block = 0; block < blocks; ++block) {
+        const CurrentDevice current(stream().id());
+        run(passes);
+        const std::vector<int> seats = seats_.read(0, blocks_);
+        for (std::size_t block = 0; block < blocks_; ++block) {
             const std::vector<std::uint32_t> found = sums_.read(block * partition_threads, partition_threads);
             const auto side = static_cast<std::size_t>(std::max(0, seats[block]));
             const std::size_t list = is_far_ && seats[block] >= 0 ? 1 - side : side;
-            if (std::accumulate(found.begin(), found.end(), 0U) != passes * due_[list])
+            if (std::accumulate(found.begin(), found.end(), 0U) != passes * expected_sums_[list])
                 throw Error("the sum of block " + std::to_string(block) + " is not that of its side's lines");
         }
     }
 
-    std::string variant() const override { return tuned_.variant() + "; " + found_; }
-    std::vector<std::string> remarks() const override { return tuned_.stream().remarks(); }
     Bytes memory() const override { return {static_cast<double>(lines_.bytes() + sums_.bytes())}; }
 
   private:
@@ -112,11 +118,11 @@ class PartitionSubject final : public Subject {
         Buffer<unsigned> taken(count, "the number of a launch");
         taken.write(std::vector<unsigned>(count, 0));
         unsigned ticket = 0;
-        tuned_.stream().settle([&] {
+        stream().settle([&] {
             enqueue_pool_distances(
                 {taken.data(), ++ticket, lines_.data(), cycles.data(), static_cast<unsigned>(multiprocessors_),
                  blocks_of_multiprocessor * multiprocessors_},
-                tuned_.stream().get());
+                stream().get());
         });
         std::vector<std::uint32_t> found = cycles.read(0, cycles.size());
         const std::vector<unsigned> tickets = taken.read(0, count);
@@ -128,19 +134,16 @@ class PartitionSubject final : public Subject {
     }
 
     /// Throws Unsupported where a side has too few lines.
-    void take(const Sides& sides)
+    void write_lists(const Sides& sides)
     {
         std::vector<std::uint32_t> lists;
         for (std::size_t side = 0; side < 2; ++side) {
             const std::vector<std::uint32_t> list = list_of(sides.lines[side], partition_lines);
-            due_[side] = sum_of_lines(list);
+            expected_sums_[side] = sum_of_lines(list);
             lists.insert(lists.end(), list.begin(), list.end());
         }
         lists_.write(lists);
         sides_.write(sides.of_multiprocessors);
-        const auto near = std::ranges::count(sides.of_multiprocessors, 0);
-        found_ = std::to_string(near) + " multiprocessors on one side, " +
-                 std::to_string(std::ranges::count(sides.of_multiprocessors, 1)) + " on the other";
     }
 
     void enqueue(int blocks, long long passes) const
@@ -152,60 +155,44 @@ class PartitionSubject final : public Subject {
                            .is_far = is_far_,
                            .sums = sums_.data(),
                            .seats = seats_.data(),
-                           .reading = tuned_.stream().reading(),
+                           .reading = stream().reading(),
                            .blocks = blocks,
                            .passes = static_cast<int>(passes)},
-                          tuned_.stream().get());
+                          stream().get());
     }
 
-    DeviceId id_;
     bool is_far_;
     int multiprocessors_;
-    int most_blocks_;
-    TunedStream tuned_;
+    int max_blocks_;
     Buffer<std::byte> lines_;
     Buffer<std::uint32_t> lists_;
     Buffer<int> sides_;
     Buffer<std::uint32_t> sums_;
     Buffer<int> seats_;
-    std::vector<int> blocks_;  ///< of each way
-    std::array<std::uint32_t, 2> due_{};
-    std::string found_;
+    std::size_t blocks_ = 0;  ///< of the chosen variant
+    std::array<std::uint32_t, 2> expected_sums_{};
 };
 
-class PartitionBench final : public GpuBench {
-  public:
-    explicit PartitionBench(std::shared_ptr<const Nvml> nvml)
-        : GpuBench({"partition", Role::bandwidth, "gpu",
-                    "Bytes that all multiprocessors load from the partition of the L2 that is near each, or from the "
-                    "far one: lines were told apart by how long each takes, and every sum is checked."},
-                   std::move(nvml))
-    {
-    }
-
-    std::vector<Axis> axes(const Machine&) const override
-    {
-        return {{.name = "operation", .meaning = "what is done", .defaults = {"load"}, .allowed = {"load"}},
-                {.name = "path",
-                 .meaning = "partition of the L2, seen from each multiprocessor",
-                 .defaults = {"l2_near", "l2_far"},
-                 .allowed = {"l2_near", "l2_far"}}};
-    }
-
-  private:
-    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device& device,
-                                       DeviceId id) const override
-    {
-        return std::make_unique<PartitionSubject>(point.text("path") == "l2_far", multiprocessors_of(device), id,
-                                                  nvml());
-    }
-};
+std::vector<Axis> axes(const Machine&)
+{
+    return {{.name = "operation", .meaning = "what is done", .defaults = {"load"}, .allowed = {"load"}},
+            {.name = "path",
+             .meaning = "partition of the L2, seen from each multiprocessor",
+             .defaults = {"l2_near", "l2_far"},
+             .allowed = {"l2_near", "l2_far"}}};
+}
 
 }  // namespace
 
-std::unique_ptr<Bench> partition_bench(std::shared_ptr<const Nvml> nvml)
+GpuBench partition_bench(const Libraries&)
 {
-    return std::make_unique<PartitionBench>(std::move(nvml));
+    return {.name = "partition",
+            .role = Role::bandwidth,
+            .description =
+                "Bytes that all multiprocessors load from the partition of the L2 that is near each, or from the far "
+                "one: lines were told apart by how long each takes, and every sum is checked.",
+            .axes = axes,
+            .create = [](const GpuPoint& at) { return std::make_unique<PartitionSubject>(at); }};
 }
 
 }  // namespace roof::gpu

@@ -1,11 +1,14 @@
-#include "ert/gpu/probes/peer.hpp"
-
-#include "ert/base/error.hpp"
-#include "ert/gpu/buffer.hpp"
+// Bench "peer" of a GPU: copies to the next GPU of the machine, and back.
+//
+// Launched    copies from one GPU's memory to the other's, or both ways at once on two streams. Where the two can reach each
+//             other's memory the copies go directly, by NVLink or PCIe; else the driver passes them through the host.
+// Saturates   the links between the two.
+// Bytes       of the arrays, each once. Both ways at once: the sum of both.
+// Time        device events around all copies; the second stream is forked from and joined to the first.
+// Falsified   if what arrived is not what was sent.
 #include "ert/gpu/check.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/copy_subject.hpp"
-#include "ert/gpu/probes/gpu_bench.hpp"
 
 #include <algorithm>
 
@@ -27,7 +30,7 @@ std::optional<DeviceId> neighbour_of(const Device& device, const Machine& machin
     return id_of(other);
 }
 
-/// Where the two can reach each other's memory, copies take that way; else the driver's, through the host.
+/// Where this is possible.
 void let_reach(DeviceId from, DeviceId to)
 {
     const CurrentDevice current(from);
@@ -53,65 +56,47 @@ struct PeerEnds {
         }
     }
 
-    void check(bool both) const
-    {
-        for (std::size_t i = 0; i < (both ? 2U : 1U); ++i) {
-            const std::size_t bytes = sent[i].bytes();
-            if (received[1 - i].read(0, bytes) != sent[i].read(0, bytes))
-                throw Error("what arrived on the peer is not what was sent");
-        }
-    }
-
     std::vector<Buffer<std::byte>> sent;      ///< here, there
     std::vector<Buffer<std::byte>> received;  ///< here, there
 };
 
-class PeerBench final : public GpuBench {
-  public:
-    explicit PeerBench(std::shared_ptr<const Nvml> nvml)
-        : GpuBench({"peer", Role::bandwidth, "gpu",
-                    "Bytes copied to the next GPU of the machine; both ways at once count both."},
-                   std::move(nvml))
-    {
-    }
+std::vector<Axis> axes(const Machine&)
+{
+    return {{.name = "operation",
+             .meaning = "to the next GPU, or both ways at once",
+             .defaults = {"copy", "both"},
+             .allowed = {"copy", "both"}},
+            {.name = "path", .meaning = "to the peer", .defaults = {"peer"}, .allowed = {"peer"}},
+            array_axis()};
+}
 
-    std::vector<Axis> axes(const Machine&) const override
-    {
-        return {{.name = "operation",
-                 .meaning = "to the next GPU, or both ways at once",
-                 .defaults = {"copy", "both"},
-                 .allowed = {"copy", "both"}},
-                {.name = "path", .meaning = "to the peer", .defaults = {"peer"}, .allowed = {"peer"}},
-                array_axis()};
-    }
+std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
+{
+    if (neighbour_of(device, machine)) return missing_for_all(point, machine, device);
+    return "there is no other GPU in this machine";
+}
 
-    std::optional<std::string> unsupported_reason(const Point&, const Machine& machine,
-                                                  const Device& device) const override
-    {
-        if (neighbour_of(device, machine)) return missing_capability(device, 80, "this build");
-        return "there is no other GPU in this machine";
-    }
-
-  private:
-    std::unique_ptr<Subject> make_here(const Point& point, const Machine& machine, const Device& device,
-                                       DeviceId here) const override
-    {
-        const DeviceId there = *neighbour_of(device, machine);
-        let_reach(here, there);
-        let_reach(there, here);
-        const bool both = point.text("operation") == "both";
-        const auto ends = std::make_shared<PeerEnds>(array_bytes(point), here, there);
-        std::vector<Copies::OneWay> ways{{ends->received[1].data(), ends->sent[0].data()}};
-        if (both) ways.push_back({ends->received[0].data(), ends->sent[1].data()});
-        return make_copies({array_bytes(point), std::move(ways), [ends, both] { ends->check(both); }}, here, nvml());
-    }
-};
+std::unique_ptr<Subject> create(const GpuPoint& at)
+{
+    const DeviceId there = *neighbour_of(at.device, at.machine);
+    let_reach(at.id, there);
+    let_reach(there, at.id);
+    const auto ends = std::make_shared<PeerEnds>(array_bytes(at.point), at.id, there);
+    std::vector<Copies::OneWay> ways{{ends->received[1].data(), ends->sent[0].data()}};
+    if (at.point.text("operation") == "both") ways.push_back({ends->received[0].data(), ends->sent[1].data()});
+    return make_copies({array_bytes(at.point), std::move(ways), ends}, at);
+}
 
 }  // namespace
 
-std::unique_ptr<Bench> peer_bench(std::shared_ptr<const Nvml> nvml)
+GpuBench peer_bench(const Libraries&)
 {
-    return std::make_unique<PeerBench>(std::move(nvml));
+    return {.name = "peer",
+            .role = Role::bandwidth,
+            .description = "Bytes copied to the next GPU of the machine; both ways at once count both.",
+            .axes = axes,
+            .unsupported_reason = unsupported_reason,
+            .create = create};
 }
 
 }  // namespace roof::gpu

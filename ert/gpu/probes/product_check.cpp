@@ -42,11 +42,11 @@ double rounding_of_sums(Precision precision)
 
 std::vector<double> product_numbers(Precision precision, std::uint32_t seed)
 {
-    return random_matrix(1, static_cast<int>(product_period), format_of(precision), Numbers::busy, seed).values;
+    return random_matrix(1, static_cast<int>(product_period), format_of(precision), Numbers::random, seed).values;
 }
 
-DueElement due_element(Precision precision, const std::vector<double>& a, const std::vector<double>& b, std::size_t n,
-                       std::size_t row, std::size_t column)
+ExpectedElement expected_element(Precision precision, const std::vector<double>& a, const std::vector<double>& b,
+                                 std::size_t n, std::size_t row, std::size_t column)
 {
     double sum = 0;
     double sizes = 0;

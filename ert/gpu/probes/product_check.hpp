@@ -1,4 +1,4 @@
-// The operands of the "matmul" bench and what an element of the product is due to be, on the host alone.
+// The operands of the "matmul" bench and the expected elements of the product. Host code.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -9,19 +9,19 @@
 
 namespace roof::gpu {
 
-/// Both operands repeat after so many numbers: a prime, so that no two rows are alike.
+/// Both operands repeat after this many numbers. It is a prime, so no two rows are the same.
 inline constexpr std::size_t product_period = 1048573;
 
 /// Random numbers of the precision, never 0.
 std::vector<double> product_numbers(Precision precision, std::uint32_t seed);
 
-struct DueElement {
+struct ExpectedElement {
     double value = 0;
-    double tolerance = 0;  ///< what rounding may change
+    double tolerance = 0;  ///< the most that rounding changes
 };
 
 /// Of row `row` of A' and column `column` of B, n numbers each, one after the other in memory.
-DueElement due_element(Precision precision, const std::vector<double>& a, const std::vector<double>& b, std::size_t n,
-                       std::size_t row, std::size_t column);
+ExpectedElement expected_element(Precision precision, const std::vector<double>& a, const std::vector<double>& b,
+                                 std::size_t n, std::size_t row, std::size_t column);
 
 }  // namespace roof::gpu

@@ -1,4 +1,4 @@
-// What each rank of the "allreduce" bench holds, and what is due of their sum: on the host alone.
+// The numbers that each rank of the "allreduce" bench holds, and their sums. Host code.
 #pragma once
 
 #include "ert/gpu/kernels/numbers.hpp"
@@ -18,7 +18,7 @@ constexpr float rank_word(std::size_t index, int rank)
 }
 
 /// The sum of all ranks' words at `index`.
-constexpr float due_sum(std::size_t index, int ranks)
+constexpr float sum_of_ranks(std::size_t index, int ranks)
 {
     float sum = 0;
     for (int rank = 0; rank < ranks; ++rank) sum += rank_word(index, rank);

@@ -1,8 +1,14 @@
-#include "ert/gpu/probes/shared.hpp"
-
-#include "ert/base/error.hpp"
+// Bench "shared" of a GPU: the bandwidth of the shared memory of all multiprocessors together.
+//
+// Launched    one kernel of resident blocks; each thread reads or writes its own 16 bytes of four rows, again and again. The
+//             number of blocks at once is found by trying.
+// Saturates   the banks of shared memory. No two threads of a warp access the same bank.
+// Bytes       those that the instructions read or write.
+// Time        device events; the kernel itself reads the clock.
+// Falsified   if any thread's sum differs from the host's, or the machine code of the loop has accesses narrower than 16 bytes.
 #include "ert/gpu/kernels/shared.hpp"
-#include "ert/gpu/probes/gpu_bench.hpp"
+#include "ert/base/error.hpp"
+#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <set>
@@ -11,43 +17,35 @@ namespace roof::gpu {
 
 namespace {
 
-constexpr long long most_iterations = 1 << 22;
+constexpr long long max_iterations = 1 << 22;
 
-class SharedSubject final : public Subject {
+class SharedSubject final : public TunedSubject {
   public:
-    SharedSubject(SharedOperation operation, DeviceId id, std::shared_ptr<const Nvml> nvml)
-        : id_(id),
+    SharedSubject(SharedOperation operation, const GpuPoint& at)
+        : TunedSubject(at),
           operation_(operation),
-          multiprocessors_(attribute(id, cudaDevAttrMultiProcessorCount)),
-          tuned_(id, std::move(nvml)),
+          multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount)),
           results_(static_cast<std::size_t>(multiprocessors_ * resident_shared_blocks(operation)) * shared_threads,
                    "sums of shared memory")
     {
-        std::vector<Way> ways;
+        std::vector<Variant> variants;
+        std::vector<int> blocks;
         const int most = resident_shared_blocks(operation);
         for (const int each : std::set<int>{1, std::max(1, most / 2), most}) {
-            each_.push_back(each);
-            ways.push_back({std::to_string(each * shared_threads) + " threads per multiprocessor",
-                            1.0 * each * multiprocessors_ * shared_bytes * shared_unroll,
-                            [this, each](long long iterations) { enqueue(each, iterations); }});
+            blocks.push_back(each * multiprocessors_);
+            variants.push_back({std::to_string(each * shared_threads) + " threads per multiprocessor",
+                                work_of_bytes(1.0 * blocks.back() * shared_bytes * shared_unroll),
+                                [this, count = blocks.back()](long long iterations) { enqueue(count, iterations); }});
         }
-        tuned_.settle_on_fastest(std::move(ways), most_iterations);
+        blocks_ = blocks[settle_on_fastest(variants, max_iterations)];
     }
-
-    Work work() const override
-    {
-        const Bytes moved{tuned_.work()};
-        return {{}, moved, moved, Known::analytic};
-    }
-    void launch(Trace& trace) override { tuned_.launch(trace); }
 
     void check() override
     {
         constexpr std::uint32_t iterations = 3;
-        const CurrentDevice current(id_);
-        tuned_.run(iterations);
-        const auto count = static_cast<std::size_t>(each_[tuned_.way()] * multiprocessors_) * shared_threads;
-        const std::vector<std::uint32_t> found = results_.read(0, count);
+        const CurrentDevice current(stream().id());
+        run(iterations);
+        const std::vector<std::uint32_t> found = results_.read(0, static_cast<std::size_t>(blocks_) * shared_threads);
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto thread = static_cast<std::uint32_t>(i % shared_threads);
             if (found[i] == shared_result(operation_, thread, iterations)) continue;
@@ -55,61 +53,46 @@ class SharedSubject final : public Subject {
         }
     }
 
-    std::string variant() const override { return tuned_.variant(); }
-    std::vector<std::string> remarks() const override { return tuned_.stream().remarks(); }
     Bytes memory() const override { return {static_cast<double>(results_.bytes())}; }
 
   private:
-    void enqueue(int each, long long iterations) const
+    void enqueue(int blocks, long long iterations) const
     {
         enqueue_shared(operation_,
                        {.results = results_.data(),
-                        .reading = tuned_.stream().reading(),
-                        .blocks = each * multiprocessors_,
+                        .reading = stream().reading(),
+                        .blocks = blocks,
                         .iterations = static_cast<int>(iterations)},
-                       tuned_.stream().get());
+                       stream().get());
     }
 
-    DeviceId id_;
     SharedOperation operation_;
     int multiprocessors_;
-    TunedStream tuned_;
     Buffer<std::uint32_t> results_;
-    std::vector<int> each_;
-};
-
-class SharedBench final : public GpuBench {
-  public:
-    explicit SharedBench(std::shared_ptr<const Nvml> nvml)
-        : GpuBench({"shared", Role::bandwidth, "gpu",
-                    "Bytes that instructions of 16 bytes read from or write to shared memory, on all multiprocessors, "
-                    "every sum checked."},
-                   std::move(nvml))
-    {
-    }
-
-    std::vector<Axis> axes(const Machine&) const override
-    {
-        return {{.name = "operation",
-                 .meaning = "what is done",
-                 .defaults = {"load", "store"},
-                 .allowed = {"load", "store"}},
-                {.name = "path", .meaning = "shared memory", .defaults = {"shared"}, .allowed = {"shared"}}};
-    }
-
-  private:
-    std::unique_ptr<Subject> make_here(const Point& point, const Machine&, const Device&, DeviceId id) const override
-    {
-        const bool loads = point.text("operation") == "load";
-        return std::make_unique<SharedSubject>(loads ? SharedOperation::load : SharedOperation::store, id, nvml());
-    }
+    int blocks_ = 1;
 };
 
 }  // namespace
 
-std::unique_ptr<Bench> shared_bench(std::shared_ptr<const Nvml> nvml)
+GpuBench shared_bench(const Libraries&)
 {
-    return std::make_unique<SharedBench>(std::move(nvml));
+    return {.name = "shared",
+            .role = Role::bandwidth,
+            .description =
+                "Bytes that instructions of 16 bytes read from or write to shared memory, on all "
+                "multiprocessors, every sum checked.",
+            .axes = [](const Machine&) -> std::vector<Axis> {
+                return {{.name = "operation",
+                         .meaning = "what is done",
+                         .defaults = {"load", "store"},
+                         .allowed = {"load", "store"}},
+                        {.name = "path", .meaning = "shared memory", .defaults = {"shared"}, .allowed = {"shared"}}};
+            },
+            .create =
+                [](const GpuPoint& at) {
+                    const bool loads = at.point.text("operation") == "load";
+                    return std::make_unique<SharedSubject>(loads ? SharedOperation::load : SharedOperation::store, at);
+                }};
 }
 
 }  // namespace roof::gpu

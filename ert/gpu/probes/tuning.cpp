@@ -9,57 +9,85 @@ namespace roof::gpu {
 
 namespace {
 
-/// Doubles until a launch is long enough to be told from its own overhead.
-long long repeats_of_trial(const MonitoredStream& stream, const Way& way, long long most)
+double amount(const Work& work)
 {
-    constexpr double fair_share = 0.25;
-    stream.time([&] { way.enqueue(1); });  // loads the code
+    return work.flops.value > 0 ? work.flops.value : work.compulsory.value;
+}
+
+/// Repetitions that take `length` if `tried` of them took `taken`; from 1 to `max`.
+long long repeats_for(Seconds length, Seconds taken, long long tried, long long max)
+{
+    // As doubles: a trial too short to be timed would overflow the integer.
+    if (taken.value <= 0) return max;
+    const double repeats = std::round(static_cast<double>(tried) * (length / taken));
+    return static_cast<long long>(std::clamp(repeats, 1.0, static_cast<double>(max)));
+}
+
+/// Doubles until a launch is long beside its own overhead.
+long long repeats_of_trial(const MonitoredStream& stream, const Variant& variant, long long max)
+{
+    constexpr double long_enough = 0.25;       // of a trial
+    stream.time([&] { variant.enqueue(1); });  // loads the code
     for (long long repeats = 1;; repeats *= 2) {
-        const Seconds taken = stream.time([&] { way.enqueue(repeats); });
-        if (taken < trial_length * fair_share && repeats * 2 <= most) continue;
-        return repeats_for(trial_length, taken, repeats, most);
+        const Seconds taken = stream.time([&] { variant.enqueue(repeats); });
+        if (taken < trial_length * long_enough && repeats * 2 <= max) continue;
+        return repeats_for(trial_length, taken, repeats, max);
     }
 }
 
 }  // namespace
 
-long long repeats_for(Seconds length, Seconds taken, long long tried, long long most)
+Work work_of_flops(double flops)
 {
-    // As doubles: a trial too short to be timed would overflow the integer.
-    const auto limit = static_cast<double>(most);
-    if (taken.value <= 0) return most;
-    return static_cast<long long>(std::clamp(std::round(static_cast<double>(tried) * (length / taken)), 1.0, limit));
+    return {Flops{flops}, {}, {}, Known::analytic};
 }
 
-Tuned tune(const MonitoredStream& stream, const std::vector<Way>& ways, long long most, Seconds length)
+Work work_of_bytes(double bytes)
+{
+    return {{}, Bytes{bytes}, Bytes{bytes}, Known::analytic};
+}
+
+Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, long long max_repeats, Seconds length)
 {
     constexpr int opinions = 3;
     std::vector<long long> repeats;
-    for (const Way& way : ways) repeats.push_back(repeats_of_trial(stream, way, most));
-    stream.settle([&] { ways.front().enqueue(repeats.front()); });
+    for (const Variant& variant : variants) repeats.push_back(repeats_of_trial(stream, variant, max_repeats));
+    stream.settle([&] { variants.front().enqueue(repeats.front()); });
     const auto cost = [&](std::size_t i) {
-        const Seconds taken = stream.time([&] { ways[i].enqueue(repeats[i]); });
-        return taken.value / (ways[i].work * static_cast<double>(repeats[i]));
+        const Seconds taken = stream.time([&] { variants[i].enqueue(repeats[i]); });
+        return taken.value / (amount(variants[i].work) * static_cast<double>(repeats[i]));
     };
-    const std::size_t way = ways.size() == 1 ? 0 : cheapest(ways.size(), opinions, cost);
-    const Seconds taken = stream.settle([&] { ways[way].enqueue(repeats[way]); });
-    return {way, repeats_for(length, taken, repeats[way], most)};
+    const std::size_t best = variants.size() == 1 ? 0 : cheapest(variants.size(), opinions, cost);
+    const Seconds taken = stream.settle([&] { variants[best].enqueue(repeats[best]); });
+    return {best, repeats_for(length, taken, repeats[best], max_repeats)};
 }
 
-void TunedStream::settle_on_fastest(std::vector<Way> ways, long long most, Seconds length)
+std::size_t TunedSubject::settle_on_fastest(const std::vector<Variant>& variants, long long max_repeats, Seconds length)
 {
-    ways_ = std::move(ways);
-    tuned_ = tune(stream_, ways_, most, length);
+    const Tuned tuned = tune(stream_, variants, max_repeats, length);
+    settle_on(variants[tuned.variant], tuned.repeats);
+    return tuned.variant;
 }
 
-void TunedStream::launch(Trace& trace)
+void TunedSubject::settle_on(const Variant& variant, long long repeats)
 {
-    stream_.launch(trace, [this] { chosen().enqueue(tuned_.repeats); });
+    chosen_ = variant;
+    repeats_ = repeats;
 }
 
-void TunedStream::run(long long repeats) const
+Work TunedSubject::work() const
 {
-    stream_.time([&] { chosen().enqueue(repeats); });
+    return chosen_.work * static_cast<int>(repeats_);
+}
+
+void TunedSubject::launch(Trace& trace)
+{
+    stream_.launch(trace, [this] { chosen_.enqueue(repeats_); });
+}
+
+void TunedSubject::run(long long repeats) const
+{
+    stream_.time([&] { chosen_.enqueue(repeats); });
 }
 
 }  // namespace roof::gpu

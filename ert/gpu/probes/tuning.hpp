@@ -1,8 +1,10 @@
-// How a probe settles, when it is made, on the fastest of several ways to do its work, and on how often to repeat it in one
-// launch, so that neither the events' resolution nor the cost of a launch shows in its rate.
+// A probe tries several variants of the same work when it is made, and repeats the fastest in each launch, so often that neither
+// the events' resolution nor the cost of a launch shows in its rate.
 #pragma once
 
 #include "ert/gpu/noise_monitor.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
+#include "ert/method/bench/subject.hpp"
 
 #include <functional>
 #include <string>
@@ -14,48 +16,52 @@ namespace roof::gpu {
 inline constexpr Seconds launch_length{0.004};
 inline constexpr Seconds trial_length{0.001};
 
-struct Way {
-    std::string name;                                ///< for the variant of the row
-    double work = 1;                                 ///< of one repetition, in any unit that all ways share
-    std::function<void(long long repeats)> enqueue;  ///< puts so many repetitions into the stream
+struct Variant {
+    std::string name;
+    Work work;                                       ///< of one repetition
+    std::function<void(long long repeats)> enqueue;  ///< puts that many repetitions into the stream
 };
+
+/// The work of a probe that counts FLOPs alone, and of one that counts bytes alone.
+Work work_of_flops(double flops);
+Work work_of_bytes(double bytes);
 
 struct Tuned {
-    std::size_t way = 0;
-    long long repeats = 1;  ///< of a launch
+    std::size_t variant = 0;  ///< index
+    long long repeats = 1;    ///< of a launch
 };
 
-/// Repetitions that take `length` if `tried` of them took `taken`; at least 1, at most `most`.
-long long repeats_for(Seconds length, Seconds taken, long long tried, long long most);
+/// The variant with the most FLOPs, or if it has none bytes, per second, after launches long enough for the clock to settle. One
+/// launch of it takes about `length`. No launch repeats more than `max_repeats` times. `variants` is not empty. Throws Error.
+Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, long long max_repeats,
+           Seconds length = launch_length);
 
-/// Of `ways`, at least one, the one with the most work per time; settled, so that the clock is up. No launch repeats more
-/// than `most` times, and one of the chosen way takes about `length`. Throws Error.
-Tuned tune(const MonitoredStream& stream, const std::vector<Way>& ways, long long most, Seconds length = launch_length);
-
-/// A watched stream and the way its probe settled on.
-class TunedStream {
+/// Repeats one variant in each launch. A probe derives from it, calls settle_on_fastest() at the end of its constructor, and adds
+/// check(). Its memory must be filled by then.
+class TunedSubject : public Subject {
   public:
-    TunedStream(DeviceId id, std::shared_ptr<const Nvml> nvml) : stream_(id, std::move(nvml)) {}
+    Work work() const override;
+    void launch(Trace& trace) override;
+    std::string variant() const override { return chosen_.name; }
+    std::vector<std::string> remarks() const override { return stream_.remarks(); }
 
-    /// As tune(). Before any of what follows.
-    void settle_on_fastest(std::vector<Way> ways, long long most, Seconds length = launch_length);
+  protected:
+    explicit TunedSubject(const GpuPoint& at) : stream_(at.id, at.nvml) {}
+
+    /// As tune(); returns the index of the variant chosen.
+    std::size_t settle_on_fastest(const std::vector<Variant>& variants, long long max_repeats,
+                                  Seconds length = launch_length);
+    void settle_on(const Variant& variant, long long repeats);
 
     const MonitoredStream& stream() const { return stream_; }
-    long long repeats() const { return tuned_.repeats; }
-    double work() const { return chosen().work * static_cast<double>(tuned_.repeats); }
-    std::size_t way() const { return tuned_.way; }
-    const std::string& variant() const { return chosen().name; }
-
-    void launch(Trace& trace);
-    /// So many repetitions of the chosen way, neither watched nor told.
+    long long repeats() const { return repeats_; }
+    /// That many repetitions of the chosen variant, without monitoring.
     void run(long long repeats) const;
 
   private:
-    const Way& chosen() const { return ways_[tuned_.way]; }
-
     MonitoredStream stream_;
-    std::vector<Way> ways_;
-    Tuned tuned_;
+    Variant chosen_;
+    long long repeats_ = 1;
 };
 
 }  // namespace roof::gpu

@@ -61,7 +61,7 @@ WgmmaOperands wgmma_operands(Wgmma instruction, Numbers numbers, Tile tile)
     operands.a.push_back(random_matrix(tile.m, k, format, numbers, 1));
     operands.a.push_back(random_matrix(tile.m, k, format, numbers, 2));
     // The second is subtracted; of integers, added.
-    if (numbers == Numbers::busy) operands.a[1] = instruction == Wgmma::int8 ? negated(operands.a[0]) : operands.a[0];
+    if (numbers == Numbers::random) operands.a[1] = instruction == Wgmma::int8 ? negated(operands.a[0]) : operands.a[0];
     operands.b = random_matrix(tile.n, k, format, numbers, 3);
     return operands;
 }

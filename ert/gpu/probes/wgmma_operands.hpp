@@ -1,4 +1,4 @@
-// What a block of the kernels of wgmma is given and gives back: matrices laid out as shared memory is to hold them.
+// What the kernels of wgmma read and write for each block: matrices laid out as in shared memory.
 #pragma once
 
 #include "ert/gpu/formats.hpp"
@@ -18,22 +18,22 @@ struct WgmmaOperands {
     Matrix b;
 };
 
-/// Rows of A and of B, all as long as shared memory has them.
+/// Rows of A and of B. A row has wgmma_row_bytes.
 struct Tile {
     int m = wgmma_m;
     int n = wgmma_n;
 };
 
-/// Of busy numbers, the second A undoes the first.
+/// With random numbers the second A cancels the first.
 WgmmaOperands wgmma_operands(Wgmma instruction, Numbers numbers, Tile tile = {});
 
-/// As WgmmaLaunch has them.
+/// Laid out as WgmmaLaunch says.
 std::vector<std::byte> image_of(Wgmma instruction, const WgmmaOperands& operands);
 
-/// [row][column] after so many steps, as tcgen05 writes them, in fp32 (int8: int32).
+/// [row][column] after `steps` steps, as tcgen05 writes them, in fp32 (int8: int32).
 std::vector<std::byte> sums_by_row(Wgmma instruction, const WgmmaOperands& operands, int steps);
 
-/// [thread][register] of one block after so many steps, in fp32 (int8: int32).
+/// [thread][register] of one block after `steps` steps, in fp32 (int8: int32).
 std::vector<std::byte> sums_of_block(Wgmma instruction, const WgmmaOperands& operands, int steps);
 
 }  // namespace roof::gpu
