@@ -1,9 +1,12 @@
-"""Reads the GPU machine code inside an object that is shipped, without a disassembler: instructions are counted by opcode.
+"""Reads the GPU machine code inside an object that is shipped, without a disassembler: instructions are counted by opcode, and
+kernels are found by their C++ names.
 
 The object holds cubins uncompressed (tools/cmake/cuda.cmake). From compute capability 7.5 on each instruction has 16 bytes; its
 opcode is in the lowest 9 bits, the size of a load or store in bits 73 to 75."""
 
 import collections
+import ctypes
+import re
 import struct
 
 MAGIC = b"\x7fELF\x02\x01\x01"
@@ -44,7 +47,7 @@ def sections(data, at):
 
 
 def instructions(code):
-    """Names of those this page knows, loads and stores with their size: LDG.128."""
+    """Names of those in OPCODES, in order; loads and stores with their size: LDG.128."""
     for at in range(0, len(code) - INSTRUCTION_BYTES + 1, INSTRUCTION_BYTES):
         low, high = struct.unpack_from("<QQ", code, at)
         name = OPCODES.get(low & 0x1FF)
@@ -56,13 +59,59 @@ def instructions(code):
             yield name
 
 
-def kernels(path):
-    """{(compute capability, mangled name): Counter of instructions} of an object."""
+def demangled(name):
+    """As the C++ library of this machine has it; other names stay as they are."""
+    library = ctypes.CDLL("libstdc++.so.6")
+    demangle = library.__cxa_demangle
+    demangle.restype = ctypes.c_void_p
+    text = demangle(name.encode(), None, None, None)
+    if text is None:
+        return name
+    plain = ctypes.string_at(text).decode()
+    ctypes.CDLL(None).free(ctypes.c_void_p(text))
+    return plain
+
+
+def enumerations(headers):
+    """{name: its enumerators} of every enumeration in C++ headers whose values count from 0."""
+    found = {}
+    for header in headers:
+        text = re.sub("//.*", "", header.read_text(encoding="utf-8"))
+        for name, body in re.findall(r"enum class (\w+) \{([^}]*)\}", text):
+            found[name] = [word.strip() for word in body.split(",") if word.strip()]
+    return found
+
+
+class Kernel:
+    """Machine code of one kernel. `function` is its name without namespaces. `arguments` are its template arguments, enumerators by
+    name; the arguments of an argument follow it. `instructions` are in order, `counts` counts them."""
+
+    def __init__(self, capability, mangled, code, enums):
+        self.capability = capability
+        self.name = re.sub(r"\(anonymous namespace\)::|\b\w+::", "", demangled(mangled))
+        head = self.name[:self.name.rfind("(")].removeprefix("void ")
+        self.function, _, rest = head.partition("<")
+        self.arguments = [self.readable(word.strip(), enums) for word in re.split("[<>,]", rest) if word.strip()]
+        self.instructions = list(instructions(code))
+        self.counts = collections.Counter(self.instructions)
+
+    @staticmethod
+    def readable(argument, enums):
+        cast = re.fullmatch(r"\((\w+)\)(\d+)", argument)
+        return enums[cast[1]][int(cast[2])] if cast and cast[1] in enums else argument
+
+    def is_a(self, function, arguments):
+        """Whether it is this function, and all of these are among its template arguments."""
+        return self.function == function and all(argument in self.arguments for argument in arguments)
+
+    def __repr__(self):
+        return f"{self.function}<{', '.join(self.arguments)}> for {self.capability}"
+
+
+def kernels(path, headers=()):
+    """All kernels of an object; the headers have the enumerations in their template arguments."""
     with open(path, "rb") as file:
         data = file.read()
-    found = {}
-    for capability, at in cubins(data):
-        for name, code in sections(data, at):
-            if name.startswith(".text."):
-                found[capability, name[len(".text."):]] = collections.Counter(instructions(code))
-    return found
+    enums = enumerations(headers)
+    return [Kernel(capability, name[len(".text."):], code, enums)
+            for capability, at in cubins(data) for name, code in sections(data, at) if name.startswith(".text.")]

@@ -9,7 +9,7 @@ from pathlib import Path
 import machine_code
 
 SOURCES = Path(__file__).resolve().parents[2] / "ert" / "gpu" / "kernels"
-KERNELS = machine_code.kernels(os.environ["ROOF_GPU_PART"])
+KERNELS = machine_code.kernels(os.environ["ROOF_GPU_PART"], SOURCES.glob("*.hpp"))
 
 CHAIN_INSTRUCTIONS = 512  # ert/gpu/kernels/chains.hpp
 MMA_INSTRUCTIONS = 64  # ert/gpu/kernels/mma.hpp
@@ -17,31 +17,30 @@ WGMMA_INSTRUCTIONS = 8  # ert/gpu/kernels/wgmma.hpp
 SHARED_ACCESSES = 32  # ert/gpu/kernels/shared.hpp: shared_unroll * shared_vectors
 
 
-def found(*words, capability=None):
-    """The kernels whose names hold all words, by (compute capability, name)."""
-    return {key: counts for key, counts in KERNELS.items()
-            if all(word in key[1] for word in words) and capability in (None, key[0])}
+def found(function, *arguments, capability=None):
+    """The kernels of this name with all of these template arguments."""
+    return [kernel for kernel in KERNELS
+            if kernel.is_a(function, arguments) and capability in (None, kernel.capability)]
 
 
-def names_of(capability):
-    return {name for architecture, name in KERNELS if architecture == capability}
+def capabilities(kernels):
+    return sorted(kernel.capability for kernel in kernels)
 
 
 class Object(unittest.TestCase):
     def test_holds_code_for_each_architecture(self):
-        self.assertLessEqual({80, 89, 90, 100}, {capability for capability, _ in KERNELS})
+        self.assertLessEqual({80, 89, 90, 100}, set(capabilities(KERNELS)))
 
     def test_holds_the_common_kernels_for_each(self):
-        self.assertLessEqual(names_of(80), names_of(90) | {name for name in names_of(80) if "_GLOBAL__N__" in name})
-        for word in ("chain_kernel", "mma_kernel", "stream_kernel", "shared_kernel", "chase_kernel", "intensity_kernel"):
-            counts = {capability: len(found(word, capability=capability)) for capability in (80, 90, 100)}
-            self.assertGreater(counts[80], 0, word)
-            self.assertLessEqual(counts[80], min(counts[90], counts[100]), word)
+        names = {capability: {kernel.name for kernel in KERNELS if kernel.capability == capability} for capability in (80, 90, 100)}
+        self.assertLessEqual(names[80], names[90])
+        self.assertLessEqual(names[80], names[100])
+        for function in ("chain_kernel", "mma_kernel", "stream_kernel", "shared_kernel", "chase_kernel", "intensity_kernel"):
+            self.assertGreater(len(found(function, capability=80)), 0, function)
 
     def test_no_kernel_goes_through_local_memory(self):
-        local = {key: counts for key, counts in KERNELS.items()
-                 if any(name.startswith(("LDL", "STL")) for name in counts)}
-        self.assertEqual({}, local)
+        self.assertEqual([], [kernel for kernel in KERNELS
+                              if any(name.startswith(("LDL", "STL")) for name in kernel.counts)])
 
     def test_no_kernel_is_written_with_a_sparse_product(self):
         """The assembler makes none of a dense one, so their sources tell."""
@@ -53,159 +52,154 @@ class Object(unittest.TestCase):
 
 
 class Chains(unittest.TestCase):
-    """Exactly the instructions counted: the loop is the only place for them."""
+    """Exactly the instructions counted: they occur in the loop only."""
 
     def check(self, kind, operation, instructions):
-        kernels = found("chain_kernel", f"chain_kernelI{kind}L", f"ChainOperationE{operation}E")
-        self.assertEqual(6, len(kernels), "two chain counts, three architectures")
-        for key, counts in kernels.items():
-            with self.subTest(key):
-                self.assertEqual(CHAIN_INSTRUCTIONS, sum(counts[name] for name in instructions))
+        kernels = found("chain_kernel", kind, operation)
+        self.assertEqual([80, 80, 90, 90, 100, 100], capabilities(kernels), "two chain counts, three architectures")
+        for kernel in kernels:
+            with self.subTest(kernel):
+                self.assertEqual(CHAIN_INSTRUCTIONS, sum(kernel.counts[name] for name in instructions))
 
     def check_at_least(self, kind, operation, instructions):
-        """One of them is also used to set a register."""
-        for key, counts in found(f"chain_kernelI{kind}L", f"ChainOperationE{operation}E").items():
-            with self.subTest(key):
-                due = sum(counts[name] for name in instructions)
-                self.assertGreaterEqual(due, CHAIN_INSTRUCTIONS)
-                self.assertLess(due, CHAIN_INSTRUCTIONS + 8)
+        """One of the instructions also sets a register."""
+        for kernel in found("chain_kernel", kind, operation):
+            with self.subTest(kernel):
+                count = sum(kernel.counts[name] for name in instructions)
+                self.assertGreaterEqual(count, CHAIN_INSTRUCTIONS)
+                self.assertLess(count, CHAIN_INSTRUCTIONS + 8)
 
     def test_fp32(self):
-        self.check("f", 0, ["FFMA"])
-        self.check("f", 1, ["FADD"])
-        self.check("f", 2, ["FMUL"])
+        self.check("float", "fma", ["FFMA"])
+        self.check("float", "add", ["FADD"])
+        self.check("float", "mul", ["FMUL"])
 
     def test_fp64(self):
-        self.check("d", 0, ["DFMA"])
-        self.check("d", 1, ["DADD"])
-        self.check("d", 2, ["DMUL"])
+        self.check("double", "fma", ["DFMA"])
+        self.check("double", "add", ["DADD"])
+        self.check("double", "mul", ["DMUL"])
 
     def test_16_bits(self):
-        for kind in ("7__half2", "14__nv_bfloat162"):
-            for operation in (0, 1, 2):
+        for kind in ("__half2", "__nv_bfloat162"):
+            for operation in ("fma", "add", "mul"):
                 self.check_at_least(kind, operation, ["HFMA2", "HADD2", "HMUL2"])
 
     def test_int32(self):
-        for key, counts in found("chain_kernelIjL").items():
-            with self.subTest(key):
-                self.assertGreaterEqual(counts["IMAD"], CHAIN_INSTRUCTIONS)
+        for kernel in found("chain_kernel", "unsigned int"):
+            with self.subTest(kernel):
+                self.assertGreaterEqual(kernel.counts["IMAD"], CHAIN_INSTRUCTIONS)
 
 
 class TensorCores(unittest.TestCase):
-    def check(self, word, instruction, capabilities, least=MMA_INSTRUCTIONS):
-        for capability in capabilities:
-            kernels = found("mma_kernel", word, capability=capability)
-            self.assertGreater(len(kernels), 0, (word, capability))
-            for key, counts in kernels.items():
-                with self.subTest(key):
-                    self.assertEqual(least, counts[instruction])
+    def check(self, function, argument, instruction, expected_capabilities, count=MMA_INSTRUCTIONS):
+        for capability in expected_capabilities:
+            kernels = found(function, argument, capability=capability)
+            self.assertGreater(len(kernels), 0, (function, argument, capability))
+            for kernel in kernels:
+                with self.subTest(kernel):
+                    self.assertEqual(count, kernel.counts[instruction])
 
     def test_mma_is_one_machine_instruction_each(self):
-        for word in ("Tf32", "Fp16", "Bf16"):
-            self.check(f"{word}ELNS0_3MmaE", "HMMA", (80, 90, 100))
-        self.check("Int8ELNS0_3MmaE", "IMMA", (80, 90, 100))
-        self.check("Fp64SmallELNS0_3MmaE", "DMMA", (80, 90, 100))
-        self.check("Fp64ELNS0_3MmaE", "DMMA", (90,))
+        for instruction in ("tf32", "fp16", "bf16"):
+            self.check("mma_kernel", instruction, "HMMA", (80, 90, 100))
+        self.check("mma_kernel", "int8", "IMMA", (80, 90, 100))
+        self.check("mma_kernel", "fp64_small", "DMMA", (80, 90, 100))
+        self.check("mma_kernel", "fp64", "DMMA", (90,))
 
     def test_fp8_is_not_made_of_fp16(self):
-        for word in ("E4m3", "E5m2"):
-            self.check(f"{word}ELNS0_3MmaE", "QMMA", (89,))
+        for instruction in ("e4m3", "e5m2"):
+            self.check("mma_kernel", instruction, "QMMA", (89,))
 
     def test_wgmma_are_all_there(self):
         kernels = {"WgmmaTf32": "HGMMA", "WgmmaFp16": "HGMMA", "WgmmaBf16": "HGMMA",
                    "WgmmaE4m3": "QGMMA", "WgmmaE5m2": "QGMMA", "WgmmaInt8": "IGMMA"}
-        for word, instruction in kernels.items():
-            self.check(f"kernelINS0_9{word}E", instruction, (90,), WGMMA_INSTRUCTIONS)
+        for format_name, instruction in kernels.items():
+            self.check("wgmma_kernel", format_name, instruction, (90,), WGMMA_INSTRUCTIONS)
 
     def test_tcgen05_are_all_there(self):
-        kinds = ["UTCHMMA", "UTCHMMA", "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCQMMA"]  # in the order of enum Wgmma
-        for number, kind in enumerate(kinds):
-            kernels = found("tcgen05_kernel", f"WgmmaE{number}E")
-            self.assertEqual([100], [capability for capability, _ in kernels])
-            for key, counts in kernels.items():
-                with self.subTest(key):
-                    self.assertEqual(WGMMA_INSTRUCTIONS, counts[kind])
+        kinds = {"tf32": "UTCHMMA", "fp16": "UTCHMMA", "bf16": "UTCHMMA",
+                 "int8": "UTCIMMA", "e4m3": "UTCQMMA", "e5m2": "UTCQMMA"}
+        for format_name, instruction in kinds.items():
+            kernels = found("tcgen05_kernel", format_name)
+            self.assertEqual([100], capabilities(kernels))
+            for kernel in kernels:
+                with self.subTest(kernel):
+                    self.assertEqual(WGMMA_INSTRUCTIONS, kernel.counts[instruction])
 
 
 class Memory(unittest.TestCase):
     def test_streams_move_16_bytes_by_each_instruction(self):
-        for key, counts in found("stream_kernel").items():
-            with self.subTest(key):
-                self.assertGreater(counts["LDG.128"] + counts["STG.128"], 0)
-                self.assertEqual(0, counts["LDG.32"] + counts["LDG.64"])
+        for kernel in found("stream_kernel"):
+            with self.subTest(kernel):
+                self.assertGreater(kernel.counts["LDG.128"] + kernel.counts["STG.128"], 0)
+                self.assertEqual(0, kernel.counts["LDG.32"] + kernel.counts["LDG.64"])
                 # load writes one sum, and every kernel its two clock readings
-                self.assertLessEqual(counts["STG.32"], 1)
-                self.assertEqual(2, counts["STG.64"])
+                self.assertLessEqual(kernel.counts["STG.32"], 1)
+                self.assertEqual(2, kernel.counts["STG.64"])
 
     def test_loads_and_stores_are_those_of_the_operation(self):
         unrolled = 4 + 1
-        due = {0: (unrolled, 0), 1: (0, unrolled), 2: (unrolled, unrolled), 3: (2 * unrolled, unrolled)}
-        for operation, (loads, stores) in due.items():
-            for key, counts in found(f"stream_kernelILNS0_15StreamOperationE{operation}E").items():
-                with self.subTest(key):
-                    self.assertEqual(loads, counts["LDG.128"])
-                    self.assertEqual(stores, counts["STG.128"])
+        expected = {"load": (unrolled, 0), "store": (0, unrolled), "copy": (unrolled, unrolled), "triad": (2 * unrolled, unrolled)}
+        for operation, (loads, stores) in expected.items():
+            for kernel in found("stream_kernel", operation):
+                with self.subTest(kernel):
+                    self.assertEqual(loads, kernel.counts["LDG.128"])
+                    self.assertEqual(stores, kernel.counts["STG.128"])
 
     def test_shared_memory_is_accessed_16_bytes_at_a_time_and_every_time(self):
-        for operation, name in ((0, "LDS.128"), (1, "STS.128")):
-            for key, counts in found(f"shared_kernelILNS0_15SharedOperationE{operation}E").items():
-                with self.subTest(key):
-                    self.assertEqual(SHARED_ACCESSES, counts[name])
+        for operation, name in (("load", "LDS.128"), ("store", "STS.128")):
+            for kernel in found("shared_kernel", operation):
+                with self.subTest(kernel):
+                    self.assertEqual(SHARED_ACCESSES, kernel.counts[name])
 
-    def test_bulk_copies_are_the_copy_engines_alone(self):
-        due = {0: (2, 2), 1: (1, 5), 2: (3, 3)}  # loads: ahead and in the loop; stores: a loop that may be unrolled; copies: both
-        for operation, (least, most) in due.items():
-            kernels = found(f"bulk_kernelILNS0_15StreamOperationE{operation}E")
-            self.assertEqual([90, 100], sorted(capability for capability, _ in kernels))
-            for key, counts in kernels.items():
-                with self.subTest(key):
-                    self.assertTrue(least <= counts["UBLKCP"] <= most, counts)
-                    self.assertEqual(0, sum(count for name, count in counts.items() if name.startswith("LDG")))
-                    self.assertEqual(2, counts["STG.64"], "the clock readings")
-                    self.assertEqual(operation == 0, counts["STG.32"] == 1, "the sum of a load")
+    def test_bulk_copies_use_the_copy_engines_only(self):
+        # loads: ahead of the loop and in it; stores: a loop that may be unrolled; copies: both
+        expected = {"load": (2, 2), "store": (1, 5), "copy": (3, 3)}
+        for operation, (least, most) in expected.items():
+            kernels = found("bulk_kernel", operation)
+            self.assertEqual([90, 100], capabilities(kernels))
+            for kernel in kernels:
+                with self.subTest(kernel):
+                    self.assertTrue(least <= kernel.counts["UBLKCP"] <= most, kernel.counts)
+                    self.assertEqual(0, sum(count for name, count in kernel.counts.items() if name.startswith("LDG")))
+                    self.assertEqual(2, kernel.counts["STG.64"], "the clock readings")
+                    self.assertEqual(operation == "load", kernel.counts["STG.32"] == 1, "the sum of a load")
 
     def test_a_chase_is_one_load_after_the_other(self):
-        for key, counts in found("chase_kernel").items():
-            with self.subTest(key):
-                self.assertEqual(16 + 1, counts["LDG.64"], "16 of the loop, one of the position")
+        for kernel in found("chase_kernel"):
+            with self.subTest(kernel):
+                self.assertEqual(16 + 1, kernel.counts["LDG.64"], "16 of the loop, one of the position")
 
     def test_lines_of_the_l2_are_loaded_one_after_the_other(self):
-        kernels = found("distance_kernel")
-        self.assertEqual(3, len(kernels), "three architectures")
-        for key, counts in kernels.items():
-            with self.subTest(key):
-                self.assertEqual(16 + 1, counts["LDG.64"], "16 that are timed, one before them")
-
-
-    def test_the_lines_of_a_pool_are_timed_as_those_of_a_chain(self):
-        kernels = found("pool_kernel")
-        self.assertEqual(3, len(kernels), "three architectures")
-        for key, counts in kernels.items():
-            with self.subTest(key):
-                self.assertEqual(16 + 1, counts["LDG.64"])
+        for function in ("distance_kernel", "pool_kernel"):
+            kernels = found(function)
+            self.assertEqual([80, 90, 100], capabilities(kernels))
+            for kernel in kernels:
+                with self.subTest(kernel):
+                    self.assertEqual(16 + 1, kernel.counts["LDG.64"], "16 that are timed, one before them")
 
     def test_lines_of_a_side_are_loaded_16_bytes_at_a_time_by_a_list_in_shared_memory(self):
         kernels = found("partition_kernel")
-        self.assertEqual(3, len(kernels), "three architectures")
-        for key, counts in kernels.items():
-            with self.subTest(key):
-                self.assertEqual(4, counts["LDG.128"])
-                self.assertEqual(4, counts["LDS.32"])
-                self.assertEqual(2, counts["LDG.32"], "the side, and the list")
+        self.assertEqual([80, 90, 100], capabilities(kernels))
+        for kernel in kernels:
+            with self.subTest(kernel):
+                self.assertEqual(4, kernel.counts["LDG.128"])
+                self.assertEqual(4, kernel.counts["LDS.32"])
+                self.assertEqual(2, kernel.counts["LDG.32"], "the side, and the list")
 
 
 class Curve(unittest.TestCase):
     def test_each_kernel_has_the_multiply_adds_and_loads_of_its_intensity(self):
         kernels = found("intensity_kernel")
         self.assertEqual(3 * 2 * 2 * 10, len(kernels), "architectures, precisions, layouts, intensities")
-        for kind, name in (("d", "DFMA"), ("f", "FFMA")):
-            for multiply_adds in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512):
-                vectors = (1 if multiply_adds > 64 else 4) + 1
-                for key, counts in found(f"intensity_kernelI{kind}Li{multiply_adds}E").items():
-                    with self.subTest(key):
-                        self.assertEqual(vectors, counts["LDG.128"])
-                        self.assertGreaterEqual(counts[name], vectors * multiply_adds)
-                        self.assertLess(counts[name], vectors * multiply_adds + 8)
+        for kernel in kernels:
+            kind, multiply_adds = kernel.arguments[0], int(kernel.arguments[1])
+            vectors = (1 if multiply_adds > 64 else 4) + 1
+            with self.subTest(kernel):
+                self.assertEqual(vectors, kernel.counts["LDG.128"])
+                count = kernel.counts["DFMA" if kind == "double" else "FFMA"]
+                self.assertGreaterEqual(count, vectors * multiply_adds)
+                self.assertLess(count, vectors * multiply_adds + 8)
 
 
 if __name__ == "__main__":
