@@ -1,9 +1,10 @@
-// A ring of chunks in shared memory. Loads complete on a barrier each; stores are known to have read their chunk by the count
-// of groups that may still be under way.
+// A ring of chunks in shared memory. Each load completes on a barrier. A store has read its chunk when few enough groups of stores are
+// in flight.
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
+#include "ert/gpu/kernels/launch.cuh"
 
 namespace roof::gpu {
 
@@ -53,7 +54,7 @@ __device__ void store_chunk(const Ring& ring, int stage, char* to)
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/// Until the `turn`-th load into the stage is there.
+/// Waits for the `turn`-th load into the stage.
 __device__ void wait_for(const Ring& ring, int stage, long long turn)
 {
     unsigned is_there = 0;
@@ -170,7 +171,7 @@ Kernel function_of(StreamOperation operation)
     throw Unsupported("the copy engine does not compute");
 }
 
-Kernel with_its_memory(StreamOperation operation)
+Kernel with_shared_memory(StreamOperation operation)
 {
     const Kernel kernel = function_of(operation);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Ring)));
@@ -181,16 +182,12 @@ Kernel with_its_memory(StreamOperation operation)
 
 void enqueue_bulk(StreamOperation operation, const StreamLaunch& launch, cudaStream_t stream)
 {
-    with_its_memory(operation)<<<launch.blocks, bulk_threads, sizeof(Ring), stream>>>(launch);
-    check(cudaGetLastError());
+    enqueue_kernel(with_shared_memory(operation), launch, bulk_threads, stream, sizeof(Ring));
 }
 
 int resident_bulk_blocks(StreamOperation operation)
 {
-    int blocks = 0;
-    check(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, with_its_memory(operation), bulk_threads, sizeof(Ring)));
-    return blocks;
+    return resident_blocks(with_shared_memory(operation), bulk_threads, sizeof(Ring));
 }
 
 }  // namespace roof::gpu

@@ -1,9 +1,9 @@
-// Chains: the loop's body is nothing but the instructions counted, unrolled over chains and steps.
+// Chains. The loop has only the instructions counted, unrolled over chains and steps.
 #include "ert/gpu/kernels/chains.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
+#include "ert/gpu/kernels/launch.cuh"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -120,15 +120,12 @@ Kernel function_of(const ChainKernel& kernel)
 
 void enqueue_chains(const ChainKernel& kernel, const ChainLaunch& launch, cudaStream_t stream)
 {
-    function_of(kernel)<<<launch.blocks, chain_threads, 0, stream>>>(launch);
-    check(cudaGetLastError());
+    enqueue_kernel(function_of(kernel), launch, chain_threads, stream);
 }
 
 int resident_chain_blocks(const ChainKernel& kernel)
 {
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_of(kernel), chain_threads, 0));
-    return blocks;
+    return resident_blocks(function_of(kernel), chain_threads);
 }
 
 }  // namespace roof::gpu

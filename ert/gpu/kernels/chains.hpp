@@ -1,4 +1,4 @@
-// The kernels of the "flops" bench as host code sees them: independent chains of one kind of instruction, in registers.
+// Host interface of the chains of the "flops" bench: independent chains of one kind of instruction, in registers.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -14,24 +14,24 @@ enum class ChainOperation { fma, add, mul };
 
 inline constexpr int chain_threads = 256;  ///< of a block
 inline constexpr std::array<int, 2> chain_counts{4, 8};
-/// Instructions of each thread in one step of the loop: so many that the loop's counter and branch are under 1%.
+/// Instructions of each thread in one step of the loop. With so many, the loop's counter and branch are under 1%.
 inline constexpr int chain_instructions = 512;
 
-/// fp64, fp32, fp16, bf16 or int32; of int32 only fma, for two integer additions in a row become one instruction.
+/// fp64, fp32, fp16, bf16 or int32. int32 has only fma: two integer additions in a row become one instruction.
 struct ChainKernel {
     Precision precision = Precision::fp32;
     ChainOperation operation = ChainOperation::fma;
     int chains = 8;  ///< of chain_counts
 };
 
-/// Values that a register holds: two of 16 bits.
+/// Values in a register: two of 16 bits.
 constexpr int lanes_of(Precision precision)
 {
     return precision == Precision::fp16 || precision == Precision::bf16 ? 2 : 1;
 }
 
-/// Every chain does, in turns, x = first(x) and x = second(x), the one undoing what the other does: fma: x * f + c; add:
-/// x + c; mul: x * f. Elements are registers of the precision.
+/// Every chain alternates between x = first(x) and x = second(x), which cancel each other. fma: x * f + c; add: x + c; mul: x * f.
+/// Elements are registers of the precision.
 struct ChainLaunch {
     const void* starts;     ///< [chains][chain_threads]: the same for every block
     const void* constants;  ///< [4]: f and c of the first, f and c of the second
@@ -41,7 +41,7 @@ struct ChainLaunch {
     int steps;
 };
 
-/// Puts one launch into the stream. Throws Error, or Unsupported for a kernel there is none of.
+/// Puts one launch into the stream. Throws Error; Unsupported for a combination without a kernel.
 void enqueue_chains(const ChainKernel& kernel, const ChainLaunch& launch, cudaStream_t stream);
 
 /// Blocks that a multiprocessor of the current device holds at once. Throws as above.

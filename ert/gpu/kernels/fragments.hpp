@@ -1,5 +1,5 @@
-// Which thread of a warp holds which element of the matrices of mma.sync, and where wgmma finds its own in shared memory: the
-// index arithmetic of the tensor cores' probes. constexpr, so that the host recomputes with it what the device is given.
+// Index arithmetic of the tensor cores' probes: which thread of a warp holds which element of the matrices of mma.sync, and the layout
+// of the operands of wgmma in shared memory.
 //
 // A warp's lane is 4 * group + member. An element of A (m x k), B (k x n) or of the sums (m x n) is named by lane, register
 // and place in the register, which holds `packed` elements: 1 of fp64 and tf32, 2 of 16 bits, 4 of 8 bits. (PTX ISA, "Matrix
@@ -17,46 +17,46 @@ struct Element {
     bool operator==(const Element&) const = default;
 };
 
-/// Of A: rows 8 apart in turns, then further along k.
+/// The element of A in a register. Registers alternate between rows 8 apart, then go on along k.
 constexpr Element element_of_a(int lane, int reg, int place, int packed)
 {
     return {lane / 4 + 8 * (reg % 2), packed * (lane % 4) + place + 4 * packed * (reg / 2)};
 }
 
-/// Of an A of 8 rows (m8n8k4), whose one register holds one element.
+/// The same for an A of 8 rows (m8n8k4); its one register holds one element.
 constexpr Element element_of_small_a(int lane)
 {
     return {lane / 4, lane % 4};
 }
 
-/// Of B.
+/// The element of B in a register.
 constexpr Element element_of_b(int lane, int reg, int place, int packed)
 {
     return {packed * (lane % 4) + place + 4 * packed * reg, lane / 4};
 }
 
-/// Of the sums, two columns by 8 or 16 rows.
+/// The element of the sums in a register: two columns by 8 or 16 rows.
 constexpr Element element_of_sums(int lane, int reg)
 {
     return {lane / 4 + 8 * (reg / 2), 2 * (lane % 4) + reg % 2};
 }
 
-/// Of the sums of wgmma (64 x n): each of its four warps has 16 rows, each four registers 8 columns.
+/// The same for the sums of wgmma (64 x n): each of its four warps has 16 rows, each four registers have 8 columns.
 constexpr Element element_of_wgmma_sums(int thread, int reg)
 {
     const Element in_warp = element_of_sums(thread % 32, reg % 4);
     return {16 * (thread / 32) + in_warp.row, 8 * (reg / 4) + in_warp.column};
 }
 
-/// Operands of wgmma without swizzle, k running along the rows of both: core matrices of 8 rows by 16 bytes lie one after the
-/// other along k, `wgmma_row_bytes` of a row in all, and then those of the next 8 rows.
+/// Operands of wgmma without swizzle, with k along the rows of both. Core matrices of 8 rows by 16 bytes follow one another along k, up
+/// to `wgmma_row_bytes` of a row; then come those of the next 8 rows.
 inline constexpr int wgmma_row_bytes = 128;
 inline constexpr int core_rows = 8;
 inline constexpr int core_row_bytes = 16;
 inline constexpr int core_bytes = core_rows * core_row_bytes;
 inline constexpr int bytes_of_core_rows = core_rows * wgmma_row_bytes;
 
-/// Of byte `byte` of a row.
+/// The offset of byte `byte` of a row.
 constexpr int wgmma_offset(int row, int byte)
 {
     return row / core_rows * bytes_of_core_rows + byte / core_row_bytes * core_bytes +

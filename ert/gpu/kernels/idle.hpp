@@ -1,4 +1,4 @@
-// A kernel that does nothing, for what a launch costs.
+// A kernel that does nothing, to measure the cost of a launch.
 #pragma once
 
 #include <cuda_runtime_api.h>

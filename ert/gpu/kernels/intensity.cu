@@ -1,7 +1,8 @@
-// One loop for every intensity: as many multiply-adds as the template says between one load and the next.
+// One loop for every intensity; a template parameter is the number of multiply-adds per load.
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/intensity.hpp"
+#include "ert/gpu/kernels/launch.cuh"
 
 #include <utility>
 
@@ -41,7 +42,7 @@ __device__ unsigned bits_of(float value)
     return __float_as_uint(value);
 }
 
-/// What no multiply-add takes is used all the same, or the assembler would not load it.
+/// Uses the elements that no multiply-add takes; else the assembler would not load them.
 template <int multiply_adds, class Real>
 __device__ void use_rest(const Vector<Real>& vector, unsigned& rest)
 {
@@ -49,7 +50,7 @@ __device__ void use_rest(const Vector<Real>& vector, unsigned& rest)
     for (int i = multiply_adds; i < Vector<Real>::elements; ++i) rest ^= bits_of(vector.values[i]);
 }
 
-/// Sums are sum = sum * factor + element: a dependence on the sum alone, which 8 of them hide.
+/// sum = sum * factor + element. Only the sum is a dependence; 8 sums hide its latency.
 template <int multiply_adds, class Real>
 __device__ void work_on(const Vector<Real>& vector, Real factor, Real (&sums)[intensity_accumulators])
 {
@@ -77,7 +78,7 @@ __device__ void take(const Vector<Real>* from, std::size_t step, Real factor, Re
 template <class Real, int multiply_adds, StreamLayout layout>
 __global__ void __launch_bounds__(intensity_threads, 2) intensity_kernel(IntensityLaunch launch)
 {
-    // Beyond some hundred instructions, unrolling over vectors would gain nothing.
+    // Above some hundred instructions, unrolling over vectors brings nothing.
     constexpr int unroll = multiply_adds > 64 ? 1 : stream_unroll;
     const ClockSpan span;
     const auto* array = static_cast<const Vector<Real>*>(launch.array);
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(intensity_threads, 2) intensity_kernel(Intensi
     double all = 0;
 #pragma unroll
     for (int i = 0; i < intensity_accumulators; ++i) all += sums[i];
-    if (launch.blocks < 0) all += rest;  // never; but the assembler cannot know
+    if (launch.blocks < 0) all += rest;  // never true, but the assembler does not know
     launch.sums[blockIdx.x * intensity_threads + threadIdx.x] = all;
     span.end(launch.reading);
 }
@@ -141,8 +142,7 @@ Kernel function_of(const IntensityKernel& kernel)
 
 void enqueue_intensity(const IntensityKernel& kernel, const IntensityLaunch& launch, cudaStream_t stream)
 {
-    function_of(kernel)<<<launch.blocks, intensity_threads, 0, stream>>>(launch);
-    check(cudaGetLastError());
+    enqueue_kernel(function_of(kernel), launch, intensity_threads, stream);
 }
 
 void enqueue_intensity_fill(Precision precision, void* array, std::size_t vectors, cudaStream_t stream)
@@ -158,9 +158,7 @@ void enqueue_intensity_fill(Precision precision, void* array, std::size_t vector
 
 int resident_intensity_blocks(const IntensityKernel& kernel)
 {
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_of(kernel), intensity_threads, 0));
-    return blocks;
+    return resident_blocks(function_of(kernel), intensity_threads);
 }
 
 }  // namespace roof::gpu

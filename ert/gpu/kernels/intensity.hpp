@@ -1,4 +1,4 @@
-// The kernels of the "ert" bench as host code sees them: each vector loaded once, and so many multiply-adds done with it.
+// Host interface of the kernels of the "ert" bench: each vector is loaded once and used in a number of multiply-adds.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -8,10 +8,10 @@
 
 namespace roof::gpu {
 
-/// Multiply-adds of each vector of 16 bytes: FLOPs per byte are an eighth of it.
+/// Multiply-adds per vector of 16 bytes; the FLOPs per byte are an eighth of it.
 inline constexpr std::array<int, 10> multiply_adds_of_vector{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
 inline constexpr int intensity_threads = 512;     ///< of a block
-inline constexpr int intensity_accumulators = 8;  ///< of a thread: multiply-add i goes to the (i % 8)-th
+inline constexpr int intensity_accumulators = 8;  ///< of a thread: multiply-add i uses number i % 8
 
 /// fp64 or fp32.
 struct IntensityKernel {
@@ -22,7 +22,7 @@ struct IntensityKernel {
 
 struct IntensityLaunch {
     const void* array = nullptr;
-    const void* factor = nullptr;  ///< one number of the precision, 1: so sums of whole numbers stay exact
+    const void* factor = nullptr;  ///< one number of the precision, 1, so that sums of whole numbers are exact
     double* sums = nullptr;        ///< [block][thread], of all accumulators
     std::size_t vectors = 0;
     ClockReading* reading = nullptr;
@@ -30,16 +30,16 @@ struct IntensityLaunch {
     int passes = 1;
 };
 
-/// Multiply-add `i` of a vector adds its element i % elements to the sum.
+/// The element of a vector that a multiply-add adds to the sum.
 constexpr int element_of(int multiply_add, int elements)
 {
     return multiply_add % elements;
 }
 
-/// The array repeats after so many elements, so that the host need not add up gigabytes.
+/// The array repeats after this many elements, so that the host need not add up gigabytes.
 inline constexpr std::size_t intensity_period = std::size_t{1} << 16;
 
-/// Element i of the array: a whole number from -2 to 2, but 0.
+/// Element i of the array: a whole number from -2 to 2, not 0.
 constexpr double intensity_number(std::size_t index)
 {
     const std::size_t mixed = index % intensity_period * 0x9E3779B97F4A7C15u;

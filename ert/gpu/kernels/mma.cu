@@ -1,7 +1,7 @@
-// mma.sync as it is since compute capability 8.0.
+// mma.sync of compute capability 8.0 and later.
 #include "ert/gpu/kernels/mma.hpp"
 
-#include "ert/gpu/check.hpp"
+#include "ert/gpu/kernels/launch.cuh"
 #include "ert/gpu/kernels/mma_kernel.cuh"
 
 #include <cstdint>
@@ -69,15 +69,12 @@ MmaKernel kernel_of(Mma instruction, int chains)
 
 void enqueue_mma(Mma instruction, int chains, const MmaLaunch& launch, cudaStream_t stream)
 {
-    kernel_of(instruction, chains)<<<launch.blocks, mma_threads, 0, stream>>>(launch);
-    check(cudaGetLastError());
+    enqueue_kernel(kernel_of(instruction, chains), launch, mma_threads, stream);
 }
 
 int resident_mma_blocks(Mma instruction, int chains)
 {
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(instruction, chains), mma_threads, 0));
-    return blocks;
+    return resident_blocks(kernel_of(instruction, chains), mma_threads);
 }
 
 }  // namespace roof::gpu

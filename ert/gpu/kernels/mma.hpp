@@ -1,4 +1,4 @@
-// The kernels of mma.sync as host code sees them: warps that multiply matrices held in registers, again and again.
+// Host interface of the kernels of mma.sync: warps multiply matrices in registers, again and again.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -9,7 +9,7 @@
 
 namespace roof::gpu {
 
-/// Of operands and sums: m x n x k in turn.
+/// Formats of the operands, with m x n x k.
 enum class Mma {
     fp64_small,  ///< 8 x 8 x 4
     fp64,        ///< 16 x 8 x 16, since compute capability 9.0
@@ -49,14 +49,14 @@ constexpr MmaShape shape_of(Mma instruction)
 
 inline constexpr int mma_threads = 128;  ///< of a block
 inline constexpr std::array<int, 2> mma_chain_counts{4, 8};
-inline constexpr int most_mma_chains = 8;
-inline constexpr int mma_factors = 2;        ///< matrices A that chains are given in turns
+inline constexpr int max_mma_chains = 8;
+inline constexpr int mma_factors = 2;        ///< matrices A that chains use in turns
 inline constexpr int mma_instructions = 64;  ///< of each warp in one step of the loop
 
 /// Each chain has a B and sums of its own, and adds A[0] * B, A[1] * B, A[0] * B, … to the sums, which begin at 0.
 struct MmaLaunch {
     const void* a;  ///< [mma_factors][lane][register], registers of shape_of()
-    const void* b;  ///< [most_mma_chains][lane][register]
+    const void* b;  ///< [max_mma_chains][lane][register]
     void* sums;     ///< [warp of the grid][chain][lane][register]
     ClockReading* reading;
     int blocks;

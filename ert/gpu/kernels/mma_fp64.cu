@@ -1,4 +1,4 @@
-// mma.sync in fp64 of 16 x 8 x 16, since compute capability 9.0, and compiled for that and later alone.
+// mma.sync in fp64 of 16 x 8 x 16, compiled only for compute capability 9.0 and later.
 #include "ert/gpu/kernels/mma_kernel.cuh"
 
 namespace roof::gpu {

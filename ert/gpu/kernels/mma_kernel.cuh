@@ -74,7 +74,7 @@ MmaKernel mma_with_chains(int chains)
                                          : mma_kernel<Instruction, name, mma_chain_counts[1]>;
 }
 
-/// Those that not every GPU has, in objects of their own: other architectures are not given their code.
+/// Kernels that not every GPU has. They are compiled into separate objects, for fewer architectures.
 MmaKernel large_fp64_kernel(int chains);
 MmaKernel fp8_kernel(Mma format, int chains);
 

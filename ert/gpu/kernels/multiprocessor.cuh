@@ -1,4 +1,4 @@
-// Where a block runs, as the hardware says.
+// The number of the multiprocessor that a block runs on.
 #pragma once
 
 namespace roof::gpu {

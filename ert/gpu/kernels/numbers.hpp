@@ -1,4 +1,4 @@
-// The numbers that arrays hold: pseudo-random, so that no memory can compress them; made alike on the device and the host.
+// The numbers in the arrays: pseudo-random, so that no memory can compress them, and the same on the device and the host.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace roof::gpu {
 
-/// Whole numbers below 2^20: floats in which sums and triads are exact. Word `index` of an array.
+/// Word `index` of an array: a whole number below 2^20. Sums and triads of such numbers are exact in floats.
 constexpr std::uint32_t number_at(std::size_t index)
 {
     std::uint64_t x = index * 0x9E3779B97F4A7C15u + 0x632BE59BD9B4E019u;
@@ -14,7 +14,7 @@ constexpr std::uint32_t number_at(std::size_t index)
     return static_cast<std::uint32_t>(x >> 44);
 }
 
-/// The sequence of an array repeats after so many words, so that the host need not add up gigabytes.
+/// The sequence repeats after this many words, so that the host need not add up gigabytes.
 inline constexpr std::size_t number_period = std::size_t{1} << 20;
 
 }  // namespace roof::gpu

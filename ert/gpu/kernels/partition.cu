@@ -1,6 +1,6 @@
-// Loads of whole lines by a list: eight threads share a line, four loads of each thread are under way at once.
-#include "ert/gpu/check.hpp"
+// Loads of whole lines by a list. Eight threads share a line, and each thread has four loads in flight.
 #include "ert/gpu/kernels/clock_span.cuh"
+#include "ert/gpu/kernels/launch.cuh"
 #include "ert/gpu/kernels/multiprocessor.cuh"
 #include "ert/gpu/kernels/partition.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int loads_of_pass = partition_lines / lines_at_once;
 
-/// Past the L1, and volatile: a pass that repeats the last one is to read again.
+/// Past the L1. Volatile, so that every pass reads again.
 __device__ uint4 read(const std::byte* from)
 {
     uint4 value;
@@ -20,15 +20,15 @@ __device__ uint4 read(const std::byte* from)
     return value;
 }
 
-/// The side that this block runs on; -1 where it is not known.
+/// The side that this block runs on, or -1 if it is unknown.
 __device__ int side_here(const PartitionLaunch& launch)
 {
     const unsigned here = multiprocessor_here();
     return here < launch.multiprocessors ? launch.sides[here] : -1;
 }
 
-/// Where this thread's part of each line of the list lies in the pool, in bytes.
-__device__ void take_list(const PartitionLaunch& launch, int side, std::uint32_t* offsets)
+/// Reads the list of the wanted side: offsets of its lines in the pool, in bytes.
+__device__ void read_list(const PartitionLaunch& launch, int side, std::uint32_t* offsets)
 {
     const int wanted = launch.is_far ? 1 - side : side;
     const std::uint32_t* const list = launch.lists + (side < 0 ? 0 : wanted) * partition_lines;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(partition_threads, 1024 / partition_threads) p
     __shared__ std::uint32_t offsets[partition_lines];
     const ClockSpan span;
     const int side = side_here(launch);
-    take_list(launch, side, offsets);
+    read_list(launch, side, offsets);
     const std::byte* const part = launch.lines + threadIdx.x % threads_of_line * 16;
     std::uint32_t sum = 0;
 #pragma unroll 1
@@ -66,15 +66,12 @@ __global__ void __launch_bounds__(partition_threads, 1024 / partition_threads) p
 
 void enqueue_partition(const PartitionLaunch& launch, cudaStream_t stream)
 {
-    partition_kernel<<<launch.blocks, partition_threads, 0, stream>>>(launch);
-    check(cudaGetLastError());
+    enqueue_kernel(partition_kernel, launch, partition_threads, stream);
 }
 
 int resident_partition_blocks()
 {
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, partition_kernel, partition_threads, 0));
-    return blocks;
+    return resident_blocks(partition_kernel, partition_threads);
 }
 
 }  // namespace roof::gpu

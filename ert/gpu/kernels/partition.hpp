@@ -1,5 +1,5 @@
-// The kernel of the "partition" bench as host code sees it: every multiprocessor loads the lines of its own side of the L2, or those of
-// the other, 16 bytes by each instruction and past the L1. The list of lines is in shared memory meanwhile.
+// Host interface of the kernel of the "partition" bench. Every multiprocessor loads the lines of its own side of the L2, or of the
+// other side, 16 bytes by each instruction and past the L1. The list of lines is in shared memory.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -12,25 +12,25 @@
 namespace roof::gpu {
 
 inline constexpr int partition_threads = 512;  ///< of a block
-inline constexpr int partition_unroll = 4;     ///< loads that a thread has under way at once
+inline constexpr int partition_unroll = 4;     ///< loads of a thread in flight at once
 inline constexpr int partition_line = 128;     ///< bytes
-inline constexpr int partition_lines = 2048;   ///< of each side: of a pass; a power of two
+inline constexpr int partition_lines = 2048;   ///< of each side in one pass; a power of two
 inline constexpr int threads_of_line = partition_line / 16;
 inline constexpr int lines_at_once = partition_threads / threads_of_line;
 static_assert(partition_lines % (lines_at_once * partition_unroll) == 0);
 
-/// The place in the list of a block's load number `load`, by its thread number `thread`. Every block begins elsewhere, so that not
-/// all ask for the same line at once; in partition_lines / lines_at_once loads its threads take each line once.
+/// Index into the list for load `load` of a block's thread `thread`. Every block begins at another index, so that the blocks do not
+/// load the same line at the same time. In partition_lines / lines_at_once loads the threads of a block load each line once.
 constexpr unsigned place_in_list(unsigned block, unsigned load, unsigned thread)
 {
-    constexpr unsigned golden = 1265;  ///< of partition_lines, near the golden part, odd
+    constexpr unsigned golden = 1265;  ///< odd, near the golden section of partition_lines
     return (block * golden + load * lines_at_once + thread / threads_of_line) % partition_lines;
 }
 
 struct PartitionLaunch {
     const std::byte* lines = nullptr;      ///< the pool
-    const std::uint32_t* lists = nullptr;  ///< [2][partition_lines]: numbers of lines of side 0 and of side 1
-    const int* sides = nullptr;            ///< [multiprocessors]: 0, 1, or -1 where not known
+    const std::uint32_t* lists = nullptr;  ///< [2][partition_lines]: line numbers of each side
+    const int* sides = nullptr;            ///< [multiprocessors]: 0, 1, or -1 if unknown
     unsigned multiprocessors = 0;
     bool is_far = false;            ///< loads the other side's lines
     std::uint32_t* sums = nullptr;  ///< [block][thread], of the words read, modulo 2^32

@@ -1,13 +1,13 @@
-// Shared memory: neighbouring threads take neighbouring vectors, so that no two of a warp meet in one bank.
-#include "ert/gpu/check.hpp"
+// Neighbouring threads access neighbouring vectors, so that no two threads of a warp use the same bank.
 #include "ert/gpu/kernels/clock_span.cuh"
+#include "ert/gpu/kernels/launch.cuh"
 #include "ert/gpu/kernels/shared.hpp"
 
 namespace roof::gpu {
 
 namespace {
 
-/// Volatile, or the assembler reads once what two passes read.
+/// Volatile: else the assembler merges the reads of two passes.
 __device__ std::uint32_t read_sum(unsigned address)
 {
     uint4 v;
@@ -61,15 +61,12 @@ Kernel function_of(SharedOperation operation)
 
 void enqueue_shared(SharedOperation operation, const SharedLaunch& launch, cudaStream_t stream)
 {
-    function_of(operation)<<<launch.blocks, shared_threads, 0, stream>>>(launch);
-    check(cudaGetLastError());
+    enqueue_kernel(function_of(operation), launch, shared_threads, stream);
 }
 
 int resident_shared_blocks(SharedOperation operation)
 {
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_of(operation), shared_threads, 0));
-    return blocks;
+    return resident_blocks(function_of(operation), shared_threads);
 }
 
 }  // namespace roof::gpu

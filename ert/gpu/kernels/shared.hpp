@@ -1,4 +1,4 @@
-// The kernels of the "shared" bench as host code sees them: passes over a block's shared memory by accesses of 16 bytes.
+// Host interface of the kernels of the "shared" bench: passes over a block's shared memory by accesses of 16 bytes.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -12,24 +12,24 @@ namespace roof::gpu {
 enum class SharedOperation { load, store };
 
 inline constexpr int shared_threads = 512;  ///< of a block
-inline constexpr int shared_vectors = 4;    ///< of each thread: 32 KiB of a block
+inline constexpr int shared_vectors = 4;    ///< of each thread: 32 KiB per block
 inline constexpr int shared_unroll = 8;     ///< passes of one iteration
 inline constexpr int shared_bytes = shared_threads * shared_vectors * 16;
 
 struct SharedLaunch {
-    std::uint32_t* results = nullptr;  ///< [block][thread]: what shared_result() is due to be
+    std::uint32_t* results = nullptr;  ///< [block][thread]: shared_result()
     ClockReading* reading = nullptr;
     int blocks = 1;
     int iterations = 1;
 };
 
-/// Word `word` of what load finds in shared memory.
+/// Word `word` of shared memory before a load.
 constexpr std::uint32_t shared_word(std::uint32_t word)
 {
     return word * 2654435761u + 12345u;
 }
 
-/// load: the sum of the words that a thread read; store: that of those it wrote last.
+/// load: the sum of the words that a thread read. store: the sum of the words that it wrote last.
 constexpr std::uint32_t shared_result(SharedOperation operation, std::uint32_t thread, std::uint32_t iterations)
 {
     std::uint32_t sum = 0;

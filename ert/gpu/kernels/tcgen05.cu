@@ -1,9 +1,10 @@
-// tcgen05: the operands of one block are read once into shared memory; from there on the loop is the instructions counted, and a
-// wait for those of the step before, so that there always are some under way.
+// tcgen05: a block reads its operands once into shared memory. The loop has only the instructions counted, and a wait for those of
+// the previous step, so that some are always in flight.
 #include "ert/gpu/kernels/tcgen05.hpp"
 
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
+#include "ert/gpu/kernels/launch.cuh"
 
 #include <algorithm>
 
@@ -11,33 +12,35 @@ namespace roof::gpu {
 
 namespace {
 
+/// The kind of the instruction for a format.
+template <Wgmma format>
+struct Kind {
+    static constexpr char name[] = "f8f6f4";
+};
+template <>
+struct Kind<Wgmma::tf32> {
+    static constexpr char name[] = "tf32";
+};
+template <>
+struct Kind<Wgmma::fp16> {
+    static constexpr char name[] = "f16";
+};
+template <>
+struct Kind<Wgmma::bf16> : Kind<Wgmma::fp16> {
+};
+template <>
+struct Kind<Wgmma::int8> {
+    static constexpr char name[] = "i8";
+};
+
+/// `keeps`: adds to the sums; else replaces them.
 template <Wgmma format>
 __device__ void multiply_add(unsigned sums, unsigned long long a, unsigned long long b, unsigned instruction, int keeps)
 {
-    if constexpr (format == Wgmma::tf32)
-        asm volatile(
-            "{ .reg .pred p; setp.ne.b32 p, %4, 0; tcgen05.mma.cta_group::1.kind::tf32 [%0], %1, %2, %3, p; }" ::"r"(
-                sums),
-            "l"(a), "l"(b), "r"(instruction), "r"(keeps)
-            : "memory");
-    else if constexpr (format == Wgmma::fp16 || format == Wgmma::bf16)
-        asm volatile(
-            "{ .reg .pred p; setp.ne.b32 p, %4, 0; tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, p; }" ::"r"(
-                sums),
-            "l"(a), "l"(b), "r"(instruction), "r"(keeps)
-            : "memory");
-    else if constexpr (format == Wgmma::int8)
-        asm volatile(
-            "{ .reg .pred p; setp.ne.b32 p, %4, 0; tcgen05.mma.cta_group::1.kind::i8 [%0], %1, %2, %3, p; }" ::"r"(
-                sums),
-            "l"(a), "l"(b), "r"(instruction), "r"(keeps)
-            : "memory");
-    else
-        asm volatile(
-            "{ .reg .pred p; setp.ne.b32 p, %4, 0; tcgen05.mma.cta_group::1.kind::f8f6f4 [%0], %1, %2, %3, p; }" ::"r"(
-                sums),
-            "l"(a), "l"(b), "r"(instruction), "r"(keeps)
-            : "memory");
+    asm volatile(
+        "{ .reg .pred p; setp.ne.b32 p, %4, 0; tcgen05.mma.cta_group::1.kind::%5 [%0], %1, %2, %3, p; }" ::"r"(sums),
+        "l"(a), "l"(b), "r"(instruction), "r"(keeps), "C"(Kind<format>::name)
+        : "memory");
 }
 
 template <Wgmma format>
@@ -54,7 +57,7 @@ __device__ void one_step(unsigned sums, unsigned a, unsigned b, bool is_first)
     }
 }
 
-/// What was put in so far arrives at the barrier when it is done.
+/// The barrier completes when all instructions issued so far are done.
 __device__ void commit(unsigned barrier)
 {
     asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier)
@@ -78,19 +81,19 @@ __device__ unsigned long long nanoseconds_now()
     return value;
 }
 
-/// A kernel that waits for ever would hold the whole card: after seconds it ends in an error.
+/// Fails after five seconds: a kernel that never ends would block the whole card.
 __device__ void wait(unsigned barrier, int step)
 {
-    constexpr unsigned long long most_nanoseconds = 5'000'000'000;
+    constexpr unsigned long long max_nanoseconds = 5'000'000'000;
     const unsigned parity = static_cast<unsigned>(step / 2) & 1;
     if (is_done(barrier, parity)) return;
     const unsigned long long begin = nanoseconds_now();
     while (!is_done(barrier, parity)) {
-        if (nanoseconds_now() - begin > most_nanoseconds) asm volatile("trap;");
+        if (nanoseconds_now() - begin > max_nanoseconds) asm volatile("trap;");
     }
 }
 
-/// Steps take the two barriers in turns.
+/// Steps alternate between the two barriers.
 template <class Format>
 __device__ void all_steps(Format, unsigned sums, unsigned a, unsigned barriers, int steps)
 {
@@ -105,7 +108,7 @@ __device__ void all_steps(Format, unsigned sums, unsigned a, unsigned barriers, 
     wait(barrier_of(steps - 1), steps - 1);
 }
 
-/// Each warp the 32 rows of its own, each thread one of them.
+/// Each warp writes its 32 rows, each thread one of them.
 __device__ void write_sums(unsigned sums, unsigned* to)
 {
     const unsigned warp = threadIdx.x / 32;
@@ -171,7 +174,7 @@ __global__ void __launch_bounds__(tcgen05_threads) tcgen05_kernel(WgmmaLaunch la
 
 using Kernel = void (*)(WgmmaLaunch);
 
-/// Allowed its shared memory on the current device.
+/// Its limit of shared memory is raised on the current device.
 Kernel kernel_of(Wgmma format)
 {
     constexpr Kernel kernels[]{tcgen05_kernel<Wgmma::tf32>, tcgen05_kernel<Wgmma::fp16>, tcgen05_kernel<Wgmma::bf16>,
@@ -185,16 +188,12 @@ Kernel kernel_of(Wgmma format)
 
 void enqueue_tcgen05(Wgmma format, const WgmmaLaunch& launch, cudaStream_t stream)
 {
-    kernel_of(format)<<<launch.blocks, tcgen05_threads, tcgen05_operand_bytes, stream>>>(launch);
-    check(cudaGetLastError());
+    enqueue_kernel(kernel_of(format), launch, tcgen05_threads, stream, tcgen05_operand_bytes);
 }
 
 int resident_tcgen05_blocks(Wgmma format)
 {
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(format), tcgen05_threads,
-                                                        tcgen05_operand_bytes));
-    return std::min(blocks, tcgen05_most_blocks);
+    return std::min(resident_blocks(kernel_of(format), tcgen05_threads, tcgen05_operand_bytes), tcgen05_max_blocks);
 }
 
 }  // namespace roof::gpu

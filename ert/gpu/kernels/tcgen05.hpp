@@ -1,20 +1,19 @@
-// The kernels of tcgen05 (compute capability 10.0) as host code sees them: one thread of a block has the tensor core multiply
-// matrices held in shared memory, again and again, and add to sums held in tensor memory. Formats, operands' layout and the
-// launch are those of wgmma.
+// Host interface of the kernels of tcgen05 (compute capability 10.0). One thread of a block makes the tensor core multiply matrices in
+// shared memory, again and again, and add to sums in tensor memory. Formats, layout of operands and launch are those of wgmma.
 #pragma once
 
 #include "ert/gpu/kernels/wgmma.hpp"
 
 namespace roof::gpu {
 
-inline constexpr int tcgen05_threads = 128;  ///< a warp for the 32 rows of sums that it alone can read
+inline constexpr int tcgen05_threads = 128;  ///< four warps; each can read only its own 32 rows of sums
 inline constexpr int tcgen05_m = 128;
-/// With half as many columns, shared memory would have to give all it can.
+/// With half as many columns, shared memory would be the limit.
 inline constexpr int tcgen05_n = 256;
 inline constexpr int tcgen05_a_bytes = tcgen05_m * wgmma_row_bytes;
 inline constexpr int tcgen05_operand_bytes = (wgmma_factors * tcgen05_m + tcgen05_n) * wgmma_row_bytes;
-/// Blocks of a multiprocessor, by its tensor memory of 512 columns.
-inline constexpr int tcgen05_most_blocks = 512 / tcgen05_n;
+/// Blocks of a multiprocessor that its tensor memory of 512 columns holds.
+inline constexpr int tcgen05_max_blocks = 512 / tcgen05_n;
 
 /// The descriptor of the instruction: sums in fp32 (int8: int32), k along the rows of both operands, dense. `is_less`: A is
 /// subtracted, which int8 cannot.
@@ -29,7 +28,7 @@ constexpr unsigned tcgen05_instruction(Wgmma format, bool is_less)
            (tcgen05_m / 16U) << 24;
 }
 
-/// That of wgmma, and the version that this generation wants.
+/// The descriptor of wgmma, with the version number of this generation.
 constexpr unsigned long long tcgen05_descriptor(unsigned address)
 {
     return wgmma_descriptor(address) | 1ULL << 46;

@@ -1,9 +1,9 @@
-// wgmma: the operands of one block are read once into shared memory; from there on the loop is nothing but the instructions
-// counted. No two in a step are alike: alike ones in a row the assembler takes for one.
+// wgmma: a block reads its operands once into shared memory. The loop has only the instructions counted. No two in a step are the
+// same, because the assembler merges identical ones in a row.
 #include "ert/gpu/kernels/wgmma.hpp"
 
-#include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
+#include "ert/gpu/kernels/launch.cuh"
 #include "ert/gpu/kernels/wgmma_instructions.cuh"
 
 namespace roof::gpu {
@@ -93,15 +93,12 @@ Kernel kernel_of(Wgmma instruction)
 
 void enqueue_wgmma(Wgmma instruction, const WgmmaLaunch& launch, cudaStream_t stream)
 {
-    kernel_of(instruction)<<<launch.blocks, wgmma_threads, 0, stream>>>(launch);
-    check(cudaGetLastError());
+    enqueue_kernel(kernel_of(instruction), launch, wgmma_threads, stream);
 }
 
 int resident_wgmma_blocks(Wgmma instruction)
 {
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(instruction), wgmma_threads, 0));
-    return blocks;
+    return resident_blocks(kernel_of(instruction), wgmma_threads);
 }
 
 }  // namespace roof::gpu

@@ -1,5 +1,4 @@
-// The kernels of wgmma (compute capability 9.0) as host code sees them: warpgroups that multiply matrices held in shared
-// memory, again and again.
+// Host interface of the kernels of wgmma (compute capability 9.0): warpgroups multiply matrices in shared memory, again and again.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -15,12 +14,12 @@ inline constexpr int wgmma_threads = 128;  ///< one warpgroup, which is a block
 inline constexpr int wgmma_m = 64;
 inline constexpr int wgmma_n = 128;
 inline constexpr int wgmma_sums = wgmma_m * wgmma_n / wgmma_threads;  ///< of a thread
-/// A and B have rows of wgmma_row_bytes along k, and an instruction takes this many of them.
+/// A and B have rows of wgmma_row_bytes along k; an instruction takes this many bytes of them.
 inline constexpr int wgmma_k_bytes = 32;
 inline constexpr int wgmma_k_steps = wgmma_row_bytes / wgmma_k_bytes;
 inline constexpr int wgmma_a_bytes = wgmma_m * wgmma_row_bytes;
 inline constexpr int wgmma_b_bytes = wgmma_n * wgmma_row_bytes;
-/// Of each block in one step of the loop: sums += A[0] * B, all along k, then sums -= A[1] * B (int8: +=).
+/// In one step of the loop a block does sums += A[0] * B, over all of k, then sums -= A[1] * B (int8: +=).
 inline constexpr int wgmma_factors = 2;
 inline constexpr int wgmma_instructions = wgmma_factors * wgmma_k_steps;
 inline constexpr int wgmma_operand_bytes = wgmma_factors * wgmma_a_bytes + wgmma_b_bytes;
@@ -39,7 +38,7 @@ void enqueue_wgmma(Wgmma instruction, const WgmmaLaunch& launch, cudaStream_t st
 /// Blocks that a multiprocessor of the current device holds at once. Throws as above.
 int resident_wgmma_blocks(Wgmma instruction);
 
-/// The descriptor of an operand without swizzle, its layout that of wgmma_offset(), at this address in shared memory.
+/// The descriptor of an operand at this address in shared memory, without swizzle, laid out by wgmma_offset().
 constexpr unsigned long long wgmma_descriptor(unsigned address)
 {
     // All three in units of 16 bytes; the upper bits, base offset and swizzle, are 0.

@@ -50,7 +50,7 @@ MmaOperands mma_operands(Mma instruction, Numbers numbers)
     operands.a.push_back(random_matrix(shape.m, shape.k, format, numbers, seed++));
     operands.a.push_back(numbers == Numbers::random ? negated(operands.a.front())
                                                     : random_matrix(shape.m, shape.k, format, numbers, seed++));
-    for (int chain = 0; chain < most_mma_chains; ++chain)
+    for (int chain = 0; chain < max_mma_chains; ++chain)
         operands.b.push_back(random_matrix(shape.k, shape.n, format, numbers, seed++));
     return operands;
 }
