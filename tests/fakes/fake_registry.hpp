@@ -198,8 +198,6 @@ inline BenchRegistry fake_registry(const ManualClock& clock)
             return script;
         },
         clock));
-    registry.add(AbsentPart{"hardware", "the fake machine has none", "",
-                            "allreduce core_to_core distance ert latency launch link matmul numa partition peer shared"});
     return registry;
 }
 

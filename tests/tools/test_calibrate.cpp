@@ -68,6 +68,7 @@ BenchRegistry probing_registry(const fakes::ManualClock& clock, double slowdown)
     add("numa", Role::bandwidth, {operation, words("cpu_node", "0"), words("memory_node", "0"), working_set},
         bandwidth_script);
     add("ert", Role::compute, {words("intensity", "1/4"), precision, threads, working_set}, compute_script);
+    registry.add(AbsentPart{"cores", "the fake cores exchange no lines", "", "core_to_core"});
     return registry;
 }
 

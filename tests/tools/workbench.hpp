@@ -18,6 +18,15 @@ struct Said {
     std::string err;
 };
 
+/// The fake registry of a build without the GPU part.
+inline BenchRegistry registry_without_gpu(const fakes::ManualClock& clock)
+{
+    BenchRegistry registry = fakes::fake_registry(clock);
+    registry.add(AbsentPart{"gpu", "this build has no GPU part", "",
+                            "allreduce distance ert latency launch link matmul partition peer shared"});
+    return registry;
+}
+
 struct Workbench {
     fakes::TemporaryFolder folder;
     fakes::ManualClock clock;
@@ -32,7 +41,7 @@ struct Workbench {
         std::ostringstream err;
         const int status = run_command_line(words, {.out = out,
                                                     .err = err,
-                                                    .assemble = [this] { return fakes::fake_registry(clock); },
+                                                    .assemble = [this] { return registry_without_gpu(clock); },
                                                     .clock = clock.clock(),
                                                     .terminal = terminal,
                                                     .interrupted = interrupted,
