@@ -36,7 +36,7 @@ TEST_CASE("wrong input gives one clear line with the key and the legal values, a
         {{"doctr"}, {"'doctr'", "did you mean 'doctor'"}},
         {{"help", "swep"}, {"did you mean 'sweep'"}},
         {{"doctor", "--jsn"}, {"doctor: ", "did you mean '--json'"}},
-        {{"doctor", "now"}, {"unexpected word 'now'"}},
+        {{"doctor", "now"}, {"unexpected argument 'now'"}},
         {{"run"}, {"MODEL"}},
         {{"run", "tinynet"}, {"--batch", "roof help run"}},
         {{"run", "tinynet", "--batch"}, {"--batch"}},

@@ -12,10 +12,10 @@ using tests::Workbench;
 TEST_CASE("the help of every command mentions every option and has an example")
 {
     for (const Command& command : commands) {
-        Grammar grammar{std::string(command.name)};
-        const Action declared = command.declare(grammar);
+        OptionParser parser{std::string(command.name)};
+        const Action declared = command.declare(parser);
         const std::string page(help_of(command.name));
-        for (const std::string& option : grammar.options()) {
+        for (const std::string& option : parser.options()) {
             INFO(command.name << " " << option);
             CHECK_THAT(page, Catch::Contains("    " + option));
         }
@@ -28,10 +28,10 @@ TEST_CASE("the help of every command mentions every option and has an example")
 TEST_CASE("--out has the short form -o")
 {
     for (const char* option : {"-o", "--out"}) {
-        Grammar grammar("any");
+        OptionParser parser("any");
         std::string out;
-        grammar.value("--out", out);
-        grammar.parse({option, "folder"});
+        parser.value("--out", out);
+        parser.parse({option, "folder"});
         CHECK(out == "folder");
     }
 }

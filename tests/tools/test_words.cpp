@@ -1,6 +1,6 @@
 // From words to values: options to plans, settings, shell quoting, built-in plans.
 #include "ert/base/error.hpp"
-#include "tools/roof/console/arguments.hpp"
+#include "tools/roof/console/options.hpp"
 #include "tools/roof/console/shell.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/train_plan.hpp"
@@ -14,8 +14,8 @@ TEST_CASE("the options of a run become a plan whose text reads back as the same 
     TrainOptions options;
     options.model = "alexnet";
     options.batch = "8,16";
-    options.data = "my: \"photos\" # here";
-    options.lr = "0.1";
+    options.axes["data"] = "my: \"photos\" # here";
+    options.axes["lr"] = "0.1";
     options.steps = "10";
     const Plan plan = train_plan(options);
     const Plan again = parse_plan(plan.source, "plan.yaml");

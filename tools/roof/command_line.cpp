@@ -33,9 +33,9 @@ bool asks_for_help(const Words& words)
 
 int act(const Command& command, const Words& words, const Words& arguments, const Surroundings& around)
 {
-    Grammar grammar{std::string(command.name)};
-    const Action action = command.declare(grammar);
-    grammar.parse(words);
+    OptionParser parser{std::string(command.name)};
+    const Action action = command.declare(parser);
+    parser.parse(words);
     BenchRegistry registry = around.assemble();
     if (registry.follower()) return registry.follower()(registry);
     registry.machine().versions["roof"] = version();

@@ -7,7 +7,7 @@
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/console/arguments.hpp"
+#include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/beside_likwid.hpp"
 #include "tools/roof/reading/drift.hpp"
@@ -140,15 +140,15 @@ int measure_ceilings(const Options& options, Context& context)
 
 }  // namespace
 
-Action calibrate(Grammar& grammar)
+Action calibrate(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    grammar.value("--device", options->device);
-    grammar.value("--threads", options->threads);
-    grammar.flag("--quick", options->quick);
-    grammar.value("--compare", options->compare);
-    grammar.value("--out", options->out);
-    grammar.flag("--json", options->json);
+    parser.value("--device", options->device);
+    parser.value("--threads", options->threads);
+    parser.flag("--quick", options->quick);
+    parser.value("--compare", options->compare);
+    parser.value("--out", options->out);
+    parser.flag("--json", options->json);
     return [options](Context& context) { return measure_ceilings(*options, context); };
 }
 

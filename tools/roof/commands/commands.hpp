@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tools/roof/console/context.hpp"
-#include "tools/roof/console/grammar.hpp"
+#include "tools/roof/console/options.hpp"
 
 #include <array>
 #include <functional>
@@ -15,22 +15,22 @@ namespace roof {
 using Action = std::function<int(Context&)>;
 
 /// Each declares its options and returns what is to be done once they are parsed.
-Action doctor(Grammar& grammar);
-Action calibrate(Grammar& grammar);
-Action run(Grammar& grammar);
-Action sweep(Grammar& grammar);
-Action estimate(Grammar& grammar);
-Action report(Grammar& grammar);
-Action compare(Grammar& grammar);
-Action whatif(Grammar& grammar);
-Action trace(Grammar& grammar);
-Action profile(Grammar& grammar);
-Action import(Grammar& grammar);
-Action list(Grammar& grammar);
+Action doctor(OptionParser& parser);
+Action calibrate(OptionParser& parser);
+Action run(OptionParser& parser);
+Action sweep(OptionParser& parser);
+Action estimate(OptionParser& parser);
+Action report(OptionParser& parser);
+Action compare(OptionParser& parser);
+Action whatif(OptionParser& parser);
+Action trace(OptionParser& parser);
+Action profile(OptionParser& parser);
+Action import(OptionParser& parser);
+Action list(OptionParser& parser);
 
 struct Command {
     std::string_view name;
-    Action (*declare)(Grammar& grammar);
+    Action (*declare)(OptionParser& parser);
     std::string_view summary;
 };
 

@@ -60,14 +60,14 @@ int compare_folders(const Options& options, Context& context)
 
 }  // namespace
 
-Action compare(Grammar& grammar)
+Action compare(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    grammar.word("A", options->first);
-    grammar.word("B", options->second);
-    grammar.value("--noise", options->noise);
-    grammar.value("--fail-if", options->fail_if);
-    grammar.flag("--json", options->json);
+    parser.argument("A", options->first);
+    parser.argument("B", options->second);
+    parser.value("--noise", options->noise);
+    parser.value("--fail-if", options->fail_if);
+    parser.flag("--json", options->json);
     return [options](Context& context) { return compare_folders(*options, context); };
 }
 

@@ -37,10 +37,10 @@ int examine(bool json, Context& context)
 
 }  // namespace
 
-Action doctor(Grammar& grammar)
+Action doctor(OptionParser& parser)
 {
     const auto json = std::make_shared<bool>(false);
-    grammar.flag("--json", *json);
+    parser.flag("--json", *json);
     return [json](Context& context) { return examine(*json, context); };
 }
 

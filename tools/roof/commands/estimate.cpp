@@ -6,7 +6,7 @@
 #include "ert/base/precision.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/commands/study_estimate.hpp"
-#include "tools/roof/console/arguments.hpp"
+#include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/machines.hpp"
 
@@ -83,21 +83,21 @@ int estimate_any(const Options& options, Context& context)
 
 }  // namespace
 
-Action estimate(Grammar& grammar)
+Action estimate(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    grammar.optional_word("MODEL", options->model);
-    grammar.value("--batch", options->batch);
-    grammar.value("--precision", options->precision);
-    grammar.value("--on", options->machines);
-    grammar.value("--phase", options->phase);
-    grammar.value("--images", options->images);
-    grammar.value("--gpus", options->devices);
-    grammar.value("--link", options->link);
-    grammar.value("--study", options->study.name);
-    grammar.value("--measured", options->study.measured);
-    grammar.value("--page", options->study.page);
-    grammar.flag("--json", options->json);
+    parser.optional_argument("MODEL", options->model);
+    parser.value("--batch", options->batch);
+    parser.value("--precision", options->precision);
+    parser.value("--on", options->machines);
+    parser.value("--phase", options->phase);
+    parser.value("--images", options->images);
+    parser.value("--gpus", options->devices);
+    parser.value("--link", options->link);
+    parser.value("--study", options->study.name);
+    parser.value("--measured", options->study.measured);
+    parser.value("--page", options->study.page);
+    parser.flag("--json", options->json);
     return [options](Context& context) { return estimate_any(*options, context); };
 }
 

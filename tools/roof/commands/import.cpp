@@ -71,14 +71,14 @@ int import_files(const Options& options, Context& context)
 
 }  // namespace
 
-Action import(Grammar& grammar)
+Action import(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    grammar.words("FILE", options->files);
-    grammar.value("--out", options->out);
-    grammar.value("--name", options->name);
-    grammar.value("--machine", options->machine);
-    grammar.value("--device", options->device);
+    parser.arguments("FILE", options->files);
+    parser.value("--out", options->out);
+    parser.value("--name", options->name);
+    parser.value("--machine", options->machine);
+    parser.value("--device", options->device);
     return [options](Context& context) { return import_files(*options, context); };
 }
 

@@ -136,11 +136,11 @@ int show(const Options& options, Context& context)
 
 }  // namespace
 
-Action list(Grammar& grammar)
+Action list(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    grammar.optional_word("KIND", options->kind);
-    grammar.flag("--json", options->json);
+    parser.optional_argument("KIND", options->kind);
+    parser.flag("--json", options->json);
     return [options](Context& context) { return show(*options, context); };
 }
 

@@ -166,18 +166,18 @@ int profile_program(const Options& options, Context& context)
 
 }  // namespace
 
-Action profile(Grammar& grammar)
+Action profile(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    grammar.flag("--from-start", options->from_start);
-    grammar.value("--range", options->range);
-    grammar.value("--after", options->after);
-    grammar.value("--seconds", options->seconds);
-    grammar.flag("--counters", options->counters);
-    grammar.value("--metrics", options->metrics);
-    grammar.value("--kernels", options->kernels);
-    grammar.value("--out", options->out);
-    grammar.words("PROGRAM", options->program);
+    parser.flag("--from-start", options->from_start);
+    parser.value("--range", options->range);
+    parser.value("--after", options->after);
+    parser.value("--seconds", options->seconds);
+    parser.flag("--counters", options->counters);
+    parser.value("--metrics", options->metrics);
+    parser.value("--kernels", options->kernels);
+    parser.value("--out", options->out);
+    parser.arguments("PROGRAM", options->program);
     return [options](Context& context) { return profile_program(*options, context); };
 }
 

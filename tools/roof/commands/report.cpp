@@ -69,17 +69,17 @@ int make_report(const Options& options, Context& context)
 
 }  // namespace
 
-Action report(Grammar& grammar)
+Action report(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    grammar.words("DIR", options->folders);
-    grammar.value("--out", options->out);
-    grammar.value("--calibration", options->calibration);
-    grammar.value("--pictures", options->pictures);
-    grammar.value("--data", options->data);
-    grammar.value("--kernels", options->kernels);
-    grammar.flag("--brief", options->brief);
-    grammar.flag("--plain", options->plain);
+    parser.arguments("DIR", options->folders);
+    parser.value("--out", options->out);
+    parser.value("--calibration", options->calibration);
+    parser.value("--pictures", options->pictures);
+    parser.value("--data", options->data);
+    parser.value("--kernels", options->kernels);
+    parser.flag("--brief", options->brief);
+    parser.flag("--plain", options->plain);
     return [options](Context& context) { return make_report(*options, context); };
 }
 

@@ -1,4 +1,4 @@
-// `roof run`: a model trained for a few steps, printed as it trains, then each row's numbers under the ceilings.
+// `roof run`: trains a model for a few steps, prints them as they happen, then each row under the ceilings.
 #include "analysis/study/json.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
@@ -63,32 +63,22 @@ int train(const Options& options, Context& context)
 
 }  // namespace
 
-Action run(Grammar& grammar)
+Action run(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
     TrainOptions& train_options = options->train;
-    grammar.word("MODEL", train_options.model);
-    grammar.required("--batch", train_options.batch);
-    grammar.value("--device", train_options.device);
-    grammar.value("--precision", train_options.precision);
-    grammar.value("--algorithm", train_options.algorithm);
-    grammar.value("--data", train_options.data);
-    grammar.value("--parameters", train_options.parameters);
-    grammar.value("--steps", train_options.steps);
-    grammar.value("--lr", train_options.lr);
-    grammar.value("--threads", train_options.threads);
-    grammar.value("--ranks", train_options.ranks);
-    grammar.value("--scaling", train_options.scaling);
-    grammar.value("--communication", train_options.communication);
-    grammar.value("--bucket-mb", train_options.bucket_mb);
-    grammar.value("--batch-norm", train_options.batch_norm);
-    grammar.flag("--no-graph", train_options.no_graph);
-    grammar.flag("--deterministic", train_options.deterministic);
-    grammar.value("--out", options->out);
-    grammar.flag("--profile", train_options.profile);
-    grammar.flag("--explain", options->explain);
-    grammar.flag("--simulate", options->simulate);
-    grammar.flag("--json", options->json);
+    parser.argument("MODEL", train_options.model);
+    parser.required("--batch", train_options.batch);
+    parser.value("--device", train_options.device);
+    parser.value("--steps", train_options.steps);
+    for (const std::string_view axis : train_axes) parser.value(option_of(axis), train_options.axes[axis]);
+    parser.flag("--no-graph", train_options.no_graph);
+    parser.flag("--deterministic", train_options.deterministic);
+    parser.value("--out", options->out);
+    parser.flag("--profile", train_options.profile);
+    parser.flag("--explain", options->explain);
+    parser.flag("--simulate", options->simulate);
+    parser.flag("--json", options->json);
     return [options](Context& context) { return train(*options, context); };
 }
 

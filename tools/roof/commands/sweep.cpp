@@ -1,7 +1,7 @@
 // `roof sweep`: every item of a plan, measured into a results folder that may be continued.
 #include "analysis/study/json.hpp"
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/console/arguments.hpp"
+#include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/calibration.hpp"
 #include "tools/roof/reading/expectations.hpp"
@@ -77,16 +77,16 @@ int sweep_plan(const Options& options, Context& context)
 
 }  // namespace
 
-Action sweep(Grammar& grammar)
+Action sweep(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    grammar.word("PLAN", options->plan);
-    grammar.flag("--dry-run", options->dry_run);
-    grammar.value("--only", options->only);
-    grammar.repeated("--set", options->settings);
-    grammar.value("--out", options->out);
-    grammar.flag("--predict", options->predict);
-    grammar.flag("--json", options->json);
+    parser.argument("PLAN", options->plan);
+    parser.flag("--dry-run", options->dry_run);
+    parser.value("--only", options->only);
+    parser.repeated("--set", options->settings);
+    parser.value("--out", options->out);
+    parser.flag("--predict", options->predict);
+    parser.flag("--json", options->json);
     return [options](Context& context) { return sweep_plan(*options, context); };
 }
 

@@ -5,7 +5,7 @@
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/console/arguments.hpp"
+#include "tools/roof/console/options.hpp"
 #include "tools/roof/reading/calibration.hpp"
 
 #include <fmt/format.h>
@@ -37,12 +37,12 @@ int write_trace(const Options& options, Context& context)
 
 }  // namespace
 
-Action trace(Grammar& grammar)
+Action trace(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    grammar.word("DIR", options->folder);
-    grammar.value("--row", options->row);
-    grammar.value("--out", options->out);
+    parser.argument("DIR", options->folder);
+    parser.value("--row", options->row);
+    parser.value("--out", options->out);
     return [options](Context& context) { return write_trace(*options, context); };
 }
 

@@ -2,7 +2,7 @@
 #include "analysis/study/whatif.hpp"
 
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/console/arguments.hpp"
+#include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/calibration.hpp"
 
@@ -31,12 +31,12 @@ int answer(const Options& options, Context& context)
 
 }  // namespace
 
-Action whatif(Grammar& grammar)
+Action whatif(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    grammar.word("DIR", options->folder);
-    grammar.required("--set", options->set);
-    grammar.flag("--json", options->json);
+    parser.argument("DIR", options->folder);
+    parser.required("--set", options->set);
+    parser.flag("--json", options->json);
     return [options](Context& context) { return answer(*options, context); };
 }
 

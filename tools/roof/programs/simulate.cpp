@@ -75,33 +75,18 @@ std::vector<std::string> command_of(const TrainOptions& options, const Caches& c
                                     const std::filesystem::path& scratch)
 {
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
-    std::vector<std::string> words{"env",
-                                   "ONEDNN_MAX_CPU_ISA=AVX2",
-                                   "OMP_NUM_THREADS=1",
-                                   "valgrind",
-                                   "--tool=callgrind",
-                                   "--instr-atstart=no",
-                                   "--cache-sim=yes",
-                                   "--D1=" + caches.first.option(),
-                                   "--LL=" + caches.last.option(),
-                                   "--callgrind-out-file=" + (scratch / "counts").string(),
-                                   "--log-file=" + (scratch / "log").string(),
-                                   self.string(),
-                                   "run",
-                                   options.model,
-                                   "--batch",
-                                   options.batch,
-                                   "--precision",
-                                   options.precision,
-                                   "--threads",
-                                   "1",
-                                   "--parameters",
-                                   options.parameters,
-                                   "--data",
-                                   options.data,
-                                   "--simulate"};
-    if (!options.algorithm.empty()) words.insert(words.end(), {"--algorithm", options.algorithm});
-    return words;
+    // clang-format off
+    std::vector<std::string> command{
+        "env", "ONEDNN_MAX_CPU_ISA=AVX2", "OMP_NUM_THREADS=1",
+        "valgrind", "--tool=callgrind", "--instr-atstart=no", "--cache-sim=yes",
+        "--D1=" + caches.first.option(), "--LL=" + caches.last.option(),
+        "--callgrind-out-file=" + (scratch / "counts").string(), "--log-file=" + (scratch / "log").string(),
+        self.string(), "run", options.model, "--batch", options.batch, "--threads", "1", "--simulate"};
+    // clang-format on
+    for (const std::string_view axis : {"precision", "parameters", "data", "algorithm"})
+        if (const auto value = options.axes.find(axis); value != options.axes.end() && !value->second.empty())
+            command.insert(command.end(), {option_of(axis), value->second});
+    return command;
 }
 
 std::vector<Dump> read_dumps(const std::filesystem::path& scratch)

@@ -10,56 +10,34 @@
 namespace roof {
 namespace {
 
-/// Where the rows of a run go, and who is told of them.
-class Recorder {
-  public:
-    /// `rows`: those the folder holds already; grows.
-    Recorder(RunDirectory& run, std::vector<Measurement>& rows, const Context& context, const Listener& listener)
-        : run_(run), rows_(rows), context_(context), listener_(listener)
-    {
-    }
-
-    /// Throws Interrupted. `is_late`: asked before each item, ends the batch.
-    void measure_batch(const std::vector<Item>& items, const std::function<bool()>& is_late)
-    {
-        const std::size_t total = rows_.size() + items.size();
-        for (const Item& item : items) {
-            if (context_.interrupted()) throw Interrupted();
-            if (is_late()) return;
-            if (listener_.begins) listener_.begins(item, rows_.size(), total);
-            rows_.push_back(measure(item, context_.registry, context_.clock, observer_, run_.folder()));
-            run_.append(rows_.back());
-            if (listener_.row) listener_.row(rows_.back());
-        }
-    }
-
-  private:
-    RunDirectory& run_;
-    std::vector<Measurement>& rows_;
-    const Context& context_;
-    const Listener& listener_;
-    SampleObserver observer_ = [this](const Sample& sample, int launches) {
-        if (listener_.sample) listener_.sample(sample, launches);
-        return !context_.interrupted();
-    };
-};
-
-/// All there is to do; then, until the plan's time is over, extra rounds to what is not steady.
+/// Measures everything the scheduler asks for; then, until the plan's time is over, extra rounds of rows that are not steady. `rows`
+/// holds the rows of the folder and grows. Throws Interrupted.
 void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Measurement>& rows, const Context& context,
                   const Listener& listener)
 {
     const Seconds begin = context.clock();
-    const auto never = [] { return false; };
-    const auto is_late = [&] {
-        return scheduler.extra_rounds_until().value > 0 && context.clock() - begin > scheduler.extra_rounds_until();
+    const Seconds limit = scheduler.extra_rounds_until();
+    const auto is_late = [&] { return limit.value > 0 && context.clock() - begin > limit; };
+    const auto observe = [&](const Sample& sample, int launches) {
+        if (listener.sample) listener.sample(sample, launches);
+        return !context.interrupted();
     };
-    Recorder recorder(run, rows, context, listener);
-    for (auto items = scheduler.next(rows); !items.empty(); items = scheduler.next(rows))
-        recorder.measure_batch(items, never);
+    const auto measure_batch = [&](const std::vector<Item>& items, bool is_extra) {
+        const std::size_t total = rows.size() + items.size();
+        for (const Item& item : items) {
+            if (context.interrupted()) throw Interrupted();
+            if (is_extra && is_late()) return;
+            if (listener.begins) listener.begins(item, rows.size(), total);
+            rows.push_back(measure(item, context.registry, context.clock, observe, run.folder()));
+            run.append(rows.back());
+            if (listener.row) listener.row(rows.back());
+        }
+    };
+    for (auto items = scheduler.next(rows); !items.empty(); items = scheduler.next(rows)) measure_batch(items, false);
     while (!is_late()) {
         const std::vector<Item> items = scheduler.further(rows);
         if (items.empty()) return;
-        recorder.measure_batch(items, is_late);
+        measure_batch(items, true);
     }
 }
 

@@ -1,7 +1,7 @@
 #include "tools/roof/session/train_plan.hpp"
 
 #include "ert/base/error.hpp"
-#include "tools/roof/console/arguments.hpp"
+#include "tools/roof/console/options.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -24,7 +24,7 @@ StoppingOptions stopping_for(int steps)
             .budget = Seconds{unlimited_seconds}};
 }
 
-// JSON's quoting is YAML's: any text survives it.
+// Quoted as JSON, which YAML reads: any text survives.
 std::string to_yaml(const Plan& plan, const PlanEntry& entry)
 {
     const auto quoted = [](const auto& value) { return nlohmann::json(value).dump(); };
@@ -38,15 +38,14 @@ std::string to_yaml(const Plan& plan, const PlanEntry& entry)
     return text;
 }
 
-/// "bucket_mb" -> "--bucket-mb".
-std::string option_of(const std::string& axis)
+}  // namespace
+
+std::string option_of(std::string_view axis)
 {
-    std::string option = "--" + axis;
+    std::string option = "--" + std::string(axis);
     std::ranges::replace(option, '_', '-');
     return option;
 }
-
-}  // namespace
 
 int steps_of(const TrainOptions& options)
 {
@@ -62,24 +61,14 @@ Plan train_plan(const TrainOptions& options)
     entry.stopping = stopping_for(steps_of(options));
     entry.where = "command line";
     entry.profile = options.profile;
-    const auto set = [&](const std::string& axis, const std::string& values) {
-        if (!values.empty()) entry.axes[axis] = comma_list(option_of(axis), values);
-    };
     entry.axes["model"] = comma_list("MODEL", options.model);
-    entry.axes["data"] = {options.data};
-    set("batch", options.batch);
-    set("precision", options.precision);
-    set("algorithm", options.algorithm);
-    set("parameters", options.parameters);
-    set("lr", options.lr);
-    set("threads", options.threads);
-    set("ranks", options.ranks);
-    set("scaling", options.scaling);
-    set("communication", options.communication);
-    set("bucket_mb", options.bucket_mb);
-    set("batch_norm", options.batch_norm);
-    if (options.no_graph) set("graph", "off");
-    if (options.deterministic) set("deterministic", "on");
+    if (!options.batch.empty()) entry.axes["batch"] = comma_list("--batch", options.batch);
+    // The path of a folder may hold commas.
+    for (const auto& [axis, text] : options.axes)
+        if (!text.empty())
+            entry.axes[std::string(axis)] = axis == "data" ? std::vector{text} : comma_list(option_of(axis), text);
+    if (options.no_graph) entry.axes["graph"] = {"off"};
+    if (options.deterministic) entry.axes["deterministic"] = {"on"};
     Plan plan;
     plan.name = "run";
     plan.description = "training steps of " + options.model + ", as given on the command line";

@@ -1,0 +1,128 @@
+#include "tools/roof/console/options.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <utility>
+
+namespace roof {
+
+struct OptionParser::Parser {
+    CLI::App app;
+    std::vector<std::string> options;
+
+    CLI::Option* add(const std::string& option, std::string& target)
+    {
+        options.push_back(option);
+        return app.add_option(option == "--out" ? "-o,--out" : option, target);
+    }
+};
+
+OptionParser::OptionParser(std::string command, std::string help)
+    : command_(std::move(command)),
+      help_(help.empty() ? "roof help " + command_ : std::move(help)),
+      parser_(std::make_unique<Parser>())
+{
+    parser_->app.set_help_flag();
+}
+
+OptionParser::~OptionParser() = default;
+
+void OptionParser::flag(const std::string& option, bool& target)
+{
+    parser_->options.push_back(option);
+    parser_->app.add_flag(option, target);
+}
+
+void OptionParser::value(const std::string& option, std::string& target)
+{
+    parser_->add(option, target);
+}
+
+void OptionParser::required(const std::string& option, std::string& target)
+{
+    parser_->add(option, target)->required();
+}
+
+void OptionParser::repeated(const std::string& option, std::vector<std::string>& target)
+{
+    parser_->options.push_back(option);
+    parser_->app.add_option(option, target)->allow_extra_args(false);
+}
+
+void OptionParser::argument(const std::string& name, std::string& target)
+{
+    parser_->app.add_option(name, target)->required();
+}
+
+void OptionParser::optional_argument(const std::string& name, std::string& target)
+{
+    parser_->app.add_option(name, target);
+}
+
+void OptionParser::arguments(const std::string& name, std::vector<std::string>& target)
+{
+    parser_->app.add_option(name, target)->required();
+}
+
+std::vector<std::string> OptionParser::options() const
+{
+    return parser_->options;
+}
+
+void OptionParser::parse(const std::vector<std::string>& arguments)
+{
+    // CLI11 expects the last argument first.
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    try {
+        parser_->app.parse(reversed);
+    } catch (const CLI::ParseError& error) {
+        // A mistyped option can make a required one appear missing, so the mistyped one is named first.
+        const std::vector<std::string> extras = parser_->app.remaining();
+        if (extras.empty()) throw InputError(command_ + ": " + error.what() + "; '" + help_ + "' shows how");
+        const std::string extra = extras.front().substr(0, extras.front().find('='));
+        throw InputError(command_ + ": " +
+                         (extra.starts_with("-") ? unknown_word("option", extra, parser_->options)
+                                                 : "unexpected argument '" + extra + "'"));
+    }
+}
+
+int whole_number(const std::string& option, const std::string& text, int least, int most)
+{
+    int value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc{} && stopped == end && value >= least && value <= most) return value;
+    throw InputError(fmt::format("{}: '{}' is not a whole number from {} to {}", option, text, least, most));
+}
+
+std::vector<std::string> comma_list(const std::string& option, const std::string& text)
+{
+    std::vector<std::string> values;
+    for (const std::string& value : split(text, ',')) {
+        values.emplace_back(trim(value));
+        if (values.back().empty())
+            throw InputError(fmt::format("{}: an empty value in '{}'; write values separated by commas", option, text));
+    }
+    return values;
+}
+
+Settings parse_settings(const std::vector<std::string>& settings)
+{
+    Settings values;
+    for (const std::string& setting : settings) {
+        const auto equals = setting.find('=');
+        if (equals == 0 || equals == std::string::npos)
+            throw InputError(fmt::format("--set: '{}' is not of the form axis=value,value", setting));
+        const std::string axis = setting.substr(0, equals);
+        if (!values.try_emplace(axis, comma_list("--set " + axis, setting.substr(equals + 1))).second)
+            throw InputError(fmt::format("--set: '{}' is given twice; write its values in one list", axis));
+    }
+    return values;
+}
+
+}  // namespace roof
