@@ -32,13 +32,24 @@ CopyKind copy_kind(std::uint8_t kind)
 }  // namespace
 
 template <class Layout>
-void ActivityLog::take_device(DeviceActivity& at, const Layout& record)
+void ActivityLog::add_device_activity(DeviceActivity& at, const Layout& record)
 {
     at = {record.start, record.end, record.deviceId, record.streamId, record.correlationId, record.graphNodeId};
     devices_.try_emplace(record.contextId, record.deviceId);
 }
 
-void ActivityLog::take(const CUpti_Activity& record)
+template <class Layout>
+void ActivityLog::add_copy(const Layout& record, CopyKind kind, std::uint32_t source, std::uint32_t destination)
+{
+    CopyActivity& copy = copies_.emplace_back();
+    add_device_activity(copy.at, record);
+    copy.kind = kind;
+    copy.source = static_cast<std::uint8_t>(source);
+    copy.destination = static_cast<std::uint8_t>(destination);
+    copy.bytes = record.bytes;
+}
+
+void ActivityLog::add(const CUpti_Activity& record)
 {
     if (size() >= most_) {
         ++dropped_;
@@ -47,25 +58,31 @@ void ActivityLog::take(const CUpti_Activity& record)
     switch (record.kind) {
         case CUPTI_ACTIVITY_KIND_KERNEL:
         case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-            return take_kernel(record);
-        case CUPTI_ACTIVITY_KIND_MEMCPY:
-            return take_copy(record);
-        case CUPTI_ACTIVITY_KIND_MEMCPY2:
-            return take_peer_copy(record);
-        case CUPTI_ACTIVITY_KIND_MEMSET:
-            return take_fill(record);
+            return add_kernel(record);
+        case CUPTI_ACTIVITY_KIND_MEMCPY: {
+            const auto& copy = as<CopyLayout>(record);
+            return add_copy(copy, copy_kind(copy.copyKind), copy.srcKind, copy.dstKind);
+        }
+        case CUPTI_ACTIVITY_KIND_MEMCPY2: {
+            const auto& copy = as<PeerCopyLayout>(record);
+            return add_copy(copy, CopyKind::peer, copy.srcKind, copy.dstKind);
+        }
+        case CUPTI_ACTIVITY_KIND_MEMSET: {
+            const auto& fill = as<FillLayout>(record);
+            return add_copy(fill, CopyKind::fill, 0, fill.memoryKind);
+        }
         case CUPTI_ACTIVITY_KIND_RUNTIME:
-            return take_call(record, ApiDomain::runtime);
+            return add_call(record, ApiDomain::runtime);
         case CUPTI_ACTIVITY_KIND_DRIVER:
-            return take_call(record, ApiDomain::driver);
+            return add_call(record, ApiDomain::driver);
         case CUPTI_ACTIVITY_KIND_MEMORY2:
-            return take_memory(record);
+            return add_memory(record);
         case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-            return take_wait(record);
+            return add_wait(record);
         case CUPTI_ACTIVITY_KIND_MARKER:
-            return take_marker(record);
+            return add_marker(record);
         case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
-            return take_external(record);
+            return add_external(record);
         case CUPTI_ACTIVITY_KIND_OVERHEAD:
             overhead_ += as<OverheadLayout>(record).end - as<OverheadLayout>(record).start;
             return;
@@ -74,63 +91,31 @@ void ActivityLog::take(const CUpti_Activity& record)
     }
 }
 
-void ActivityLog::take(const RangeActivity& range, const std::string& name)
+void ActivityLog::add(const RangeActivity& range, const std::string& name)
 {
     ranges_.push_back(range);
-    ranges_.back().name = keep(name.c_str());
+    ranges_.back().name = intern(name.c_str());
 }
 
-void ActivityLog::take_kernel(const CUpti_Activity& record)
+void ActivityLog::add_kernel(const CUpti_Activity& record)
 {
     const auto& kernel = as<KernelLayout>(record);
-    KernelActivity& kept = kernels_.emplace_back();
-    take_device(kept.at, kernel);
-    kept.name = keep(kernel.name);
-    kept.grid = {kernel.gridX, kernel.gridY, kernel.gridZ};
-    kept.block = {kernel.blockX, kernel.blockY, kernel.blockZ};
-    kept.registers = kernel.registersPerThread;
-    kept.shared = static_cast<std::uint32_t>(kernel.staticSharedMemory + kernel.dynamicSharedMemory);
+    KernelActivity& added = kernels_.emplace_back();
+    add_device_activity(added.at, kernel);
+    added.name = intern(kernel.name);
+    added.grid = {kernel.gridX, kernel.gridY, kernel.gridZ};
+    added.block = {kernel.blockX, kernel.blockY, kernel.blockZ};
+    added.registers = kernel.registersPerThread;
+    added.shared = static_cast<std::uint32_t>(kernel.staticSharedMemory + kernel.dynamicSharedMemory);
 }
 
-void ActivityLog::take_copy(const CUpti_Activity& record)
-{
-    const auto& copy = as<CopyLayout>(record);
-    CopyActivity& kept = copies_.emplace_back();
-    take_device(kept.at, copy);
-    kept.kind = copy_kind(copy.copyKind);
-    kept.source = copy.srcKind;
-    kept.destination = copy.dstKind;
-    kept.bytes = copy.bytes;
-}
-
-void ActivityLog::take_peer_copy(const CUpti_Activity& record)
-{
-    const auto& copy = as<PeerCopyLayout>(record);
-    CopyActivity& kept = copies_.emplace_back();
-    take_device(kept.at, copy);
-    kept.kind = CopyKind::peer;
-    kept.source = copy.srcKind;
-    kept.destination = copy.dstKind;
-    kept.bytes = copy.bytes;
-}
-
-void ActivityLog::take_fill(const CUpti_Activity& record)
-{
-    const auto& fill = as<FillLayout>(record);
-    CopyActivity& kept = copies_.emplace_back();
-    take_device(kept.at, fill);
-    kept.kind = CopyKind::fill;
-    kept.destination = static_cast<std::uint8_t>(fill.memoryKind);
-    kept.bytes = fill.bytes;
-}
-
-void ActivityLog::take_call(const CUpti_Activity& record, ApiDomain domain)
+void ActivityLog::add_call(const CUpti_Activity& record, ApiDomain domain)
 {
     const auto& call = as<CallLayout>(record);
     calls_.push_back({call.start, call.end, call.threadId, call.correlationId, call.cbid, domain});
 }
 
-void ActivityLog::take_memory(const CUpti_Activity& record)
+void ActivityLog::add_memory(const CUpti_Activity& record)
 {
     const auto& memory = as<MemoryLayout>(record);
     const bool is_release = memory.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
@@ -140,20 +125,20 @@ void ActivityLog::take_memory(const CUpti_Activity& record)
                             memory.memoryPoolConfig.memoryPoolType != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID});
 }
 
-void ActivityLog::take_wait(const CUpti_Activity& record)
+void ActivityLog::add_wait(const CUpti_Activity& record)
 {
     const auto& wait = as<WaitLayout>(record);
     waits_.push_back({wait.start, wait.end, wait.contextId, wait.streamId, wait.correlationId, wait.type});
 }
 
-/// A range is two markers of one number; the second has no name. One that never ended is left out.
-void ActivityLog::take_marker(const CUpti_Activity& record)
+/// A range is two markers with one number; the second has no name. A range without an end is left out.
+void ActivityLog::add_marker(const CUpti_Activity& record)
 {
     const auto& marker = as<MarkerLayout>(record);
     if ((marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) {
         const std::uint32_t thread =
             marker.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? marker.objectId.pt.threadId : 0;
-        open_markers_[marker.id] = {marker.timestamp, 0, thread, RangeKind::nvtx, keep(marker.name)};
+        open_markers_[marker.id] = {marker.timestamp, 0, thread, RangeKind::nvtx, intern(marker.name)};
     } else if ((marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_END) != 0) {
         const auto open = open_markers_.find(marker.id);
         if (open == open_markers_.end()) return;
@@ -163,14 +148,14 @@ void ActivityLog::take_marker(const CUpti_Activity& record)
     }
 }
 
-void ActivityLog::take_external(const CUpti_Activity& record)
+void ActivityLog::add_external(const CUpti_Activity& record)
 {
     const auto& external = as<ExternalLayout>(record);
     if (external.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
         labels_[external.correlationId] = external.externalId;
 }
 
-const std::string* ActivityLog::keep(const char* text)
+const std::string* ActivityLog::intern(const char* text)
 {
     return &*strings_.emplace(text == nullptr ? "" : text).first;
 }

@@ -1,5 +1,5 @@
-// What CUPTI said, kept small until there is time to write it: CUPTI's records live no longer than the buffer they come in, and a
-// training step makes thousands. Times are in nanoseconds of CUPTI's clock.
+// A compact copy of CUPTI's records, until they are written to files. CUPTI's own records live only as long as their
+// buffer, and a training step makes thousands. Times are nanoseconds of CUPTI's clock.
 #pragma once
 
 #include "ert/recording/records.hpp"
@@ -19,7 +19,7 @@ namespace roof::cupti {
 
 using Nanoseconds = std::uint64_t;
 
-/// Of work on a device. `name` points into the log's own strings.
+/// What all work on a device has. Names point into the log's own strings.
 struct DeviceActivity {
     Nanoseconds begin = 0;
     Nanoseconds end = 0;
@@ -31,7 +31,7 @@ struct DeviceActivity {
 
 struct KernelActivity {
     DeviceActivity at;
-    const std::string* name = nullptr;  ///< as the compiler wrote it
+    const std::string* name = nullptr;  ///< mangled
     std::array<std::int32_t, 3> grid{};
     std::array<std::int32_t, 3> block{};
     std::uint16_t registers = 0;
@@ -51,7 +51,7 @@ struct CallActivity {
     Nanoseconds end = 0;
     std::uint32_t thread = 0;
     std::uint32_t correlation = 0;
-    std::uint32_t function = 0;  ///< CUPTI's number of it
+    std::uint32_t function = 0;  ///< CUPTI's number
     ApiDomain domain = ApiDomain::runtime;
 };
 
@@ -75,7 +75,7 @@ struct WaitActivity {
     CUpti_ActivitySynchronizationType type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN;
 };
 
-/// A stretch that the program named by NVTX, or that the engine named.
+/// A range named by the program, with NVTX, or by the engine.
 struct RangeActivity {
     Nanoseconds begin = 0;
     Nanoseconds end = 0;
@@ -86,15 +86,15 @@ struct RangeActivity {
 
 class ActivityLog {
   public:
-    /// Past `most` records of all kinds, the rest is counted as dropped.
+    /// Records beyond `most` in all are counted as dropped.
     explicit ActivityLog(std::size_t most = 20'000'000) : most_(most) {}
 
-    /// Reads the record by its kind, and copies what is kept of it; one of an unknown kind is counted.
-    void take(const CUpti_Activity& record);
-    void take(const RangeActivity& range, const std::string& name);
-    /// CUPTI had no room for so many.
+    /// Copies the record; one of an unknown kind is only counted.
+    void add(const CUpti_Activity& record);
+    void add(const RangeActivity& range, const std::string& name);
+    /// Adds to the number of records for which CUPTI had no buffer.
     void dropped(std::size_t records) { dropped_ += records; }
-    /// Forgets all records, and keeps the strings: others may point there.
+    /// Removes all records; the strings stay, because others may point to them.
     void clear();
 
     const std::deque<KernelActivity>& kernels() const { return kernels_; }
@@ -104,30 +104,29 @@ class ActivityLog {
     const std::deque<WaitActivity>& waits() const { return waits_; }
     const std::deque<RangeActivity>& ranges() const { return ranges_; }
 
-    /// The label's number that was pushed when the call of that correlation was made; 0 if none was.
+    /// The number of the label under which the call with that correlation was made; 0 if none.
     std::uint64_t label_of(std::uint32_t correlation) const;
-    /// The device a context belongs to, as kernels and copies have shown; nothing if none has.
+    /// The device of a context, as known from its kernels and copies; nothing if it had none.
     std::optional<std::uint32_t> device_of(std::uint32_t context) const;
 
     std::size_t size() const;
     std::size_t dropped() const { return dropped_; }
     std::size_t unknown() const { return unknown_; }
-    /// Time that CUPTI itself took, on any thread.
+    /// Time spent in CUPTI itself, on any thread.
     Nanoseconds overhead() const { return overhead_; }
 
   private:
     template <class Layout>
-    void take_device(DeviceActivity& at, const Layout& record);
-    void take_kernel(const CUpti_Activity& record);
-    void take_copy(const CUpti_Activity& record);
-    void take_peer_copy(const CUpti_Activity& record);
-    void take_fill(const CUpti_Activity& record);
-    void take_call(const CUpti_Activity& record, ApiDomain domain);
-    void take_memory(const CUpti_Activity& record);
-    void take_wait(const CUpti_Activity& record);
-    void take_marker(const CUpti_Activity& record);
-    void take_external(const CUpti_Activity& record);
-    const std::string* keep(const char* text);
+    void add_device_activity(DeviceActivity& at, const Layout& record);
+    void add_kernel(const CUpti_Activity& record);
+    template <class Layout>
+    void add_copy(const Layout& record, CopyKind kind, std::uint32_t source, std::uint32_t destination);
+    void add_call(const CUpti_Activity& record, ApiDomain domain);
+    void add_memory(const CUpti_Activity& record);
+    void add_wait(const CUpti_Activity& record);
+    void add_marker(const CUpti_Activity& record);
+    void add_external(const CUpti_Activity& record);
+    const std::string* intern(const char* text);
 
     std::size_t most_;
     std::size_t dropped_ = 0;

@@ -1,4 +1,4 @@
-// The names of the runtime's and the driver's functions, by CUPTI's numbers.
+// Names of the runtime's and the driver's functions, by CUPTI's numbers.
 #pragma once
 
 #include "ert/cupti/library.hpp"
@@ -10,8 +10,8 @@
 
 namespace roof::cupti {
 
-/// "cudaLaunchKernel": without the version and the kind of default stream that CUPTI adds. "function 1234" for a number CUPTI
-/// does not know.
+/// "cudaLaunchKernel", without the version and the kind of default stream that CUPTI adds. "function 1234" for a number
+/// unknown to CUPTI.
 std::string api_name(const Cupti& cupti, ApiDomain domain, std::uint32_t function);
 
 /// "cudaLaunchKernel_ptsz_v7000" -> "cudaLaunchKernel", "cuMemAlloc_v2" -> "cuMemAlloc".

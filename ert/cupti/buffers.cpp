@@ -10,7 +10,7 @@ std::uint8_t* Buffers::take()
         free_.pop_back();
         return buffer;
     }
-    if (all_.size() == most_) return nullptr;
+    if (all_.size() == max_) return nullptr;
     all_.push_back(std::make_unique<std::uint64_t[]>(bytes_ / sizeof(std::uint64_t)));
     return reinterpret_cast<std::uint8_t*>(all_.back().get());
 }

@@ -1,5 +1,5 @@
-// The buffers that CUPTI fills with records: as many as it needs at once, used again and again. Asking the system for memory in
-// the middle of a step would be seen in its time.
+// The buffers that CUPTI fills with records. They are reused, because an allocation in the middle of a step would show
+// in its time.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,21 @@ namespace roof::cupti {
 /// May be used from several threads.
 class Buffers {
   public:
-    /// `bytes` each, `most` at once.
-    Buffers(std::size_t bytes, std::size_t most) : bytes_(bytes), most_(most) {}
+    /// `bytes` each, at most `max` at once.
+    Buffers(std::size_t bytes, std::size_t max) : bytes_(bytes), max_(max) {}
 
-    /// Aligned to eight bytes, as CUPTI wants it; null once `most` are in use: what CUPTI cannot store it drops, and counts.
+    /// Aligned to eight bytes, as CUPTI requires. Null if all are in use; CUPTI then drops records and counts them.
     std::uint8_t* take();
-    /// One that take() gave out.
+    /// A buffer from take().
     void give_back(std::uint8_t* buffer);
 
     std::size_t bytes() const { return bytes_; }
-    /// Of those made so far, in use or not.
+    /// Buffers made so far, in use or not.
     std::size_t made() const;
 
   private:
     std::size_t bytes_;
-    std::size_t most_;
+    std::size_t max_;
     mutable std::mutex mutex_;
     std::vector<std::unique_ptr<std::uint64_t[]>> all_;
     std::vector<std::uint8_t*> free_;

@@ -28,8 +28,7 @@ std::vector<std::string> known_chips(const Cupti& cupti)
 {
     auto asked = parameters<CUpti_Profiler_Host_GetSupportedChips_Params>(
         CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE);
-    const auto ask = cupti.function<decltype(cuptiProfilerHostGetSupportedChips)>("cuptiProfilerHostGetSupportedChips");
-    cupti.check(ask(&asked), "cuptiProfilerHostGetSupportedChips");
+    cupti.call<decltype(cuptiProfilerHostGetSupportedChips)>("cuptiProfilerHostGetSupportedChips", &asked);
     return {asked.ppChipNames, asked.ppChipNames + asked.numChips};
 }
 
@@ -80,9 +79,7 @@ Image Chip::configuration(const std::vector<std::string>& metrics)
     auto sized = parameters<CUpti_Profiler_Host_GetConfigImageSize_Params>(
         CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE);
     sized.pHostObject = host_;
-    const auto size =
-        cupti_->function<decltype(cuptiProfilerHostGetConfigImageSize)>("cuptiProfilerHostGetConfigImageSize");
-    cupti_->check(size(&sized), "cuptiProfilerHostGetConfigImageSize");
+    cupti_->call<decltype(cuptiProfilerHostGetConfigImageSize)>("cuptiProfilerHostGetConfigImageSize", &sized);
 
     Image image(sized.configImageSize);
     auto taken =
@@ -90,8 +87,7 @@ Image Chip::configuration(const std::vector<std::string>& metrics)
     taken.pHostObject = host_;
     taken.configImageSize = image.size();
     taken.pConfigImage = image.data();
-    const auto take = cupti_->function<decltype(cuptiProfilerHostGetConfigImage)>("cuptiProfilerHostGetConfigImage");
-    cupti_->check(take(&taken), "cuptiProfilerHostGetConfigImage");
+    cupti_->call<decltype(cuptiProfilerHostGetConfigImage)>("cuptiProfilerHostGetConfigImage", &taken);
     return image;
 }
 
@@ -101,8 +97,7 @@ int Chip::passes(Image& configuration) const
         parameters<CUpti_Profiler_Host_GetNumOfPasses_Params>(CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE);
     asked.configImageSize = configuration.size();
     asked.pConfigImage = configuration.data();
-    const auto ask = cupti_->function<decltype(cuptiProfilerHostGetNumOfPasses)>("cuptiProfilerHostGetNumOfPasses");
-    cupti_->check(ask(&asked), "cuptiProfilerHostGetNumOfPasses");
+    cupti_->call<decltype(cuptiProfilerHostGetNumOfPasses)>("cuptiProfilerHostGetNumOfPasses", &asked);
     return static_cast<int>(asked.numOfPasses);
 }
 
@@ -119,9 +114,7 @@ std::vector<double> Chip::values(const Image& counted, std::size_t range, const 
     asked.ppMetricNames = const_cast<const char**>(names.data());
     asked.numMetrics = names.size();
     asked.pMetricValues = values.data();
-    const auto ask =
-        cupti_->function<decltype(cuptiProfilerHostEvaluateToGpuValues)>("cuptiProfilerHostEvaluateToGpuValues");
-    cupti_->check(ask(&asked), "cuptiProfilerHostEvaluateToGpuValues");
+    cupti_->call<decltype(cuptiProfilerHostEvaluateToGpuValues)>("cuptiProfilerHostEvaluateToGpuValues", &asked);
     for (std::size_t i = 0; i < metrics.size(); ++i)
         if (is_in_nanoseconds(dimension(metrics[i]))) values[i] *= nanosecond;
     return values;
@@ -135,8 +128,7 @@ std::string Chip::range_name(const Image& counted, std::size_t range) const
     asked.counterDataImageSize = counted.size();
     asked.rangeIndex = range;
     asked.delimiter = "/";
-    const auto ask = cupti_->function<decltype(cuptiProfilerHostGetRangeName)>("cuptiProfilerHostGetRangeName");
-    cupti_->check(ask(&asked), "cuptiProfilerHostGetRangeName");
+    cupti_->call<decltype(cuptiProfilerHostGetRangeName)>("cuptiProfilerHostGetRangeName", &asked);
     const std::string name = asked.pRangeName == nullptr ? "" : asked.pRangeName;
     std::free(const_cast<char*>(asked.pRangeName));
     return name;
@@ -148,9 +140,7 @@ std::string Chip::dimension(const std::string& metric) const
         CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE);
     asked.pHostObject = host_;
     asked.pMetricName = metric.c_str();
-    const auto ask =
-        cupti_->function<decltype(cuptiProfilerHostGetMetricProperties)>("cuptiProfilerHostGetMetricProperties");
-    cupti_->check(ask(&asked), "cuptiProfilerHostGetMetricProperties");
+    cupti_->call<decltype(cuptiProfilerHostGetMetricProperties)>("cuptiProfilerHostGetMetricProperties", &asked);
     return asked.pDimUnit == nullptr ? "" : asked.pDimUnit;
 }
 

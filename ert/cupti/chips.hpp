@@ -1,5 +1,5 @@
-// CUPTI's knowledge of chips: which metrics each has, how many passes a set of them takes, and what the counted values mean. It
-// needs no driver and no GPU, so that the tables of metrics are held against it on any machine.
+// CUPTI's data on chips: the metrics of each, the number of passes that a set of them takes, and the conversion of
+// counted values. It needs no driver and no GPU, so the tables of metrics can be checked against it on any machine.
 #pragma once
 
 #include "ert/cupti/library.hpp"
@@ -14,17 +14,17 @@
 
 namespace roof::cupti {
 
-/// Bytes that CUPTI makes and reads.
+/// An opaque byte image of CUPTI.
 using Image = std::vector<std::uint8_t>;
 
-/// All chips that this CUPTI has heard of, as the driver names them: "GH100".
+/// All chips that this CUPTI knows, by the driver's names: "GH100".
 std::vector<std::string> known_chips(const Cupti& cupti);
 
 /// One chip's metrics.
 class Chip {
   public:
-    /// `availability`: what the driver says can be counted here; empty: whatever the chip has. Throws Unsupported if the Range
-    /// Profiler does not know the chip.
+    /// `availability`: what the driver says can be counted here; empty: whatever the chip has. Throws Unsupported if
+    /// the Range Profiler does not know the chip.
     Chip(std::shared_ptr<const Cupti> cupti, std::string name, const Image& availability = {});
     ~Chip();
     Chip(const Chip&) = delete;

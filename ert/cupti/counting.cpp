@@ -7,20 +7,14 @@
 
 namespace roof::cupti {
 
-template <class Function, class Parameters>
-void Counting::call(const char* name, Parameters& given) const
-{
-    cupti_->check(cupti_->function<Function>(name)(&given), name);
-}
-
-/// A call whose only argument is the profiler. `size`: the macro of the struct, which is less than its sizeof where it ends in padding,
-/// and CUPTI takes no other.
+/// A call whose only argument is the profiler. `size`: the macro of the struct, which is less than its sizeof where it
+/// ends in padding, and CUPTI takes no other.
 template <class Parameters, class Function>
 Parameters Counting::act(const char* name, std::size_t size) const
 {
     auto given = parameters<Parameters>(size);
     given.pRangeProfilerObject = profiler_;
-    call<Function>(name, given);
+    cupti_->call<Function>(name, &given);
     return given;
 }
 
@@ -33,10 +27,10 @@ Counting::Counting(std::shared_ptr<const Cupti> cupti, const std::string& chip, 
 {
     auto enabled = parameters<CUpti_RangeProfiler_Enable_Params>(CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE);
     enabled.ctx = context;
-    call<decltype(cuptiRangeProfilerEnable)>("cuptiRangeProfilerEnable", enabled);
+    cupti_->call<decltype(cuptiRangeProfilerEnable)>("cuptiRangeProfilerEnable", &enabled);
     profiler_ = enabled.pRangeProfilerObject;
     try {
-        make_room(mode.most_ranges);
+        allocate_image(mode.max_ranges);
         configure(mode);
     } catch (...) {
         disable();
@@ -67,7 +61,7 @@ void Counting::push(const std::string& name)
     auto pushed = parameters<CUpti_RangeProfiler_PushRange_Params>(CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE);
     pushed.pRangeProfilerObject = profiler_;
     pushed.pRangeName = name.c_str();
-    call<decltype(cuptiRangeProfilerPushRange)>("cuptiRangeProfilerPushRange", pushed);
+    cupti_->call<decltype(cuptiRangeProfilerPushRange)>("cuptiRangeProfilerPushRange", &pushed);
 }
 
 void Counting::pop()
@@ -95,11 +89,11 @@ std::size_t Counting::ranges() const
         CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE);
     asked.pCounterDataImage = image_.data();
     asked.counterDataImageSize = image_.size();
-    call<decltype(cuptiRangeProfilerGetCounterDataInfo)>("cuptiRangeProfilerGetCounterDataInfo", asked);
+    cupti_->call<decltype(cuptiRangeProfilerGetCounterDataInfo)>("cuptiRangeProfilerGetCounterDataInfo", &asked);
     return asked.numTotalRanges;
 }
 
-void Counting::make_room(std::size_t most)
+void Counting::allocate_image(std::size_t max)
 {
     std::vector<const char*> names = pointers(metrics_);
     auto sized = parameters<CUpti_RangeProfiler_GetCounterDataSize_Params>(
@@ -107,9 +101,9 @@ void Counting::make_room(std::size_t most)
     sized.pRangeProfilerObject = profiler_;
     sized.pMetricNames = names.data();
     sized.numMetrics = names.size();
-    sized.maxNumOfRanges = most;
-    sized.maxNumRangeTreeNodes = static_cast<std::uint32_t>(most);
-    call<decltype(cuptiRangeProfilerGetCounterDataSize)>("cuptiRangeProfilerGetCounterDataSize", sized);
+    sized.maxNumOfRanges = max;
+    sized.maxNumRangeTreeNodes = static_cast<std::uint32_t>(max);
+    cupti_->call<decltype(cuptiRangeProfilerGetCounterDataSize)>("cuptiRangeProfilerGetCounterDataSize", &sized);
     image_.resize(sized.counterDataSize);
 
     auto made = parameters<CUpti_RangeProfiler_CounterDataImage_Initialize_Params>(
@@ -117,7 +111,8 @@ void Counting::make_room(std::size_t most)
     made.pRangeProfilerObject = profiler_;
     made.counterDataSize = image_.size();
     made.pCounterData = image_.data();
-    call<decltype(cuptiRangeProfilerCounterDataImageInitialize)>("cuptiRangeProfilerCounterDataImageInitialize", made);
+    cupti_->call<decltype(cuptiRangeProfilerCounterDataImageInitialize)>("cuptiRangeProfilerCounterDataImageInitialize",
+                                                                         &made);
 }
 
 void Counting::configure(const CountingMode& mode)
@@ -130,11 +125,11 @@ void Counting::configure(const CountingMode& mode)
     set.pCounterDataImage = image_.data();
     set.range = mode.range;
     set.replayMode = mode.replay;
-    set.maxRangesPerPass = mode.most_ranges;
+    set.maxRangesPerPass = mode.max_ranges;
     set.numNestingLevels = 1;
     set.minNestingLevel = 1;
     set.targetNestingLevel = 1;
-    call<decltype(cuptiRangeProfilerSetConfig)>("cuptiRangeProfilerSetConfig", set);
+    cupti_->call<decltype(cuptiRangeProfilerSetConfig)>("cuptiRangeProfilerSetConfig", &set);
 }
 
 void Counting::disable() noexcept

@@ -1,5 +1,5 @@
-// CUPTI's Range Profiler at work on one context, from enabling to disabling: what it counts, over which ranges, and how these are
-// repeated. Calls come in the order start, (push, pop)…, stop, counted; start and stop may come again until all passes are done.
+// CUPTI's Range Profiler on one context, from enabling to disabling. The order of calls is start, (push, pop)…, stop,
+// counted; start to stop is repeated until all passes are done.
 #pragma once
 
 #include "ert/cupti/chips.hpp"
@@ -14,35 +14,35 @@
 
 namespace roof::cupti {
 
-/// What was counted over one kernel, over a stretch, or over the whole.
+/// The counts of one kernel, of a stretch of work, or of all of it.
 struct CountedRange {
-    std::string name;            ///< the kernel's number in the order of launching, from 0; the name that was pushed
-    std::vector<double> values;  ///< of the metrics asked for, in SI units without prefix
+    std::string name;  ///< the number of the kernel in the order of launches, from 0; or the name that was pushed
+    std::vector<double> values;  ///< of the metrics, in SI units without prefix
 };
 
 /// How ranges are made and repeated.
 struct CountingMode {
     CUpti_ProfilerRange range;
     CUpti_ProfilerReplayMode replay;
-    std::size_t most_ranges;
+    std::size_t max_ranges;
 };
 
-/// Each kernel a range of its own, which CUPTI repeats by itself: it saves and restores what the kernel writes.
-constexpr CountingMode kernels_alone(std::size_t most)
+/// Each kernel is a range. CUPTI repeats it, and saves and restores what it writes.
+constexpr CountingMode kernels_alone(std::size_t max)
 {
-    return {CUPTI_AutoRange, CUPTI_KernelReplay, most};
+    return {CUPTI_AutoRange, CUPTI_KernelReplay, max};
 }
 
-/// Ranges are what lies between push and pop; whoever pushes repeats the work, until stop() says that it was enough.
-constexpr CountingMode stretches(std::size_t most)
+/// A range is the work between push and pop. The caller repeats it until stop() returns true.
+constexpr CountingMode stretches(std::size_t max)
 {
-    return {CUPTI_UserRange, CUPTI_UserReplay, most};
+    return {CUPTI_UserRange, CUPTI_UserReplay, max};
 }
 
 class Counting {
   public:
-    /// `availability`: what may be counted on the context. Throws Unsupported where the user has no rights, Error where the chip
-    /// cannot count the metrics.
+    /// `availability`: what may be counted on the context. Throws Unsupported if the user has no rights, Error if the
+    /// chip cannot count the metrics.
     Counting(std::shared_ptr<const Cupti> cupti, const std::string& chip, const Image& availability, CUcontext context,
              std::vector<std::string> metrics, const CountingMode& mode);
     ~Counting();
@@ -55,15 +55,13 @@ class Counting {
     void push(const std::string& name);
     void pop();
 
-    /// Once, after the last stop(), in the order in which the ranges came. Throws Error if there were more than there was room for.
+    /// Call once, after the last stop(). In the order of the ranges. Throws Error if there were more than the maximum.
     std::vector<CountedRange> counted();
 
   private:
-    template <class Function, class Parameters>
-    void call(const char* name, Parameters& given) const;
     template <class Parameters, class Function>
     Parameters act(const char* name, std::size_t size) const;
-    void make_room(std::size_t most);
+    void allocate_image(std::size_t max);
     void configure(const CountingMode& mode);
     std::size_t ranges() const;
     void disable() noexcept;

@@ -1,5 +1,5 @@
-// Which layer and phase is at work: named by whoever launches, handed through CUPTI as a number, and remembered for the nodes of
-// a CUDA graph, whose kernels run long after they were captured.
+// Layer and phase of launched work as numbered labels. A number passes through CUPTI with each call, and is stored for
+// the nodes of CUDA graphs, whose kernels run long after they were captured.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ struct Label {
 /// May be used from several threads.
 class Labels {
   public:
-    /// Never 0, which stands for no label.
+    /// Never 0, which means no label.
     std::uint64_t number_of(const Label& label);
-    /// Of a number that was given out; the empty label for any other.
+    /// The label of a number; empty for an unknown number.
     Label label_of(std::uint64_t number) const;
 
-    /// A node was captured under a label.
+    /// Stores the label under which a node was captured.
     void captured(std::uint64_t node, std::uint64_t label);
-    /// A node was made from another: a graph was instantiated, or cloned.
+    /// Copies the label of a node to its clone: a graph was instantiated or cloned.
     void cloned(std::uint64_t node, std::uint64_t original);
-    /// 0 if the node was captured under none.
+    /// 0 if the node has no label.
     std::uint64_t of_node(std::uint64_t node) const;
 
   private:

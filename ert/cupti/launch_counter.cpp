@@ -1,6 +1,7 @@
 #include "ert/cupti/launch_counter.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/cupti/counter_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,11 +12,12 @@ namespace {
 
 using Kind = UpcomingCall::Kind;
 
-/// Switching the counters on costs much more than a launch: a program whose kernels alternate with graphs is not to crawl on so.
-constexpr std::size_t most_switched_on = 64;
+/// Switching the counters on costs much more than a launch. The limit is for programs whose kernels alternate with
+/// graphs.
+constexpr std::size_t max_switched_on = 64;
 
-/// The context is current on this thread while it lives, where there is a driver to ask: the counters may be read by a thread of
-/// ours, which has none.
+/// Makes a context current on this thread during its own life, if there is a driver. A thread of ours that reads the
+/// counters has none.
 class Current {
   public:
     explicit Current(CUcontext context)
@@ -40,7 +42,7 @@ class Current {
 std::uint32_t device_of(const Cupti& cupti, CUcontext context)
 {
     std::uint32_t device = 0;
-    cupti.check(cupti.function<decltype(cuptiGetDeviceId)>("cuptiGetDeviceId")(context, &device), "cuptiGetDeviceId");
+    cupti.call<decltype(cuptiGetDeviceId)>("cuptiGetDeviceId", context, &device);
     return device;
 }
 
@@ -66,7 +68,7 @@ void LaunchCounter::before(const UpcomingCall& call) noexcept
     const std::lock_guard lock(mutex_);
     if (is_finished_) return;
     try {
-        look_at(call);
+        count(call);
     } catch (const Unsupported& error) {
         end(std::string("no hardware counters: ") + error.what());
     } catch (const std::exception& error) {
@@ -74,15 +76,15 @@ void LaunchCounter::before(const UpcomingCall& call) noexcept
     }
 }
 
-void LaunchCounter::look_at(const UpcomingCall& call)
+void LaunchCounter::count(const UpcomingCall& call)
 {
-    if (call.kind == Kind::end_of_context) return forget(call.context);
+    if (call.kind == Kind::end_of_context) return end_of_context(call.context);
     if (!is_countable(call)) return close();
     if (context_ != nullptr && call.context != context_) {
         ++elsewhere_;
         return;
     }
-    if (counted_ + launches_.size() == order_.most) {
+    if (counted_ + launches_.size() == order_.max_kernels) {
         close();
         is_finished_ = true;
         return;
@@ -93,7 +95,7 @@ void LaunchCounter::look_at(const UpcomingCall& call)
 
 bool LaunchCounter::is_countable(const UpcomingCall& call)
 {
-    // Whatever waits for the device during a capture would end it.
+    // A capture ends if anything waits for the device.
     if (call.kind == Kind::begin_of_capture) return false;
     if (order_.is_wanted && !order_.is_wanted()) return false;
     const bool is_graph = call.kind == Kind::graph;
@@ -103,7 +105,7 @@ bool LaunchCounter::is_countable(const UpcomingCall& call)
     return !is_graph && !waits;
 }
 
-void LaunchCounter::forget(CUcontext context)
+void LaunchCounter::end_of_context(CUcontext context)
 {
     if (context != context_) return;
     close();
@@ -113,7 +115,7 @@ void LaunchCounter::forget(CUcontext context)
 
 void LaunchCounter::open(CUcontext context)
 {
-    if (switched_on_ == most_switched_on)
+    if (switched_on_ == max_switched_on)
         throw Unsupported("kernels that can be counted alternate with those that cannot; " +
                           count_of(counted_, "were counted"));
     if (!profiler_) {
@@ -124,7 +126,7 @@ void LaunchCounter::open(CUcontext context)
     }
     const auto metrics = order_.metrics.find(profiler_->chip());
     if (metrics == order_.metrics.end()) throw Unsupported("the table of counters has no chip " + profiler_->chip());
-    counting_ = profiler_->begin_kernels(metrics->second, order_.most - counted_);
+    counting_ = profiler_->begin_kernels(metrics->second, order_.max_kernels - counted_);
     ++switched_on_;
 }
 
@@ -133,12 +135,12 @@ void LaunchCounter::close()
     if (counting_ == nullptr) return;
     const std::unique_ptr<Counting> ended = std::move(counting_);
     ended->stop();
-    keep(ended->counted());
+    add_rows(ended->counted());
     launches_.clear();
 }
 
-/// CUPTI numbers the kernels it counts; only where the numbers agree is it known which is which.
-void LaunchCounter::keep(const std::vector<CountedRange>& counted)
+/// CUPTI only numbers the kernels it counts. They are named if there are as many as launches were seen.
+void LaunchCounter::add_rows(const std::vector<CountedRange>& counted)
 {
     const Chip chip(cupti_, profiler_->chip());
     const std::vector<std::string>& metrics = order_.metrics.at(profiler_->chip());
@@ -146,9 +148,7 @@ void LaunchCounter::keep(const std::vector<CountedRange>& counted)
     if (!are_named) unnamed_ += counted.size();
     for (std::size_t i = 0; i < counted.size(); ++i) {
         const LaunchSeen seen = are_named ? launches_[i] : LaunchSeen{};
-        for (std::size_t k = 0; k < metrics.size(); ++k)
-            records_.push_back({device_, CounterScope::kernel, seen.label.layer, seen.label.phase, seen.kernel,
-                                counted_ + i, metrics[k], counted[i].values[k], chip.unit(metrics[k])});
+        append_counters(records_, device_, CounterScope::kernel, counted_ + i, seen, chip, metrics, counted[i].values);
     }
     counted_ += counted.size();
 }

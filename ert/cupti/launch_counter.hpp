@@ -1,11 +1,11 @@
-// Hardware counters of kernels that a program launches by itself: each kernel from the next launch on is counted, alone, by CUPTI's
-// automatic ranges and kernel replay, until there are enough. What cannot be repeated alone is launched with the counters off: CUDA
-// graphs, whose kernels CUPTI would number among the others, and collectives, which wait for other devices. While a graph is captured
-// they are off, too. Not yet run on hardware.
+// Hardware counters of the kernels of any program. From the next launch on each kernel is counted by itself, with
+// CUPTI's automatic ranges and kernel replay, until there are enough. The counters are switched off for what cannot be
+// repeated by itself: CUDA graphs, whose kernels CUPTI would number among the others, and collectives, which wait for
+// other devices; and while a graph is captured.
 #pragma once
 
 #include "ert/cupti/range_profiler.hpp"
-#include "ert/cupti/watcher.hpp"
+#include "ert/cupti/subscriber.hpp"
 #include "ert/recording/records.hpp"
 
 #include <functional>
@@ -19,36 +19,36 @@
 namespace roof::cupti {
 
 struct CountingOrder {
-    std::map<std::string, std::vector<std::string>> metrics;  ///< by chip, as the driver names it
-    std::size_t most = 2000;                                  ///< kernels
-    std::function<bool()> is_wanted{};                        ///< asked before each kernel; null: all are
+    std::map<std::string, std::vector<std::string>> metrics;  ///< by the driver's name of the chip
+    std::size_t max_kernels = 2000;
+    std::function<bool()> is_wanted{};  ///< whether to count the next kernel; null: count all
 };
 
 class LaunchCounter {
   public:
     LaunchCounter(std::shared_ptr<const Cupti> cupti, CountingOrder order);
 
-    /// Before each call of the program, on the thread that makes it. Whatever goes wrong ends the counting and is a note.
+    /// Called before each call of the program, on its thread. Any error ends the counting and becomes a note.
     void before(const UpcomingCall& call) noexcept;
-    /// Counts no more; from any thread.
+    /// Ends the counting. From any thread.
     void finish() noexcept;
-    /// There were enough, or there can be none.
+    /// Enough kernels were counted, or none can be counted.
     bool is_finished() const;
-    /// There can be none, and none was counted before.
+    /// None can be counted, and none was.
     bool has_failed() const;
 
-    /// Of all kernels counted so far, in the order of their launches; forgotten here.
+    /// Returns and removes the rows of all kernels counted so far, in the order of their launches.
     std::vector<CounterRecord> take();
-    /// What was not counted, each with its reason.
+    /// What was not counted, with reasons.
     std::vector<std::string> notes() const;
 
   private:
-    void look_at(const UpcomingCall& call);
+    void count(const UpcomingCall& call);
     bool is_countable(const UpcomingCall& call);
-    void forget(CUcontext context);
+    void end_of_context(CUcontext context);
     void open(CUcontext context);
     void close();
-    void keep(const std::vector<CountedRange>& counted);
+    void add_rows(const std::vector<CountedRange>& counted);
     void end(const std::string& reason);
 
     std::shared_ptr<const Cupti> cupti_;
@@ -56,7 +56,7 @@ class LaunchCounter {
     mutable std::mutex mutex_;
     bool is_finished_ = false;
     std::string reason_;
-    CUcontext context_ = nullptr;  ///< the one whose kernels are counted: the first that launched any
+    CUcontext context_ = nullptr;  ///< whose kernels are counted: the first that launched any
     std::string device_;
     std::optional<RangeProfiler> profiler_;
     std::unique_ptr<Counting> counting_;  ///< null while the counters are off

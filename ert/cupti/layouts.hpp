@@ -1,5 +1,5 @@
-// The layouts in which CUPTI hands out its records. CUPTI only ever adds to the end of a record, so what is read is read by the
-// oldest layout that has it: with one build, every CUPTI from CUDA 12.0 on can be read. What is asserted holds the oldest against
+// The layouts of CUPTI's records. CUPTI only adds to the end of a record, so each is read with the oldest layout that
+// has the members needed; one build reads every CUPTI since CUDA 12.0. The assertions compare the oldest layout with
 // the newest known.
 #pragma once
 

@@ -13,7 +13,7 @@
 namespace roof::cupti {
 namespace {
 
-constexpr std::uint32_t oldest = 19;  ///< of CUDA 12.0; versions were counted one by one before CUDA 13
+constexpr std::uint32_t oldest = 19;  ///< CUDA 12.0; before CUDA 13 versions were counted one by one
 
 constexpr const char* remedy =
     "it comes with the CUDA toolkit and with 'pip install nvidia-cuda-cupti'; name its file in ROOF_CUPTI, or put its "
@@ -41,7 +41,8 @@ std::string file_of(const void* address)
     return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
-/// CUPTI opens these by their bare names: where it lies outside the loader's folders, as in Python packages, it would miss them.
+/// CUPTI opens these by their bare names, and does not find them if it lies outside the loader's folders, as in Python
+/// packages.
 void load_companions(const std::filesystem::path& folder)
 {
     for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"})
@@ -75,7 +76,7 @@ Cupti::Cupti(gpu::Library library) : library_(library)
 std::shared_ptr<const Cupti> Cupti::open(const std::vector<std::string>& names)
 {
     const std::optional<gpu::Library> library = gpu::Library::open(names);
-    if (!library) throw Unsupported(std::string("CUPTI, which sees what a GPU does, was not found: ") + remedy);
+    if (!library) throw Unsupported(std::string("CUPTI, which records what a GPU does, was not found: ") + remedy);
     std::shared_ptr<const Cupti> cupti(new Cupti(*library));
     if (cupti->version() < oldest)
         throw Unsupported("CUPTI of CUDA 12.0 or newer is needed; " + cupti->path() + " is of version " +
@@ -94,14 +95,14 @@ std::string Cupti::describe(CUptiResult result) const
     return text == nullptr || called == text ? called : called + ": " + text;
 }
 
-void Cupti::check(CUptiResult result, const char* call) const
+void Cupti::check(CUptiResult result, const char* name) const
 {
     if (result == CUPTI_SUCCESS) return;
     if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||
         result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
         throw Unsupported("this user may not read the GPU's hardware counters (" + describe(result) +
                           "): " + counters_remedy);
-    throw Error(std::string(call) + ": " + describe(result));
+    throw Error(std::string(name) + ": " + describe(result));
 }
 
 }  // namespace roof::cupti

@@ -33,7 +33,7 @@ struct GpmMetric {
     std::array<const char*, 3> words;
 };
 
-/// nvmlGpmMetricsGet_t, of whose array NVML touches as many as `metrics` says.
+/// nvmlGpmMetricsGet_t; NVML uses as many entries of its array as `metrics` says.
 struct GpmQuestion {
     unsigned version;
     unsigned metrics;
@@ -54,7 +54,7 @@ gpu::Library library(const std::array<std::string, 3>& names, const char* what)
     return *found;
 }
 
-/// CUDA's numbers are not NVML's: the place on the bus is the same in both.
+/// CUDA and NVML number the devices differently; the bus id is the same in both.
 std::string bus_id_of(std::size_t device)
 {
     const gpu::Library driver =
@@ -94,7 +94,7 @@ class Gpm {
 
     void begin() { take(first_); }
 
-    /// Since begin(), 0 to 1.
+    /// The share since begin(), 0 to 1.
     double share_since()
     {
         take(second_);
@@ -124,7 +124,7 @@ double fact(const Device& device, const char* name)
     return found == device.facts.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
 }
 
-/// What the memory could move, two transfers per clock.
+/// Two transfers per clock.
 ByteRate bandwidth_of(const Device& device)
 {
     constexpr double hertz_per_kilohertz = 1e3;
@@ -152,7 +152,7 @@ Bytes bytes_of(const MemoryUse& use, const Device& device)
     return use.share * use.per_launch * bandwidth_of(device);
 }
 
-std::string in_words(const MemoryUse& use, const Device& device)
+std::string describe(const MemoryUse& use, const Device& device)
 {
     return fmt::format(
         "device memory moved {:.3g} GB per launch by NVML's GPM, which is no part of CUPTI: {:.1f}% of {:.4g} GB/s "

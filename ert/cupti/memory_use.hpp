@@ -1,6 +1,6 @@
-// A second opinion on the traffic of device memory, from another counter than CUPTI's: NVML's GPM (from Hopper on) says which share of
-// its bandwidth the memory was at work. It counts the whole card over tenths of a second, so launches are repeated meanwhile. Not yet
-// run on hardware.
+// The traffic of device memory by a counter that is independent of CUPTI: NVML's GPM (since Hopper) reports the share
+// of the memory's bandwidth in use. It counts the whole card over tenths of a second, so launches are repeated for that
+// long.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -12,18 +12,19 @@
 namespace roof::cupti {
 
 struct MemoryUse {
-    double share = 0;      ///< of the memory's bandwidth, 0 to 1, on the average
+    double share = 0;      ///< mean share of the memory's bandwidth, 0 to 1
     Seconds per_launch{};  ///< wall time
 };
 
-/// Of the CUDA device of that number, over launches of half a second and more. Throws Unsupported where there is no GPM.
+/// Repeats the launch on the CUDA device of that number for at least half a second. Throws Unsupported where there is
+/// no GPM.
 MemoryUse memory_use(std::size_t device, const Launch& launch);
 
-/// Bytes of a launch: the share of what the memory could move at its clock and width, two transfers per clock; 0 where the device does
-/// not say these.
+/// Bytes of a launch: the share times what the memory can move at its clock and width, two transfers per clock. 0 if
+/// the device does not report these.
 Bytes bytes_of(const MemoryUse& use, const Device& device);
 
 /// "device memory moved 4.80 GB per launch by NVML's GPM: …".
-std::string in_words(const MemoryUse& use, const Device& device);
+std::string describe(const MemoryUse& use, const Device& device);
 
 }  // namespace roof::cupti

@@ -1,4 +1,4 @@
-// What a call of NVTX does to the ranges of its thread, from what CUPTI says of the call.
+// The effect of an NVTX call on the ranges of its thread, from CUPTI's data on the call.
 #pragma once
 
 #include <cupti.h>
@@ -12,7 +12,7 @@ namespace roof::cupti {
 struct RangeCall {
     bool opens = false;
     const void* domain = nullptr;
-    std::string name;  ///< empty where it is no plain text: wide letters, or a name registered beforehand
+    std::string name;  ///< empty for wide characters and registered names
 };
 
 /// CUPTI's numbers of the calls that push and pop ranges.

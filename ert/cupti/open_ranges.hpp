@@ -1,5 +1,5 @@
-// The ranges that each thread of the program has open at this moment. For what is to be labelled as it happens: the nodes of a CUDA
-// graph, which run long after the ranges around their making are over, and kernels that are counted, of which nothing else is
+// The ranges that each thread of the program has open now. They label work that cannot be labelled later: the nodes of
+// CUDA graphs, which run long after the ranges around their capture, and counted kernels, of which nothing else is
 // recorded.
 #pragma once
 
@@ -16,15 +16,15 @@ namespace roof::cupti {
 /// May be used from several threads.
 class OpenRanges {
   public:
-    /// Ranges of one domain of NVTX nest; those of different domains need not. Null: the domain of those who name none.
+    /// Ranges of one NVTX domain nest; those of different domains need not. Null: the default domain.
     void push(std::uint32_t thread, const void* domain, std::string name);
-    /// The innermost of the domain; nothing where it has none: it was opened before anyone listened.
+    /// Closes the innermost range of the domain. No effect if it has none: it was opened before the recording.
     void pop(std::uint32_t thread, const void* domain);
 
-    /// Of what the thread asks for now, by the rules of label_in(); a thread without a phase has that of the phase which was
-    /// opened last on any thread.
+    /// The label of calls that the thread makes now, by the rules of label_in(). Without a phase of its own, the thread
+    /// has the phase that was opened last on any thread.
     Label label(std::uint32_t thread) const;
-    /// Whether any thread is in a range of that name; "step*" is a beginning.
+    /// Whether any thread is in a range of that name; "step*" matches a beginning.
     bool is_within(const std::string& wanted) const;
 
   private:

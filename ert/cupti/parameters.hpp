@@ -1,4 +1,4 @@
-// CUPTI's newer calls take one struct each, which says its own size.
+// CUPTI's newer calls take one struct each, which contains its own size.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace roof::cupti {
 
-/// All zero but for its size; `size` is the macro of that struct's name.
+/// All zero except the size. `size`: the macro named after the struct.
 template <class Parameters>
 Parameters parameters(std::size_t size)
 {
@@ -16,7 +16,7 @@ Parameters parameters(std::size_t size)
     return made;
 }
 
-/// They live as long as the words.
+/// Valid as long as the strings.
 inline std::vector<const char*> pointers(const std::vector<std::string>& words)
 {
     std::vector<const char*> made;

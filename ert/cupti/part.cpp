@@ -1,4 +1,4 @@
-// CUPTI as a part: what the shared object gives to the registry that opened it.
+// CUPTI as a part: what the shared object adds to the registry that opened it.
 #include "ert/base/error.hpp"
 #include "ert/cupti/permission.hpp"
 #include "ert/cupti/step_profiler.hpp"

@@ -1,4 +1,4 @@
-// Whether this user may read a GPU's hardware counters, as far as it shows before anything is counted.
+// Whether this user may read a GPU's hardware counters, as far as it is known before counting.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -7,11 +7,11 @@
 
 namespace roof::cupti {
 
-/// `parameters`: /proc/driver/nvidia/params, empty where there is no driver; `is_root`: the user has all rights, which a container may
-/// yet withhold.
+/// `parameters`: /proc/driver/nvidia/params, empty without a driver. `is_root`: the user has all rights, except those
+/// that a container withholds.
 Capability counters_capability(const std::string& parameters, bool is_root);
 
-/// Of this process.
+/// For this process.
 Capability counters_capability();
 
 }  // namespace roof::cupti

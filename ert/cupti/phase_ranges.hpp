@@ -1,5 +1,5 @@
-// The phases of a step as stretches to be counted: a new one begins where the phase changes. Stretches are numbered, for no two may have
-// the same name.
+// Counts a step by phases: a new range begins where the phase changes. Ranges are numbered, because their names must
+// differ.
 #pragma once
 
 #include "ert/cupti/counting.hpp"
@@ -21,14 +21,14 @@ class PhaseRanges {
         counting_.push(std::to_string(begun_++) + ' ' + phase);
         phase_ = phase;
     }
-    /// Before the launch is over.
+    /// Call it before the launch ends.
     void leave()
     {
         if (!phase_.empty()) counting_.pop();
         phase_.clear();
     }
 
-    /// {phase: values}, added up over the stretches of each.
+    /// {phase: values}, summed over the ranges of each phase.
     static std::map<std::string, std::vector<double>> add_up(const std::vector<CountedRange>& stretches)
     {
         std::map<std::string, std::vector<double>> phases;
@@ -42,7 +42,7 @@ class PhaseRanges {
 
   private:
     Counting& counting_;
-    std::string phase_;  ///< at work; empty between stretches
+    std::string phase_;  ///< current phase; empty between ranges
     int begun_ = 0;
 };
 

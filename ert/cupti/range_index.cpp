@@ -39,7 +39,7 @@ RangeIndex::RangeIndex(const std::deque<RangeActivity>& ranges)
     nest(phases_);
 }
 
-/// Sorts by begin, the longer first, and finds each one's parent: the nearest before it that ends no sooner.
+/// Sorts by begin, the longer first, and finds the parent of each: the nearest before it that does not end sooner.
 void RangeIndex::nest(Thread& thread)
 {
     std::sort(thread.begin(), thread.end(), [](const Nested& a, const Nested& b) {

@@ -1,5 +1,5 @@
-// Which named ranges a moment lies in: ranges of one thread nest, so the innermost one and those around it are found by walking
-// up from the last that had begun.
+// Finds the named ranges that contain a moment. Ranges of one thread nest, so they are found upwards from the last one
+// that had begun.
 #pragma once
 
 #include "ert/cupti/activity_log.hpp"
@@ -14,11 +14,11 @@
 
 namespace roof::cupti {
 
-/// Whether a range is one of those wanted: "step" by its whole name, "step*" by its beginning.
+/// Whether a name is the wanted one: "step" matches the whole name, "step*" its beginning.
 bool is_named(std::string_view name, std::string_view wanted);
 
-/// Of what is asked for within ranges of these names: the innermost one that speaks of neither step nor phase is the layer, the
-/// innermost that speaks of a phase is the phase.
+/// The label of a call inside ranges of these names. The innermost that names neither a step nor a phase is the layer;
+/// the innermost that names a phase is the phase.
 Label label_in(std::span<const std::string_view> innermost_first);
 
 class RangeIndex {
@@ -26,9 +26,9 @@ class RangeIndex {
     /// The ranges must outlive the index.
     explicit RangeIndex(const std::deque<RangeActivity>& ranges);
 
-    /// The ranges of a thread that hold the moment, innermost first.
+    /// The ranges of a thread that contain the moment, innermost first.
     std::vector<const RangeActivity*> around(std::uint32_t thread, Nanoseconds moment) const;
-    /// The innermost range of any thread whose name speaks of a phase, and holds the moment; null if none does.
+    /// The innermost range of any thread that names a phase and contains the moment; null if there is none.
     const RangeActivity* phase_at(Nanoseconds moment) const;
 
   private:

@@ -16,28 +16,25 @@ namespace {
 void initialise_profiler(const Cupti& cupti)
 {
     auto asked = parameters<CUpti_Profiler_Initialize_Params>(CUpti_Profiler_Initialize_Params_STRUCT_SIZE);
-    cupti.check(cupti.function<decltype(cuptiProfilerInitialize)>("cuptiProfilerInitialize")(&asked),
-                "cuptiProfilerInitialize");
+    cupti.call<decltype(cuptiProfilerInitialize)>("cuptiProfilerInitialize", &asked);
 }
 
-/// Where the user lacks the rights, it is this call that says so.
+/// This call fails if the user lacks the rights.
 Image availability_of(const Cupti& cupti, CUcontext context)
 {
     auto asked = parameters<CUpti_Profiler_GetCounterAvailability_Params>(
         CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE);
     asked.ctx = context;
-    const auto ask =
-        cupti.function<decltype(cuptiProfilerGetCounterAvailability)>("cuptiProfilerGetCounterAvailability");
-    cupti.check(ask(&asked), "cuptiProfilerGetCounterAvailability");
+    cupti.call<decltype(cuptiProfilerGetCounterAvailability)>("cuptiProfilerGetCounterAvailability", &asked);
     Image image(asked.counterAvailabilityImageSize);
     asked.pCounterAvailabilityImage = image.data();
-    cupti.check(ask(&asked), "cuptiProfilerGetCounterAvailability");
+    cupti.call<decltype(cuptiProfilerGetCounterAvailability)>("cuptiProfilerGetCounterAvailability", &asked);
     return image;
 }
 
 }  // namespace
 
-/// The driver is not linked: a process without one must start.
+/// The driver is opened at run time, so that roof starts without one.
 CUcontext current_context()
 {
     const std::array<std::string, 1> names{"libcuda.so.1"};
@@ -53,8 +50,7 @@ std::string chip_of(const Cupti& cupti, std::size_t device)
 {
     auto asked = parameters<CUpti_Device_GetChipName_Params>(CUpti_Device_GetChipName_Params_STRUCT_SIZE);
     asked.deviceIndex = device;
-    cupti.check(cupti.function<decltype(cuptiDeviceGetChipName)>("cuptiDeviceGetChipName")(&asked),
-                "cuptiDeviceGetChipName");
+    cupti.call<decltype(cuptiDeviceGetChipName)>("cuptiDeviceGetChipName", &asked);
     return asked.pChipName;
 }
 
@@ -66,17 +62,20 @@ RangeProfiler::RangeProfiler(std::shared_ptr<const Cupti> cupti, std::size_t dev
     availability_ = availability_of(*cupti_, context_);
 }
 
-std::unique_ptr<Counting> RangeProfiler::begin_kernels(const std::vector<std::string>& metrics, std::size_t most) const
+std::unique_ptr<Counting> RangeProfiler::begin_kernels(const std::vector<std::string>& metrics,
+                                                       std::size_t max_kernels) const
 {
-    auto counting = std::make_unique<Counting>(cupti_, chip_, availability_, context_, metrics, kernels_alone(most));
+    auto counting =
+        std::make_unique<Counting>(cupti_, chip_, availability_, context_, metrics, kernels_alone(max_kernels));
     counting->start();
     return counting;
 }
 
 std::vector<CountedRange> RangeProfiler::count_kernels(const std::function<void()>& work,
-                                                       const std::vector<std::string>& metrics, std::size_t most) const
+                                                       const std::vector<std::string>& metrics,
+                                                       std::size_t max_kernels) const
 {
-    const std::unique_ptr<Counting> counting = begin_kernels(metrics, most);
+    const std::unique_ptr<Counting> counting = begin_kernels(metrics, max_kernels);
     work();
     counting->stop();
     return counting->counted();
@@ -84,9 +83,9 @@ std::vector<CountedRange> RangeProfiler::count_kernels(const std::function<void(
 
 std::vector<CountedRange> RangeProfiler::count_stretches(const std::function<void(Counting&)>& work,
                                                          const std::vector<std::string>& metrics,
-                                                         std::size_t most) const
+                                                         std::size_t max_stretches) const
 {
-    Counting counting(cupti_, chip_, availability_, context_, metrics, stretches(most));
+    Counting counting(cupti_, chip_, availability_, context_, metrics, stretches(max_stretches));
     for (bool is_done = false; !is_done;) {
         counting.start();
         work(counting);

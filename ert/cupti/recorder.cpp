@@ -19,24 +19,24 @@ constexpr std::size_t most_buffers = 64;
 constexpr std::uint32_t flush_milliseconds = 100;
 constexpr double nanosecond = 1e-9;
 
-/// CUPTI's buffer callbacks are given nothing that would tell whose they are.
-std::atomic<Recorder*> listening = nullptr;
+/// CUPTI's buffer callbacks carry no user data.
+std::atomic<Recorder*> active = nullptr;
 
 void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records)
 {
     *buffer = nullptr;
     *bytes = 0;
     *most_records = 0;
-    if (Recorder* const recorder = listening) recorder->give_buffer(buffer, bytes);
+    if (Recorder* const recorder = active) recorder->give_buffer(buffer, bytes);
 }
 
 void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
                                std::size_t valid)
 {
-    if (Recorder* const recorder = listening) recorder->take_buffer(context, stream, buffer, valid);
+    if (Recorder* const recorder = active) recorder->take_buffer(context, stream, buffer, valid);
 }
 
-/// What is of interest beside kernels: one that cannot be seen is a note.
+/// What is recorded beside kernels. A kind that cannot be recorded becomes a note.
 constexpr std::array<std::pair<CUpti_ActivityKind, const char*>, 10> kinds{{
     {CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
     {CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices"},
@@ -50,7 +50,7 @@ constexpr std::array<std::pair<CUpti_ActivityKind, const char*>, 10> kinds{{
     {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "layers and phases"},
 }};
 
-/// Appends what `records` keeps of `activities`, a piece at a time: all of them as rows would take much memory.
+/// Appends the rows in pieces: all of them at once would take much memory.
 template <class Activity>
 void append(const std::deque<Activity>& activities, const Records& records, const std::filesystem::path& folder,
             const std::string& id)
@@ -76,13 +76,13 @@ Recorder::Recorder(std::shared_ptr<const Cupti> cupti)
       push_(
           cupti_->function<decltype(cuptiActivityPushExternalCorrelationId)>("cuptiActivityPushExternalCorrelationId")),
       pop_(cupti_->function<decltype(cuptiActivityPopExternalCorrelationId)>("cuptiActivityPopExternalCorrelationId")),
-      watcher_(cupti_, labels_),
+      subscriber_(cupti_, labels_),
       buffers_(buffer_bytes, most_buffers)
 {
-    Recorder* nobody = nullptr;
-    if (!listening.compare_exchange_strong(nobody, this)) throw Error("this process is being recorded already");
-    if (!watcher_.failure().empty())
-        note("not recorded: the layers of kernels in CUDA graphs (" + watcher_.failure() + ")");
+    Recorder* none = nullptr;
+    if (!active.compare_exchange_strong(none, this)) throw Error("this process is being recorded already");
+    if (!subscriber_.failure().empty())
+        note("not recorded: the layers of kernels in CUDA graphs (" + subscriber_.failure() + ")");
 }
 
 Recorder::~Recorder()
@@ -92,7 +92,7 @@ Recorder::~Recorder()
     } catch (const std::exception&) {
         // Nothing is left to be saved.
     }
-    listening = nullptr;
+    active = nullptr;
 }
 
 void Recorder::start()
@@ -105,13 +105,11 @@ void Recorder::start()
     }
     const auto set_thread_id = cupti_->function<decltype(cuptiSetThreadIdType)>("cuptiSetThreadIdType");
     set_thread_id(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-    const auto enable_kind = cupti_->function<decltype(cuptiActivityEnable)>("cuptiActivityEnable");
-    cupti_->check(enable_kind(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "cuptiActivityEnable");
+    cupti_->call<decltype(cuptiActivityEnable)>("cuptiActivityEnable", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     enabled_.push_back(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     is_running_ = true;
     for (const auto& [kind, what] : kinds) enable(kind, what);
-    const auto set_period = cupti_->function<decltype(cuptiActivityFlushPeriod)>("cuptiActivityFlushPeriod");
-    cupti_->check(set_period(flush_milliseconds), "cuptiActivityFlushPeriod");
+    cupti_->call<decltype(cuptiActivityFlushPeriod)>("cuptiActivityFlushPeriod", flush_milliseconds);
 }
 
 void Recorder::enable(CUpti_ActivityKind kind, const char* what)
@@ -123,7 +121,7 @@ void Recorder::enable(CUpti_ActivityKind kind, const char* what)
         note(std::string("not recorded: ") + what + " (" + cupti_->describe(result) + ")");
 }
 
-/// Once, however often it is started.
+/// Adds a note once, however often the recording is started.
 void Recorder::note(const std::string& what)
 {
     if (std::find(notes_.begin(), notes_.end(), what) == notes_.end()) notes_.push_back(what);
@@ -136,19 +134,18 @@ void Recorder::stop()
     const auto disable = cupti_->function<decltype(cuptiActivityDisable)>("cuptiActivityDisable");
     for (const CUpti_ActivityKind kind : enabled_) disable(kind);
     enabled_.clear();
-    const auto flush = cupti_->function<decltype(cuptiActivityFlushAll)>("cuptiActivityFlushAll");
-    cupti_->check(flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
+    cupti_->call<decltype(cuptiActivityFlushAll)>("cuptiActivityFlushAll", CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
 void Recorder::enter(std::uint64_t label)
 {
-    Watcher::enter(label);
+    Subscriber::enter(label);
     push_(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, label);
 }
 
 void Recorder::leave()
 {
-    Watcher::leave();
+    Subscriber::leave();
     std::uint64_t last = 0;
     pop_(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last);
 }
@@ -157,7 +154,7 @@ void Recorder::add_range(RangeKind kind, const std::string& name, Nanoseconds be
 {
     const auto thread = static_cast<std::uint32_t>(::gettid());
     const std::lock_guard lock(mutex_);
-    log_.take({begin, end, thread, kind, nullptr}, name);
+    log_.add({begin, end, thread, kind, nullptr}, name);
 }
 
 Nanoseconds Recorder::now() const
@@ -173,11 +170,11 @@ std::size_t Recorder::activities() const
     return log_.kernels().size() + log_.copies().size();
 }
 
-bool Recorder::has_kernel(std::string_view word) const
+bool Recorder::has_kernel(std::string_view text) const
 {
     const std::lock_guard lock(mutex_);
     return std::any_of(log_.kernels().begin(), log_.kernels().end(),
-                       [&](const KernelActivity& kernel) { return kernel.name->find(word) != std::string::npos; });
+                       [&](const KernelActivity& kernel) { return kernel.name->find(text) != std::string::npos; });
 }
 
 void Recorder::forget()
@@ -220,7 +217,7 @@ void Recorder::give_buffer(std::uint8_t** buffer, std::size_t* bytes)
     *bytes = *buffer == nullptr ? 0 : buffers_.bytes();
 }
 
-/// A buffer that ends in the middle of a record, or holds what is none, is read as far as it goes.
+/// Reads the buffer up to the first incomplete or invalid record.
 void Recorder::take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid)
 {
     const auto next = cupti_->function<decltype(cuptiActivityGetNextRecord)>("cuptiActivityGetNextRecord");
@@ -229,7 +226,7 @@ void Recorder::take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t
     {
         const std::lock_guard lock(mutex_);
         CUpti_Activity* record = nullptr;
-        while (next(buffer, valid, &record) == CUPTI_SUCCESS) log_.take(*record);
+        while (next(buffer, valid, &record) == CUPTI_SUCCESS) log_.add(*record);
         std::size_t dropped = 0;
         if (count_dropped(context, stream, &dropped) == CUPTI_SUCCESS) log_.dropped(dropped);
     }

@@ -17,7 +17,7 @@ std::deque<RangeActivity> ranges_named(const std::deque<RangeActivity>& ranges, 
     std::deque<RangeActivity> found;
     for (const RangeActivity& range : ranges)
         if (is_named(*range.name, wanted)) found.push_back(range);
-    // Of whatever thread: what autograd's threads do within a step is of the step.
+    // For all threads: the work of autograd's threads during a step belongs to the step.
     for (RangeActivity& range : found) range.thread = 0;
     return found;
 }
@@ -91,7 +91,7 @@ Records::Records(const ActivityLog& log, const Labels& labels, ApiName api_name,
       kept_ranges_(ranges_named(log.ranges(), options_.only_within)),
       kept_(kept_ranges_)
 {
-    // A runtime's call and the driver's within it share a number: the outer one, seen last, is the one to tell.
+    // A call of the runtime and the driver's call inside it share a number; the runtime's call is kept.
     for (const CallActivity& call : log.calls()) {
         const CallActivity*& place = calls_[call.correlation];
         if (place == nullptr || call.domain == ApiDomain::runtime) place = &call;
@@ -117,14 +117,14 @@ Label Records::label_of(std::uint32_t correlation, std::uint64_t graph_node) con
     return call == calls_.end() ? Label{} : label_in_ranges(call->second->thread, call->second->begin);
 }
 
-/// CUPTI gives what it could not time the time 0: it is kept, and has no place.
+/// CUPTI sets the time to 0 for records that it could not time. They are kept, without a start.
 bool Records::is_kept(Nanoseconds begin, Nanoseconds asked) const
 {
     if (begin != 0 && begin < options_.zero) return false;
     return options_.only_within.empty() || !kept_.around(0, asked).empty();
 }
 
-Nanoseconds Records::asked_at(std::uint32_t correlation, Nanoseconds otherwise) const
+Nanoseconds Records::call_begin_of(std::uint32_t correlation, Nanoseconds otherwise) const
 {
     const auto call = calls_.find(correlation);
     return call == calls_.end() ? otherwise : call->second->begin;
@@ -160,7 +160,7 @@ const std::string& Records::name_of(const CallActivity& call) const
 
 std::optional<KernelRecord> Records::record(const KernelActivity& kernel) const
 {
-    if (!is_kept(kernel.at.begin, asked_at(kernel.at.correlation, kernel.at.begin))) return std::nullopt;
+    if (!is_kept(kernel.at.begin, call_begin_of(kernel.at.correlation, kernel.at.begin))) return std::nullopt;
     return KernelRecord{cause_of(kernel.at),
                         plain(*kernel.name),
                         since_zero(kernel.at.begin),
@@ -174,7 +174,7 @@ std::optional<KernelRecord> Records::record(const KernelActivity& kernel) const
 
 std::optional<CopyRecord> Records::record(const CopyActivity& copy) const
 {
-    if (!is_kept(copy.at.begin, asked_at(copy.at.correlation, copy.at.begin))) return std::nullopt;
+    if (!is_kept(copy.at.begin, call_begin_of(copy.at.correlation, copy.at.begin))) return std::nullopt;
     return CopyRecord{cause_of(copy.at),
                       copy.kind,
                       memory_kind(copy.source),
@@ -207,7 +207,7 @@ std::optional<MemoryRecord> Records::record(const MemoryActivity& memory) const
 
 std::optional<SynchronisationRecord> Records::record(const WaitActivity& wait) const
 {
-    if (!is_kept(wait.begin, asked_at(wait.correlation, wait.begin))) return std::nullopt;
+    if (!is_kept(wait.begin, call_begin_of(wait.correlation, wait.begin))) return std::nullopt;
     Label label = label_of(wait.correlation, 0);
     const std::optional<std::uint32_t> device = log_.device_of(wait.context);
     constexpr std::uint32_t no_stream = CUPTI_SYNCHRONIZATION_INVALID_VALUE;

@@ -1,6 +1,5 @@
-// From what CUPTI said to the recording's rows: a pure function, so that it is tested with records made by hand. Every row learns
-// its layer and phase here: from the node of the graph it ran in, from the label that was pushed when it was asked for, or from the
-// program's own ranges around that call.
+// Turns CUPTI's records into the rows of a recording. Layer and phase of a row come from the node of the graph it ran
+// in, from the label that was pushed around its call, or from the program's own ranges around that call.
 #pragma once
 
 #include "ert/cupti/activity_log.hpp"
@@ -14,24 +13,25 @@
 
 namespace roof::cupti {
 
-/// Of a function of the runtime or the driver, by CUPTI's number.
+/// Returns the name of a function of the runtime or the driver, by CUPTI's number.
 using ApiName = std::function<std::string(ApiDomain domain, std::uint32_t function)>;
 
-/// Demangled; as it is where it is no mangled name.
+/// Demangles; other names stay as they are.
 std::string plain_kernel_name(const std::string& name);
 
 struct RecordOptions {
-    Nanoseconds zero = 0;  ///< of CUPTI's clock: where the recording's own begins; what began before is left out
-    /// A range's name; what was not asked for within one is left out. "step*" is a beginning. Empty: everything is kept.
+    Nanoseconds zero = 0;  ///< start of the recording, on CUPTI's clock; earlier records are left out
+    /// Only records whose call lies within a range of this name are kept. "step*" matches a beginning. Empty: all are
+    /// kept.
     std::string only_within{};
 };
 
 class Records {
   public:
-    /// All must outlive it; nothing may be added to the log meanwhile.
+    /// The arguments must outlive it, and the log must not change.
     Records(const ActivityLog& log, const Labels& labels, ApiName api_name, RecordOptions options);
 
-    /// Nothing where the activity lies outside of what is kept.
+    /// Nothing if the activity is left out.
     std::optional<KernelRecord> record(const KernelActivity& kernel) const;
     std::optional<CopyRecord> record(const CopyActivity& copy) const;
     std::optional<ApiRecord> record(const CallActivity& call) const;
@@ -43,7 +43,7 @@ class Records {
     Label label_of(std::uint32_t correlation, std::uint64_t graph_node) const;
     Label label_in_ranges(std::uint32_t thread, Nanoseconds moment) const;
     bool is_kept(Nanoseconds begin, Nanoseconds asked) const;
-    Nanoseconds asked_at(std::uint32_t correlation, Nanoseconds otherwise) const;
+    Nanoseconds call_begin_of(std::uint32_t correlation, Nanoseconds otherwise) const;
     Cause cause_of(const DeviceActivity& activity) const;
     std::optional<Seconds> since_zero(Nanoseconds moment) const;
     const std::string& name_of(const CallActivity& call) const;

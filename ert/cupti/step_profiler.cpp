@@ -1,6 +1,7 @@
 #include "ert/cupti/step_profiler.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/cupti/counter_rows.hpp"
 #include "ert/cupti/memory_use.hpp"
 #include "ert/cupti/phase_ranges.hpp"
 #include "ert/cupti/recorder.hpp"
@@ -25,31 +26,20 @@ std::size_t number_of(const Device& device)
     return number;
 }
 
-/// Someone is told of the program's calls, while it lives.
-class Told {
+/// Runs a function at the end of the scope.
+template <class Function>
+class AtEnd {
   public:
-    Told(Watcher& watcher, Watcher::OnCall on_call) : watcher_(watcher) { watcher_.tell(std::move(on_call)); }
-    ~Told() { watcher_.tell(nullptr); }
-    Told(const Told&) = delete;
-    Told& operator=(const Told&) = delete;
+    explicit AtEnd(Function function) : function_(std::move(function)) {}
+    ~AtEnd() { function_(); }
+    AtEnd(const AtEnd&) = delete;
+    AtEnd& operator=(const AtEnd&) = delete;
 
   private:
-    Watcher& watcher_;
+    Function function_;
 };
 
-/// While it lives, the pointer points there; then nowhere.
-class Pointing {
-  public:
-    Pointing(PhaseRanges*& pointer, PhaseRanges& there) : pointer_(pointer) { pointer_ = &there; }
-    ~Pointing() { pointer_ = nullptr; }
-    Pointing(const Pointing&) = delete;
-    Pointing& operator=(const Pointing&) = delete;
-
-  private:
-    PhaseRanges*& pointer_;
-};
-
-/// What the functions of one Profile share.
+/// The state shared by the functions of one Profile.
 class StepProfile {
   public:
     StepProfile(std::shared_ptr<const Cupti> cupti, const CounterTable& table, const Device& device,
@@ -64,7 +54,7 @@ class StepProfile {
     void enter(std::size_t part)
     {
         recorder_.enter(labels_.at(part));
-        has_told_ = true;
+        has_parts_ = true;
         if (phase_ranges_ != nullptr) phase_ranges_->enter(phases_.at(part));
     }
     void leave() { recorder_.leave(); }
@@ -72,7 +62,7 @@ class StepProfile {
     void trace(const Launch& launch)
     {
         recorder_.start();
-        has_told_ = false;
+        has_parts_ = false;
         const Nanoseconds begin = recorder_.now();
         if (!zero_) zero_ = begin;
         launch();
@@ -88,7 +78,7 @@ class StepProfile {
         if (const std::size_t dropped = recorder_.dropped(); dropped > 0)
             remarks.push_back(std::to_string(dropped) + " records were dropped: kernels, calls or copies are missing");
         try_to_count(launch, remarks);
-        look_again(launch, remarks);
+        add_memory_use(launch, remarks);
         return remarks;
     }
 
@@ -111,12 +101,12 @@ class StepProfile {
         }
     }
 
-    /// At the traffic of device memory, by a counter that has nothing to do with CUPTI's, and needs other rights.
-    void look_again(const Launch& launch, std::vector<std::string>& remarks)
+    /// The traffic of device memory by NVML, which does not depend on CUPTI and needs other rights.
+    void add_memory_use(const Launch& launch, std::vector<std::string>& remarks)
     {
         try {
             const MemoryUse use = memory_use(number_of(device_), launch);
-            remarks.push_back(in_words(use, device_));
+            remarks.push_back(describe(use, device_));
             counters_.push_back(
                 {device_.name, CounterScope::step, {}, {}, {}, std::nullopt, "nvml.gpm.dram_bw_util", use.share, "1"});
         } catch (const Error& error) {
@@ -139,7 +129,7 @@ class StepProfile {
         } catch (const Error& error) {
             remarks.push_back(std::string("phases were not counted as a whole: ") + error.what());
         }
-        // Replayed alone, a collective's kernel waits for other devices' for ever.
+        // A collective's kernel that is replayed alone waits for those of other devices for ever.
         if (recorder_.has_kernel("nccl"))
             remarks.emplace_back(
                 "kernels were not counted one by one: some work with other devices, and cannot be repeated alone");
@@ -147,15 +137,16 @@ class StepProfile {
             count_kernels(launch, profiler, chip, metrics, remarks);
     }
 
-    /// Over each stretch of the launch that is of one phase. A step that is launched as a graph tells of no phases on the way: its
-    /// phases are what their kernels add up to.
+    /// Counts each stretch of the launch that belongs to one phase. A step that is launched as a graph does not enter
+    /// its phases; the sums over their kernels stand for them.
     void count_phases(const Launch& launch, const RangeProfiler& profiler, const Chip& chip,
                       const std::vector<std::string>& metrics)
     {
-        if (!has_told_) return;
+        if (!has_parts_) return;
         const auto in_ranges = [&](Counting& counting) {
             PhaseRanges ranges(counting);
-            const Pointing pointing(phase_ranges_, ranges);
+            phase_ranges_ = &ranges;
+            const AtEnd reset([this] { phase_ranges_ = nullptr; });
             launch();
             ranges.leave();
         };
@@ -167,17 +158,18 @@ class StepProfile {
                        const std::vector<std::string>& metrics, std::vector<std::string>& remarks)
     {
         std::vector<LaunchSeen> launched;
-        const Told told(recorder_.watcher(), [&](const UpcomingCall& call) {
+        recorder_.subscriber().set_listener([&](const UpcomingCall& call) {
             if (call.kind == UpcomingCall::Kind::kernel) launched.push_back(call.launch);
         });
+        const AtEnd unsubscribe([this] { recorder_.subscriber().set_listener(nullptr); });
         const std::vector<CountedRange> kernels = profiler.count_kernels(launch, metrics);
         const std::vector<LaunchSeen> names = names_for(kernels.size(), std::move(launched), remarks);
         for (std::size_t i = 0; i < kernels.size(); ++i)
             keep(chip, CounterScope::kernel, i, names[i], metrics, kernels[i].values);
     }
 
-    /// CUPTI numbers the kernels it counts. Those of a CUDA graph have no launch of their own: they are named by their order in the
-    /// step that was traced.
+    /// CUPTI only numbers the kernels it counts. Those of a CUDA graph have no launch of their own, and are named by
+    /// their order in the traced step.
     std::vector<LaunchSeen> names_for(std::size_t kernels, std::vector<LaunchSeen> launched,
                                       std::vector<std::string>& remarks) const
     {
@@ -194,9 +186,7 @@ class StepProfile {
     void keep(const Chip& chip, CounterScope scope, Number launch, const LaunchSeen& seen,
               const std::vector<std::string>& metrics, const std::vector<double>& values)
     {
-        for (std::size_t i = 0; i < metrics.size(); ++i)
-            counters_.push_back({device_.name, scope, seen.label.layer, seen.label.phase, seen.kernel, launch,
-                                 metrics[i], values[i], chip.unit(metrics[i])});
+        append_counters(counters_, device_.name, scope, launch, seen, chip, metrics, values);
     }
 
     std::shared_ptr<const Cupti> cupti_;
@@ -207,7 +197,7 @@ class StepProfile {
     std::vector<std::uint64_t> labels_;    ///< by part
     std::vector<std::string> phases_;      ///< by part
     PhaseRanges* phase_ranges_ = nullptr;  ///< while phases are counted
-    bool has_told_ = false;                ///< of its parts in the last launch: it was no graph
+    bool has_parts_ = false;               ///< the last launch entered its parts: it was not a graph
     std::optional<Nanoseconds> zero_;
     int steps_ = 0;
     std::vector<LaunchSeen> traced_;  ///< kernels of the last step

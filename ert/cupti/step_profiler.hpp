@@ -1,5 +1,5 @@
-// The profiler that our own launches get: each part's kernels by its layer and phase, whole launches as steps, and what the
-// hardware counters say of both.
+// The profiler of our own launches: the kernels of each part with its layer and phase, whole launches as steps, and
+// hardware counters of both.
 #pragma once
 
 #include "ert/counters/counter_table.hpp"
@@ -11,10 +11,10 @@
 
 namespace roof::cupti {
 
-/// For devices "gpu:N". Its attach() throws Unsupported where CUPTI is not there.
+/// For devices "gpu:N". Its attach() throws Unsupported if CUPTI is missing.
 Profiler step_profiler(const CounterTable& table);
 
-/// The same on a CUPTI that was opened already; `context` tells in which context the launches are.
+/// The same with a CUPTI already opened; `context` returns the context of the launches.
 Profile profile_with(std::shared_ptr<const Cupti> cupti, const CounterTable& table, const Device& device,
                      const std::vector<TimedPart>& parts, std::function<CUcontext()> context = current_context);
 

@@ -17,8 +17,8 @@ struct DeviceId {
 /// Of a device named "gpu:N". Throws Error for any other name.
 DeviceId id_of(const Device& device);
 
-/// Appends a device "gpu:N" for each GPU and the capability "gpu" with its reason and remedy; never throws for a machine
-/// that has none. `nvml`, which may be null, tells the driver's version.
+/// Appends a device "gpu:N" for each GPU and the capability "gpu" with its reason and remedy; never throws for a
+/// machine that has none. `nvml`, which may be null, tells the driver's version.
 void describe_devices(Machine& machine, const Nvml* nvml);
 
 /// A fact of a device as the runtime reports it. Throws Error.

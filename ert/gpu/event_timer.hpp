@@ -1,5 +1,5 @@
-// Device time between two points of a stream, by events. Probes use it to size a launch; the shared loop does the timing
-// that counts.
+// Device time between two points of a stream, by events. Probes use it to size a launch; the shared loop does the
+// timing that counts.
 #pragma once
 
 #include "ert/base/units.hpp"

@@ -13,7 +13,8 @@ class Fork {
     Fork(const Fork&) = delete;
     Fork& operator=(const Fork&) = delete;
 
-    /// What is put into `then` from here on waits for what was put into `first` so far. `then` may be of another device.
+    /// What is put into `then` from here on waits for what was put into `first` so far. `then` may be of another
+    /// device.
     void order(cudaStream_t first, cudaStream_t then) const;
 
   private:

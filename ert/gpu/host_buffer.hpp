@@ -1,4 +1,5 @@
-// The owner of host memory that a GPU copies from and to: pinned, so that its engines reach it, or pageable as any other.
+// The owner of host memory that a GPU copies from and to: pinned, so that its engines reach it, or pageable as any
+// other.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A library that may or may not be there, opened while the program runs: what it is used for works with it, and is said to be
-// missing without it. Nothing is linked, so one binary serves every machine.
+// A library that may or may not be there, opened while the program runs: what it is used for works with it, and is said
+// to be missing without it. Nothing is linked, so one binary serves every machine.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,8 @@ class Library {
     /// The first of `names` (file names or paths) that the loader finds; nothing if it finds none.
     static std::optional<Library> open(std::span<const std::string> names);
 
-    /// The address of a function of type `Function`. Throws Unsupported naming it where the library has none of that name.
+    /// The address of a function of type `Function`. Throws Unsupported naming it where the library has none of that
+    /// name.
     template <class Function>
     Function* function(const char* name) const
     {

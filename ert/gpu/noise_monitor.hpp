@@ -1,5 +1,6 @@
-// A stream whose launches are timed by events and watched: at what clock the multiprocessors ran, as the kernel itself says,
-// and under which memory clock, power, temperature and slowdowns, as the driver does. What it sees goes to the trace.
+// A stream whose launches are timed by events and watched: at what clock the multiprocessors ran, as the kernel itself
+// says, and under which memory clock, power, temperature and slowdowns, as the driver does. What it sees goes to the
+// trace.
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
@@ -33,11 +34,12 @@ class MonitoredStream {
     /// Device time of what `enqueue` puts into the stream, without watching.
     Seconds time(const std::function<void()>& enqueue) const;
 
-    /// Enqueues, waits for the end, and tells the trace the device time, the clock, the conditions and what disturbed it.
+    /// Enqueues, waits for the end, and tells the trace the device time, the clock, the conditions and what disturbed
+    /// it.
     void launch(Trace& trace, const std::function<void()>& enqueue);
 
-    /// Repeats `enqueue` until two times in a row agree within 1%, the clock then having settled, at most some twenty times;
-    /// the last time.
+    /// Repeats `enqueue` until two times in a row agree within 1%, the clock then having settled, at most some twenty
+    /// times; the last time.
     Seconds settle(const std::function<void()>& enqueue) const;
 
     /// A sentence on the launches so far that the power cap held down; none if there were none.

@@ -1,6 +1,6 @@
-// What the driver says of a GPU while it works: clocks, power, temperature, and why it runs slower than it could. By NVML, the
-// driver's own library, opened while the program runs; without it nothing is said, and everything else works. Read only: no
-// setting of the card is touched.
+// What the driver says of a GPU while it works: clocks, power, temperature, and why it runs slower than it could. By
+// NVML, the driver's own library, opened while the program runs; without it nothing is said, and everything else works.
+// Read only: no setting of the card is touched.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -23,8 +23,8 @@ struct GpuState {
     unsigned long long slowdowns = 0;  ///< bits of NVML's clock event reasons
 };
 
-/// Why a launch under these reasons is no measure of the card: "the card was too hot", …; empty if it is one. A power cap is
-/// not among them: it is what a card's heaviest work runs under for as long as it lasts.
+/// Why a launch under these reasons is no measure of the card: "the card was too hot", …; empty if it is one. A power
+/// cap is not among them: it is what a card's heaviest work runs under for as long as it lasts.
 std::string_view disturbance_in(unsigned long long slowdowns);
 
 /// Whether the card kept its clock down for its power.

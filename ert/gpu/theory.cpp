@@ -1,5 +1,6 @@
 // CUDA cores: "Arithmetic Instructions" of the CUDA C++ Programming Guide gives results per clock and multiprocessor; a
-// multiply-add is one result and two FLOPs. Tensor cores: the white papers' dense rates over multiprocessors and boost clock.
+// multiply-add is one result and two FLOPs. Tensor cores: the white papers' dense rates over multiprocessors and boost
+// clock.
 #include "ert/gpu/theory.hpp"
 
 #include <array>

@@ -1,4 +1,5 @@
-// What a multiprocessor can do per clock by NVIDIA's own documents: never a ceiling, but what a ceiling must not exceed.
+// What a multiprocessor can do per clock by NVIDIA's own documents: never a ceiling, but what a ceiling must not
+// exceed.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"

@@ -94,8 +94,8 @@ inline CUpti_ActivityMarker2 marker(CUpti_ActivityFlag flag, std::uint32_t numbe
 /// Both markers of a range.
 inline void take_range(ActivityLog& log, const char* name, std::uint32_t number, std::uint32_t thread, When when)
 {
-    log.take(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_START, number, name, when.begin, thread)));
-    log.take(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_END, number, nullptr, when.end, thread)));
+    log.add(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_START, number, name, when.begin, thread)));
+    log.add(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_END, number, nullptr, when.end, thread)));
 }
 
 }  // namespace roof::cupti::made

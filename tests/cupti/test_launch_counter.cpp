@@ -22,14 +22,14 @@ const std::vector<std::string> metrics{"gpu__time_duration.sum", "lts__t_bytes.s
 struct Bed {
     explicit Bed(std::size_t most = 100, const std::string& only_within = "") : counter(cupti, order(most, only_within))
     {
-        watcher.follow_ranges();
-        watcher.tell([this](const UpcomingCall& call) { counter.before(call); });
+        subscriber.follow_ranges();
+        subscriber.set_listener([this](const UpcomingCall& call) { counter.before(call); });
     }
     CountingOrder order(std::size_t most, const std::string& only_within)
     {
         CountingOrder order{{{"GH100", metrics}}, most, {}};
         if (!only_within.empty())
-            order.is_wanted = [this, only_within] { return watcher.ranges().is_within(only_within); };
+            order.is_wanted = [this, only_within] { return subscriber.ranges().is_within(only_within); };
         return order;
     }
     std::vector<std::string> kernels()
@@ -51,7 +51,7 @@ struct Bed {
 
     std::shared_ptr<const Cupti> cupti = Cupti::open({ROOF_FAKE_CUPTI});
     Labels labels;
-    Watcher watcher{cupti, labels};
+    Subscriber subscriber{cupti, labels};
     LaunchCounter counter;
 };
 

@@ -23,7 +23,7 @@ TEST_CASE("a share of the memory's bandwidth over a launch is bytes")
     const MemoryUse use{0.25, Seconds{0.01}};
     CHECK(bytes_of(use, with_memory()).value == Approx(0.25 * 0.01 * 2 * 3e9 * 768));
     CHECK(bytes_of(use, Device{}).value == 0);
-    CHECK_THAT(in_words(use, with_memory()),
+    CHECK_THAT(describe(use, with_memory()),
                Catch::Contains("moved 11.5 GB per launch") && Catch::Contains("25.0% of 4608 GB/s"));
 }
 

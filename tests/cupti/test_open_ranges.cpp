@@ -1,5 +1,5 @@
 // The ranges that threads have open: which layer and phase they speak of, and what becomes of the nodes of a graph made within them.
-#include "ert/cupti/watcher.hpp"
+#include "ert/cupti/subscriber.hpp"
 #include "fake_functions.hpp"
 
 #include <catch2/catch.hpp>
@@ -47,13 +47,13 @@ TEST_CASE("ranges of two domains need not nest")
 TEST_CASE("nodes of a graph keep the ranges they were made in, through clones, long after these are closed")
 {
     Labels labels;
-    Watcher watcher(Cupti::open({ROOF_FAKE_CUPTI}), labels);
+    Subscriber subscriber(Cupti::open({ROOF_FAKE_CUPTI}), labels);
     const auto node = made::fake<decltype(fake_node)>("fake_node");
     const auto clone = made::fake<decltype(fake_clone)>("fake_clone");
     made::push("backward");
     node(10);
     CHECK(labels.of_node(10) == 0);  // nobody followed the ranges
-    watcher.follow_ranges();
+    subscriber.follow_ranges();
     made::push("backward");
     made::push("conv2");
     node(11);
@@ -64,8 +64,8 @@ TEST_CASE("nodes of a graph keep the ranges they were made in, through clones, l
     clone(1111, 111);
     CHECK(labels.label_of(labels.of_node(1111)) == Label{"conv2", "backward"});
     CHECK(labels.of_node(12) == 0);
-    Watcher::enter(labels.number_of({"fc", "forward"}));
+    Subscriber::enter(labels.number_of({"fc", "forward"}));
     node(13);
-    Watcher::leave();
+    Subscriber::leave();
     CHECK(labels.label_of(labels.of_node(13)) == Label{"fc", "forward"});
 }

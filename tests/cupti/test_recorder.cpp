@@ -93,19 +93,19 @@ TEST_CASE("buffers are used again, and there are only so many")
 
 TEST_CASE("without orders, the first seconds of work are left out and a stretch after them is recorded")
 {
-    using Order = Window::Order;
+    using Action = Window::Action;
     Window window({.after = Seconds{5}, .length = Seconds{10}});
-    CHECK(window.look(Seconds{0}, false) == Order::go_on);
-    CHECK(window.look(Seconds{100}, true) == Order::go_on);
-    CHECK(window.look(Seconds{104}, true) == Order::go_on);
+    CHECK(window.next(Seconds{0}, false) == Action::none);
+    CHECK(window.next(Seconds{100}, true) == Action::none);
+    CHECK(window.next(Seconds{104}, true) == Action::none);
     CHECK(window.has_start());
-    CHECK(window.look(Seconds{105}, true) == Order::begin_anew);
+    CHECK(window.next(Seconds{105}, true) == Action::restart);
     CHECK_FALSE(window.has_start());
-    CHECK(window.look(Seconds{106}, false) == Order::go_on);
-    CHECK(window.look(Seconds{115}, false) == Order::finish);
+    CHECK(window.next(Seconds{106}, false) == Action::none);
+    CHECK(window.next(Seconds{115}, false) == Action::finish);
     Window whole({.is_whole = true});
-    CHECK(whole.look(Seconds{0}, true) == Order::go_on);
-    CHECK(whole.look(Seconds{1000}, true) == Order::go_on);
+    CHECK(whole.next(Seconds{0}, true) == Action::none);
+    CHECK(whole.next(Seconds{1000}, true) == Action::none);
     CHECK(whole.has_start());
 }
 

@@ -27,7 +27,7 @@ TEST_CASE("a kernel's record becomes a row: demangled, in seconds since the reco
 {
     ActivityLog log;
     const Labels labels;
-    log.take(as_activity(kernel("_Z7triad_kPfS_", 3, {2'000'000'000, 2'000'001'500})));
+    log.add(as_activity(kernel("_Z7triad_kPfS_", 3, {2'000'000'000, 2'000'001'500})));
     const auto row = records(log, labels, {.zero = 1'000'000'000}).record(log.kernels()[0]);
     REQUIRE(row);
     CHECK(row->name == "triad_k(float*, float*)");
@@ -48,11 +48,11 @@ TEST_CASE("a kernel carries the label that was pushed when it was launched")
 {
     ActivityLog log;
     Labels labels;
-    log.take(as_activity(kernel("k", 3, {10, 20})));
-    log.take(as_activity(external(3, labels.number_of({"conv1", "forward"}))));
+    log.add(as_activity(kernel("k", 3, {10, 20})));
+    log.add(as_activity(external(3, labels.number_of({"conv1", "forward"}))));
     auto other = external(3, labels.number_of({"wrong", "wrong"}));
     other.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_OPENACC;
-    log.take(as_activity(other));
+    log.add(as_activity(other));
     const auto row = records(log, labels).record(log.kernels()[0]);
     CHECK(row->cause.layer == "conv1");
     CHECK(row->cause.phase == "forward");
@@ -66,8 +66,8 @@ TEST_CASE("a kernel of a graph carries the label of its node's capture, not that
     labels.cloned(200, 100);
     auto in_graph = kernel("k", 3, {10, 20});
     in_graph.graphNodeId = 200;
-    log.take(as_activity(in_graph));
-    log.take(as_activity(external(3, labels.number_of({"", "launch"}))));
+    log.add(as_activity(in_graph));
+    log.add(as_activity(external(3, labels.number_of({"", "launch"}))));
     const auto row = records(log, labels).record(log.kernels()[0]);
     CHECK(row->cause.layer == "conv1");
     CHECK(row->cause.phase == "backward");
@@ -83,11 +83,11 @@ TEST_CASE("without labels, the program's own ranges around the call name layer a
     take_range(log, "conv1", 3, 1, {20, 100});
     take_range(log, "backward", 4, 1, {500, 900});
     take_range(log, "MulBackward0", 5, 2, {600, 700});
-    log.take(as_activity(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 3, 1, {30, 40})));
-    log.take(as_activity(call(CUPTI_ACTIVITY_KIND_DRIVER, 307, 3, 1, {32, 38})));
-    log.take(as_activity(kernel("k", 3, {950, 960})));
-    log.take(as_activity(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 4, 2, {650, 660})));
-    log.take(as_activity(kernel("k", 4, {960, 970})));
+    log.add(as_activity(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 3, 1, {30, 40})));
+    log.add(as_activity(call(CUPTI_ACTIVITY_KIND_DRIVER, 307, 3, 1, {32, 38})));
+    log.add(as_activity(kernel("k", 3, {950, 960})));
+    log.add(as_activity(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 4, 2, {650, 660})));
+    log.add(as_activity(kernel("k", 4, {960, 970})));
     const Records made = records(log, labels);
     const auto forward = made.record(log.kernels()[0]);
     CHECK(forward->cause.layer == "conv1");
@@ -112,10 +112,10 @@ TEST_CASE("only what was asked for within the named ranges is kept, on whatever 
     const Labels labels;
     take_range(log, "step 1", 1, 1, {100, 200});
     take_range(log, "warm-up", 2, 1, {0, 90});
-    log.take(as_activity(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 3, 1, {50, 60})));
-    log.take(as_activity(kernel("early", 3, {150, 160})));
-    log.take(as_activity(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 4, 9, {150, 155})));
-    log.take(as_activity(kernel("inside", 4, {500, 510})));
+    log.add(as_activity(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 3, 1, {50, 60})));
+    log.add(as_activity(kernel("early", 3, {150, 160})));
+    log.add(as_activity(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 4, 9, {150, 155})));
+    log.add(as_activity(kernel("inside", 4, {500, 510})));
     for (const char* wanted : {"step 1", "step*"}) {
         const Records made = records(log, labels, {.only_within = wanted});
         CHECK_FALSE(made.record(log.kernels()[0]));
@@ -132,19 +132,19 @@ TEST_CASE("copies and fills say their kind, their bytes and what memory they wen
 {
     ActivityLog log;
     const Labels labels;
-    log.take(as_activity(copy(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 4096, 1, {10, 20})));
-    log.take(as_activity(copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 1, 2, {10, 20})));
-    log.take(as_activity(copy(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, 1, 2, {10, 20})));
+    log.add(as_activity(copy(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 4096, 1, {10, 20})));
+    log.add(as_activity(copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 1, 2, {10, 20})));
+    log.add(as_activity(copy(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, 1, 2, {10, 20})));
     CUpti_ActivityMemcpyPtoP4 peer{};
     peer.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
     peer.bytes = 77;
     peer.correlationId = 9;
-    log.take(as_activity(peer));
+    log.add(as_activity(peer));
     CUpti_ActivityMemset4 fill{};
     fill.kind = CUPTI_ACTIVITY_KIND_MEMSET;
     fill.bytes = 55;
     fill.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_MANAGED;
-    log.take(as_activity(fill));
+    log.add(as_activity(fill));
     const Records made = records(log, labels);
     const auto to_device = made.record(log.copies()[0]);
     CHECK(to_device->kind == CopyKind::host_to_device);
@@ -172,11 +172,11 @@ TEST_CASE("allocations and releases, from a pool too, and waits by kind")
     memory.address = 0xabc;
     memory.bytes = 256;
     memory.timestamp = 1'000'000'000;
-    log.take(as_activity(memory));
+    log.add(as_activity(memory));
     memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
     memory.memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
-    log.take(as_activity(memory));
-    log.take(as_activity(kernel("k", 1, {1, 2})));
+    log.add(as_activity(memory));
+    log.add(as_activity(kernel("k", 1, {1, 2})));
     CUpti_ActivitySynchronization2 wait{};
     wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
     wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
@@ -184,7 +184,7 @@ TEST_CASE("allocations and releases, from a pool too, and waits by kind")
     wait.streamId = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
     wait.start = 10;
     wait.end = 30;
-    log.take(as_activity(wait));
+    log.add(as_activity(wait));
     const Records made = records(log, labels);
     const auto allocated = made.record(log.allocations()[0]);
     CHECK(allocated->action == MemoryAction::allocate);
@@ -205,12 +205,12 @@ TEST_CASE("a kind that is not known is counted and harms nothing; CUPTI's own ti
     ActivityLog log;
     CUpti_Activity strange{};
     strange.kind = static_cast<CUpti_ActivityKind>(12345);
-    log.take(strange);
+    log.add(strange);
     CUpti_ActivityOverhead3 overhead{};
     overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
     overhead.start = 5;
     overhead.end = 25;
-    log.take(as_activity(overhead));
+    log.add(as_activity(overhead));
     CHECK(log.unknown() == 1);
     CHECK(log.overhead() == 20);
     CHECK(log.size() == 0);
@@ -219,25 +219,25 @@ TEST_CASE("a kind that is not known is counted and harms nothing; CUPTI's own ti
 TEST_CASE("past its limit a log counts what it drops, beside what CUPTI dropped")
 {
     ActivityLog log(2);
-    for (std::uint32_t i = 0; i < 5; ++i) log.take(as_activity(kernel("k", i, {i, i + 1})));
+    for (std::uint32_t i = 0; i < 5; ++i) log.add(as_activity(kernel("k", i, {i, i + 1})));
     log.dropped(10);
     CHECK(log.kernels().size() == 2);
     CHECK(log.dropped() == 13);
     log.clear();
     CHECK(log.size() == 0);
     CHECK(log.dropped() == 0);
-    log.take(as_activity(kernel("k", 9, {1, 2})));
+    log.add(as_activity(kernel("k", 9, {1, 2})));
     CHECK(log.kernels().size() == 1);
 }
 
 TEST_CASE("a range that never ended is left out, and one that began before the log was cleared is not lost")
 {
     ActivityLog log;
-    log.take(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_START, 1, "open", 10, 1)));
-    log.take(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_START, 2, "epoch", 10, 1)));
+    log.add(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_START, 1, "open", 10, 1)));
+    log.add(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_START, 2, "epoch", 10, 1)));
     log.clear();
-    log.take(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_END, 2, nullptr, 50, 1)));
-    log.take(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_END, 3, nullptr, 60, 1)));
+    log.add(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_END, 2, nullptr, 50, 1)));
+    log.add(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_END, 3, nullptr, 60, 1)));
     REQUIRE(log.ranges().size() == 1);
     CHECK(*log.ranges()[0].name == "epoch");
 }
@@ -246,9 +246,9 @@ TEST_CASE("what began before the recording did is left out, though CUPTI deliver
 {
     ActivityLog log;
     const Labels labels;
-    log.take(as_activity(kernel("early", 1, {900, 950})));
-    log.take(as_activity(kernel("late", 2, {1000, 1100})));
-    log.take(as_activity(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 1, 4, {890, 895})));
+    log.add(as_activity(kernel("early", 1, {900, 950})));
+    log.add(as_activity(kernel("late", 2, {1000, 1100})));
+    log.add(as_activity(call(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 1, 4, {890, 895})));
     const Records made = records(log, labels, {.zero = 1000});
     CHECK_FALSE(made.record(log.kernels()[0]));
     CHECK_FALSE(made.record(log.calls()[0]));
@@ -260,8 +260,8 @@ TEST_CASE("a kernel that CUPTI could not time has no length and no place, and on
 {
     ActivityLog log;
     const Labels labels;
-    log.take(as_activity(kernel(nullptr, 1, {0, 0})));
-    log.take(as_activity(kernel("k", 2, {30, 20})));
+    log.add(as_activity(kernel(nullptr, 1, {0, 0})));
+    log.add(as_activity(kernel("k", 2, {30, 20})));
     const Records made = records(log, labels, {.zero = 10});
     CHECK(made.record(log.kernels()[0])->name.empty());
     CHECK_FALSE(made.record(log.kernels()[0])->start);

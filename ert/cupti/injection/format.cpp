@@ -1,5 +1,5 @@
-// The formatting library's own code, compiled in: its shared object would bring a C++ library of its own into programs that are
-// none of ours.
+// The formatting library's own code, compiled in: its shared object would bring a C++ library of its own into programs
+// that are none of ours.
 #include <fmt/format-inl.h>
 
 // The functions that the library promises to its users without their code.

@@ -1,5 +1,5 @@
-// roof_inject.so: loaded into any program by the driver itself, which looks at CUDA_INJECTION64_PATH when it is initialised, and by
-// NVTX, which looks at NVTX_INJECTION64_PATH at the program's first range. It must never harm the program it is in.
+// roof_inject.so: the driver loads it into any program when CUDA_INJECTION64_PATH names it, and NVTX when
+// NVTX_INJECTION64_PATH names it. It must never harm the program.
 #include "ert/cupti/injection/session.hpp"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace roof::cupti;
 
-/// The C functions below are given nothing to remember it by. Null: nothing is recorded, or we are a forked child.
+/// Global, because the C functions below have no user data. Null: nothing is recorded, or this is a forked child.
 std::atomic<Session*> session = nullptr;
 
 void finish_at_exit()
@@ -27,7 +27,7 @@ void on_signal(int number)
     if (Session* const running = session) running->end_by_signal(number);
 }
 
-/// Signals that the program lets end it: what was recorded is written first. One it handles is its own affair.
+/// Writes the records before a signal ends the program. Signals that the program handles are left alone.
 void watch_signals()
 {
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
@@ -40,7 +40,7 @@ void watch_signals()
     }
 }
 
-/// A forked child (a data loader's worker) has none of our threads, and its parent's records are not its own.
+/// A forked child, such as a data loader's worker, has none of our threads, and must not write its parent's records.
 void forget_in_child()
 {
     session = nullptr;
@@ -61,14 +61,15 @@ void begin()
 
 }  // namespace
 
-/// Called by the driver on cuInit. What it returns is of no consequence.
+/// Called by the driver on cuInit, which ignores the result.
 extern "C" int InitializeInjection()
 {
     static const bool has_begun = (begin(), true);
     return has_begun ? 1 : 0;
 }
 
-/// Called by NVTX with the function that gives its tables; CUPTI fills them, the same CUPTI that records. 0: no NVTX for the program.
+/// Called by NVTX with the function that returns its tables. The CUPTI that records fills them. 0: the program runs
+/// without NVTX.
 extern "C" int InitializeInjectionNvtx2(void* get_export_table)
 {
     try {

@@ -24,7 +24,7 @@ std::string number(double value)
     return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-/// As typed, words joined by blanks; empty if the system does not say.
+/// With blanks between the arguments; empty if it cannot be read.
 std::string command_of_process()
 {
     try {
@@ -58,7 +58,7 @@ void leave_note(const std::filesystem::path& folder, const std::string& note) no
         make_folder(folder_of_process(folder));
         write_file(folder_of_process(folder) / "recorded.yaml", "note: " + note + "\n");
     } catch (const std::exception&) {
-        // There is no one left to tell: the program's own output is not ours to write to.
+        // Nothing is left to do: the program's own output must not be written to.
     }
 }
 
@@ -67,17 +67,17 @@ Session::Session(Settings settings)
 {
     make_folder(folder_);
     recorder_ = std::make_unique<Recorder>(Cupti::open());
-    recorder_->watcher().follow_ranges();
+    recorder_->subscriber().follow_ranges();
     begin_ = recorder_->now();
     if (counts() && settings_.window.is_whole)
         begin_counting();
     else
         recorder_->start();
-    if (::pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) throw Error("no pipe is to be had");
-    std::thread([this] { watch(); }).detach();
+    if (::pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) throw Error("no pipe can be made");
+    std::thread([this] { run_thread(); }).detach();
 }
 
-void Session::watch()
+void Session::run_thread()
 {
     const Clock clock = steady_clock();
     for (;;) {
@@ -94,11 +94,11 @@ void Session::watch()
             if (counter_->is_finished() && !recorder_->is_running()) finish("enough kernels were counted");
             continue;
         }
-        const Window::Order order = window_.look(clock(), recorder_->activities() > 0);
-        if (order == Window::Order::begin_anew) {
+        const Window::Action action = window_.next(clock(), recorder_->activities() > 0);
+        if (action == Window::Action::restart) {
             recorder_->forget();
             begin_ = recorder_->now();
-        } else if (order == Window::Order::finish) {
+        } else if (action == Window::Action::finish) {
             end_tracing("the time to record was over");
         }
     }
@@ -108,16 +108,16 @@ void Session::begin_counting()
 {
     CountingOrder order{settings_.metrics, settings_.kernels, {}};
     if (!settings_.range.empty())
-        order.is_wanted = [this] { return recorder_->watcher().ranges().is_within(settings_.range); };
+        order.is_wanted = [this] { return recorder_->subscriber().ranges().is_within(settings_.range); };
     counter_ = std::make_unique<LaunchCounter>(Cupti::open(), std::move(order));
-    recorder_->watcher().tell([this](const UpcomingCall& call) {
+    recorder_->subscriber().set_listener([this](const UpcomingCall& call) {
         counter_->before(call);
         if (counter_->has_failed()) trace_instead();
     });
 }
 
-/// What cannot be counted is timed, from the very launch on that was to be counted first. Called where finish() may wait for us: so it
-/// does not wait for that.
+/// Traces from the first launch that could not be counted. Does not wait for the lock: finish() may hold it and wait
+/// for this call.
 void Session::trace_instead() noexcept
 {
     const std::unique_lock lock(finishing_, std::try_to_lock);
@@ -126,7 +126,7 @@ void Session::trace_instead() noexcept
     try {
         recorder_->start();
     } catch (const std::exception&) {
-        // The counter has said why there is nothing; this is the same once more.
+        // The counter has noted the reason already.
     }
 }
 
@@ -137,7 +137,7 @@ void Session::end_tracing(const std::string& why) noexcept
     if (is_finished_) return;
     try {
         take_traced(why);
-        write_file(folder_ / "recorded.yaml", traced_);  // the program may be killed while it is counted
+        write_file(folder_ / "recorded.yaml", traced_);  // the program may be killed during counting
         begin_counting();
     } catch (const std::exception& error) {
         is_finished_ = true;
@@ -173,7 +173,7 @@ void Session::take_traced(const std::string& why)
 void Session::take_counted()
 {
     counter_->finish();
-    recorder_->watcher().tell(nullptr);
+    recorder_->subscriber().set_listener(nullptr);
     const std::vector<CounterRecord> records = counter_->take();
     if (!records.empty()) append_records<CounterRecord>(folder_, "program", records);
 }
@@ -196,8 +196,8 @@ std::vector<std::string> Session::notes_on_counting() const
     if (counter_ == nullptr)
         return {
             "no hardware counters: the program ended while it was traced; --from-start counts from its first kernel"};
-    const std::string& failure = recorder_->watcher().failure();
-    if (!failure.empty()) return {"no hardware counters: CUPTI tells of no launches (" + failure + ")"};
+    const std::string& failure = recorder_->subscriber().failure();
+    if (!failure.empty()) return {"no hardware counters: CUPTI reports no launches (" + failure + ")"};
     return counter_->notes();
 }
 

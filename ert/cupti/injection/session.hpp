@@ -1,7 +1,6 @@
-// One process being recorded, from the moment the driver loads us to its end. Whatever goes wrong here becomes a note in the
-// folder, and never the program's trouble. Where counters are wanted it is traced first and counted afterwards, or, where the
-// program is to be recorded from its start or within ranges, counted alone: counting changes the times that tracing is for.
-// Where nothing can be counted it is traced all the same.
+// The recording of one process, from its start to its end. Errors become a note in the folder and never disturb the
+// program. If counters are wanted, the program is traced first and counted afterwards. If it is recorded from its start
+// or within ranges, it is only counted, because counting changes the times. If nothing can be counted, it is traced.
 #pragma once
 
 #include "ert/cupti/injection/settings.hpp"
@@ -20,21 +19,21 @@ namespace roof::cupti {
 
 class Session {
   public:
-    /// Begins to record. Throws Error where that cannot be; the folder then says so.
+    /// Starts recording. Throws Error, and writes the reason to the folder, if that fails.
     explicit Session(Settings settings);
     ~Session() = delete;  ///< lives as long as the process: CUPTI's threads may call until the very end
 
-    /// Stops and writes, once, however often it is called and from whatever thread. Throws nothing.
+    /// Stops and writes, once, from any thread. Throws nothing.
     void finish(const std::string& why) noexcept;
 
-    /// The process was told to end by a signal: finish, then let the signal have its way. Safe in a signal's handler.
+    /// Finishes, then lets the signal end the process. Safe in a signal handler.
     void end_by_signal(int number) noexcept;
 
   private:
-    void watch();
+    void run_thread();
     bool counts() const { return !settings_.metrics.empty(); }
     void begin_counting();
-    /// The time to trace is over: what was traced is written, and counting begins if it is wanted.
+    /// Writes what was traced, and starts counting if it is wanted.
     void end_tracing(const std::string& why) noexcept;
     void trace_instead() noexcept;
     void take_traced(const std::string& why);
@@ -46,19 +45,19 @@ class Session {
     Settings settings_;
     std::filesystem::path folder_;
     std::unique_ptr<Recorder> recorder_;
-    std::unique_ptr<LaunchCounter> counter_;  ///< from when counting began
-    std::string traced_;                      ///< the summary of what was traced, once that is over
+    std::unique_ptr<LaunchCounter> counter_;  ///< null before counting begins
+    std::string traced_;                      ///< summary of the tracing, when it has ended
     Nanoseconds begin_ = 0;
     Window window_;
     std::mutex finishing_;
     std::atomic<bool> is_finished_ = false;
-    int wake_[2] = {-1, -1};  ///< a pipe: a signal's handler may do little else than write a byte
+    int wake_[2] = {-1, -1};  ///< a pipe: a signal handler can only write a byte
 };
 
-/// Where this process leaves a word when there is nothing else to leave. Throws nothing.
+/// Writes a note to the folder of this process. Throws nothing.
 void leave_note(const std::filesystem::path& folder, const std::string& note) noexcept;
 
-/// Where this process writes: a folder in `folder`, of its own.
+/// The folder of this process in `folder`.
 std::filesystem::path folder_of_process(const std::filesystem::path& folder);
 
 }  // namespace roof::cupti

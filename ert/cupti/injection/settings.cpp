@@ -39,8 +39,8 @@ WindowOptions window(const std::string& text)
     return options;
 }
 
-/// "GH100 lts__t_bytes.sum dram__bytes_read.sum": a chip in each line. Read without the library that reads the table: this is loaded
-/// into other people's programs.
+/// "GH100 lts__t_bytes.sum dram__bytes_read.sum": a chip in each line. Read without the library that reads the table:
+/// this is loaded into other people's programs.
 std::map<std::string, std::vector<std::string>> metrics_in(const std::string& file)
 {
     std::map<std::string, std::vector<std::string>> metrics;

@@ -1,4 +1,4 @@
-// What `roof profile` tells the injected library: by environment variables, for the program between them knows of neither.
+// The settings that `roof profile` passes to the injected library, as environment variables.
 #pragma once
 
 #include "ert/cupti/injection/window.hpp"
@@ -10,8 +10,8 @@
 
 namespace roof::cupti {
 
-/// ROOF_PROFILE_FOLDER, ROOF_PROFILE_WINDOW ("whole", or "AFTER LENGTH" in seconds), ROOF_PROFILE_RANGE, ROOF_PROFILE_COUNTERS (a
-/// file with a line for each chip: its name and the metrics to count), ROOF_PROFILE_KERNELS.
+/// ROOF_PROFILE_FOLDER, ROOF_PROFILE_WINDOW ("whole", or "AFTER LENGTH" in seconds), ROOF_PROFILE_RANGE,
+/// ROOF_PROFILE_COUNTERS (a file with a line for each chip: its name and the metrics to count), ROOF_PROFILE_KERNELS.
 struct Settings {
     std::filesystem::path folder;  ///< each process writes into a folder of its own in it
     WindowOptions window;
@@ -20,7 +20,7 @@ struct Settings {
     std::size_t kernels = 2000;                                 ///< to count at most
 };
 
-/// Throws InputError where no folder is named, or a value is no such thing.
+/// Throws InputError if no folder is named, or a value is wrong.
 Settings settings_from_environment();
 
 }  // namespace roof::cupti

@@ -1,5 +1,5 @@
-// When to record a program that knows nothing of it. A program's first seconds on the GPU are no measure of the rest: it loads
-// libraries, allocates and tries algorithms. Unless told otherwise, these are left out, and a stretch after them is recorded.
+// When to record a program. In its first seconds on the GPU it loads libraries, allocates memory and tries algorithms.
+// By default they are left out, and the seconds after them are recorded.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -16,15 +16,15 @@ struct WindowOptions {
 
 class Window {
   public:
-    enum class Order { go_on, begin_anew, finish };
+    enum class Action { none, restart, finish };
 
     explicit Window(const WindowOptions& options) : options_(options) {}
 
-    /// What to do now: forget what was recorded and record from here, or stop. `is_busy`: some work was seen on a GPU. To be asked
+    /// What to do now: nothing, restart the recording from here, or finish it. `is_busy`: the GPU has had work. Called
     /// again and again.
-    Order look(Seconds now, bool is_busy);
+    Action next(Seconds now, bool is_busy);
 
-    /// Whether what is recorded holds the program's start; so it does where the program ended before the window began.
+    /// Whether the recording contains the program's start. True also if the program ended before the window began.
     bool has_start() const { return options_.is_whole || !begin_; }
 
   private:

@@ -1,5 +1,5 @@
-// A ring of chunks in shared memory. Each load completes on a barrier. A store has read its chunk when few enough groups of stores are
-// in flight.
+// A ring of chunks in shared memory. Each load completes on a barrier. A store has read its chunk when few enough
+// groups of stores are in flight.
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/bulk.hpp"

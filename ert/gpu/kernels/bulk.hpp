@@ -1,5 +1,5 @@
-// The kernels of the "bandwidth" bench for the copy engine of each multiprocessor (cp.async.bulk, since compute capability 9.0). It
-// moves whole chunks between device memory and shared memory, without registers.
+// The kernels of the "bandwidth" bench for the copy engine of each multiprocessor (cp.async.bulk, since compute
+// capability 9.0). It moves whole chunks between device memory and shared memory, without registers.
 #pragma once
 
 #include "ert/gpu/kernels/stream.hpp"
@@ -10,7 +10,8 @@ inline constexpr int bulk_chunk_bytes = 8 << 10;
 inline constexpr int bulk_stages = 8;    ///< chunks of a block in flight at once
 inline constexpr int bulk_threads = 32;  ///< of a block; one of them issues the copies
 
-/// Load, store or copy; `vectors` are whole chunks. A load adds up what arrives if `sums` is not null; its check needs that.
+/// Load, store or copy; `vectors` are whole chunks. A load adds up what arrives if `sums` is not null; its check needs
+/// that.
 void enqueue_bulk(StreamOperation operation, const StreamLaunch& launch, cudaStream_t stream);
 
 /// Blocks that a multiprocessor of the current device holds at once. Throws Error or Unsupported.

@@ -14,7 +14,8 @@ namespace roof::gpu {
 
 namespace {
 
-/// As assembly: the compiler takes half a minute to optimise a long chain of x * factor + addend for compute capability 10.0.
+/// As assembly: the compiler takes half a minute to optimise a long chain of x * factor + addend for compute capability
+/// 10.0.
 __device__ unsigned multiply_add(unsigned x, unsigned factor, unsigned addend)
 {
     asm("mad.lo.u32 %0, %0, %1, %2;" : "+r"(x) : "r"(factor), "r"(addend));

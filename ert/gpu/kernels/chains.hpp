@@ -30,8 +30,8 @@ constexpr int lanes_of(Precision precision)
     return precision == Precision::fp16 || precision == Precision::bf16 ? 2 : 1;
 }
 
-/// Every chain alternates between x = first(x) and x = second(x), which cancel each other. fma: x * f + c; add: x + c; mul: x * f.
-/// Elements are registers of the precision.
+/// Every chain alternates between x = first(x) and x = second(x), which cancel each other. fma: x * f + c; add: x + c;
+/// mul: x * f. Elements are registers of the precision.
 struct ChainLaunch {
     const void* starts;     ///< [chains][chain_threads]: the same for every block
     const void* constants;  ///< [4]: f and c of the first, f and c of the second

@@ -1,4 +1,5 @@
-// The kernels of the "latency" bench as host code sees them: one thread on each multiprocessor follows a chain of addresses.
+// The kernels of the "latency" bench as host code sees them: one thread on each multiprocessor follows a chain of
+// addresses.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -13,8 +14,8 @@ namespace roof::gpu {
 inline constexpr std::size_t chase_line = 64;  ///< bytes from one address of a slice to the next
 inline constexpr int chase_unroll = 16;        ///< steps of an iteration
 
-/// How many lines on the next one lies: near the golden part of the slice, so that neighbours are measured far apart, and
-/// without a divisor in common with `lines`, so that the chain rounds all of them.
+/// How many lines on the next one lies: near the golden part of the slice, so that neighbours are measured far apart,
+/// and without a divisor in common with `lines`, so that the chain rounds all of them.
 constexpr std::size_t chase_stride(std::size_t lines)
 {
     auto stride = static_cast<std::size_t>(static_cast<double>(lines) * 0.6180339887498949);

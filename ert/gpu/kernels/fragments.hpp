@@ -1,9 +1,9 @@
-// Index arithmetic of the tensor cores' probes: which thread of a warp holds which element of the matrices of mma.sync, and the layout
-// of the operands of wgmma in shared memory.
+// Index arithmetic of the tensor cores' probes: which thread of a warp holds which element of the matrices of mma.sync,
+// and the layout of the operands of wgmma in shared memory.
 //
-// A warp's lane is 4 * group + member. An element of A (m x k), B (k x n) or of the sums (m x n) is named by lane, register
-// and place in the register, which holds `packed` elements: 1 of fp64 and tf32, 2 of 16 bits, 4 of 8 bits. (PTX ISA, "Matrix
-// fragments for mma" and "Asynchronous warpgroup-level matrix shared memory layout".)
+// A warp's lane is 4 * group + member. An element of A (m x k), B (k x n) or of the sums (m x n) is named by lane,
+// register and place in the register, which holds `packed` elements: 1 of fp64 and tf32, 2 of 16 bits, 4 of 8 bits.
+// (PTX ISA, "Matrix fragments for mma" and "Asynchronous warpgroup-level matrix shared memory layout".)
 #pragma once
 
 #include <cstddef>
@@ -48,8 +48,8 @@ constexpr Element element_of_wgmma_sums(int thread, int reg)
     return {16 * (thread / 32) + in_warp.row, 8 * (reg / 4) + in_warp.column};
 }
 
-/// Operands of wgmma without swizzle, with k along the rows of both. Core matrices of 8 rows by 16 bytes follow one another along k, up
-/// to `wgmma_row_bytes` of a row; then come those of the next 8 rows.
+/// Operands of wgmma without swizzle, with k along the rows of both. Core matrices of 8 rows by 16 bytes follow one
+/// another along k, up to `wgmma_row_bytes` of a row; then come those of the next 8 rows.
 inline constexpr int wgmma_row_bytes = 128;
 inline constexpr int core_rows = 8;
 inline constexpr int core_row_bytes = 16;

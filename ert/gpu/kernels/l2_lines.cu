@@ -1,5 +1,5 @@
-// Loads past the L1, each from where the load before says, by one thread of one multiprocessor, or of each; the other blocks
-// end at once.
+// Loads past the L1, each from where the load before says, by one thread of one multiprocessor, or of each; the other
+// blocks end at once.
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/l2_lines.hpp"
@@ -27,8 +27,8 @@ __device__ unsigned cycles_now()
     return cycles;
 }
 
-/// 0 where the line does not hold its own address: what is loaded must be used, or the assembler leaves the loads out. Of the last
-/// load the clock may be read before it ends; it is so for all lines, and only their differences matter.
+/// 0 where the line does not hold its own address: what is loaded must be used, or the assembler leaves the loads out.
+/// Of the last load the clock may be read before it ends; it is so for all lines, and only their differences matter.
 __device__ unsigned cycles_of(const std::byte* line)
 {
     const std::byte* at = line;

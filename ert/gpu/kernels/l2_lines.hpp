@@ -1,6 +1,6 @@
-// The kernels of the "distance" and "partition" benches that find out how far lines are, as host code sees them: one thread on a
-// chosen multiprocessor, or on each, loads from lines that lie in the L2, past the L1: one by one to tell how far each is, and in a
-// chain through those that are alike.
+// The kernels of the "distance" and "partition" benches that find out how far lines are, as host code sees them: one
+// thread on a chosen multiprocessor, or on each, loads from lines that lie in the L2, past the L1: one by one to tell
+// how far each is, and in a chain through those that are alike.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -19,8 +19,8 @@ inline constexpr std::size_t l2_stride = 8192 + 128;
 inline constexpr int l2_loads = 16;  ///< timed together; of an iteration of a chain
 inline constexpr int l2_rounds = 4;  ///< of each line's timing, the least of which counts
 
-/// Which multiprocessor works, and how the host learns that one of its blocks did: `taken` becomes the ticket, which is higher
-/// than any before it.
+/// Which multiprocessor works, and how the host learns that one of its blocks did: `taken` becomes the ticket, which is
+/// higher than any before it.
 struct Seat {
     unsigned multiprocessor = 0;
     unsigned* taken = nullptr;
@@ -34,8 +34,8 @@ struct DistanceLaunch {
     int blocks = 0;                    ///< enough that every multiprocessor has one
 };
 
-/// Lines of the "partition" bench, one after the other: enough that a quarter of them meets all slices of a partition many times,
-/// few enough that all of them stay in the L2.
+/// Lines of the "partition" bench, one after the other: enough that a quarter of them meets all slices of a partition
+/// many times, few enough that all of them stay in the L2.
 inline constexpr int pool_lines = 8192;
 inline constexpr std::size_t pool_line = 128;  ///< bytes
 

@@ -1,5 +1,5 @@
-// The loop around mma.sync, for any instruction: `Instruction` has the types Operand and Sum and a static multiply_add. The
-// instruction of all formats whose sums are fp32 stands here once; a format adds its shape and types to it.
+// The loop around mma.sync, for any instruction: `Instruction` has the types Operand and Sum and a static multiply_add.
+// The instruction of all formats whose sums are fp32 stands here once; a format adds its shape and types to it.
 #pragma once
 
 #include "ert/gpu/kernels/clock_span.cuh"

@@ -1,4 +1,5 @@
-// The numbers in the arrays: pseudo-random, so that no memory can compress them, and the same on the device and the host.
+// The numbers in the arrays: pseudo-random, so that no memory can compress them, and the same on the device and the
+// host.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Host interface of the kernel of the "partition" bench. Every multiprocessor loads the lines of its own side of the L2, or of the
-// other side, 16 bytes by each instruction and past the L1. The list of lines is in shared memory.
+// Host interface of the kernel of the "partition" bench. Every multiprocessor loads the lines of its own side of the
+// L2, or of the other side, 16 bytes by each instruction and past the L1. The list of lines is in shared memory.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -19,8 +19,9 @@ inline constexpr int threads_of_line = partition_line / 16;
 inline constexpr int lines_at_once = partition_threads / threads_of_line;
 static_assert(partition_lines % (lines_at_once * partition_unroll) == 0);
 
-/// Index into the list for load `load` of a block's thread `thread`. Every block begins at another index, so that the blocks do not
-/// load the same line at the same time. In partition_lines / lines_at_once loads the threads of a block load each line once.
+/// Index into the list for load `load` of a block's thread `thread`. Every block begins at another index, so that the
+/// blocks do not load the same line at the same time. In partition_lines / lines_at_once loads the threads of a block
+/// load each line once.
 constexpr unsigned place_in_list(unsigned block, unsigned load, unsigned thread)
 {
     constexpr unsigned golden = 1265;  ///< odd, near the golden section of partition_lines

@@ -13,8 +13,8 @@ namespace roof::gpu {
 
 enum class StreamOperation { load, store, copy, triad };
 
-/// How the blocks share the arrays: each its own stretch, so that it finds in its L1 what it read before; or all of them
-/// together, one after the other along the arrays.
+/// How the blocks share the arrays: each its own stretch, so that it finds in its L1 what it read before; or all of
+/// them together, one after the other along the arrays.
 enum class StreamLayout { stretches, together };
 
 struct StreamKernel {

@@ -1,5 +1,5 @@
-// tcgen05: a block reads its operands once into shared memory. The loop has only the instructions counted, and a wait for those of
-// the previous step, so that some are always in flight.
+// tcgen05: a block reads its operands once into shared memory. The loop has only the instructions counted, and a wait
+// for those of the previous step, so that some are always in flight.
 #include "ert/gpu/kernels/tcgen05.hpp"
 
 #include "ert/gpu/check.hpp"

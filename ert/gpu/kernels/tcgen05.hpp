@@ -1,5 +1,6 @@
-// Host interface of the kernels of tcgen05 (compute capability 10.0). One thread of a block makes the tensor core multiply matrices in
-// shared memory, again and again, and add to sums in tensor memory. Formats, layout of operands and launch are those of wgmma.
+// Host interface of the kernels of tcgen05 (compute capability 10.0). One thread of a block makes the tensor core
+// multiply matrices in shared memory, again and again, and add to sums in tensor memory. Formats, layout of operands
+// and launch are those of wgmma.
 #pragma once
 
 #include "ert/gpu/kernels/wgmma.hpp"
@@ -15,8 +16,8 @@ inline constexpr int tcgen05_operand_bytes = (wgmma_factors * tcgen05_m + tcgen0
 /// Blocks of a multiprocessor that its tensor memory of 512 columns holds.
 inline constexpr int tcgen05_max_blocks = 512 / tcgen05_n;
 
-/// The descriptor of the instruction: sums in fp32 (int8: int32), k along the rows of both operands, dense. `is_less`: A is
-/// subtracted, which int8 cannot.
+/// The descriptor of the instruction: sums in fp32 (int8: int32), k along the rows of both operands, dense. `is_less`:
+/// A is subtracted, which int8 cannot.
 constexpr unsigned tcgen05_instruction(Wgmma format, bool is_less)
 {
     constexpr unsigned formats[]{2, 0, 1,

@@ -1,5 +1,5 @@
-// wgmma: a block reads its operands once into shared memory. The loop has only the instructions counted. No two in a step are the
-// same, because the assembler merges identical ones in a row.
+// wgmma: a block reads its operands once into shared memory. The loop has only the instructions counted. No two in a
+// step are the same, because the assembler merges identical ones in a row.
 #include "ert/gpu/kernels/wgmma.hpp"
 
 #include "ert/gpu/kernels/clock_span.cuh"

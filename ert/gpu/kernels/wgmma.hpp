@@ -1,4 +1,5 @@
-// Host interface of the kernels of wgmma (compute capability 9.0): warpgroups multiply matrices in shared memory, again and again.
+// Host interface of the kernels of wgmma (compute capability 9.0): warpgroups multiply matrices in shared memory, again
+// and again.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"

@@ -1,6 +1,6 @@
-// wgmma.mma_async of 64 x 128 sums: d += a * b or d -= a * b. `a` and `b` are descriptors of operands in shared memory. The
-// instruction stands here once for each type of sum, because the assembler wants each of the 64 sums by name and the compiler
-// wants their type; a format adds its own text to it.
+// wgmma.mma_async of 64 x 128 sums: d += a * b or d -= a * b. `a` and `b` are descriptors of operands in shared memory.
+// The instruction stands here once for each type of sum, because the assembler wants each of the 64 sums by name and
+// the compiler wants their type; a format adds its own text to it.
 #pragma once
 
 #include "ert/gpu/kernels/wgmma.hpp"

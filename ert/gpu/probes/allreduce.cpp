@@ -1,11 +1,11 @@
 // Bench "allreduce" of a machine's GPUs: what each GPU's links carry while NCCL sums the arrays of all GPUs.
 //
-// Launched    ncclAllReduce of floats, out of place, one rank on each GPU. This one thread enqueues all ranks, and that is part of the
-//             time of small messages.
+// Launched    ncclAllReduce of floats, out of place, one rank on each GPU. This one thread enqueues all ranks, and that
+//             is part of the time of small messages.
 // Saturates   the links between the GPUs; for small messages the time of a step between them.
-// Bytes       "bus": the message times 2(N-1)/N, which each of N GPUs must send and receive. "algorithm": the message once.
-//             "alone": the message once, with this GPU as the only rank. It shows that the function works, and is neither a
-//             bandwidth of any link nor a ceiling.
+// Bytes       "bus": the message times 2(N-1)/N, which each of N GPUs must send and receive. "algorithm": the message
+//             once. "alone": the message once, with this GPU as the only rank. It shows that the function works, and is
+//             neither a bandwidth of any link nor a ceiling.
 // Time        device events on the first GPU; the other streams are forked from its stream and joined to it.
 // Falsified   if any GPU has other sums than the host. The sums are whole numbers, exact in any order.
 #include "ert/base/error.hpp"

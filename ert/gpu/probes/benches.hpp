@@ -1,4 +1,5 @@
-// All benches of a GPU. The source file of each begins with its contract: what is launched and counted, and what would falsify it.
+// All benches of a GPU. The source file of each begins with its contract: what is launched and counted, and what would
+// falsify it.
 #pragma once
 
 #include "ert/gpu/probes/gpu_bench.hpp"

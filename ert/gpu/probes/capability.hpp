@@ -1,4 +1,5 @@
-// What a GPU is able to do, as its generation tells: asked before a point is made, so that a row can say why there is none.
+// What a GPU is able to do, as its generation tells: asked before a point is made, so that a row can say why there is
+// none.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"

@@ -1,4 +1,5 @@
-// What the chains of the "flops" bench are to hold at their end, recomputed on the host step by step and to the last bit.
+// What the chains of the "flops" bench are to hold at their end, recomputed on the host step by step and to the last
+// bit.
 #pragma once
 
 #include "ert/base/precision.hpp"

@@ -1,10 +1,11 @@
 // Subjects of the "flops" bench on the CUDA cores.
 //
-// Launched    one kernel of whole waves of resident blocks; each thread runs independent chains of one kind of instruction over
-//             a run-time number of steps. The numbers of chains and of blocks at once are found by trying.
+// Launched    one kernel of whole waves of resident blocks; each thread runs independent chains of one kind of
+//             instruction over a run-time number of steps. The numbers of chains and of blocks at once are found by
+//             trying.
 // Saturates   the pipe of that instruction and precision. Operands are in registers.
-// FLOPs       2 per multiply-add, 1 per addition or multiplication, in each lane; in fp16 and bf16 a register has two lanes. Loop
-//             counters are not counted: 3 instructions of some 515.
+// FLOPs       2 per multiply-add, 1 per addition or multiplication, in each lane; in fp16 and bf16 a register has two
+//             lanes. Loop counters are not counted: 3 instructions of some 515.
 // Time        device events; the kernel itself reads the clock.
 // Falsified   if one bit of any chain of any thread differs from the host's; if the machine code of the loop has other
 //             instructions than those counted; if more chains or threads raise the rate.

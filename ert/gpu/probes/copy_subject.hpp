@@ -1,4 +1,5 @@
-// What the benches "link" and "peer" share: copies between pairs of arrays, one way or both ways at once, in any two memories.
+// What the benches "link" and "peer" share: copies between pairs of arrays, one way or both ways at once, in any two
+// memories.
 #pragma once
 
 #include "ert/gpu/probes/tuning.hpp"

@@ -1,13 +1,13 @@
 // Bench "distance" of a GPU: the latency of loads from the near and from the far partition of its L2, where it has two.
 //
-// Launched    one thread on multiprocessor 0, past the L1. First it times each of 1024 lines many times, to tell near lines from far
-//             ones. Then it follows a chain through the near lines, or through the far ones.
+// Launched    one thread on multiprocessor 0, past the L1. First it times each of 1024 lines many times, to tell near
+//             lines from far ones. Then it follows a chain through the near lines, or through the far ones.
 // Saturates   nothing: one load at a time.
 // Counts      the steps of the chain.
 // Time        device events; the kernel itself reads the clock. The multiprocessor's own clock times the single lines.
-// Falsified   if the chain ends at another line than its arithmetic says, or no block ran on that multiprocessor. A point is
-//             unsupported, with the reason, where the lines do not lie at two distances. That is also so where a chip keeps a near
-//             copy of far lines.
+// Falsified   if the chain ends at another line than its arithmetic says, or no block ran on that multiprocessor. A
+//             point is unsupported, with the reason, where the lines do not lie at two distances. That is also so where
+//             a chip keeps a near copy of far lines.
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/l2_lines.hpp"

@@ -1,13 +1,15 @@
 // Bench "ert" of a GPU: the curve below the roofs, as the Empirical Roofline Toolkit measures it.
 //
-// Launched    one kernel template: each vector of 16 bytes is loaded once, and as many multiply-adds as the intensity asks for use it.
-//             A launch makes many passes over the working set. The division among the blocks is found by trying.
-// Saturates   the path to the level that holds the working set where the intensity is low, the multiply-add pipe where it is
-//             high. The ridge should lie where the two roofs cross.
+// Launched    one kernel template: each vector of 16 bytes is loaded once, and as many multiply-adds as the intensity
+//             asks for use it. A launch makes many passes over the working set. The division among the blocks is found
+//             by trying.
+// Saturates   the path to the level that holds the working set where the intensity is low, the multiply-add pipe where
+//             it is high. The ridge should lie where the two roofs cross.
 // FLOPs       2 per multiply-add. Bytes: those loaded. Both are exact, so the intensity is too.
 // Time        device events; the kernel itself reads the clock.
-// Falsified   if the sums of all threads differ from the host's (the numbers are such that no order of adding rounds); if the
-//             machine code of the loop has other multiply-adds or loads than those counted; if a point lies above a roof.
+// Falsified   if the sums of all threads differ from the host's (the numbers are such that no order of adding rounds);
+//             if the machine code of the loop has other multiply-adds or loads than those counted; if a point lies
+//             above a roof.
 #include "ert/base/error.hpp"
 #include "ert/gpu/formats.hpp"
 #include "ert/gpu/probes/benches.hpp"

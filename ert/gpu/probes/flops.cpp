@@ -1,5 +1,5 @@
-// Bench "flops" of a GPU: its arithmetic units on registers (CUDA cores, tensor cores by `mma`) or on shared memory (tensor cores by
-// `wgmma` and `tcgen05`). chains.cpp, mma.cpp and wgmma.cpp hold the contracts.
+// Bench "flops" of a GPU: its arithmetic units on registers (CUDA cores, tensor cores by `mma`) or on shared memory
+// (tensor cores by `wgmma` and `tcgen05`). chains.cpp, mma.cpp and wgmma.cpp hold the contracts.
 #include "ert/base/error.hpp"
 #include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/capability.hpp"

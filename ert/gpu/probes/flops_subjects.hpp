@@ -1,5 +1,5 @@
-// The subjects of the "flops" bench, one for each kind of instruction. Each source file begins with its contract. All throw
-// OutOfMemory, Unsupported or Error.
+// The subjects of the "flops" bench, one for each kind of instruction. Each source file begins with its contract. All
+// throw OutOfMemory, Unsupported or Error.
 #pragma once
 
 #include "ert/gpu/probes/gpu_bench.hpp"

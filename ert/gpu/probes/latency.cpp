@@ -1,10 +1,10 @@
 // Bench "latency" of a GPU: the time from one load to the next that needs its result.
 //
-// Launched    one thread on each multiprocessor, which visits all lines of its own slice of the working set. A working set then lies
-//             in the same level as that of the "bandwidth" bench.
+// Launched    one thread on each multiprocessor, which visits all lines of its own slice of the working set. A working
+//             set then lies in the same level as that of the "bandwidth" bench.
 // Saturates   nothing: each multiprocessor has one load at a time.
-// Counts      the steps of one thread; all threads step at the same time. Neighbouring lines of 64 bytes are far apart in the order
-//             of the steps.
+// Counts      the steps of one thread; all threads step at the same time. Neighbouring lines of 64 bytes are far apart
+//             in the order of the steps.
 // Time        device events; the kernel itself reads the clock.
 // Falsified   if any thread ends at another line than the arithmetic of its chain says.
 #include "ert/base/error.hpp"
@@ -74,7 +74,8 @@ class LatencySubject final : public TunedSubject {
     }
     void enqueue(long long iterations) const { enqueue_chase(launch_of(iterations), stream().get()); }
 
-    /// Loads all lines once, so that each is in its level. Sets beyond any cache are loaded in part: all of one would take long.
+    /// Loads all lines once, so that each is in its level. Sets beyond any cache are loaded in part: all of one would
+    /// take long.
     void visit_all_lines() const
     {
         constexpr std::size_t max_lines = std::size_t{1} << 15;

@@ -1,6 +1,8 @@
-// Bench "launch" of a GPU: the cost of a kernel that does nothing. A step of many small kernels takes at least that for each.
+// Bench "launch" of a GPU: the cost of a kernel that does nothing. A step of many small kernels takes at least that for
+// each.
 //
-// Launched    kernels of one warp in a row, each by a call of the runtime (`launch`), or 256 as one CUDA graph (`graph`).
+// Launched    kernels of one warp in a row, each by a call of the runtime (`launch`), or 256 as one CUDA graph
+//             (`graph`).
 // Saturates   the path that launches kernels; the host's part of it where that is slower.
 // Counts      kernels.
 // Time        device events, from before the first kernel to after the last.

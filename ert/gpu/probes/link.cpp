@@ -1,7 +1,7 @@
 // Bench "link" of a GPU: transfers between host memory and the device.
 //
-// Launched    copies into the device's memory, out of it, or both at once on two streams. The driver copies pageable memory through
-//             buffers of its own. zero_copy: a kernel that reads or writes pinned host memory itself.
+// Launched    copies into the device's memory, out of it, or both at once on two streams. The driver copies pageable
+//             memory through buffers of its own. zero_copy: a kernel that reads or writes pinned host memory itself.
 // Saturates   PCIe, or whatever connects the two.
 // Bytes       of the arrays, each once. Both ways at once: the sum of both.
 // Time        device events around all copies; the second stream is forked from and joined to the first.

@@ -1,9 +1,9 @@
 // Bench "matmul" of a GPU: the rate of NVIDIA's own library on a large product of square matrices.
 //
-// Launched    cuBLASLt's D = A' * B, the fastest of the algorithms that the library suggests. fp32 on the CUDA cores, tf32 with
-//             fp32 numbers; fp8 (e4m3) with fast sums and a result in bf16; int8 with a result in int32.
-// Saturates   the arithmetic units, as far as a program of products can. It is below the rate of bench "flops" by the cost of moving
-//             operands and by the power cap.
+// Launched    cuBLASLt's D = A' * B, the fastest of the algorithms that the library suggests. fp32 on the CUDA cores,
+//             tf32 with fp32 numbers; fp8 (e4m3) with fast sums and a result in bf16; int8 with a result in int32.
+// Saturates   the arithmetic units, as far as a program of products can. It is below the rate of bench "flops" by the
+//             cost of moving operands and by the power cap.
 // FLOPs       2 n^3. Dense only. Operands are random numbers with all bits of the significand in use.
 // Bytes       the three matrices, each once.
 // Time        device events. The clock is what the driver reports: the kernels are not ours.

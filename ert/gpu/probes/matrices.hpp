@@ -16,8 +16,8 @@ struct Matrix {
     double at(int row, int column) const { return values[static_cast<std::size_t>(row) * columns + column]; }
 };
 
-/// `random`, for timing: in [1/4, 1) with either sign and all bits of the significand random; integers are any but 0. `whole`, for
-/// checking: 1, 2 or 3 with either sign, whose products and sums are exact in every format.
+/// `random`, for timing: in [1/4, 1) with either sign and all bits of the significand random; integers are any but 0.
+/// `whole`, for checking: 1, 2 or 3 with either sign, whose products and sums are exact in every format.
 enum class Numbers { random, whole };
 
 Matrix random_matrix(int rows, int columns, const Format& format, Numbers numbers, std::uint32_t seed);

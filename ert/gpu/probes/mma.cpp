@@ -1,13 +1,15 @@
-// Subjects of the "flops" bench on the tensor cores by mma.sync, the instruction that every generation since Ampere has.
+// Subjects of the "flops" bench on the tensor cores by mma.sync, the instruction that every generation since Ampere
+// has.
 //
-// Launched    one kernel of whole waves of resident blocks; each warp has independent chains of products, each of which adds A * B,
-//             A and B in registers, to its sums. The numbers of chains and of blocks at once are found by trying; in fp64 also
-//             which of the two shapes.
+// Launched    one kernel of whole waves of resident blocks; each warp has independent chains of products, each of which
+//             adds A * B, A and B in registers, to its sums. The numbers of chains and of blocks at once are found by
+//             trying; in fp64 also which of the two shapes.
 // Saturates   the tensor cores as far as this instruction can. On compute capability 9.0 wgmma is faster.
-// FLOPs       2 m n k for each instruction. Dense only. Operands are random numbers with all bits of the significand in use.
+// FLOPs       2 m n k for each instruction. Dense only. Operands are random numbers with all bits of the significand in
+//             use.
 // Time        device events; the kernel itself reads the clock.
-// Falsified   if one bit of any warp's sums differs from the host's on whole numbers; if the machine code of the loop has other
-//             instructions than those counted.
+// Falsified   if one bit of any warp's sums differs from the host's on whole numbers; if the machine code of the loop
+//             has other instructions than those counted.
 #include "ert/gpu/kernels/mma.hpp"
 
 #include "ert/base/error.hpp"
@@ -151,7 +153,8 @@ class MmaSubject final : public TunedSubject {
                 [this, candidate](long long steps) { enqueue(candidate, steps); }};
     }
 
-    /// Instructions take different operands, so each is tuned by itself. It is chosen if its rate is above `best`, which is updated.
+    /// Instructions take different operands, so each is tuned by itself. It is chosen if its rate is above `best`,
+    /// which is updated.
     void try_instruction(Mma instruction, double& best)
     {
         const std::vector<Candidate> candidates = candidates_for(instruction);

@@ -1,15 +1,16 @@
-// Bench "partition" of a GPU: the rate at which all multiprocessors load from the partition of the L2 that is near each, and from the
-// far one, where there are two.
+// Bench "partition" of a GPU: the rate at which all multiprocessors load from the partition of the L2 that is near
+// each, and from the far one, where there are two.
 //
-// Launched    first one thread on each multiprocessor, which times each of 8192 lines by itself, past the L1. That tells the side of
-//             each multiprocessor and of each line. Then blocks on all multiprocessors, which load 2048 lines of their own side, or
-//             of the other, again and again.
+// Launched    first one thread on each multiprocessor, which times each of 8192 lines by itself, past the L1. That
+//             tells the side of each multiprocessor and of each line. Then blocks on all multiprocessors, which load
+//             2048 lines of their own side, or of the other, again and again.
 // Saturates   the L2's slices; with far lines the link between its partitions.
-// Bytes       those of the lines loaded. The list of lines is in shared memory. Reading it costs 8 KiB of the L2's traffic per block
-//             and launch, which is not counted.
+// Bytes       those of the lines loaded. The list of lines is in shared memory. Reading it costs 8 KiB of the L2's
+//             traffic per block and launch, which is not counted.
 // Time        device events; the kernel itself reads the clock.
-// Falsified   if a block's sum is not that of its side's lines on the host. A launch with a block on a multiprocessor whose side is
-//             unknown is disturbed. Where there are no two sides the point is unsupported, with the reason.
+// Falsified   if a block's sum is not that of its side's lines on the host. A launch with a block on a multiprocessor
+//             whose side is unknown is disturbed. Where there are no two sides the point is unsupported, with the
+//             reason.
 #include "ert/gpu/kernels/partition.hpp"
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/l2_lines.hpp"

@@ -1,7 +1,8 @@
 // Bench "peer" of a GPU: copies to the next GPU of the machine, and back.
 //
-// Launched    copies from one GPU's memory to the other's, or both ways at once on two streams. Where the two can reach each
-//             other's memory the copies go directly, by NVLink or PCIe; else the driver passes them through the host.
+// Launched    copies from one GPU's memory to the other's, or both ways at once on two streams. Where the two can reach
+//             each other's memory the copies go directly, by NVLink or PCIe; else the driver passes them through the
+//             host.
 // Saturates   the links between the two.
 // Bytes       of the arrays, each once. Both ways at once: the sum of both.
 // Time        device events around all copies; the second stream is forked from and joined to the first.

@@ -7,8 +7,8 @@
 
 namespace roof::gpu {
 
-/// Ranks up to which every sum is exact, in whatever order it is made: numbers are below 2^20, and a float holds whole numbers
-/// up to 2^24.
+/// Ranks up to which every sum is exact, in whatever order it is made: numbers are below 2^20, and a float holds whole
+/// numbers up to 2^24.
 inline constexpr int most_ranks = 16;
 
 /// Word `index` of a rank's array, as enqueue_fill() writes it with the rank as shift.

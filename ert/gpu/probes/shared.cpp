@@ -1,11 +1,12 @@
 // Bench "shared" of a GPU: the bandwidth of the shared memory of all multiprocessors together.
 //
-// Launched    one kernel of resident blocks; each thread reads or writes its own 16 bytes of four rows, again and again. The
-//             number of blocks at once is found by trying.
+// Launched    one kernel of resident blocks; each thread reads or writes its own 16 bytes of four rows, again and
+//             again. The number of blocks at once is found by trying.
 // Saturates   the banks of shared memory. No two threads of a warp access the same bank.
 // Bytes       those that the instructions read or write.
 // Time        device events; the kernel itself reads the clock.
-// Falsified   if any thread's sum differs from the host's, or the machine code of the loop has accesses narrower than 16 bytes.
+// Falsified   if any thread's sum differs from the host's, or the machine code of the loop has accesses narrower than
+//             16 bytes.
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/base/error.hpp"
 #include "ert/gpu/probes/benches.hpp"

@@ -39,7 +39,8 @@ double share_alike(const Bits& a, const Bits& b)
     return static_cast<double>(alike) / static_cast<double>(a.size());
 }
 
-/// What each multiprocessor that tells two distances apart has to say, turned to the first one's side. Throws Unsupported.
+/// What each multiprocessor that tells two distances apart has to say, turned to the first one's side. Throws
+/// Unsupported.
 std::vector<Bits> votes_of(const std::vector<Cycles>& measured)
 {
     std::vector<Bits> votes;

@@ -1,5 +1,5 @@
-// A probe tries several variants of the same work when it is made, and repeats the fastest in each launch, so often that neither
-// the events' resolution nor the cost of a launch shows in its rate.
+// A probe tries several variants of the same work when it is made, and repeats the fastest in each launch, so often
+// that neither the events' resolution nor the cost of a launch shows in its rate.
 #pragma once
 
 #include "ert/gpu/noise_monitor.hpp"
@@ -31,13 +31,14 @@ struct Tuned {
     long long repeats = 1;    ///< of a launch
 };
 
-/// The variant with the most FLOPs, or if it has none bytes, per second, after launches long enough for the clock to settle. One
-/// launch of it takes about `length`. No launch repeats more than `max_repeats` times. `variants` is not empty. Throws Error.
+/// The variant with the most FLOPs, or if it has none bytes, per second, after launches long enough for the clock to
+/// settle. One launch of it takes about `length`. No launch repeats more than `max_repeats` times. `variants` is not
+/// empty. Throws Error.
 Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, long long max_repeats,
            Seconds length = launch_length);
 
-/// Repeats one variant in each launch. A probe derives from it, calls settle_on_fastest() at the end of its constructor, and adds
-/// check(). Its memory must be filled by then.
+/// Repeats one variant in each launch. A probe derives from it, calls settle_on_fastest() at the end of its
+/// constructor, and adds check(). Its memory must be filled by then.
 class TunedSubject : public Subject {
   public:
     Work work() const override;

@@ -1,13 +1,16 @@
-// Subjects of the "flops" bench on the tensor cores of compute capability 9.0 by wgmma, and of 10.0 by tcgen05. Only these
-// instructions reach the full rate there.
+// Subjects of the "flops" bench on the tensor cores of compute capability 9.0 by wgmma, and of 10.0 by tcgen05. Only
+// these instructions reach the full rate there.
 //
-// Launched    one kernel of whole waves of resident blocks of one warpgroup; each adds products of matrices in shared memory to
-//             64 x 128 sums in registers (tcgen05: 128 x 256 in tensor memory). The number of blocks at once is found by trying.
-// Saturates   the tensor cores. Shared memory delivers 6 KiB for each instruction (12 KiB), three quarters of what it can.
-// FLOPs       2 m n k for each instruction. Dense only. Operands are random numbers with all bits of the significand in use.
+// Launched    one kernel of whole waves of resident blocks of one warpgroup; each adds products of matrices in shared
+//             memory to 64 x 128 sums in registers (tcgen05: 128 x 256 in tensor memory). The number of blocks at once
+//             is found by trying.
+// Saturates   the tensor cores. Shared memory delivers 6 KiB for each instruction (12 KiB), three quarters of what it
+//             can.
+// FLOPs       2 m n k for each instruction. Dense only. Operands are random numbers with all bits of the significand in
+//             use.
 // Time        device events; the kernel itself reads the clock.
-// Falsified   if one bit of any block's sums differs from the host's on whole numbers; if the machine code of the loop has other
-//             instructions than those counted (the assembler merges identical ones in a row).
+// Falsified   if one bit of any block's sums differs from the host's on whole numbers; if the machine code of the loop
+//             has other instructions than those counted (the assembler merges identical ones in a row).
 #include "ert/gpu/kernels/wgmma.hpp"
 
 #include "ert/base/error.hpp"

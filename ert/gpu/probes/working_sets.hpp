@@ -1,5 +1,5 @@
-// The working sets that GPU probes sweep over: multiples of what every multiprocessor has a like part of, from well inside
-// the L1s to well beyond the L2.
+// The working sets that GPU probes sweep over: multiples of what every multiprocessor has a like part of, from well
+// inside the L1s to well beyond the L2.
 #pragma once
 
 #include "ert/method/bench/bench.hpp"

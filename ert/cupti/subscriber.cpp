@@ -1,4 +1,4 @@
-#include "ert/cupti/watcher.hpp"
+#include "ert/cupti/subscriber.hpp"
 
 #include "ert/cupti/nvtx_calls.hpp"
 #include "ert/cupti/records.hpp"
@@ -15,10 +15,10 @@ namespace {
 
 using Kind = UpcomingCall::Kind;
 
-/// The label under which this thread asks for work; graphs are captured under it.
+/// The label of this thread's calls; graphs are captured under it.
 thread_local std::uint64_t label_at_work = 0;
-/// This thread is at work for whoever was told of a call.
-thread_local bool is_telling = false;
+/// This thread is inside the listener.
+thread_local bool is_in_listener = false;
 
 constexpr std::array<CUpti_CallbackId, 2> graph_events{CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
                                                        CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
@@ -50,9 +50,9 @@ bool holds(std::span<const CUpti_CallbackId> calls, CUpti_CallbackId call)
     return std::find(calls.begin(), calls.end(), call) != calls.end();
 }
 
-void CUPTIAPI called_back(void* watcher, CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
+void CUPTIAPI called_back(void* subscriber, CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
 {
-    static_cast<Watcher*>(watcher)->see(domain, event, data);
+    static_cast<Subscriber*>(subscriber)->on_callback(domain, event, data);
 }
 
 std::uint32_t this_thread()
@@ -62,45 +62,45 @@ std::uint32_t this_thread()
 
 }  // namespace
 
-Watcher::Watcher(std::shared_ptr<const Cupti> cupti, Labels& labels) : cupti_(std::move(cupti)), labels_(labels)
+Subscriber::Subscriber(std::shared_ptr<const Cupti> cupti, Labels& labels) : cupti_(std::move(cupti)), labels_(labels)
 {
     const auto subscribe = cupti_->function<decltype(cuptiSubscribe)>("cuptiSubscribe");
-    const CUptiResult result = subscribe(&subscriber_, called_back, this);
+    const CUptiResult result = subscribe(&handle_, called_back, this);
     if (result != CUPTI_SUCCESS) failure_ = cupti_->describe(result);
     for (const CUpti_CallbackId event : graph_events) enable(true, CUPTI_CB_DOMAIN_RESOURCE, event);
     for (const CUpti_CallbackId call : begins_of_capture) enable(true, CUPTI_CB_DOMAIN_DRIVER_API, call);
     for (const CUpti_CallbackId call : ends_of_capture) enable(true, CUPTI_CB_DOMAIN_DRIVER_API, call);
 }
 
-Watcher::~Watcher()
+Subscriber::~Subscriber()
 {
-    if (subscriber_ != nullptr) cupti_->function<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe")(subscriber_);
+    if (handle_ != nullptr) cupti_->function<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe")(handle_);
 }
 
-void Watcher::enable(bool wanted, CUpti_CallbackDomain domain, CUpti_CallbackId event)
+void Subscriber::enable(bool wanted, CUpti_CallbackDomain domain, CUpti_CallbackId event)
 {
     if (!failure_.empty()) return;
     const auto enable_callback = cupti_->function<decltype(cuptiEnableCallback)>("cuptiEnableCallback");
-    const CUptiResult result = enable_callback(wanted ? 1 : 0, subscriber_, domain, event);
+    const CUptiResult result = enable_callback(wanted ? 1 : 0, handle_, domain, event);
     if (wanted && result != CUPTI_SUCCESS) failure_ = cupti_->describe(result);
 }
 
-void Watcher::enter(std::uint64_t label)
+void Subscriber::enter(std::uint64_t label)
 {
     label_at_work = label;
 }
 
-void Watcher::leave()
+void Subscriber::leave()
 {
     label_at_work = 0;
 }
 
-void Watcher::follow_ranges()
+void Subscriber::follow_ranges()
 {
     for (const CUpti_CallbackId call : range_calls()) enable(true, CUPTI_CB_DOMAIN_NVTX, call);
 }
 
-void Watcher::tell(OnCall on_call)
+void Subscriber::set_listener(OnCall on_call)
 {
     const bool wanted = on_call != nullptr;
     {
@@ -111,24 +111,25 @@ void Watcher::tell(OnCall on_call)
     enable(wanted, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
-void Watcher::see(CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
+void Subscriber::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data)
 {
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return see_call(event, *static_cast<const CUpti_CallbackData*>(data));
-    if (domain == CUPTI_CB_DOMAIN_NVTX) return see_range(event, *static_cast<const CUpti_NvtxData*>(data));
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        return on_driver_call(event, *static_cast<const CUpti_CallbackData*>(data));
+    if (domain == CUPTI_CB_DOMAIN_NVTX) return on_range(event, *static_cast<const CUpti_NvtxData*>(data));
     if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
     const auto& resource = *static_cast<const CUpti_ResourceData*>(data);
     if (event == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
-        return hand_on({Kind::end_of_context, resource.context, {}});
+        return forward({Kind::end_of_context, resource.context, {}});
     const auto* const graph = static_cast<const CUpti_GraphData*>(resource.resourceDescriptor);
-    if (graph != nullptr) see_graph(event, *graph);
+    if (graph != nullptr) on_graph(event, *graph);
 }
 
-Label Watcher::label_now() const
+Label Subscriber::label_now() const
 {
     return label_at_work != 0 ? labels_.label_of(label_at_work) : ranges_.label(this_thread());
 }
 
-void Watcher::see_graph(CUpti_CallbackId event, const CUpti_GraphData& data)
+void Subscriber::on_graph(CUpti_CallbackId event, const CUpti_GraphData& data)
 {
     const auto number_of = cupti_->function<decltype(cuptiGetGraphNodeId)>("cuptiGetGraphNodeId");
     std::uint64_t node = 0;
@@ -142,10 +143,10 @@ void Watcher::see_graph(CUpti_CallbackId event, const CUpti_GraphData& data)
     }
 }
 
-void Watcher::see_call(CUpti_CallbackId event, const CUpti_CallbackData& call)
+void Subscriber::on_driver_call(CUpti_CallbackId event, const CUpti_CallbackData& call)
 {
     const bool enters = call.callbackSite == CUPTI_API_ENTER;
-    if (holds(begins_of_capture, event)) return see_begin_of_capture(enters, call);
+    if (holds(begins_of_capture, event)) return on_begin_of_capture(enters, call);
     if (holds(ends_of_capture, event)) {
         if (!enters && captures_ > 0) --captures_;
         return;
@@ -154,19 +155,19 @@ void Watcher::see_call(CUpti_CallbackId event, const CUpti_CallbackData& call)
     for (const LaunchCall& launch : launch_calls) {
         if (launch.call != event) continue;
         const char* const kernel = call.symbolName == nullptr ? "" : call.symbolName;
-        return hand_on({launch.kind, call.context, {plain_kernel_name(kernel), label_now()}});
+        return forward({launch.kind, call.context, {plain_kernel_name(kernel), label_now()}});
     }
 }
 
-/// It has begun once the call has succeeded.
-void Watcher::see_begin_of_capture(bool enters, const CUpti_CallbackData& call)
+/// The capture has begun when the call has succeeded.
+void Subscriber::on_begin_of_capture(bool enters, const CUpti_CallbackData& call)
 {
-    if (enters) return hand_on({Kind::begin_of_capture, call.context, {}});
+    if (enters) return forward({Kind::begin_of_capture, call.context, {}});
     const auto* const result = static_cast<const CUresult*>(call.functionReturnValue);
     if (result == nullptr || *result == CUDA_SUCCESS) ++captures_;
 }
 
-void Watcher::see_range(CUpti_CallbackId event, const CUpti_NvtxData& data)
+void Subscriber::on_range(CUpti_CallbackId event, const CUpti_NvtxData& data)
 {
     std::optional<RangeCall> call = range_call(event, data);
     if (!call) return;
@@ -176,14 +177,14 @@ void Watcher::see_range(CUpti_CallbackId event, const CUpti_NvtxData& data)
         ranges_.pop(this_thread(), call->domain);
 }
 
-void Watcher::hand_on(const UpcomingCall& call)
+void Subscriber::forward(const UpcomingCall& call)
 {
-    if (is_telling) return;
+    if (is_in_listener) return;
     const std::lock_guard lock(mutex_);
     if (!on_call_) return;
-    is_telling = true;
+    is_in_listener = true;
     on_call_(call);
-    is_telling = false;
+    is_in_listener = false;
 }
 
 }  // namespace roof::cupti
