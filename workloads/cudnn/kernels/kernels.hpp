@@ -1,5 +1,6 @@
-// The step's own kernels: each puts one operation of a placed program into the stream of the current device. All of them give the
-// same bits each time. They throw Error when a launch is refused, and Unsupported for a tensor of 2^32 vectors or more.
+// The step's own kernels: each puts one operation of a placed program into the stream of the current device. All of
+// them give the same bits each time. They throw Error when a launch is refused, and Unsupported for a tensor of 2^32
+// vectors or more.
 #pragma once
 
 #include "workloads/cudnn/program/program.hpp"

@@ -1,5 +1,5 @@
-// Softmax cross-entropy, a block of threads for each image: largest logit, sum of exponentials, gradient and loss. The last block
-// to finish takes the mean of the losses.
+// Softmax cross-entropy, a block of threads for each image: largest logit, sum of exponentials, gradient and loss. The
+// last block to finish takes the mean of the losses.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 

@@ -1,6 +1,6 @@
-// Sums over all places of each channel: statistics, and the gradients of biases and batch norms. A block of threads sums a slab of
-// rows over some channels; the last block to finish sums over the slabs, in their order, and writes what follows. So the bits
-// are the same each time, and no second launch is needed.
+// Sums over all places of each channel: statistics, and the gradients of biases and batch norms. A block of threads
+// sums a slab of rows over some channels; the last block to finish sums over the slabs, in their order, and writes what
+// follows. So the bits are the same each time, and no second launch is needed.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 

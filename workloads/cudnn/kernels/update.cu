@@ -1,5 +1,5 @@
-// The update of all parameters by one kernel, which also writes what the passes of the next step read; before it, where the loss
-// was scaled, the search for gradients that are no finite numbers; behind it, the state of the next step.
+// The update of all parameters by one kernel, which also writes what the passes of the next step read; before it, where
+// the loss was scaled, the search for gradients that are no finite numbers; behind it, the state of the next step.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 

@@ -1,4 +1,5 @@
-// What the kernels share: vectors of neighbouring channels, which are loaded and stored at once, and the loop over all of them.
+// What the kernels share: vectors of neighbouring channels, which are loaded and stored at once, and the loop over all
+// of them.
 #pragma once
 
 #include "ert/base/error.hpp"
@@ -77,7 +78,8 @@ __device__ void store(Element* to, std::uint32_t vector, const Lanes<width>& lan
     reinterpret_cast<Stored<Element, width>*>(to)[vector] = stored;
 }
 
-/// The gradient before a ReLU, from one share of that behind it or the sum of two; null: there is no other share, no ReLU.
+/// The gradient before a ReLU, from one share of that behind it or the sum of two; null: there is no other share, no
+/// ReLU.
 template <int width, class Element>
 __device__ Lanes<width> load_gradient(const Element* share, const Element* other, const Element* output,
                                       std::uint32_t vector)

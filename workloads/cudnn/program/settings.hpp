@@ -28,7 +28,7 @@ struct Settings {
     bool deterministic = false;  ///< engines and kernels that give the same bits each time, and no others
     /// Whether the engines that a library suggests are timed, and the fastest taken; otherwise the first is.
     bool tune = true;
-    data::Share share{};         ///< which of how many ranks this is: each trains on a batch of its own
+    data::Share share{};  ///< which of how many ranks this is: each trains on a batch of its own
 
     /// What activations are stored in.
     Precision storage() const { return precision == Precision::tf32 ? Precision::fp32 : precision; }
