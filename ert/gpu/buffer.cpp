@@ -1,7 +1,6 @@
 #include "ert/gpu/buffer.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/gpu/check.hpp"
 
 namespace roof::gpu::detail {
 
@@ -31,11 +30,6 @@ void copy_in(void* device, const void* host, std::size_t bytes)
 void copy_out(void* host, const void* device, std::size_t bytes)
 {
     check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
-}
-
-void Free::operator()(void* memory) const noexcept
-{
-    log_failure(cudaFree(memory));
 }
 
 }  // namespace roof::gpu::detail

@@ -1,10 +1,11 @@
-// The owner of a stretch of device memory. Kernels take the pointer and the length; nobody else frees it.
+// An array in device memory.
 #pragma once
+
+#include "ert/gpu/handle.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,19 +14,16 @@ namespace roof::gpu {
 
 namespace detail {
 
-struct Free {
-    void operator()(void* memory) const noexcept;
-};
-using Memory = std::unique_ptr<void, Free>;
+using Memory = Handle<void, cudaFree>;
 
-/// `bytes` of memory of the current device, not initialised. Throws OutOfMemory naming `what_for`, or Error.
+/// Uninitialised memory of the current device. Throws OutOfMemory naming `what_for`, or Error.
 Memory allocate(std::size_t bytes, const std::string& what_for);
 void copy_in(void* device, const void* host, std::size_t bytes);
 void copy_out(void* host, const void* device, std::size_t bytes);
 
 }  // namespace detail
 
-/// `size()` elements of a type that may be copied byte by byte. Copies wait for their end.
+/// Elements of a trivially copyable type. Copies wait for their end.
 template <class Element>
 class Buffer {
   public:
@@ -38,7 +36,7 @@ class Buffer {
     std::size_t size() const { return size_; }
     std::size_t bytes() const { return size_ * sizeof(Element); }
 
-    /// `host` holds at most size() elements; they become the first ones.
+    /// Overwrites the first elements with at most size() of `host`.
     void write(std::span<const Element> host) { detail::copy_in(data(), host.data(), host.size_bytes()); }
     std::vector<Element> read(std::size_t first, std::size_t count) const
     {

@@ -9,7 +9,7 @@ namespace roof::gpu {
 void check(cudaError_t status, std::source_location at)
 {
     if (status == cudaSuccess) return;
-    cudaGetLastError();  // a sticky copy would be blamed on the next call
+    cudaGetLastError();  // else the next call would report it
     if (status == cudaErrorNoKernelImageForDevice) {
         throw Unsupported("this build holds no code for this GPU (" + describe(status) +
                           "); add its architecture to CMAKE_CUDA_ARCHITECTURES and build again");

@@ -1,4 +1,4 @@
-// Every call of the CUDA runtime goes through check(): a failed launch left unseen would be an infinitely fast one.
+// Every call of the CUDA runtime goes through check(). A failed launch would else look infinitely fast.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@ namespace roof::gpu {
 /// no code for the GPU.
 void check(cudaError_t status, std::source_location at = std::source_location::current());
 
-/// For destructors: says on standard error what check() would throw.
+/// For destructors: writes to standard error what check() would throw.
 void log_failure(cudaError_t status, std::source_location at = std::source_location::current()) noexcept;
 
 /// "cudaErrorNoDevice: no CUDA-capable device is detected".

@@ -24,7 +24,7 @@ void check(int status, const char* what)
     throw Error(words);
 }
 
-/// One in each type of scale.
+/// A scale in each type.
 struct Scale {
     double as_double;
     float as_float;

@@ -17,7 +17,7 @@ struct cublasLtContext;
 
 namespace roof::gpu {
 
-/// Types of a product D = A' * B in which all three matrices are n x n, column after column.
+/// Types of a product D = A' * B of n x n matrices in column order.
 struct ProductTypes {
     cudaDataType operands;
     cudaDataType result;
@@ -28,7 +28,7 @@ struct ProductTypes {
 
 class CublasLt {
   public:
-    /// Null where the library is not there.
+    /// Null if the library is missing.
     static std::shared_ptr<const CublasLt> open();
 
     /// "13.1.0".
@@ -41,19 +41,19 @@ class CublasLt {
     Library library_;
 };
 
-/// A product of a size, and the algorithms that the library suggests for it, on the current device.
+/// A product on the current device, with the algorithms that the library suggests for it.
 class Product {
   public:
     static constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
-    /// Throws Unsupported where the library knows no algorithm, or Error.
+    /// Throws Unsupported if the library knows no algorithm, or Error.
     Product(std::shared_ptr<const CublasLt> library, const ProductTypes& types, std::uint64_t n);
     ~Product();
     Product(const Product&) = delete;
     Product& operator=(const Product&) = delete;
 
     int algorithms() const { return static_cast<int>(algorithms_.size()); }
-    /// Puts D = A' * B into the stream. `workspace`: of workspace_bytes. Throws Error.
+    /// Puts D = A' * B into the stream. `workspace` has workspace_bytes. Throws Error.
     void enqueue(int algorithm, const void* a, const void* b, void* d, void* workspace, cudaStream_t stream) const;
 
   private:

@@ -42,12 +42,12 @@ Device describe_device(DeviceId id)
     device.model = properties.name;
     device.memory = Bytes{static_cast<double>(total)};
     device.memory_available = Bytes{static_cast<double>(available)};
-    // L1 and shared memory are one; of its size the runtime reports what shared memory may take. Of all multiprocessors
-    // together, as working sets are: each has its part.
+    // L1 and shared memory are one memory; the runtime reports the part that shared memory may take. The capacity is
+    // that of all multiprocessors together, because working sets are shared out over them.
     const double l1 = 1.0 * static_cast<double>(properties.sharedMemPerMultiprocessor) * properties.multiProcessorCount;
     device.levels = {level("L1", l1, 1), level("L2", properties.l2CacheSize, 1),
                      level("DRAM", static_cast<double>(total), 1)};
-    // Clocks are asked for as attributes: the fields of cudaDeviceProp are gone since CUDA 13.
+    // Clocks are read as attributes, because CUDA 13 removed them from cudaDeviceProp.
     device.facts = {
         {"compute capability", std::to_string(properties.major) + "." + std::to_string(properties.minor)},
         {"multiprocessors", std::to_string(properties.multiProcessorCount)},
@@ -62,7 +62,7 @@ Device describe_device(DeviceId id)
     return device;
 }
 
-/// A GPU that is out of order or taken by another process does not hide the others.
+/// A GPU that is broken or in exclusive use does not hide the others.
 void describe_or_report(DeviceId id, Machine& machine)
 {
     try {

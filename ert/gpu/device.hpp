@@ -1,4 +1,4 @@
-// The GPUs of this machine: found, described as devices of the machine, or their absence explained.
+// Finds the GPUs of this machine and describes them, or explains why there are none.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -9,22 +9,22 @@ namespace roof::gpu {
 
 class Nvml;
 
-/// The runtime's number of a device; not an int, so that it is never mistaken for a count or a stream's priority.
+/// The runtime's number of a device. A type of its own, so that it is not mistaken for a count.
 struct DeviceId {
     int value = 0;
 };
 
-/// Of a device named "gpu:N". Throws Error for any other name.
+/// The number of a device named "gpu:N". Throws Error for other names.
 DeviceId id_of(const Device& device);
 
 /// Appends a device "gpu:N" for each GPU and the capability "gpu" with its reason and remedy; never throws for a
 /// machine that has none. `nvml`, which may be null, tells the driver's version.
 void describe_devices(Machine& machine, const Nvml* nvml);
 
-/// A fact of a device as the runtime reports it. Throws Error.
+/// An attribute of a device from the runtime. Throws Error.
 int attribute(DeviceId id, cudaDeviceAttr which);
 
-/// Makes a device current for its own life, and the former one again afterwards.
+/// Makes a device current during its own life, and restores the former one.
 class CurrentDevice {
   public:
     /// Throws Error.

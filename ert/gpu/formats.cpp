@@ -53,7 +53,7 @@ double multiply_add(const Format& format, double x, double y, double z)
     if (format.significand_bits == 53) return std::fma(x, y, z);
     if (format.significand_bits == 24)
         return std::fma(static_cast<float>(x), static_cast<float>(y), static_cast<float>(z));
-    return round_to(format, x * y + z);  // narrower ones leave the product, and sums of like size, exact in fp64
+    return round_to(format, x * y + z);  // in narrower formats, products and sums of similar size are exact in fp64
 }
 
 std::uint64_t encode(const Format& format, double value)

@@ -14,7 +14,7 @@ namespace roof::gpu {
 /// A format of at most 32 bits, or fp64.
 struct Format {
     int storage_bits = 32;
-    int significand_bits = 24;  ///< the hidden one counted
+    int significand_bits = 24;  ///< with the hidden bit
     int bias = 127;
     bool is_integer = false;
 };
@@ -38,10 +38,10 @@ double round_to(const Format& format, double value);
 /// x * y + z, rounded once.
 double multiply_add(const Format& format, double x, double y, double z);
 
-/// The bits of a value that the format holds exactly, as a normal number or 0. Throws Error for any other.
+/// The bits of a value that is exactly a normal number of the format or 0. Throws Error for other values.
 std::uint64_t encode(const Format& format, double value);
 
-/// Little-endian, one after the other.
+/// The bits of all values, little-endian, without gaps.
 std::vector<std::byte> encode(const Format& format, std::span<const double> values);
 
 }  // namespace roof::gpu

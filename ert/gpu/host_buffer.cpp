@@ -1,14 +1,13 @@
 #include "ert/gpu/host_buffer.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/gpu/check.hpp"
 
 namespace roof::gpu {
 
 HostBuffer::HostBuffer(std::size_t bytes, Pages pages) : bytes_(bytes)
 {
     if (pages == Pages::pageable) {
-        pageable_ = std::make_unique<std::byte[]>(bytes);  // written to, so that every page is there
+        pageable_ = std::make_unique<std::byte[]>(bytes);  // zeroed, so that every page exists
         return;
     }
     void* memory = nullptr;
@@ -19,11 +18,6 @@ HostBuffer::HostBuffer(std::size_t bytes, Pages pages) : bytes_(bytes)
     }
     check(status);
     pinned_.reset(memory);
-}
-
-void HostBuffer::Free::operator()(void* memory) const noexcept
-{
-    log_failure(cudaFreeHost(memory));
 }
 
 }  // namespace roof::gpu

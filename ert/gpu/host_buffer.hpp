@@ -2,6 +2,10 @@
 // other.
 #pragma once
 
+#include "ert/gpu/handle.hpp"
+
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <memory>
 
@@ -11,19 +15,15 @@ class HostBuffer {
   public:
     enum class Pages { pinned, pageable };
 
-    /// Pinned pages are mapped for the devices too. Throws OutOfMemory or Error.
+    /// Pinned pages are also mapped for the devices. Throws OutOfMemory or Error.
     HostBuffer(std::size_t bytes, Pages pages);
 
     std::byte* data() const { return pinned_ ? static_cast<std::byte*>(pinned_.get()) : pageable_.get(); }
     std::size_t size() const { return bytes_; }
 
   private:
-    struct Free {
-        void operator()(void* memory) const noexcept;
-    };
-
     std::size_t bytes_;
-    std::unique_ptr<void, Free> pinned_;
+    Handle<void, cudaFreeHost> pinned_;
     std::unique_ptr<std::byte[]> pageable_;
 };
 

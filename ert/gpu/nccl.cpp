@@ -50,7 +50,7 @@ void Communicator::enqueue_sum(const std::vector<Rank>& ranks, std::size_t count
     const Library& library = library_->library_;
     const auto sum =
         library.function<int(const void*, void*, std::size_t, int, int, ncclComm*, cudaStream_t)>("ncclAllReduce");
-    // One thread serves all ranks: outside a group the first call would wait for the others for ever.
+    // One thread enqueues all ranks. Without a group the first call would wait for the others for ever.
     check(library.function<int()>("ncclGroupStart")(), "ncclGroupStart");
     int status = 0;
     for (std::size_t i = 0; i < ranks_.size() && status == 0; ++i) {

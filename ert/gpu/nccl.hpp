@@ -25,10 +25,10 @@ constexpr double bus_factor(int ranks)
 
 class Nccl {
   public:
-    /// Null where the library is not there.
+    /// Null if the library is missing.
     static std::shared_ptr<const Nccl> open();
 
-    /// "2.28.9"; empty if the library does not say.
+    /// "2.28.9"; empty if unknown.
     std::string version() const;
     const Library& functions() const { return library_; }
 
@@ -39,7 +39,7 @@ class Nccl {
     Library library_;
 };
 
-/// One rank on each of some devices, all in this process.
+/// One rank on each of several devices, all in this process.
 class Communicator {
   public:
     /// `devices`: the runtime's numbers, each once. Throws Error.

@@ -1,7 +1,5 @@
 #include "ert/gpu/stream.hpp"
 
-#include "ert/gpu/check.hpp"
-
 namespace roof::gpu {
 
 Stream::Stream()
@@ -16,9 +14,17 @@ void Stream::synchronize() const
     check(cudaStreamSynchronize(handle_.get()));
 }
 
-void Stream::Destroy::operator()(cudaStream_t stream) const noexcept
+Fork::Fork()
 {
-    log_failure(cudaStreamDestroy(stream));
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    event_.reset(event);
+}
+
+void Fork::order(cudaStream_t first, cudaStream_t then) const
+{
+    check(cudaEventRecord(event_.get(), first));
+    check(cudaStreamWaitEvent(then, event_.get(), 0));
 }
 
 }  // namespace roof::gpu

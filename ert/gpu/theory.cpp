@@ -10,7 +10,7 @@ namespace roof::gpu {
 
 namespace {
 
-/// Per clock and multiprocessor, of compute capability 8.0 and 9.0.
+/// FLOPs per clock and multiprocessor of compute capability 8.0 and 9.0.
 struct Row {
     const char* isa;
     const char* operation;

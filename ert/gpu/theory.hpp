@@ -8,7 +8,7 @@
 
 namespace roof::gpu {
 
-/// Of a compute capability, 90 for 9.0: FLOPs or bytes per clock and multiprocessor; empty where none are known here.
+/// FLOPs or bytes per clock and multiprocessor for a compute capability, 90 for 9.0. Empty if unknown.
 std::vector<SpecRate> spec_rates_of(int capability);
 
 }  // namespace roof::gpu

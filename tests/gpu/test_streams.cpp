@@ -79,11 +79,11 @@ TEST_CASE("numbers are whole, random, and small enough for a triad to be exact")
         seen.insert(number_at(i));
     }
     CHECK(seen.size() > 990);
-    CHECK(due_word(StreamOperation::copy, 5) == static_cast<float>(number_at(5)));
-    CHECK(due_word(StreamOperation::triad, 5) ==
+    CHECK(expected_word(StreamOperation::copy, 5) == static_cast<float>(number_at(5)));
+    CHECK(expected_word(StreamOperation::triad, 5) ==
           static_cast<float>(number_at(5)) + 3 * static_cast<float>(number_at(6)));
-    CHECK(due_word(StreamOperation::triad, number_period) == due_word(StreamOperation::triad, 0));
-    CHECK(due_word(StreamOperation::store, 5) == stream_value);
+    CHECK(expected_word(StreamOperation::triad, number_period) == expected_word(StreamOperation::triad, 0));
+    CHECK(expected_word(StreamOperation::store, 5) == stream_value);
 }
 
 TEST_CASE("what a thread of the shared-memory probe sums depends on every access")

@@ -10,11 +10,11 @@
 // Falsified   if any GPU has other sums than the host. The sums are whole numbers, exact in any order.
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
-#include "ert/gpu/fork.hpp"
 #include "ert/gpu/kernels/stream.hpp"
 #include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/rank_numbers.hpp"
 #include "ert/gpu/probes/tuning.hpp"
+#include "ert/gpu/stream.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -90,7 +90,7 @@ void Arrays::check_output() const
     for (const std::size_t first : {std::size_t{0}, (words - count) / 2, words - count}) {
         const std::vector<float> found = out_->read(first, count);
         for (std::size_t i = 0; i < count; ++i) {
-            const float due = due_word(operation_, first + i);
+            const float due = expected_word(operation_, first + i);
             if (found[i] == due) continue;
             throw Error("word " + std::to_string(first + i) + " is " + std::to_string(found[i]) + ", not " +
                         std::to_string(due));

@@ -1,4 +1,4 @@
-// The arrays of the "bandwidth" bench: filled with pseudo-random numbers, passed over, and checked exactly.
+// The arrays of the "bandwidth" bench: filled with pseudo-random numbers and checked exactly.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -10,7 +10,7 @@
 
 namespace roof::gpu {
 
-/// What the two arrays that are read hold: a the sequence itself, b turned by so much.
+/// Array a holds the sequence of numbers; array b is shifted by this much.
 inline constexpr int shift_of_b = 1;
 
 /// 1 for load and store, 2 for copy, 3 for triad.
@@ -20,11 +20,11 @@ int arrays_of(StreamOperation operation);
 /// chunk each.
 std::size_t vectors_of_each(StreamOperation operation, std::size_t working_set);
 
-/// Of the words of the first `words` of an array, as bits of floats, modulo 2^32.
+/// The sum, modulo 2^32, of the bits of the first `words` floats of an array.
 std::uint32_t sum_of_bits(std::size_t words);
 
-/// What word `index` of the result is due to be.
-float due_word(StreamOperation operation, std::size_t index);
+/// The expected word `index` of the result.
+float expected_word(StreamOperation operation, std::size_t index);
 
 class Arrays {
   public:
@@ -37,7 +37,7 @@ class Arrays {
     Bytes memory() const;
     void clear_results();  ///< so that only a later pass can be right
 
-    /// Throws Error where `passes` passes by `threads` threads did not leave exactly what they should.
+    /// Throws Error if `passes` passes by `threads` threads left anything but the expected results.
     void check(int passes, std::size_t threads) const;
 
   private:

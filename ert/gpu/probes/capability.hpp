@@ -9,10 +9,10 @@
 
 namespace roof::gpu {
 
-/// 90 for compute capability 9.0; 0 if the device does not say.
+/// 90 for compute capability 9.0; 0 if unknown.
 int capability_of(const Device& device);
 
-/// Multiprocessors; 1 if the device does not say.
+/// Number of multiprocessors; 1 if unknown.
 int multiprocessors_of(const Device& device);
 
 /// "needs compute capability 9.0; this GPU has 8.0", or nothing if the device has at least `least`.

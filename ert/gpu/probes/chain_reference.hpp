@@ -18,7 +18,7 @@ std::array<double, 4> chain_constants(const ChainKernel& kernel);
 /// `count` pseudo-random numbers of the precision, of [1, 2) or all integers.
 std::vector<double> chain_starts(Precision precision, std::size_t count);
 
-/// The values after so many pairs of instructions.
+/// The values after `pairs` pairs of instructions.
 std::vector<double> chain_ends(const ChainKernel& kernel, std::span<const double> starts, int pairs);
 
 }  // namespace roof::gpu

@@ -2,9 +2,9 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
-#include "ert/gpu/fork.hpp"
 #include "ert/gpu/kernels/numbers.hpp"
 #include "ert/gpu/kernels/stream.hpp"
+#include "ert/gpu/stream.hpp"
 
 #include <cstring>
 

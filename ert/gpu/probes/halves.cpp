@@ -6,10 +6,10 @@ namespace roof::gpu {
 
 namespace {
 
-constexpr double most_unexplained = 0.1;
-constexpr std::size_t least_share = 4;  ///< each part has at least one in so many
+constexpr double max_unexplained = 0.1;
+constexpr std::size_t least_share = 4;  ///< each part has at least a quarter of the values
 
-/// Sums over the first so many of the sorted values.
+/// Prefix sums of the sorted values.
 class Sums {
   public:
     explicit Sums(std::span<const double> values) : sums_(values.size() + 1), squares_(values.size() + 1)
@@ -25,7 +25,7 @@ class Sums {
     {
         return (sums_[to] - sums_[from]) / static_cast<double>(to - from);
     }
-    /// Of the distances from their mean.
+    /// Sum of squared distances from the mean.
     double squares(std::size_t from, std::size_t to) const
     {
         return squares_[to] - squares_[from] - (sums_[to] - sums_[from]) * mean(from, to);
@@ -37,7 +37,7 @@ class Sums {
     std::vector<double> squares_;
 };
 
-/// How many of the values are the lower part; each part has at least `least`.
+/// The size of the lower part; each part has at least `least` values.
 std::size_t best_split(const Sums& sums, std::size_t least)
 {
     std::size_t best = least;
@@ -57,7 +57,7 @@ std::optional<Halves> halves_of(std::span<const std::uint32_t> cycles)
     if (sorted.size() < 2 * least) return std::nullopt;
     const Sums sums(sorted);
     const std::size_t lower = best_split(sums, least);
-    if (sums.unexplained(lower) >= most_unexplained * sums.squares(0, sums.size())) return std::nullopt;
+    if (sums.unexplained(lower) >= max_unexplained * sums.squares(0, sums.size())) return std::nullopt;
     Halves halves;
     halves.near_cycles = sums.mean(0, lower);
     halves.far_cycles = sums.mean(lower, sums.size());

@@ -20,10 +20,7 @@ namespace {
 constexpr int kernels_of_graph = 256;
 constexpr long long max_repeats = 1 << 16;
 
-struct DestroyGraph {
-    void operator()(cudaGraphExec_t graph) const noexcept { log_failure(cudaGraphExecDestroy(graph)); }
-};
-using Graph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
+using Graph = Handle<CUgraphExec_st, cudaGraphExecDestroy>;
 
 Graph graph_of_idle_kernels()
 {

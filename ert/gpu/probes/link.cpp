@@ -58,7 +58,8 @@ class ZeroCopySubject final : public TunedSubject {
           memory_(array_bytes(at.point), HostBuffer::Pages::pinned),
           sums_(static_cast<std::size_t>(blocks_ * kernel_.threads), "sums of what was read")
     {
-        for (std::size_t i = 0; i < memory_.size() / sizeof(float); ++i) word(i) = due_word(StreamOperation::load, i);
+        for (std::size_t i = 0; i < memory_.size() / sizeof(float); ++i)
+            word(i) = expected_word(StreamOperation::load, i);
         settle_on_fastest(
             {{"", work_of_bytes(static_cast<double>(memory_.size())), [this](long long passes) { enqueue(passes); }}},
             max_copies);

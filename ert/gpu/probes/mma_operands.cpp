@@ -2,6 +2,8 @@
 
 #include "ert/gpu/kernels/fragments.hpp"
 
+#include <array>
+
 namespace roof::gpu {
 
 namespace {
@@ -21,24 +23,9 @@ Format format_of_sums(Mma instruction)
 
 Format operand_format(Mma instruction)
 {
-    switch (instruction) {
-        case Mma::fp64_small:
-        case Mma::fp64:
-            return fp64_format;
-        case Mma::tf32:
-            return tf32_format;
-        case Mma::fp16:
-            return fp16_format;
-        case Mma::bf16:
-            return bf16_format;
-        case Mma::int8:
-            return int8_format;
-        case Mma::e4m3:
-            return e4m3_format;
-        case Mma::e5m2:
-            return e5m2_format;
-    }
-    return fp32_format;
+    constexpr std::array formats{fp64_format, fp64_format, tf32_format, fp16_format,
+                                 bf16_format, int8_format, e4m3_format, e5m2_format};
+    return formats[static_cast<std::size_t>(instruction)];
 }
 
 MmaOperands mma_operands(Mma instruction, Numbers numbers)

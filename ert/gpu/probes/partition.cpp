@@ -44,7 +44,7 @@ std::uint32_t sum_of_lines(std::span<const std::uint32_t> lines)
     std::uint32_t sum = 0;
     for (const std::size_t line : lines) {
         for (std::size_t i = 0; i < words; ++i)
-            sum += std::bit_cast<std::uint32_t>(due_word(StreamOperation::load, line * words + i));
+            sum += std::bit_cast<std::uint32_t>(expected_word(StreamOperation::load, line * words + i));
     }
     return sum;
 }

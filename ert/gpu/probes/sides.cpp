@@ -79,8 +79,8 @@ double mean_over(Cycles cycles, const std::vector<int>& lines)
     return lines.empty() ? 0 : sum / static_cast<double>(lines.size());
 }
 
-/// Sets the side and adds to the mean cycles, still to be divided.
-void settle_on_side(Cycles cycles, std::size_t multiprocessor, Sides& sides)
+/// Sets the side of a multiprocessor, and adds its cycles to the sums of near and far.
+void set_side(Cycles cycles, std::size_t multiprocessor, Sides& sides)
 {
     const std::array<double, 2> means{mean_over(cycles, sides.lines[0]), mean_over(cycles, sides.lines[1])};
     sides.of_multiprocessors[multiprocessor] = means[0] <= means[1] ? 0 : 1;
@@ -102,7 +102,7 @@ Sides sides_of(Cycles cycles, std::size_t lines)
     }
     if (measured.empty()) throw Error("no line of the L2 was measured from any multiprocessor");
     Sides sides{.of_multiprocessors = std::vector<int>(multiprocessors, -1), .lines = lines_of(votes_of(measured))};
-    for (std::size_t i = 0; i < measured.size(); ++i) settle_on_side(measured[i], numbers[i], sides);
+    for (std::size_t i = 0; i < measured.size(); ++i) set_side(measured[i], numbers[i], sides);
     sides.near_cycles /= static_cast<double>(measured.size());
     sides.far_cycles /= static_cast<double>(measured.size());
     if (std::ranges::find(sides.of_multiprocessors, 1) == sides.of_multiprocessors.end())

@@ -10,8 +10,8 @@
 namespace roof::gpu {
 
 struct Sides {
-    std::vector<int> of_multiprocessors;    ///< 0 or 1; -1 of one that was not measured
-    std::array<std::vector<int>, 2> lines;  ///< of each side, ascending; those on which too few agree are on none
+    std::vector<int> of_multiprocessors;    ///< 0 or 1; -1 if not measured
+    std::array<std::vector<int>, 2> lines;  ///< of each side, ascending; a line on which too few agree is on none
     double near_cycles = 0;                 ///< mean, of loads from a multiprocessor's own side
     double far_cycles = 0;
 };
@@ -21,7 +21,7 @@ struct Sides {
 /// about nineteen twentieths of the lines, and lie on both sides.
 Sides sides_of(std::span<const std::uint32_t> cycles, std::size_t lines);
 
-/// `count` of `lines`, evenly spread. Throws Unsupported where there are fewer.
+/// `count` of `lines`, evenly spread. Throws Unsupported if there are fewer.
 std::vector<std::uint32_t> list_of(std::span<const int> lines, std::size_t count);
 
 }  // namespace roof::gpu

@@ -1,4 +1,4 @@
-// What arrays hold and what is due of them, on the host alone.
+// The numbers in the arrays and the expected results. Host code.
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/kernels/numbers.hpp"
 #include "ert/gpu/probes/arrays.hpp"
@@ -49,7 +49,7 @@ std::uint32_t sum_of_bits(std::size_t words)
     return static_cast<std::uint32_t>(words / number_period) * of_period + sum_between(words % number_period);
 }
 
-float due_word(StreamOperation operation, std::size_t index)
+float expected_word(StreamOperation operation, std::size_t index)
 {
     switch (operation) {
         case StreamOperation::store:
