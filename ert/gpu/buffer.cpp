@@ -22,8 +22,7 @@ Memory allocate(std::size_t bytes, const std::string& what_for)
 void copy_in(void* device, const void* host, std::size_t bytes)
 {
     check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
-    // Out of pageable memory the call may return while the last bytes are under way, and streams of ours would not
-    // wait.
+    // From pageable memory the call may return before the last bytes have arrived, and our streams would not wait.
     check(cudaStreamSynchronize(nullptr));
 }
 

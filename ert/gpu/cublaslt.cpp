@@ -1,5 +1,5 @@
-// The prototypes and numbers are those of cublasLt.h and cublas_api.h, which a machine with the library may lack; the
-// same in versions 12 and 13.
+// Prototypes and constants are those of cublasLt.h and cublas_api.h, the same in versions 12 and 13. Machines with the
+// library may lack the headers.
 #include "ert/gpu/cublaslt.hpp"
 
 #include "ert/base/error.hpp"

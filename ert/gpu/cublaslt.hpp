@@ -1,5 +1,5 @@
-// cuBLASLt, NVIDIA's library of matrix products, opened while the program runs: it is hundreds of megabytes, and what
-// else is measured does without it.
+// cuBLASLt, NVIDIA's library of matrix products, opened at run time: it is hundreds of megabytes, and only one bench
+// needs it.
 #pragma once
 
 #include "ert/gpu/library.hpp"

@@ -1,5 +1,5 @@
-// Number formats as bits, on the host: what goes into a kernel's operands, and what an operation in the format gives.
-// So a kernel's result can be recomputed to the last bit.
+// Number formats as bits, on the host: encodes the operands of kernels, and computes in a format, so that results of
+// kernels can be recomputed to the last bit.
 #pragma once
 
 #include "ert/base/precision.hpp"

@@ -1,5 +1,4 @@
-// The owner of host memory that a GPU copies from and to: pinned, so that its engines reach it, or pageable as any
-// other.
+// Host memory that a GPU copies from and to: pinned, so that its engines can access it, or pageable.
 #pragma once
 
 #include "ert/gpu/handle.hpp"

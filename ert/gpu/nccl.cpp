@@ -1,5 +1,5 @@
-// The prototypes and numbers are those of nccl.h, which a machine with the library may lack; the same since version
-// 2.10.
+// Prototypes and constants are those of nccl.h, unchanged since version 2.10. Machines with the library may lack the
+// header.
 #include "ert/gpu/nccl.hpp"
 
 #include "ert/base/error.hpp"

@@ -1,5 +1,5 @@
-// NCCL, NVIDIA's library of collective operations, opened while the program runs: it is hundreds of megabytes, and one
-// GPU alone does without it.
+// NCCL, NVIDIA's library of collective operations, opened at run time: it is hundreds of megabytes, and one GPU does not
+// need it.
 #pragma once
 
 #include "ert/gpu/library.hpp"
@@ -15,9 +15,9 @@ struct ncclComm;
 
 namespace roof::gpu {
 
-/// Of an all-reduce among `ranks`: how many times its message each rank must send, and receive, where the ranks do the
-/// sums. Message over time (algorithm bandwidth) times this is what a rank's links carry each way (bus bandwidth), the
-/// number to hold against them. Derived in docs/gpu.md. 0 for one rank, which sends nothing.
+/// How many times its message each rank must send, and receive, in an all-reduce in which the ranks do the sums. Message
+/// over time (algorithm bandwidth) times this factor is what a rank's links carry each way (bus bandwidth). Derived in
+/// docs/gpu.md. 0 for one rank.
 constexpr double bus_factor(int ranks)
 {
     return 2.0 * (ranks - 1) / ranks;
@@ -54,8 +54,8 @@ class Communicator {
         cudaStream_t stream = nullptr;
     };
 
-    /// Puts one sum over all ranks, of `count` floats, into each rank's stream. `ranks`: as many as devices, in their
-    /// order. Throws Error.
+    /// Puts one sum of `count` floats over all ranks into each rank's stream. `ranks` are in the order of the devices.
+    /// Throws Error.
     void enqueue_sum(const std::vector<Rank>& ranks, std::size_t count) const;
 
   private:

@@ -1,6 +1,6 @@
-// CUDA cores: "Arithmetic Instructions" of the CUDA C++ Programming Guide gives results per clock and multiprocessor; a
-// multiply-add is one result and two FLOPs. Tensor cores: the white papers' dense rates over multiprocessors and boost
-// clock.
+// CUDA cores: "Arithmetic Instructions" of the CUDA C++ Programming Guide lists results per clock and multiprocessor; a
+// multiply-add is one result and two FLOPs. Tensor cores: the white papers' dense rates divided by multiprocessors and
+// boost clock.
 #include "ert/gpu/theory.hpp"
 
 #include <array>

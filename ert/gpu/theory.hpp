@@ -1,5 +1,4 @@
-// What a multiprocessor can do per clock by NVIDIA's own documents: never a ceiling, but what a ceiling must not
-// exceed.
+// Spec rates of a multiprocessor from NVIDIA's documents. They are no ceilings; a ceiling must not exceed them.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"

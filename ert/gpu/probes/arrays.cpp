@@ -78,8 +78,9 @@ void Arrays::check_sum(int passes, std::size_t threads) const
 {
     const std::vector<std::uint32_t> sums = sums_->read(0, threads);
     const std::uint32_t found = std::accumulate(sums.begin(), sums.end(), std::uint32_t{0});
-    const std::uint32_t due = static_cast<std::uint32_t>(passes) * sum_of_bits(vectors_ * words_of_vector);
-    if (found != due) throw Error("what was read sums to " + std::to_string(found) + ", not " + std::to_string(due));
+    const std::uint32_t expected = static_cast<std::uint32_t>(passes) * sum_of_bits(vectors_ * words_of_vector);
+    if (found != expected)
+        throw Error("what was read sums to " + std::to_string(found) + ", not " + std::to_string(expected));
 }
 
 void Arrays::check_output() const
@@ -90,10 +91,10 @@ void Arrays::check_output() const
     for (const std::size_t first : {std::size_t{0}, (words - count) / 2, words - count}) {
         const std::vector<float> found = out_->read(first, count);
         for (std::size_t i = 0; i < count; ++i) {
-            const float due = expected_word(operation_, first + i);
-            if (found[i] == due) continue;
+            const float expected = expected_word(operation_, first + i);
+            if (found[i] == expected) continue;
             throw Error("word " + std::to_string(first + i) + " is " + std::to_string(found[i]) + ", not " +
-                        std::to_string(due));
+                        std::to_string(expected));
         }
     }
 }

@@ -16,8 +16,7 @@ inline constexpr int shift_of_b = 1;
 /// 1 for load and store, 2 for copy, 3 for triad.
 int arrays_of(StreamOperation operation);
 
-/// Vectors of each array, in whole chunks of the copy engine: the working set rounded down, 0 if it is less than a
-/// chunk each.
+/// Vectors of each array, in whole chunks of the copy engine, rounded down; 0 if the working set is less than a chunk each.
 std::size_t vectors_of_each(StreamOperation operation, std::size_t working_set);
 
 /// The sum, modulo 2^32, of the bits of the first `words` floats of an array.
@@ -28,8 +27,7 @@ float expected_word(StreamOperation operation, std::size_t index);
 
 class Arrays {
   public:
-    /// On the current device. `threads`: of all blocks at most, each with a sum of its own. Throws OutOfMemory or
-    /// Error.
+    /// On the current device. `threads`: the most threads of a launch; each has a sum. Throws OutOfMemory or Error.
     Arrays(StreamOperation operation, std::size_t working_set, std::size_t threads, const Stream& stream);
 
     StreamLaunch launch() const;

@@ -1,5 +1,4 @@
-// What a GPU is able to do, as its generation tells: asked before a point is made, so that a row can say why there is
-// none.
+// Capabilities of a GPU from its description, so that a row can state why a point is unsupported.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"

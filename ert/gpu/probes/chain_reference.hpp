@@ -1,5 +1,4 @@
-// What the chains of the "flops" bench are to hold at their end, recomputed on the host step by step and to the last
-// bit.
+// The expected results of the chains of the "flops" bench, computed on the host to the last bit.
 #pragma once
 
 #include "ert/base/precision.hpp"

@@ -1,5 +1,5 @@
-// Whether the lines of an L2 lie at two distances from a multiprocessor, as those of a chip with two partitions do, and
-// which line at which: from the cycles that loads of each take.
+// Tells from the cycles of loads whether the lines of an L2 lie at two distances from a multiprocessor, as on a chip with
+// two partitions, and which line lies at which.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct Halves {
     double far_cycles = 0;
 };
 
-/// Splits where the variance within both parts is least (Otsu's threshold). Nothing where the split leaves more than a
-/// tenth of the variance unexplained, or one part less than a quarter of the lines: then the distances differ, but are
-/// not two. Evenly spread ones would leave a quarter of it, normally distributed ones more.
+/// Splits where the variance within both parts is least (Otsu's threshold). Nothing if the split leaves more than a tenth
+/// of the variance unexplained, or if one part has less than a quarter of the lines: then there are not two distances. An
+/// even distribution leaves a quarter unexplained, a normal one more.
 std::optional<Halves> halves_of(std::span<const std::uint32_t> cycles);
 
 }  // namespace roof::gpu

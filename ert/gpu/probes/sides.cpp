@@ -39,8 +39,8 @@ double share_alike(const Bits& a, const Bits& b)
     return static_cast<double>(alike) / static_cast<double>(a.size());
 }
 
-/// What each multiprocessor that tells two distances apart has to say, turned to the first one's side. Throws
-/// Unsupported.
+/// The side of each line as each multiprocessor sees it, in terms of the first one's sides. Multiprocessors that see no
+/// two distances are left out. Throws Unsupported.
 std::vector<Bits> votes_of(const std::vector<Cycles>& measured)
 {
     std::vector<Bits> votes;

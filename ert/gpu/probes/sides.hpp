@@ -1,5 +1,5 @@
-// Which multiprocessors and which lines of an L2 with two partitions lie on the same side: from the cycles that every
-// multiprocessor's loads of every line take.
+// Tells from the cycles of every multiprocessor's loads of every line which multiprocessors and lines of an L2 with two
+// partitions lie on the same side.
 #pragma once
 
 #include <array>
@@ -16,9 +16,9 @@ struct Sides {
     double far_cycles = 0;
 };
 
-/// `cycles[multiprocessor * lines + line]`, 0 where not measured. Side 0 is what the first multiprocessor has near.
-/// Throws Unsupported, saying why, unless nine tenths of the multiprocessors see two distances (halves_of()), agree
-/// about nineteen twentieths of the lines, and lie on both sides.
+/// `cycles[multiprocessor * lines + line]`, 0 if not measured. Side 0 is near the first multiprocessor. Throws Unsupported
+/// with the reason unless nine tenths of the multiprocessors see two distances (halves_of()) and agree on 95% of the lines,
+/// and both sides have multiprocessors.
 Sides sides_of(std::span<const std::uint32_t> cycles, std::size_t lines);
 
 /// `count` of `lines`, evenly spread. Throws Unsupported if there are fewer.
