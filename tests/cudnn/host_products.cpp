@@ -72,23 +72,23 @@ void multiply(const Multiply& op, const Memory& memory)
     const auto batch = static_cast<std::size_t>(op.source.batch);
     const std::size_t inputs = op.source.elements() / batch;
     const std::size_t outputs = op.result.elements() / batch;
-    std::vector<double> sums(op.pass == ProductPass::forward         ? batch * outputs
-                             : op.pass == ProductPass::backward_data ? batch * inputs
+    std::vector<double> sums(op.pass == Pass::forward         ? batch * outputs
+                             : op.pass == Pass::backward_data ? batch * inputs
                                                                      : outputs * inputs);
     for (std::size_t n = 0; n < batch; ++n) {
         for (std::size_t o = 0; o < outputs; ++o) {
             for (std::size_t i = 0; i < inputs; ++i) {
-                if (op.pass == ProductPass::forward)
+                if (op.pass == Pass::forward)
                     sums[n * outputs + o] += source[n * inputs + i] * weights[o * inputs + i];
-                else if (op.pass == ProductPass::backward_data)
+                else if (op.pass == Pass::backward_data)
                     sums[n * inputs + i] += result[n * outputs + o] * weights[o * inputs + i];
                 else
                     sums[o * inputs + i] += result[n * outputs + o] * source[n * inputs + i];
             }
         }
     }
-    Values& target = op.pass == ProductPass::forward         ? result
-                     : op.pass == ProductPass::backward_data ? source
+    Values& target = op.pass == Pass::forward         ? result
+                     : op.pass == Pass::backward_data ? source
                                                              : weights;
     for (std::size_t k = 0; k < sums.size(); ++k) {
         const float sum = static_cast<float>(sums[k]) + (bias ? bias[k % outputs] : 0);

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-namespace roof::onednn {
+namespace roof::kernels {
 
 using Numbers = std::vector<float>;
 
@@ -32,4 +32,4 @@ struct Maps {
     bool holds(int row, int column) const { return row >= 0 && row < height && column >= 0 && column < width; }
 };
 
-}  // namespace roof::onednn
+}  // namespace roof::kernels

@@ -4,9 +4,8 @@
 #include "tests/fakes/temporary_folder.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/model/work.hpp"
+#include "workloads/kernels/convolution.hpp"
 #include "workloads/onednn/convolution/choice.hpp"
-#include "workloads/onednn/convolution/executed.hpp"
-#include "workloads/onednn/convolution/own.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/onednn/train_bench.hpp"
 
@@ -46,22 +45,31 @@ const Question question{"2x32x14x14 to 32, window 3 stride 1 padding 1 bias", "f
 
 }  // namespace
 
-TEST_CASE("Executed FLOPs follow from the implementation's name")
+TEST_CASE("Executed FLOPs come from the candidate")
 {
     const model::Graph net = small_network();
+    const model::Convolution convolution = model::convolution_of(net, 2, 2);
     const model::LayerWork body = model::work_of(net, 2, 2, Precision::fp32);
     const double products = 2.0 * 2 * 16 * 32 * 32 * 36;
-    CHECK(executed_flops("jit_wino_4x3:avx512_core", net, 2, 2).value == products);
-    CHECK(executed_flops("roof:wino_4x3:avx512", net, 2, 2).value ==
-          2.0 * 2 * 22 * 22 * 32 * 32);  // 14 = 4 + 4 + 4 + 2
-    CHECK(executed_flops("jit:avx512_core", net, 2, 2).value == 2.0 * static_cast<double>(body.multiply_adds_unpadded));
-    CHECK(executed_flops("roof:direct:avx512", net, 2, 2) == executed_flops("jit:avx512_core", net, 2, 2));
-    CHECK(executed_flops("x64:gemm:jit", net, 2, 2).value == 0);
-    CHECK(executed_flops("ref:any", net, 2, 2).value == 0);
-    CHECK(algorithm_of("jit_wino_4x3:avx512_core") == "winograd");
-    CHECK(algorithm_of("x64:gemm:jit") == "gemm");
-    CHECK(algorithm_of("jit_1x1:avx512_core") == "direct");
-    CHECK(algorithm_of("roof:direct:avx512") == "direct");
+    const auto facts = [&](const char* implementation) { return facts_of(implementation, convolution); };
+    CHECK(facts("jit_wino_4x3:avx512_core").executed.value == products);
+    CHECK(facts("jit:avx512_core").executed.value == 2.0 * static_cast<double>(body.multiply_adds_unpadded));
+    CHECK(facts("x64:gemm:jit").executed.value == 0);
+    CHECK(facts("ref:any").executed.value == 0);
+    CHECK(facts("jit_wino_4x3:avx512_core").algorithm == Algorithm::winograd);
+    CHECK(facts("x64:gemm:jit").algorithm == Algorithm::gemm);
+    CHECK(facts("jit_1x1:avx512_core").algorithm == Algorithm::direct);
+
+    if (kernels::convolution_lanes() == 0) return;
+    const kernels::ConvolutionShape shape{
+        .batch = 2, .inputs = 32, .outputs = 32, .height = 14, .width = 14, .window = 3, .padding = 1};
+    const auto winograd = kernels::plan_winograd(Pass::forward, shape, {});
+    const auto direct = kernels::plan_direct(Pass::forward, shape, {});
+    REQUIRE(winograd);
+    REQUIRE(direct);
+    CHECK(winograd->executed.value == 2.0 * 2 * 22 * 22 * 32 * 32);  // 14 = 4 + 4 + 4 + 2
+    CHECK(direct->executed == facts("jit:avx512_core").executed);
+    CHECK(direct->algorithm == Algorithm::direct);
 }
 
 TEST_CASE("Winograd computes the convolutions it can, direct the rest, and the parts say so")
@@ -179,5 +187,6 @@ TEST_CASE("An algorithm or precision that cannot be had here says why")
     CHECK_THAT(bench.unsupported_reason(point, machine, cpu).value_or(""), Catch::Contains("avx512_bf16"));
     machine.features = {"avx512_bf16"};
     CHECK_FALSE(bench.unsupported_reason(point, machine, cpu));
-    CHECK_THROWS_AS(parse_algorithm("fft"), InputError);
+    point.set("algorithm", "fft");
+    CHECK_THROWS_AS(bench.unsupported_reason(point, machine, cpu), InputError);
 }

@@ -1,7 +1,8 @@
 // This project's direct convolution, forward and backward to the source, against the definition in double precision: each
 // instruction set, windows, strides and paddings of all kinds, all ways of sharing the work.
 #include "tests/onednn/blocked_maps.hpp"
-#include "workloads/onednn/loops/direct/maps.hpp"
+#include "workloads/kernels/convolution.hpp"
+#include "workloads/kernels/direct/maps.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,17 +11,17 @@
 #include <memory>
 #include <vector>
 
-using namespace roof::onednn;
+using namespace roof::kernels;
 
 namespace {
 
 struct Case {
-    DirectShape shape;
+    ConvolutionShape shape;
     int lanes;
     Maps source, result;
     Numbers x, w, dy, bias;
 
-    Case(const DirectShape& of, int of_lanes)
+    Case(const ConvolutionShape& of, int of_lanes)
         : shape(of),
           lanes(of_lanes),
           source{of.inputs, of.height, of.width, lanes},
@@ -85,10 +86,10 @@ struct Aligned {
     float* data;
 };
 
-Numbers pass(const DirectLoops& loops, const Case& c, DirectPass which, bool relu, int threads)
+Numbers pass(const DirectLoops& loops, const Case& c, Pass which, bool relu, int threads)
 {
     const DirectMaps maps(loops, which, c.shape, threads);
-    const bool forward = which == DirectPass::forward;
+    const bool forward = which == Pass::forward;
     Aligned scratch(Numbers(maps.scratch(), poison)), result(Numbers(forward ? c.dy.size() : c.x.size(), poison));
     maps.run(forward ? c.x.data() : c.dy.data(), c.w.data(), forward ? c.bias.data() : nullptr, relu, result.data,
              scratch.data);
@@ -107,10 +108,10 @@ void check(const DirectLoops& loops, const Case& c, int threads)
             for (int place = 0; place < c.result.height * c.result.width; ++place)
                 y[c.result.at(image, o, place / c.result.width, place % c.result.width)] +=
                     static_cast<double>(c.bias[static_cast<std::size_t>(o)]);
-    CHECK(error(pass(loops, c, DirectPass::forward, false, threads), y) < tolerance);
-    CHECK(error(pass(loops, c, DirectPass::backward_data, false, threads), dx) < tolerance);
+    CHECK(error(pass(loops, c, Pass::forward, false, threads), y) < tolerance);
+    CHECK(error(pass(loops, c, Pass::backward_data, false, threads), dx) < tolerance);
     for (double& value : y) value = std::max(value, 0.0);
-    CHECK(error(pass(loops, c, DirectPass::forward, true, threads), y) < tolerance);
+    CHECK(error(pass(loops, c, Pass::forward, true, threads), y) < tolerance);
 }
 
 std::vector<const DirectLoops*> loops_here()
@@ -121,7 +122,7 @@ std::vector<const DirectLoops*> loops_here()
     return all;
 }
 
-DirectShape shape_of(int batch, int inputs, int outputs, int height, int width, int window, int stride, int padding)
+ConvolutionShape shape_of(int batch, int inputs, int outputs, int height, int width, int window, int stride, int padding)
 {
     return {.batch = batch,
             .inputs = inputs,
@@ -137,7 +138,7 @@ DirectShape shape_of(int batch, int inputs, int outputs, int height, int width, 
 
 TEST_CASE("A direct convolution gives what the definition gives, whatever the window, the map and the threads")
 {
-    const std::vector<DirectShape> shapes{
+    const std::vector<ConvolutionShape> shapes{
         shape_of(1, 32, 32, 27, 13, 3, 1, 1),   // tiles of uneven width
         shape_of(3, 32, 64, 7, 7, 3, 1, 1),     // rows of two images in a tile, and of one that is left
         shape_of(2, 64, 32, 9, 14, 3, 2, 1),    // a column is stepped over
@@ -152,7 +153,7 @@ TEST_CASE("A direct convolution gives what the definition gives, whatever the wi
         shape_of(2, 32, 32, 5, 1, 3, 1, 2),     // more padding than map
     };
     for (const DirectLoops* loops : loops_here()) {
-        for (const DirectShape& shape : shapes) {
+        for (const ConvolutionShape& shape : shapes) {
             const Case c(shape, loops->lanes);
             for (const int threads : {1, 3}) {
                 CAPTURE(loops->name, shape.height, shape.width, shape.window, shape.stride, shape.padding, threads);
@@ -164,13 +165,13 @@ TEST_CASE("A direct convolution gives what the definition gives, whatever the wi
 
 TEST_CASE("A direct convolution gives the same with channels and rows taken in parts")
 {
-    const std::vector<DirectShape> shapes{
+    const std::vector<ConvolutionShape> shapes{
         shape_of(2, 512, 32, 4, 4, 3, 1, 1),   // inputs in chunks forward, outputs in groups backward
         shape_of(1, 32, 512, 4, 4, 3, 2, 1),   // the other way round
         shape_of(1, 32, 32, 90, 30, 5, 1, 2),  // strips of rows, in frames
     };
     for (const DirectLoops* loops : loops_here()) {
-        for (const DirectShape& shape : shapes) {
+        for (const ConvolutionShape& shape : shapes) {
             CAPTURE(loops->name, shape.inputs, shape.outputs, shape.height);
             check(*loops, Case(shape, loops->lanes), 2);
         }

@@ -1,7 +1,8 @@
 // The weights' gradient of a direct convolution against its definition, in double precision: each instruction set, windows,
 // strides and paddings of all kinds, work cut into pieces, regions and threads' parts.
 #include "tests/onednn/blocked_maps.hpp"
-#include "workloads/onednn/loops/direct/weights_gradient.hpp"
+#include "workloads/kernels/convolution.hpp"
+#include "workloads/kernels/direct/weights_gradient.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,12 +10,12 @@
 #include <cmath>
 #include <vector>
 
-using namespace roof::onednn;
+using namespace roof::kernels;
 
 namespace {
 
 struct Case {
-    DirectShape shape;
+    ConvolutionShape shape;
     int lanes;
     Numbers x, dy;
 
@@ -56,7 +57,7 @@ std::vector<BFloat16> halves(const Numbers& numbers)
     return of;
 }
 
-Case make_case(const DirectShape& shape, const WeightsGradientLoops& loops)
+Case make_case(const ConvolutionShape& shape, const WeightsGradientLoops& loops)
 {
     const auto batch = static_cast<std::size_t>(shape.batch);
     const auto source = static_cast<std::size_t>(shape.inputs * shape.height * shape.width);
@@ -68,7 +69,7 @@ Case make_case(const DirectShape& shape, const WeightsGradientLoops& loops)
 /// By the definition: of the weight of a pair of channels at a tap of the window.
 double weight_gradient(const Case& c, int o, int i, int down, int across)
 {
-    const DirectShape& shape = c.shape;
+    const ConvolutionShape& shape = c.shape;
     double sum = 0;
     for (int image = 0; image < shape.batch; ++image) {
         for (int row = 0; row < shape.result_height(); ++row) {
@@ -149,7 +150,7 @@ std::vector<const WeightsGradientLoops*> loops_here()
     return all;
 }
 
-void check(const DirectShape& shape, const std::vector<int>& teams)
+void check(const ConvolutionShape& shape, const std::vector<int>& teams)
 {
     for (const WeightsGradientLoops* loops : loops_here()) {
         const Case c = make_case(shape, *loops);
@@ -168,7 +169,7 @@ void check(const DirectShape& shape, const std::vector<int>& teams)
 
 TEST_CASE("A direct convolution's weights' gradient is what the definition gives, whatever window, stride and padding")
 {
-    for (const DirectShape& shape : std::vector<DirectShape>{
+    for (const ConvolutionShape& shape : std::vector<ConvolutionShape>{
              {.batch = 2, .inputs = 32, .outputs = 32, .height = 13, .width = 13, .window = 3, .padding = 1},
              {.batch = 1, .inputs = 16, .outputs = 32, .height = 27, .width = 27, .window = 5, .padding = 2},
              {.batch = 2, .inputs = 32, .outputs = 16, .height = 13, .width = 14, .stride = 2},
@@ -197,7 +198,7 @@ TEST_CASE("A direct convolution's weights' gradient is what the definition gives
 
 TEST_CASE("A direct convolution's weights' gradient is the same in pieces, regions and any number of blocks")
 {
-    for (const DirectShape& shape : std::vector<DirectShape>{
+    for (const ConvolutionShape& shape : std::vector<ConvolutionShape>{
              {.batch = 5, .inputs = 16, .outputs = 16, .height = 7, .width = 7, .window = 3, .padding = 1},  // images
              {.batch = 1,
              .inputs = 16,
@@ -214,7 +215,7 @@ TEST_CASE("A direct convolution's weights' gradient is the same in pieces, regio
 
 TEST_CASE("A direct convolution's weights' gradient needs no bias, and is equal to the bit for equal threads")
 {
-    const DirectShape shape{
+    const ConvolutionShape shape{
         .batch = 3, .inputs = 32, .outputs = 48, .height = 12, .width = 12, .window = 3, .padding = 1};
     for (const WeightsGradientLoops* loops : loops_here()) {
         const Case c = make_case(shape, *loops);

@@ -1,6 +1,6 @@
 // The loops of linear layers, of every instruction set this machine has, against sums in double.
 #include "workloads/model/hashed.hpp"
-#include "workloads/onednn/loops/linear/isa.hpp"
+#include "workloads/kernels/linear/isa.hpp"
 #include "workloads/onednn/program/settings.hpp"
 
 #include <catch2/catch.hpp>
@@ -12,6 +12,7 @@
 
 using namespace roof;
 using namespace roof::onednn;
+using namespace roof::kernels;
 
 namespace {
 

@@ -157,18 +157,18 @@ TEST_CASE("A strip is normalised, added to and clipped as the definition says")
 TEST_CASE("A strip's gradient passes its ReLU, is summed, and spreads to the source")
 {
     for_cases([](const NormLoops& loops, Case& one) {
-        for (const Barrier barrier : {Barrier::open, Barrier::normalised, Barrier::result}) {
+        for (const ReluMask mask : {ReluMask::none, ReluMask::normalised, ReluMask::result}) {
             const auto before_relu = [&](std::ptrdiff_t p, int c) {
                 const std::size_t at = one.place(p, c);
-                const double given = one.dy.at(at) + (barrier == Barrier::result ? one.other.at(at) : 0);
-                const bool passes = barrier == Barrier::open ||
-                                    (barrier == Barrier::result ? one.y.at(at) > 0 : one.normalised(one.x, p, c) > 0);
+                const double given = one.dy.at(at) + (mask == ReluMask::result ? one.other.at(at) : 0);
+                const bool passes = mask == ReluMask::none ||
+                                    (mask == ReluMask::result ? one.y.at(at) > 0 : one.normalised(one.x, p, c) > 0);
                 return passes ? given : 0;
             };
             Values sum(8, one.size(), 0, one.x.precision);
-            GivenGradient given{.first = one.dy.elements(), .second = {}, .barrier = barrier, .result = {}, .sum = {}};
-            if (barrier == Barrier::result)
-                given = {one.dy.elements(), one.other.elements(), barrier, one.y.elements(), sum.elements()};
+            GivenGradient given{.first = one.dy.elements(), .second = {}, .mask = mask, .result = {}, .sum = {}};
+            if (mask == ReluMask::result)
+                given = {one.dy.elements(), one.other.elements(), mask, one.y.elements(), sum.elements()};
             std::vector<double> first(64), second(64);
             loops.gradient_sums(one.strip, given, one.x.elements(), one.factors(), first.data(), second.data());
             for (int c = 0; c < one.strip.channels; ++c) {
@@ -181,7 +181,7 @@ TEST_CASE("A strip's gradient passes its ReLU, is summed, and spreads to the sou
                 CHECK(first[static_cast<std::size_t>(c)] == Approx(shift).epsilon(0).margin(1e-6 * size));
                 CHECK(second[static_cast<std::size_t>(c)] == Approx(scale).epsilon(0).margin(4e-6 * size));
             }
-            if (barrier == Barrier::result) {
+            if (mask == ReluMask::result) {
                 CHECK(worst(one, [&](std::ptrdiff_t p, int c) { return sum.at(one.place(p, c)) - before_relu(p, c); }) <
                       one.tolerance);
                 continue;
@@ -189,7 +189,7 @@ TEST_CASE("A strip's gradient passes its ReLU, is summed, and spreads to the sou
             for (const bool streamed : {false, true}) {
                 Values dx(9, one.size(), 0, one.x.precision);
                 one.strip.is_streamed = streamed;
-                loops.spread(one.strip, dx.elements(), one.dy.elements(), barrier, one.x.elements(), one.factors(),
+                loops.spread(one.strip, dx.elements(), one.dy.elements(), mask, one.x.elements(), one.factors(),
                              {one.shift.wide.data(), one.slope.wide.data()});
                 CHECK(worst(one, [&](std::ptrdiff_t p, int c) {
                           const auto k = static_cast<std::size_t>(c);

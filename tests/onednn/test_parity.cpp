@@ -3,7 +3,7 @@
 // alone, a wrong batch norm momentum in the running statistics alone, a transposed kernel in the projections.
 #include "tests/onednn/hashed_training.hpp"
 #include "workloads/model/hashed.hpp"
-#include "workloads/onednn/convolution/winograd.hpp"
+#include "workloads/onednn/convolution/candidate.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

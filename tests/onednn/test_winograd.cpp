@@ -1,9 +1,10 @@
 // This project's Winograd convolution against the definition of a convolution, in double precision: each instruction set, whole
 // and cut tiles, all ways of sharing the work.
 #include "tests/onednn/blocked_maps.hpp"
-#include "workloads/onednn/loops/winograd/isa.hpp"
-#include "workloads/onednn/loops/winograd/maps.hpp"
-#include "workloads/onednn/loops/winograd/weights.hpp"
+#include "workloads/kernels/convolution.hpp"
+#include "workloads/kernels/winograd/isa.hpp"
+#include "workloads/kernels/winograd/maps.hpp"
+#include "workloads/kernels/winograd/weights.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -11,11 +12,11 @@
 #include <cmath>
 #include <vector>
 
-using namespace roof::onednn;
+using namespace roof::kernels;
 
 namespace {
 
-std::size_t weight_at(const WinogradShape& shape, int lanes, int o, int i, int tap)
+std::size_t weight_at(const ConvolutionShape& shape, int lanes, int o, int i, int tap)
 {
     const int block = (o / lanes * (shape.inputs / lanes) + i / lanes) * 9 + tap;
     return static_cast<std::size_t>(block * lanes * lanes + i % lanes * lanes + o % lanes);
@@ -23,7 +24,7 @@ std::size_t weight_at(const WinogradShape& shape, int lanes, int o, int i, int t
 
 /// Calls round(source, weight, result) with the places of each product of the convolution.
 template <class Round>
-void for_products(const WinogradShape& shape, int lanes, const Round& round)
+void for_products(const ConvolutionShape& shape, int lanes, const Round& round)
 {
     const Maps source{shape.inputs, shape.height, shape.width, lanes};
     const Maps result{shape.outputs, shape.height, shape.width, lanes};
@@ -55,11 +56,11 @@ constexpr double tolerance = 1e-4;
 const float poison = std::nanf("");
 
 struct Case {
-    WinogradShape shape;
+    ConvolutionShape shape;
     Numbers x, w, dy;
 };
 
-Case make_case(const WinogradShape& shape)
+Case make_case(const ConvolutionShape& shape)
 {
     const auto maps = static_cast<std::size_t>(shape.batch * shape.height * shape.width);
     const auto inputs = static_cast<std::size_t>(shape.inputs), outputs = static_cast<std::size_t>(shape.outputs);
@@ -134,14 +135,14 @@ std::vector<const WinogradLoops*> loops_here()
 
 TEST_CASE("Winograd's passes give what the definition of a convolution gives, whatever the map and the threads")
 {
-    const std::vector<WinogradShape> shapes{
+    const std::vector<ConvolutionShape> shapes{
         {.batch = 1, .inputs = 32, .outputs = 32, .height = 4, .width = 4},    // one tile, all of it at the edge
         {.batch = 2, .inputs = 32, .outputs = 64, .height = 13, .width = 13},  // cut tiles
         {.batch = 1, .inputs = 64, .outputs = 32, .height = 7, .width = 22},   // height is not width
         {.batch = 3, .inputs = 32, .outputs = 32, .height = 1, .width = 1},    // hardly a map
     };
     for (const WinogradLoops* loops : loops_here()) {
-        for (const WinogradShape& shape : shapes) {
+        for (const ConvolutionShape& shape : shapes) {
             const Case c = make_case(shape);
             for (const int threads : {1, 3}) {
                 CAPTURE(loops->name, shape.inputs, shape.outputs, shape.height, shape.width, threads);
@@ -155,7 +156,7 @@ TEST_CASE("Winograd's passes give what the definition of a convolution gives, wh
 
 TEST_CASE("Winograd's passes give the same with weights too large for a cache, and with batches cut into pieces")
 {
-    const std::vector<WinogradShape> shapes{
+    const std::vector<ConvolutionShape> shapes{
         {.batch = 1, .inputs = 512, .outputs = 256, .height = 5, .width = 5},  // by channels
         {.batch = 1, .inputs = 32, .outputs = 32, .height = 90, .width = 90},  // tiles in pieces
         {.batch = 1,
@@ -166,7 +167,7 @@ TEST_CASE("Winograd's passes give the same with weights too large for a cache, a
         {.batch = 2, .inputs = 352, .outputs = 352, .height = 5, .width = 5},  // just beyond small
     };
     for (const WinogradLoops* loops : loops_here()) {
-        for (const WinogradShape& shape : shapes) {
+        for (const ConvolutionShape& shape : shapes) {
             CAPTURE(loops->name, shape.inputs, shape.height);
             const Case c = make_case(shape);
             check_forward(*loops, c, 2);

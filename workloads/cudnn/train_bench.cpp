@@ -28,7 +28,9 @@ Settings settings_of(const Point& point)
         .parameters = point.text("parameters") == "hashed" ? engine::Parameters::hashed : engine::Parameters::random,
         .learning_rate = learning_rate(point),
         .precision = point.precision(),
-        .algorithm = parse_algorithm(point.text("algorithm")),
+        .algorithm = engine::parse_algorithm(point.text("algorithm"),
+                                             {Algorithm::automatic, Algorithm::direct, Algorithm::gemm,
+                                              Algorithm::winograd, Algorithm::fft}),
         .deterministic = point.text("deterministic") == "on"};
 }
 

@@ -56,11 +56,10 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     const AxisCount rows = count_axis(input.height, layer.output.height, window);
     const AxisCount columns = count_axis(input.width, layer.output.width, window);
 
-    const long long channel_pairs = 1LL * batch * input.channels * layer.output.channels;
     const long long outputs = batch * layer.output.elements();
     LayerWork work;
     work.multiply_adds = outputs * input.channels * window.size * window.size;
-    work.multiply_adds_unpadded = channel_pairs * rows.taps * columns.taps;
+    work.multiply_adds_unpadded = unpadded_multiply_adds({batch, input, layer.output, window});
 
     const Flops flops{2.0 * static_cast<double>(work.multiply_adds)};
     const double y = static_cast<double>(outputs) * size.stored;
@@ -139,16 +138,29 @@ LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
     return work;
 }
 
-long long winograd_multiply_adds(const Graph& graph, int layer, int batch, int tile, CutTiles cut)
+Convolution convolution_of(const Graph& graph, int layer, int batch)
 {
-    const Shape& output = graph.layer(layer).output;
+    return {batch, graph.input_shape(layer), graph.layer(layer).output, graph.layer(layer).window};
+}
+
+long long unpadded_multiply_adds(const Convolution& convolution)
+{
+    const auto& [batch, source, result, window] = convolution;
+    const long long rows = count_axis(source.height, result.height, window).taps;
+    const long long columns = count_axis(source.width, result.width, window).taps;
+    return 1LL * batch * source.channels * result.channels * rows * columns;
+}
+
+long long winograd_multiply_adds(const Convolution& convolution, int tile, CutTiles cut)
+{
     const auto points = [&](int extent) {
         const int rest = extent % tile;
         const int of_last = rest == 0 ? 0 : (cut == CutTiles::by_need ? rest : tile) + 2;
         return 1LL * (extent / tile) * (tile + 2) + of_last;
     };
-    const long long channel_pairs = 1LL * graph.input_shape(layer).channels * output.channels;
-    return batch * points(output.height) * points(output.width) * channel_pairs;
+    const auto& [batch, source, result, window] = convolution;
+    const long long channel_pairs = 1LL * source.channels * result.channels;
+    return batch * points(result.height) * points(result.width) * channel_pairs;
 }
 
 StepWork work_of(const Graph& graph, int batch, Precision precision)

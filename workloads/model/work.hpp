@@ -6,6 +6,7 @@
 #include "ert/base/precision.hpp"
 #include "ert/base/units.hpp"
 #include "workloads/model/graph.hpp"
+#include "workloads/model/pass.hpp"
 
 namespace roof::model {
 
@@ -25,6 +26,11 @@ struct LayerWork {
     PassWork update;
     long long multiply_adds = 0;           ///< forward, full window, whole batch; of each backward pass as many
     long long multiply_adds_unpadded = 0;  ///< without the taps that fall on padding
+
+    const PassWork& of(Pass pass) const
+    {
+        return pass == Pass::forward ? forward : pass == Pass::backward_data ? backward_data : backward_weights;
+    }
 };
 
 /// Convolution and linear layers: the ones whose FLOPs are multiply-adds of a contraction.
@@ -33,12 +39,23 @@ bool is_contraction(LayerKind kind);
 /// Of the layer with this index, over a batch of `batch` images.
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision);
 
-/// What a tile costs that the map's lower or right edge cuts to n outputs one way: m + 2 points that way like a whole one, or n + 2.
+/// A convolution over a batch; `source` and `result` are of one image.
+struct Convolution {
+    int batch = 1;
+    Shape source, result;
+    Window window;
+};
+Convolution convolution_of(const Graph& graph, int layer, int batch);
+
+/// Multiply-adds of one pass without the taps that fall on padding.
+long long unpadded_multiply_adds(const Convolution& convolution);
+
+/// How many of its m + 2 points per axis a tile computes where the map's lower or right edge leaves n outputs: all, or n + 2.
 enum class CutTiles { as_whole, by_need };
 
-/// Products of Winograd's F(m x m, 3 x 3), in any of the three passes of a 3x3 convolution with stride 1: (m + 2)^2 for each whole
-/// tile of m x m outputs and each pair of channels. The transforms are left out.
-long long winograd_multiply_adds(const Graph& graph, int layer, int batch, int tile, CutTiles cut = CutTiles::as_whole);
+/// Multiply-adds of Winograd's F(m x m, 3 x 3), m = `tile`, in any pass of a 3x3 convolution with stride 1: (m + 2)^2 for each whole
+/// tile of m x m outputs and each pair of channels. The transforms are not counted.
+long long winograd_multiply_adds(const Convolution& convolution, int tile, CutTiles cut = CutTiles::as_whole);
 
 /// Totals of a whole step.
 struct StepWork {

@@ -2,7 +2,7 @@
 
 #include "workloads/engine/initial.hpp"
 #include "workloads/onednn/layers/layers.hpp"
-#include "workloads/onednn/loops/parallel.hpp"
+#include "workloads/kernels/parallel.hpp"
 
 #include <algorithm>
 

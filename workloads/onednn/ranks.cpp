@@ -1,6 +1,6 @@
 #include "workloads/onednn/ranks.hpp"
 
-#include "workloads/onednn/loops/parallel.hpp"
+#include "workloads/kernels/parallel.hpp"
 #include "workloads/parallel/cpus.hpp"
 
 #include <thread>

@@ -4,7 +4,7 @@
 #include "workloads/data/source.hpp"
 #include "workloads/engine/axes.hpp"
 #include "workloads/engine/choices.hpp"
-#include "workloads/onednn/convolution/winograd.hpp"
+#include "workloads/onednn/convolution/candidate.hpp"
 #include "workloads/onednn/program/dnnl.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/parallel/cpus.hpp"
@@ -31,9 +31,15 @@ std::optional<std::string> lacking_precision(const Point& point, const Machine& 
     return "emulated bf16 is slower than fp32 and proves nothing; this machine has neither avx512_bf16 nor amx_bf16";
 }
 
+Algorithm algorithm_of(const Point& point)
+{
+    return engine::parse_algorithm(point.text("algorithm"),
+                                   {Algorithm::direct, Algorithm::winograd, Algorithm::gemm, Algorithm::automatic});
+}
+
 std::optional<std::string> lacking_algorithm(const Point& point)
 {
-    if (parse_algorithm(point.text("algorithm")) != Algorithm::winograd || offers_winograd(point.precision()))
+    if (algorithm_of(point) != Algorithm::winograd || offers_winograd(point.precision()))
         return std::nullopt;
     return "oneDNN " + library_version() + " has no Winograd convolution in " + point.text("precision") +
            " for this machine; 'direct' and 'auto' serve";
@@ -120,7 +126,7 @@ Settings TrainBench::settings_of(const Point& point, const Machine& machine) con
         .parameters = point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random,
         .learning_rate = learning_rate(point),
         .precision = point.precision(),
-        .algorithm = parse_algorithm(point.text("algorithm")),
+        .algorithm = algorithm_of(point),
         .choices = std::make_shared<Choices>(memory_.empty() ? memory_ : memory_ / machine.name / "convolutions.csv"),
     };
 }

@@ -75,14 +75,14 @@ struct Products::Matrices {
         const cudaDataType read = type_of(shape.precision);
         const cudaDataType write = type_of(shape.result_precision);
         switch (shape.pass) {
-            case ProductPass::forward:
+            case Pass::forward:
                 transpose(CUBLASLT_MATMUL_DESC_TRANSA);
                 lay_out(weights, source, result, read, write);
                 break;
-            case ProductPass::backward_data:
+            case Pass::backward_data:
                 lay_out(weights, result, source, read, write);
                 break;
-            case ProductPass::backward_weights:
+            case Pass::backward_weights:
                 transpose(CUBLASLT_MATMUL_DESC_TRANSB);
                 lay_out(source, result, weights, read, write);
                 break;
@@ -238,10 +238,10 @@ std::function<void()> Products::bound(const Multiply& operation, const Memory& m
     const void* left = weights;
     const void* right = source;
     const void* written = result;
-    if (chosen.pass == ProductPass::backward_data) {
+    if (chosen.pass == Pass::backward_data) {
         right = result;
         written = source;
-    } else if (chosen.pass == ProductPass::backward_weights) {
+    } else if (chosen.pass == Pass::backward_weights) {
         left = source;
         right = result;
         written = weights;

@@ -34,7 +34,7 @@ class Products {
         std::shared_ptr<Matrices> matrices;
         cublasLtMatmulAlgo_t algorithm;
         std::size_t workspace;
-        ProductPass pass;
+        Pass pass;
     };
 
     Chosen find(const Product& product);

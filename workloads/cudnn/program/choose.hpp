@@ -19,7 +19,7 @@ struct Choice {
 };
 
 struct Product {
-    ProductPass pass = ProductPass::forward;
+    Pass pass = Pass::forward;
     int batch = 1;
     int inputs = 1;
     int outputs = 1;

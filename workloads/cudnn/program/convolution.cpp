@@ -25,8 +25,8 @@ void account(Builder& build, const Unit& unit, const model::PassWork& work, cons
 {
     Work done = to_work(work);
     if (choice.winograd_tile > 0) {
-        const long long products =
-            model::winograd_multiply_adds(build.graph, unit.layer, build.settings.batch, choice.winograd_tile);
+        const long long products = model::winograd_multiply_adds(
+            model::convolution_of(build.graph, unit.layer, build.settings.batch), choice.winograd_tile);
         done.executed = Flops{2.0 * static_cast<double>(products)};
     }
     build.program.add_work(done);

@@ -1,14 +1,6 @@
 #include "workloads/cudnn/program/convolution_shape.hpp"
 
-#include <array>
-
 namespace roof::cudnn {
-
-std::string_view name(Pass pass)
-{
-    constexpr std::array<std::string_view, 3> names{"forward", "backward_data", "backward_weights"};
-    return names[static_cast<std::size_t>(pass)];
-}
 
 std::string ConvolutionShape::text() const
 {

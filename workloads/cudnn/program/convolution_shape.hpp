@@ -3,15 +3,13 @@
 
 #include "ert/base/precision.hpp"
 #include "workloads/model/graph.hpp"
+#include "workloads/model/pass.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace roof::cudnn {
 
-enum class Pass { forward, backward_data, backward_weights };
-
-std::string_view name(Pass pass);
+using model::Pass;
 
 /// What a pass computes. Sums are fp32.
 struct ConvolutionShape {

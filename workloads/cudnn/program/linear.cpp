@@ -7,9 +7,9 @@
 namespace roof::cudnn {
 namespace {
 
-Product product_of(const Builder& build, const Unit& unit, ProductPass pass, Precision result)
+Product product_of(const Builder& build, const Unit& unit, Pass pass, Precision result)
 {
-    const bool forward = pass == ProductPass::forward;
+    const bool forward = pass == Pass::forward;
     return {.pass = pass,
             .batch = build.settings.batch,
             .inputs = static_cast<int>(build.graph.input_shape(unit.layer).elements()),
@@ -42,14 +42,14 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
     const Tensor gradient = gradient_of_unit(build, unit);
     const Trained& weights = build.parameters.of(unit.layer, false);
     build.add_work(build.work(unit.layer).backward_weights);
-    append(build, product_of(build, unit, ProductPass::backward_weights, Precision::fp32),
+    append(build, product_of(build, unit, Pass::backward_weights, Precision::fp32),
            {.source = source, .weights = weights.gradient, .result = gradient});
     build.completed(unit.layer, false);
     if (build.is_image(build.source(unit))) return;
 
     build.add_work(build.work(unit.layer).backward_data);
     const Tensor to_source = build.program.tensor(source);
-    append(build, product_of(build, unit, ProductPass::backward_data, source.precision),
+    append(build, product_of(build, unit, Pass::backward_data, source.precision),
            {.source = to_source, .weights = weights.read, .result = gradient});
     build.give(build.source(unit), to_source);
 }
@@ -69,7 +69,7 @@ void linear(Builder& build, const Unit& unit)
     const Trained& trained_bias = build.parameters.of(unit.layer, true);
     const Tensor bias = last ? trained_bias.value : trained_bias.read;
     const bool fused = append(
-        build, product_of(build, unit, ProductPass::forward, shape.precision),
+        build, product_of(build, unit, Pass::forward, shape.precision),
         {.source = source, .weights = build.parameters.of(unit.layer, false).read, .result = result, .bias = bias});
     if (!fused) build.program.append(AddBias{result, bias, unit.fused()}, {result, bias}, "roof:bias");
     build.put(unit, result);

@@ -57,12 +57,10 @@ struct Convolve {
     int plan = -1;
 };
 
-enum class ProductPass { forward, backward_data, backward_weights };
-
 /// source [n][inputs], weights [outputs][inputs], result [n][outputs]; read and written as of a convolution. A bias and a ReLU are
 /// the forward pass's.
 struct Multiply {
-    ProductPass pass = ProductPass::forward;
+    Pass pass = Pass::forward;
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
     bool relu = false;
     bool rounded = false;  ///< tf32

@@ -3,19 +3,12 @@
 
 #include "ert/base/precision.hpp"
 #include "workloads/data/source.hpp"
+#include "workloads/engine/algorithm.hpp"
 #include "workloads/engine/recipe.hpp"
-
-#include <string_view>
 
 namespace roof::cudnn {
 
-/// How convolutions are computed. `automatic`: each pass of each shape by what was the fastest of all when tried. cuDNN offers
-/// implicit matrix products everywhere and Winograd's algorithm on some chips; a word it has no engine for is refused.
-enum class Algorithm { automatic, direct, gemm, winograd, fft };
-
-/// Throws InputError naming the legal words: auto, direct, gemm, winograd, fft.
-Algorithm parse_algorithm(std::string_view word);
-std::string_view name(Algorithm algorithm);
+using engine::Algorithm;
 
 struct Settings {
     int batch = 1;
@@ -24,6 +17,8 @@ struct Settings {
     /// Of activations and of the weights that the passes read: fp32, tf32 (stored as fp32), bf16 or fp16 (with loss scaling).
     /// Trained values, their gradients and momentum, statistics and the loss are fp32 always, and so are sums.
     Precision precision = Precision::fp32;
+    /// Of convolutions. `automatic`: the fastest for each pass of each shape. cuDNN has matrix products everywhere and Winograd's algorithm on
+    /// some chips; an algorithm without an engine is refused.
     Algorithm algorithm = Algorithm::automatic;
     bool deterministic = false;  ///< engines and kernels that give the same bits each time, and no others
     /// Whether the engines that a library suggests are timed, and the fastest taken; otherwise the first is.

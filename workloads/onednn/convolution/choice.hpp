@@ -1,27 +1,25 @@
-// Which implementation computes each pass of a convolution, of the library's and this project's: the one the settings ask for
-// or, for `auto`, the fastest of all when each is tried once; for `direct` likewise of the library's and our own.
+// Which candidate computes each pass of a convolution: the one that the settings ask for or, for `auto`, the fastest when each is
+// tried once; for `direct` the faster of oneDNN's favourite and this project's kernel.
 #pragma once
 
-#include "workloads/onednn/convolution/pass.hpp"
+#include "workloads/onednn/convolution/candidate.hpp"
 #include "workloads/onednn/program/settings.hpp"
 
 namespace roof::onednn {
 
-/// The passes with their implementations, and the layouts at their edges. The edges are those of the direct convolution, and
-/// of the implicit matrix product if that is what the settings ask for.
+/// `edges`: layouts between the convolution and its neighbours: those that oneDNN's favourite direct implementation likes or, for
+/// the algorithm gemm, its matrix product.
 struct ChosenConvolution {
-    Implementation<ForwardPass> forward;
-    Implementation<BackwardDataPass> backward_data;
-    Implementation<BackwardWeightsPass> backward_weights;
-    Edges edges;
+    Candidate forward, backward_data, backward_weights;
+    Layouts edges;
 };
 
-/// `shapes.source` may leave the layout open. `first`: the source is the image, whose gradient nobody needs; no
-/// implementation of backward_data is looked for. Throws dnnl::error.
+/// `shapes.source` may leave the layout open. `first`: the source is the image, whose gradient is not needed, and backward_data is
+/// left empty. Throws Error, dnnl::error.
 ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
                                      bool first);
 
-/// The library's version, and the loops of this project beside it: what a remembered choice was made from.
+/// The versions of oneDNN and of this project's kernels: a remembered choice holds for these.
 std::string convolution_library();
 
 }  // namespace roof::onednn

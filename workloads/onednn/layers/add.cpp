@@ -2,7 +2,7 @@
 // a batch norm it is computed with that (batch_norm.cpp).
 // The converse, a tensor that went to two layers, sums two gradients; that happens in the stage of the layer that made it.
 #include "workloads/onednn/layers/layers.hpp"
-#include "workloads/onednn/loops/parallel.hpp"
+#include "workloads/kernels/parallel.hpp"
 
 namespace roof::onednn {
 namespace {

@@ -1,7 +1,7 @@
 // Where the channels of a map lie, as a batch norm walks over them: in groups, side by side at each position.
 #pragma once
 
-#include "workloads/onednn/loops/norm/isa.hpp"
+#include "workloads/kernels/norm/isa.hpp"
 #include "workloads/onednn/program/dnnl.hpp"
 
 #include <optional>

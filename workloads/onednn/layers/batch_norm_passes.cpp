@@ -267,10 +267,10 @@ struct Backward {
     GivenGradient given(Dim group, Dim image) const
     {
         if (!stores)
-            return {.first = map.at(first, group, image), .barrier = relu ? Barrier::normalised : Barrier::open};
+            return {.first = map.at(first, group, image), .mask = relu ? ReluMask::normalised : ReluMask::none};
         return {.first = map.at(first, group, image),
                 .second = second.at == nullptr ? Elements{} : map.at(second, group, image),
-                .barrier = Barrier::result,
+                .mask = ReluMask::result,
                 .result = map.at(y, group, image),
                 .sum = map.at(before_relu, group, image)};
     }
@@ -296,7 +296,7 @@ struct Backward {
     {
         for (std::size_t k = 0; k < norms.size(); ++k)
             map.loops->spread(strips[k], map.at(to_sources[k], group, image), map.at(before_relu, group, image),
-                              relu && !stores ? Barrier::normalised : Barrier::open, map.at(norms[k].x, group, image),
+                              relu && !stores ? ReluMask::normalised : ReluMask::none, map.at(norms[k].x, group, image),
                               norms[k].factors(group), norms[k].spread(group));
     }
 

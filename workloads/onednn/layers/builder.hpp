@@ -5,7 +5,7 @@
 #include "workloads/engine/unit.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
-#include "workloads/onednn/loops/linear/products.hpp"
+#include "workloads/kernels/linear/products.hpp"
 #include "workloads/onednn/program/program.hpp"
 #include "workloads/onednn/program/settings.hpp"
 

@@ -1,38 +1,21 @@
 // Convolution, by oneDNN:  y[n,o] = b[o] + sum over i and the window of w[o,i] * x[n,i]
 //   dx = the correlation of dy with w turned over;  dw[o,i] = sum over n and the map of x[n,i] * dy[n,o];  db = sum of dy
-// The trained weights live in the layout in which their gradient comes; where a pass wants another, or bf16, a reorder makes
-// it each step.
+// The trained weights have the layout in which their gradient is computed. Where a pass needs another layout or bf16, each step
+// reorders them.
 #include "workloads/onednn/convolution/choice.hpp"
-#include "workloads/onednn/convolution/executed.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 
 namespace roof::onednn {
 namespace {
 
-/// The work of one pass, with what its implementation really computes.
-template <class Pass>
-void account(Builder& build, const Unit& unit, const model::PassWork& work, const Pass& pass)
+/// Appends the pass, with the work that its implementation really does.
+void append(Builder& build, const Unit& unit, Pass pass, const Candidate& chosen, const ConvolutionTensors& tensors)
 {
-    const std::string implementation = pass.name();
-    Work done = to_work(work);
-    done.executed = executed_flops(implementation, build.graph, unit.layer, build.settings.batch);
-    build.program.add_work(done);
-    ++build.algorithms[std::string(algorithm_of(implementation))];
-}
-
-void backward(Builder& build, const Unit& unit, const ChosenConvolution& chosen, ConvolutionTensors tensors)
-{
-    const model::LayerWork work = build.work(unit.layer);
-    build.begin(unit, Phase::backward);
-    account(build, unit, work.backward_weights, chosen.backward_weights);
-    tensors.result_gradient = gradient_before_relu(build, unit).tensor;
-    append_pass(build.program, chosen.backward_weights, tensors);
-
-    if (build.is_image(build.source(unit))) return;
-    account(build, unit, work.backward_data, chosen.backward_data);
-    tensors.source_gradient = build.program.tensor(chosen.edges.source);
-    append_pass(build.program, chosen.backward_data, tensors);
-    build.give(build.source(unit), {tensors.source_gradient});
+    Work work = to_work(build.work(unit.layer).of(pass));
+    work.executed = chosen.executed;
+    build.program.add_work(work);
+    ++build.algorithms[std::string(engine::name(chosen.algorithm))];
+    append_pass(build.program, pass, chosen, tensors);
 }
 
 Convolution shapes_of(const Builder& build, const Unit& unit)
@@ -59,22 +42,32 @@ void convolution(Builder& build, const Unit& unit)
         return choose_convolution(build.program.engine(), shapes, build.settings, build.is_image(build.source(unit)));
     });
     const Trained& weight = build.train(unit.layer, false, chosen.edges.weights, shapes.weights);
-    ConvolutionTensors tensors{.weights = weight.value, .weights_gradient = weight.gradient, .has_bias = layer.bias};
-    if (layer.bias) {
-        const Trained& bias = build.train(unit.layer, true, plain(shapes.bias), shapes.bias);
-        tensors.bias = bias.value;
-        tensors.bias_gradient = bias.gradient;
-    }
+    const Trained bias = layer.bias ? build.train(unit.layer, true, plain(shapes.bias), shapes.bias) : Trained{};
 
     build.begin(unit, Phase::forward);
-    account(build, unit, build.work(unit.layer).forward, chosen.forward);
     if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
     const Tensor given = build.outputs[static_cast<std::size_t>(build.source(unit))];
-    tensors.source = build.program.in_layout(given, chosen.edges.source);
-    tensors.result = build.program.tensor(chosen.edges.result);
-    append_pass(build.program, chosen.forward, tensors);
-    build.put(unit, tensors.result);
-    build.tape.emplace_back([=, &build] { backward(build, unit, chosen, tensors); });
+    const Tensor source = build.program.in_layout(given, chosen.edges.source);
+    const Tensor result = build.program.tensor(chosen.edges.result);
+    append(build, unit, Pass::forward, chosen.forward,
+           {.source = source, .weights = weight.value, .result = result, .bias = bias.value, .has_bias = layer.bias});
+    build.put(unit, result);
+
+    build.tape.emplace_back([=, &build, value = weight.value, gradient = weight.gradient] {
+        build.begin(unit, Phase::backward);
+        const Tensor given_gradient = gradient_before_relu(build, unit).tensor;
+        append(build, unit, Pass::backward_weights, chosen.backward_weights,
+               {.source = source,
+                .weights = gradient,
+                .result = given_gradient,
+                .bias = bias.gradient,
+                .has_bias = !shapes.bias.empty()});
+        if (build.is_image(build.source(unit))) return;
+        const Tensor to_source = build.program.tensor(chosen.edges.source);
+        append(build, unit, Pass::backward_data, chosen.backward_data,
+               {.source = to_source, .weights = value, .result = given_gradient});
+        build.give(build.source(unit), {to_source});
+    });
 }
 
 }  // namespace roof::onednn

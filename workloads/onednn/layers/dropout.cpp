@@ -2,7 +2,7 @@
 // A decision is a hash of seed, step, layer and place: it is made again on the way back instead of being kept.
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/layers/layers.hpp"
-#include "workloads/onednn/loops/parallel.hpp"
+#include "workloads/kernels/parallel.hpp"
 
 namespace roof::onednn {
 namespace {

@@ -4,7 +4,7 @@
 // multiplied is of the settings' precision: in bf16 the passes read a copy of the weights, which the update writes. Sums are fp32
 // always. After a flattened map the source is first laid out in PyTorch's order.
 #include "workloads/onednn/layers/layers.hpp"
-#include "workloads/onednn/loops/linear/products.hpp"
+#include "workloads/kernels/linear/products.hpp"
 
 namespace roof::onednn {
 namespace {

@@ -2,7 +2,7 @@
 // Most ReLUs are computed by the layer before them; what is left for this file is their way back, and the rare lone one.
 // Where two layers gave a gradient, as at the end of a residual block, both are summed on the way: dx = (da + db) where y > 0.
 #include "workloads/onednn/layers/layers.hpp"
-#include "workloads/onednn/loops/parallel.hpp"
+#include "workloads/kernels/parallel.hpp"
 
 namespace roof::onednn {
 namespace {

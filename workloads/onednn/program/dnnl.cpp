@@ -53,6 +53,11 @@ Desc rows(const Dims& dims, Dim apart, Precision precision)
     return {dims, data_type(precision), Dims{apart, 1}};
 }
 
+Desc in_format(const Dims& dims, dnnl::memory::format_tag format, Precision precision)
+{
+    return {dims, data_type(precision), format};
+}
+
 Desc any(const Dims& dims, Precision precision)
 {
     return {dims, data_type(precision), dnnl::memory::format_tag::any};

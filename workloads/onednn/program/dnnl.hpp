@@ -11,7 +11,11 @@
 #include <string>
 #include <vector>
 
+namespace roof::kernels {}
+
 namespace roof::onednn {
+
+using namespace kernels;  // the layers use them throughout
 
 using Dim = dnnl::memory::dim;
 using Dims = dnnl::memory::dims;
@@ -24,6 +28,8 @@ std::string library_version();
 Desc plain(const Dims& dims, Precision precision = Precision::fp32);
 /// Rows this many numbers apart.
 Desc rows(const Dims& dims, Dim apart, Precision precision = Precision::fp32);
+/// In this layout of the library.
+Desc in_format(const Dims& dims, dnnl::memory::format_tag format, Precision precision);
 /// In whatever layout the primitive likes best.
 Desc any(const Dims& dims, Precision precision = Precision::fp32);
 Dims dims_of(const Desc& desc);

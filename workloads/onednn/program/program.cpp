@@ -1,7 +1,7 @@
 #include "workloads/onednn/program/program.hpp"
 
 #include "workloads/engine/step_facts.hpp"
-#include "workloads/onednn/loops/parallel.hpp"
+#include "workloads/kernels/parallel.hpp"
 
 #include <algorithm>
 #include <unordered_map>

@@ -4,7 +4,7 @@
 
 #include "ert/method/bench/subject.hpp"
 #include "workloads/engine/memory_plan.hpp"
-#include "workloads/onednn/loops/elements.hpp"
+#include "workloads/kernels/elements.hpp"
 #include "workloads/onednn/program/arena.hpp"
 #include "workloads/onednn/program/dnnl.hpp"
 

@@ -2,17 +2,17 @@
 #pragma once
 
 #include "ert/base/precision.hpp"
+#include "workloads/engine/algorithm.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/engine/recipe.hpp"
-
 #include "workloads/parallel/communicator.hpp"
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
 namespace roof::onednn {
 
+using engine::Algorithm;
 using engine::batch_norm_epsilon;
 using engine::batch_norm_momentum;
 using engine::Choices;
@@ -20,13 +20,6 @@ using engine::momentum;
 using engine::Parameters;
 using engine::Question;
 using engine::weight_decay;
-
-/// How convolutions are computed. Where the library does not offer it for a shape, direct serves. `automatic`: each pass of
-/// each shape by what was the fastest of all when tried. `direct`: the faster of the library's and this project's own.
-enum class Algorithm { direct, winograd, gemm, automatic };
-
-/// Throws InputError naming the legal words: direct, winograd, gemm, auto.
-Algorithm parse_algorithm(std::string_view word);
 
 struct Settings {
     int batch = 1;
@@ -36,9 +29,11 @@ struct Settings {
     /// Of activations and of the weights that the passes read: fp32 or bf16. Trained values, their gradients and momentum,
     /// statistics and the loss are fp32 always, and so are sums.
     Precision precision = Precision::fp32;
+    /// Of convolutions; where the library does not offer it for a shape, direct is used. `automatic`: the fastest of all for each pass of
+    /// each shape. `direct`: the faster of the library's favourite and this project's kernel.
     Algorithm algorithm = Algorithm::direct;
-    /// What `automatic` and `direct` found before, and will find. Null: `automatic` tries anew, and `direct` is this project's
-    /// own where there is one.
+    /// Remembered choices of `automatic` and `direct`. Null: `automatic` tries each time, and `direct` takes this project's kernel where
+    /// there is one.
     std::shared_ptr<Choices> choices{};
     /// Those it trains with, each on a batch of its own; null: alone. With ranks every gradient is stored, in memory given from
     /// outside, and dropout decides as it would for these images in one large batch.

@@ -1,0 +1,19 @@
+// How a convolution is computed: what a point asks for, and what an implementation does.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace roof::engine {
+
+/// `automatic` is a request alone: the fastest implementation of each pass of each shape.
+enum class Algorithm { automatic, direct, gemm, winograd, fft };
+
+/// "auto", "direct", "gemm", "winograd", "fft".
+std::string_view name(Algorithm algorithm);
+
+/// Throws InputError with the names of the legal algorithms.
+Algorithm parse_algorithm(std::string_view text, std::initializer_list<Algorithm> legal);
+
+}  // namespace roof::engine

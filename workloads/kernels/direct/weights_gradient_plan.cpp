@@ -1,0 +1,127 @@
+#include "workloads/kernels/direct/weights_gradient_plan.hpp"
+
+#include <algorithm>
+
+namespace roof::kernels {
+namespace {
+
+constexpr int of_l1 = 84;             ///< pixels of a few blocks of channels, and as many to come
+constexpr int of_l1_paired = 112;     ///< what is paired anew is not far: an L2 has it
+constexpr int of_l2_per_lane = 4096;  ///< numbers of the weights, others want their parts; L2s grew with the vectors
+constexpr int enough_units = 8;       ///< of a thread
+
+constexpr int pieces_of(int count, int most)
+{
+    return (count + most - 1) / most;
+}
+
+constexpr Range piece_of(const Range& whole, int most, int index)
+{
+    const Range piece = share_of(length(whole), index, pieces_of(length(whole), most));
+    return {whole.begin + piece.begin, whole.begin + piece.end};
+}
+
+/// As many images as the loops see, and rows of pixels that no window joins are one.
+ConvolutionShape seen_by(const WeightsGradientLoops& loops, ConvolutionShape shape)
+{
+    shape.batch = pieces_of(shape.batch, loops.images);
+    if (shape.window != 1 || shape.stride != 1 || shape.padding != 0) return shape;
+    shape.width *= shape.height;
+    shape.height = 1;
+    return shape;
+}
+
+}  // namespace
+
+GradientShape::GradientShape(const ConvolutionShape& shape, int lanes)
+    : of(shape),
+      rows(shape.result_height()),
+      columns(shape.result_width()),
+      input_blocks(shape.inputs / lanes),
+      output_blocks(shape.outputs / lanes),
+      cell(shape.window * shape.window * lanes * lanes)
+{
+    const auto strides = [&](int channels, int height, int width) -> GradientStrides {
+        const std::ptrdiff_t map = std::ptrdiff_t{height} * width;
+        return {map * channels, map * lanes, std::ptrdiff_t{width} * lanes, lanes};
+    };
+    source = strides(shape.inputs, shape.height, shape.width);
+    result = strides(shape.outputs, rows, columns);
+}
+
+GradientPlan::GradientPlan(const WeightsGradientLoops& loops, const ConvolutionShape& shape, int threads)
+    : shape_(seen_by(loops, shape), loops.lanes), group_(loops.outputs)
+{
+    const int rows = shape_.rows, columns = shape_.columns;
+    const int pixels = loops.images == 1 ? of_l1 : of_l1_paired;
+    piece_columns_ = std::min(columns, pixels);
+    piece_rows_ = std::clamp(pixels / columns, 1, rows);
+    piece_images_ = std::clamp(pixels / (rows * columns), 1, shape_.of.batch);
+    choose_region(loops.lanes * of_l2_per_lane / shape_.cell, enough_units * threads);
+}
+
+/// The larger and the more like a square, the fewer times maps are read.
+void GradientPlan::choose_region(int most_cells, int least_units)
+{
+    int outputs = std::min(group_, shape_.output_blocks), inputs = 1;
+    do {
+        region_outputs_ = outputs;
+        region_inputs_ = inputs;
+        const bool is_wide = outputs >= inputs || outputs == shape_.output_blocks;
+        if (is_wide && inputs < shape_.input_blocks)
+            inputs = std::min(2 * inputs, shape_.input_blocks);
+        else
+            outputs = std::min(2 * outputs, shape_.output_blocks);
+    } while ((outputs > region_outputs_ || inputs > region_inputs_) && outputs * inputs <= most_cells &&
+             regions(outputs, inputs) * pieces() >= least_units);
+}
+
+int GradientPlan::regions(int outputs, int inputs) const
+{
+    return pieces_of(shape_.output_blocks, outputs) * pieces_of(shape_.input_blocks, inputs);
+}
+
+int GradientPlan::pieces() const
+{
+    return pieces_of(shape_.of.batch, piece_images_) * pieces_of(shape_.rows, piece_rows_) *
+           pieces_of(shape_.columns, piece_columns_);
+}
+
+Range GradientPlan::units(int thread, int threads) const
+{
+    return share_of(regions(region_outputs_, region_inputs_) * pieces(), thread, threads);
+}
+
+GradientRegion GradientPlan::region(int unit) const
+{
+    const int index = unit / pieces(), across = pieces_of(shape_.input_blocks, region_inputs_);
+    return {piece_of({0, shape_.output_blocks}, region_outputs_, index / across),
+            piece_of({0, shape_.input_blocks}, region_inputs_, index % across)};
+}
+
+GradientPiece GradientPlan::piece(int unit) const
+{
+    const int across = pieces_of(shape_.columns, piece_columns_), down = pieces_of(shape_.rows, piece_rows_);
+    const int index = unit % pieces();
+    return {.images = piece_of({0, shape_.of.batch}, piece_images_, index / (across * down)),
+            .rows = piece_of({0, shape_.rows}, piece_rows_, index / across % down),
+            .columns = piece_of({0, shape_.columns}, piece_columns_, index % across)};
+}
+
+GradientStep GradientPlan::first_step(int unit) const
+{
+    const GradientRegion of = region(unit);
+    return {piece(unit), group(of, 0), of.inputs.begin};
+}
+
+int GradientPlan::groups(const GradientRegion& region) const
+{
+    return pieces_of(length(region.outputs), group_);
+}
+
+Range GradientPlan::group(const GradientRegion& region, int index) const
+{
+    return piece_of(region.outputs, group_, index);
+}
+
+}  // namespace roof::kernels

@@ -1,0 +1,51 @@
+// The elements of tensors as the engine's own loops read and write them: always computed with as fp32.
+#pragma once
+
+#include "ert/base/precision.hpp"
+
+#include <bit>
+#include <cstdint>
+
+namespace roof::kernels {
+
+/// The upper half of an fp32 number.
+struct BFloat16 {
+    std::uint16_t bits;
+};
+
+[[gnu::always_inline]] inline float widen(float value)
+{
+    return value;
+}
+
+[[gnu::always_inline]] inline float widen(BFloat16 value)
+{
+    return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16U);
+}
+
+[[gnu::always_inline]] inline void narrow(float value, float& to)
+{
+    to = value;
+}
+
+/// To the nearest, ties to even. The NaNs that arithmetic makes stay NaNs.
+[[gnu::always_inline]] inline void narrow(float value, BFloat16& to)
+{
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    to.bits = static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U);
+}
+
+/// A tensor's elements, fp32 or bf16 as is known at run time alone. A function compiled once per instruction set tells them apart
+/// with an if, and calls an inlined template: a lambda in it would be compiled for the oldest processor.
+struct Elements {
+    void* at = nullptr;
+    Precision precision = Precision::fp32;
+
+    template <class Element>
+    Element* as() const
+    {
+        return static_cast<Element*>(at);
+    }
+};
+
+}  // namespace roof::kernels

@@ -1,0 +1,127 @@
+// The multiplicands of a linear layer's products as words of 32 bits: an fp32 number, or two of bf16 that follow each other in
+// the sum. So the loops are written once, and a sum over K numbers has K words in fp32 and K / 2 in bf16. Included, with all its
+// users, after a source file has chosen its instruction set.
+#pragma once
+
+#include "workloads/kernels/lanes.hpp"
+
+#include <immintrin.h>
+
+#include <cstddef>
+
+namespace roof::kernels {
+
+/// How the products of two pairs of bf16 are added up: by an instruction for it, or as fp32 numbers.
+enum class Dot { native, widened };
+
+template <int lanes, class Element, Dot dot>
+struct Words;
+
+template <int lanes, Dot dot>
+struct Words<lanes, float, dot> {
+    using Lane = Lanes<lanes>;
+    using Floats = typename Lane::Floats;
+    using Vector = Floats;
+    static constexpr int each = 1;  ///< numbers in a word
+
+    [[gnu::always_inline]] static void load(const void* from, Vector& to) { __builtin_memcpy(&to, from, sizeof to); }
+    [[gnu::always_inline]] static void broadcast(const std::uint32_t* word, Vector& to)
+    {
+        float value;
+        __builtin_memcpy(&value, word, sizeof value);
+        to = value - Floats{};
+    }
+    [[gnu::always_inline]] static void add_product(const Vector& a, const Vector& b, Floats& sum) { sum += a * b; }
+    [[gnu::always_inline]] static std::uint32_t word(float value, float)
+    {
+        std::uint32_t bits;
+        __builtin_memcpy(&bits, &value, sizeof bits);
+        return bits;
+    }
+
+    /// Vectors 2k and 2k + 1 of `wide` side by side in the row at `from`.
+    template <int wide>
+    [[gnu::always_inline]] static void load_rows(const float* from, std::ptrdiff_t, Vector (&to)[wide])
+    {
+#pragma GCC unroll 8
+        for (int v = 0; v < wide; ++v) load(from + v * lanes, to[v]);
+    }
+    /// What load_rows() did to the order of 2 * lanes columns, undone.
+    [[gnu::always_inline]] static void straighten(const float* from, float* to)
+    {
+        __builtin_memcpy(to, from, 2 * sizeof(Floats));
+    }
+};
+
+template <int lanes, Dot dot>
+struct Words<lanes, BFloat16, dot> {
+    using Lane = Lanes<lanes>;
+    using Floats = typename Lane::Floats;
+    using Vector = typename Lane::Words;
+    typedef std::uint16_t Numbers __attribute__((vector_size(4 * lanes)));  // NOLINT: `using` cannot say this
+    static constexpr int each = 2;
+
+    [[gnu::always_inline]] static void load(const void* from, Vector& to) { __builtin_memcpy(&to, from, sizeof to); }
+    [[gnu::always_inline]] static void broadcast(const std::uint32_t* word, Vector& to) { to = *word - Vector{}; }
+    [[gnu::always_inline]] static void add_product(const Vector& a, const Vector& b, Floats& sum)
+    {
+        if constexpr (dot == Dot::native)
+            sum = _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);  // NOLINT: bits, not values
+        else
+            sum += low(a) * low(b) + high(a) * high(b);
+    }
+    [[gnu::always_inline]] static std::uint32_t word(BFloat16 first, BFloat16 second)
+    {
+        return first.bits | std::uint32_t{second.bits} << 16U;
+    }
+
+    /// Numbers of the row at `from` beside those of the next row, `apart` further on; within each 128 bits, as x86 does it.
+    template <int wide>
+    [[gnu::always_inline]] static void load_rows(const BFloat16* from, std::ptrdiff_t apart, Vector (&to)[wide])
+    {
+        static_assert(wide % 2 == 0);
+#pragma GCC unroll 8
+        for (int v = 0; v < wide; v += 2) {
+            Numbers upper, lower;
+            __builtin_memcpy(&upper, from + v * lanes, sizeof upper);
+            __builtin_memcpy(&lower, from + apart + v * lanes, sizeof lower);
+            interleave(upper, lower, to[v], to[v + 1], std::make_integer_sequence<int, 2 * lanes>());
+        }
+    }
+    [[gnu::always_inline]] static void straighten(const float* from, float* to)
+    {
+        for (int quarter = 0; quarter < lanes; quarter += 4) {
+            __builtin_memcpy(to + 2 * quarter, from + quarter, 4 * sizeof(float));
+            __builtin_memcpy(to + 2 * quarter + 4, from + lanes + quarter, 4 * sizeof(float));
+        }
+    }
+
+  private:
+    [[gnu::always_inline]] static Floats low(const Vector& words)
+    {
+        const Vector bits = words << 16;
+        Floats value;
+        __builtin_memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+    [[gnu::always_inline]] static Floats high(const Vector& words)
+    {
+        const Vector bits = words & 0xffff0000U;
+        Floats value;
+        __builtin_memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+
+    template <int... k>
+    [[gnu::always_inline]] static void interleave(const Numbers& upper, const Numbers& lower, Vector& first,
+                                                  Vector& second, std::integer_sequence<int, k...>)
+    {
+        constexpr int all = 2 * lanes;
+        const Numbers lows = __builtin_shufflevector(upper, lower, (k / 8 * 8 + k % 8 / 2 + k % 2 * all)...);
+        const Numbers highs = __builtin_shufflevector(upper, lower, (k / 8 * 8 + k % 8 / 2 + 4 + k % 2 * all)...);
+        __builtin_memcpy(&first, &lows, sizeof first);
+        __builtin_memcpy(&second, &highs, sizeof second);
+    }
+};
+
+}  // namespace roof::kernels

@@ -1,0 +1,19 @@
+// The loops of a batch norm for AVX2 with fused multiply-add.
+#include "workloads/kernels/norm/isa.hpp"
+
+#include <cstddef>
+
+#pragma GCC target("arch=x86-64-v3")  // for what follows alone: no header of others may come after it
+
+#include "workloads/kernels/norm/loops.hpp"
+
+namespace roof::kernels {
+
+const NormLoops norm_avx2{"avx2",
+                          8,
+                          NormLoopsFor<8>::sums,
+                          NormLoopsFor<8>::normalise,
+                          NormLoopsFor<8>::gradient_sums,
+                          NormLoopsFor<8>::spread};
+
+}  // namespace roof::kernels

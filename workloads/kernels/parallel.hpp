@@ -1,0 +1,40 @@
+// OpenMP, as the engine's own loops use it. The loop over a range stands in a function of its own, compiled once per
+// instruction set: an OpenMP region cannot be.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace roof::kernels {
+
+/// Calls loop(begin, end) in every thread; the ranges are whole cache lines of fp32 numbers and cover [0, count).
+template <class Loop>
+void for_ranges(std::size_t count, Loop loop)
+{
+    constexpr std::size_t line = 16;
+#pragma omp parallel
+    {
+        const auto threads = static_cast<std::size_t>(omp_get_num_threads());
+        const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+        const std::size_t lines = (count + line - 1) / line;
+        const std::size_t begin = std::min(count, lines * thread / threads * line);
+        const std::size_t end = std::min(count, lines * (thread + 1) / threads * line);
+        if (begin < end) loop(begin, end);
+    }
+}
+
+/// Sets the number of threads of OpenMP, and with it oneDNN's, for its own life.
+class ThreadCount {
+  public:
+    explicit ThreadCount(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+    ~ThreadCount() { omp_set_num_threads(before_); }
+    ThreadCount(const ThreadCount&) = delete;
+    ThreadCount& operator=(const ThreadCount&) = delete;
+
+  private:
+    int before_;
+};
+
+}  // namespace roof::kernels

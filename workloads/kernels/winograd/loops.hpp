@@ -1,0 +1,229 @@
+// Winograd's F(4x4, 3x3) for vectors of `lanes` channels: 4x4 results from 6x6 inputs by 36 products per pair of channels where
+// the definition takes 144.
+//   forward          Y  = A'[ U .* V ]A       U = G g G'    V = B' d B      summed over input channels
+//   weights' gradient dg = G'[ Z .* V ]G      Z = A dy A'                   summed over tiles
+// Included last by a source file that has chosen its instruction set with a pragma, as linear/loops.hpp is: nothing of the
+// standard library is called here.
+#pragma once
+
+#include "workloads/kernels/winograd/isa.hpp"
+#include "workloads/kernels/winograd/transforms.hpp"
+
+#include <cstddef>
+
+namespace roof::kernels {
+
+/// `rows`: tiles whose sums a product holds in registers, two vectors each. `side`: channels, likewise, of the weights' gradient.
+template <int lanes, int rows, int side>
+class WinogradLoopsFor {
+  public:
+    static void weights(const ConvolutionShape& shape, const float* w, float* u, Range blocks)
+    {
+        const int inner = shape.inputs / lanes;
+        const std::size_t apart = odd_lines(std::size_t(shape.inputs) * wide);
+        for (int wide_block = blocks.begin; wide_block < blocks.end; ++wide_block) {
+            float* slab = u + std::size_t(wide_block - blocks.begin) * points * apart;
+            for (int half = 0; half < 2; ++half) {
+                for (int i = 0; i < inner; ++i) {
+                    const float* from = w + (std::size_t(2 * wide_block + half) * inner + i) * taps * lanes * lanes;
+                    for (int c = 0; c < lanes; ++c)
+                        Transforms::weights(from + c * lanes, lanes * lanes,
+                                            slab + (i * lanes + c) * wide + half * lanes, apart);
+                }
+            }
+        }
+    }
+
+    static void turned_weights(const ConvolutionShape& shape, const float* w, float* u, Range blocks)
+    {
+        const int inner = shape.outputs / lanes;
+        const int across = shape.inputs / lanes;
+        const std::size_t apart = odd_lines(std::size_t(shape.outputs) * wide);
+        alignas(64) float turned[taps * lanes * lanes];
+        for (int wide_block = blocks.begin; wide_block < blocks.end; ++wide_block) {
+            float* slab = u + std::size_t(wide_block - blocks.begin) * points * apart;
+            for (int half = 0; half < 2; ++half) {
+                for (int o = 0; o < inner; ++o) {
+                    Transforms::turn(w + (std::size_t(o) * across + 2 * wide_block + half) * taps * lanes * lanes,
+                                     turned);
+                    for (int c = 0; c < lanes; ++c)
+                        Transforms::weights(turned + c * lanes, lanes * lanes,
+                                            slab + (o * lanes + c) * wide + half * lanes, apart);
+                }
+            }
+        }
+    }
+
+    static void maps(const WinogradTiles& order, int channels, const float* x, Range tiles, float* v,
+                     const WinogradSpread& spread)
+    {
+        for (int block = 0; block < channels / lanes; ++block) {
+            for (int t = tiles.begin; t < tiles.end; ++t) {
+                const WinogradPlace at = order.place_of(t);
+                Transforms::source(order, x + start_of(order, channels, block, at), at,
+                                   v + spread.at(block, t - tiles.begin), spread.point);
+            }
+        }
+    }
+
+    static void gradients(const WinogradTiles& order, int channels, const float* dy, Range tiles, float* z,
+                          const WinogradSpread& spread, float* sums)
+    {
+        for (int block = 0; block < channels / lanes; ++block) {
+            for (int t = tiles.begin; t < tiles.end; ++t) {
+                const WinogradPlace at = order.place_of(t);
+                Transforms::gradient(order, dy + start_of(order, channels, block, at), at,
+                                     z + spread.at(block, t - tiles.begin), spread.point, sums + block * lanes);
+            }
+        }
+    }
+
+    static void products(const float* v, std::size_t block_apart, Range tiles, int inputs, const float* u,
+                         const float* next_u, float* m)
+    {
+        int left = tiles.end - tiles.begin;
+        for (int t = tiles.begin, next = 0; left > 0; t += next, left -= next) {
+            next = even_piece(left, rows);
+            product_of<rows>(next, v + t * lanes, block_apart, u, next_u, inputs / lanes, m + t * wide);
+            next_u = u;  // it is there by now
+        }
+    }
+
+    static void results(const WinogradTiles& order, int channels, const float* m, const WinogradSpread& spread,
+                        Range tiles, Range wide_blocks, const WinogradEnd& end, float* y)
+    {
+        for (int block = 2 * wide_blocks.begin; block < 2 * wide_blocks.end; ++block) {
+            const float* from = m + spread.at(block - 2 * wide_blocks.begin, 0);
+            const float* bias = end.bias == nullptr ? nullptr : end.bias + block * lanes;
+            for (int t = tiles.begin; t < tiles.end; ++t) {
+                const WinogradPlace at = order.place_of(t);
+                Transforms::result(order, from + (t - tiles.begin) * spread.tile, spread.tile, spread.point, at, bias,
+                                   end.relu, y + start_of(order, channels, block, at));
+            }
+        }
+    }
+
+    static void correlate(const WinogradPair& now, const WinogradPair& next, int tiles, float* m, bool add)
+    {
+        for (int c = 0; c < lanes; c += side) correlation({now.v + c, now.z}, next, tiles, m + c * wide, add);
+    }
+
+    static void weights_gradient(const float* m, std::size_t apart, int inputs, int input_block, int wide_block,
+                                 float* dw)
+    {
+        for (int half = 0; half < 2; ++half) {
+            float* to =
+                dw + (std::size_t(2 * wide_block + half) * (inputs / lanes) + input_block) * taps * lanes * lanes;
+            for (int c = 0; c < lanes; ++c)
+                Transforms::weights_gradient(m + c * wide + half * lanes, apart, to + c * lanes, lanes * lanes);
+        }
+    }
+
+  private:
+    using Transforms = WinogradTransforms<lanes>;
+    using Lane = Lanes<lanes>;
+    using Floats = typename Lane::Floats;
+
+    static constexpr int points = winograd_points;
+    static constexpr int taps = Transforms::taps;
+    static constexpr int wide = 2 * lanes;
+
+    /// Where in its map a tile of this block of channels begins.
+    static std::size_t start_of(const WinogradTiles& order, int channels, int block, const WinogradPlace& at)
+    {
+        const std::size_t plane = std::size_t(at.image) * (channels / lanes) + block;
+        return ((plane * order.height() + at.row) * order.width() + at.column) * lanes;
+    }
+
+    /// The lines of two vectors.
+    [[gnu::always_inline]] static void fetch_to_l2(const float* from)
+    {
+        constexpr int line = 16;
+#pragma GCC unroll 2
+        for (int i = 0; i < wide; i += line) __builtin_prefetch(from + i, 0, 2);
+    }
+
+    // ---- the products ----
+
+    /// sums[t][k] of `count` tiles and two vectors of k, over all input channels. Fetches what comes next: the factors at
+    /// next_u to L2, the tiles' channels two blocks ahead to L1. No prefetcher sees either coming.
+    template <int count>
+    static void product(const float* v, std::size_t block_apart, const float* u, const float* next_u, int blocks,
+                        float* sums)
+    {
+        Floats sum[count][2];
+#pragma GCC unroll 16
+        for (int t = 0; t < count; ++t) sum[t][0] = sum[t][1] = Floats{};
+        for (int block = 0; block < blocks; ++block) {
+            for (int c = 0; c < lanes; ++c) {
+                Floats left, right;
+                Lane::load(u, left);
+                Lane::load(u + lanes, right);
+                u += wide;
+                fetch_to_l2(next_u);
+                next_u += wide;
+                __builtin_prefetch(v + 2 * block_apart + c * lanes);
+#pragma GCC unroll 16
+                for (int t = 0; t < count; ++t) {
+                    sum[t][0] += v[t * lanes + c] * left;
+                    sum[t][1] += v[t * lanes + c] * right;
+                }
+            }
+            v += block_apart;
+        }
+#pragma GCC unroll 16
+        for (int t = 0; t < count; ++t) {
+            Lane::store(sum[t][0], sums + t * wide);
+            Lane::store(sum[t][1], sums + t * wide + lanes);
+        }
+    }
+
+    template <int most>
+    static void product_of(int tiles, const float* v, std::size_t block_apart, const float* u, const float* next_u,
+                           int blocks, float* sums)
+    {
+        if constexpr (most > 0) {
+            if (tiles == most)
+                product<most>(v, block_apart, u, next_u, blocks, sums);
+            else
+                product_of<most - 1>(tiles, v, block_apart, u, next_u, blocks, sums);
+        }
+    }
+
+    /// m[c][k] of `side` input channels and two vectors of k, over the tiles. Fetches what comes next.
+    static void correlation(WinogradPair now, WinogradPair next, int tiles, float* m, bool add)
+    {
+#pragma GCC unroll 16
+        for (int c = side; c < 2 * side; ++c) fetch_to_l2(m + c * wide);
+        Floats sum[side][2];
+#pragma GCC unroll 16
+        for (int c = 0; c < side; ++c) {
+            sum[c][0] = sum[c][1] = Floats{};
+            if (add) {
+                Lane::load(m + c * wide, sum[c][0]);
+                Lane::load(m + c * wide + lanes, sum[c][1]);
+            }
+        }
+        for (int t = 0; t < tiles; ++t) {
+            Floats left, right;
+            Lane::load(now.z, left);
+            Lane::load(now.z + lanes, right);
+            __builtin_prefetch(next.v, 0, 2);
+            fetch_to_l2(next.z);
+#pragma GCC unroll 16
+            for (int c = 0; c < side; ++c) {
+                sum[c][0] += now.v[c] * left;
+                sum[c][1] += now.v[c] * right;
+            }
+            now = {now.v + lanes, now.z + wide};
+            next = {next.v + lanes, next.z + wide};
+        }
+#pragma GCC unroll 16
+        for (int c = 0; c < side; ++c) {
+            Lane::store(sum[c][0], m + c * wide);
+            Lane::store(sum[c][1], m + c * wide + lanes);
+        }
+    }
+};
+
+}  // namespace roof::kernels

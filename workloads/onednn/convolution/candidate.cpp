@@ -1,0 +1,102 @@
+#include "workloads/onednn/convolution/candidate.hpp"
+
+#include "workloads/kernels/convolution.hpp"
+
+#include <algorithm>
+
+namespace roof::onednn {
+namespace {
+
+using Tag = dnnl::memory::format_tag;
+
+Layouts kernel_layouts(const Convolution& shapes)
+{
+    const bool wide = kernels::convolution_lanes() == 16;
+    const auto map = [&](const Dims& dims) { return in_format(dims, wide ? Tag::nChw16c : Tag::nChw8c, shapes.precision); };
+    return {.source = map(dims_of(shapes.source)),
+            .weights = in_format(shapes.weights, wide ? Tag::OIhw16i16o : Tag::OIhw8i8o, Precision::fp32),
+            .result = map(shapes.result)};
+}
+
+void append_kernel(Program& program, const kernels::ConvolutionPlan& plan, const ConvolutionTensors& tensors)
+{
+    // A tensor is never empty.
+    const Tensor workspace = program.tensor(plain({static_cast<Dim>(std::max<std::size_t>(1, plan.workspace))}));
+    std::vector<Tensor> used{tensors.source, tensors.weights, tensors.result, workspace};
+    if (tensors.has_bias) used.push_back(tensors.bias);
+    program.append(
+        [=] {
+            plan.run({.source = tensors.source.elements(),
+                      .weights = tensors.weights.data(),
+                      .result = tensors.result.elements(),
+                      .bias = tensors.has_bias ? tensors.bias.data() : nullptr,
+                      .workspace = workspace.data()});
+        },
+        used, plan.name);
+}
+
+Tensor ConvolutionTensors::*written_by(Pass pass)
+{
+    return pass == Pass::forward         ? &ConvolutionTensors::result
+           : pass == Pass::backward_data ? &ConvolutionTensors::source
+                                         : &ConvolutionTensors::weights;
+}
+
+}  // namespace
+
+std::vector<Candidate> kernel_candidates(const Convolution& shapes, Pass pass, Algorithm algorithm, int threads)
+{
+    const model::Convolution size = size_of(shapes);
+    const kernels::ConvolutionShape shape{.batch = size.batch,
+                                          .inputs = size.source.channels,
+                                          .outputs = size.result.channels,
+                                          .height = size.source.height,
+                                          .width = size.source.width,
+                                          .window = size.window.size,
+                                          .stride = size.window.stride,
+                                          .padding = size.window.padding};
+    const auto plan_of = algorithm == Algorithm::winograd ? kernels::plan_winograd : kernels::plan_direct;
+    const auto plan =
+        plan_of(pass, shape, {.precision = shapes.precision, .relu = shapes.relu, .threads = threads});
+    if (!plan) return {};
+    return {{.name = plan->name,
+             .algorithm = plan->algorithm,
+             .executed = plan->executed,
+             .vector_bits = 32 * kernels::convolution_lanes(),
+             .is_kernel = true,
+             .layouts = kernel_layouts(shapes),
+             .append = [plan = *plan](Program& program, const ConvolutionTensors& tensors) {
+                 append_kernel(program, plan, tensors);
+             }}};
+}
+
+bool offers_winograd(Precision precision)
+{
+    return (precision == Precision::fp32 && kernels::convolution_lanes() > 0) || library_offers_winograd(precision);
+}
+
+void append_pass(Program& program, Pass pass, const Candidate& candidate, const ConvolutionTensors& tensors)
+{
+    Tensor ConvolutionTensors::*const written = written_by(pass);
+    ConvolutionTensors own = tensors;
+    const auto place = [&](Tensor ConvolutionTensors::*operand, const Desc& layout) {
+        if (operand == written && (own.*operand).desc() != layout) own.*operand = program.tensor(layout);
+        if (operand != written) own.*operand = program.in_layout(tensors.*operand, layout);
+    };
+    place(&ConvolutionTensors::source, candidate.layouts.source);
+    place(&ConvolutionTensors::weights, candidate.layouts.weights);
+    place(&ConvolutionTensors::result, candidate.layouts.result);
+    candidate.append(program, own);
+    if ((own.*written).block != (tensors.*written).block) program.reorder(own.*written, tensors.*written);
+}
+
+model::Convolution size_of(const Convolution& shapes)
+{
+    const auto map = [](const Dims& dims) -> model::Shape {
+        return {static_cast<int>(dims[1]), static_cast<int>(dims[2]), static_cast<int>(dims[3])};
+    };
+    const Dims source = dims_of(shapes.source);
+    return {static_cast<int>(source[0]), map(source), map(shapes.result), shapes.window};
+}
+
+}  // namespace roof::onednn

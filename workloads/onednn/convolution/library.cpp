@@ -1,0 +1,123 @@
+// oneDNN's implementations as candidates. The library tells an implementation's name and nothing else of how it computes: the table
+// below is the only place that knows its names.
+#include "workloads/onednn/convolution/candidate.hpp"
+
+#include <array>
+#include <utility>
+
+namespace roof::onednn {
+namespace {
+
+struct Known {
+    std::string_view mark;  ///< in the implementation's name
+    Algorithm algorithm;
+    int winograd_tile;    ///< outputs along a tile's edge; 0: not Winograd
+    bool skips_padding;   ///< products with padding are left out; the least that it can execute is what counts
+};
+
+/// The first row whose mark is in the name holds.
+constexpr std::array<Known, 5> known{{{"wino_4x3", Algorithm::winograd, 4, false},
+                                      {"wino_2x3", Algorithm::winograd, 2, false},
+                                      {"wino_6x3", Algorithm::winograd, 6, false},
+                                      {"gemm", Algorithm::gemm, 0, false},
+                                      {"jit", Algorithm::direct, 0, true}}};
+
+/// The widest set first, since ":avx" is in ":avx2", too.
+constexpr std::array<std::pair<std::string_view, int>, 4> instruction_sets{
+    {{":avx512", 512}, {":avx2", 256}, {":avx", 255}, {":sse41", 128}}};
+
+Flops executed_flops(const Known& row, const model::Convolution& convolution)
+{
+    const auto flops = [](long long multiply_adds) { return Flops{2.0 * static_cast<double>(multiply_adds)}; };
+    if (row.winograd_tile > 0) return flops(model::winograd_multiply_adds(convolution, row.winograd_tile));
+    return row.skips_padding ? flops(model::unpadded_multiply_adds(convolution)) : Flops{};
+}
+
+/// An argument of a primitive, and the operand that it is.
+struct Argument {
+    int number;
+    Tensor ConvolutionTensors::*operand;
+};
+
+using Operands = std::array<Argument, 3>;
+constexpr Operands forward_operands{{{DNNL_ARG_SRC, &ConvolutionTensors::source},
+                                     {DNNL_ARG_WEIGHTS, &ConvolutionTensors::weights},
+                                     {DNNL_ARG_DST, &ConvolutionTensors::result}}};
+constexpr Operands backward_data_operands{{{DNNL_ARG_DIFF_DST, &ConvolutionTensors::result},
+                                           {DNNL_ARG_WEIGHTS, &ConvolutionTensors::weights},
+                                           {DNNL_ARG_DIFF_SRC, &ConvolutionTensors::source}}};
+constexpr Operands backward_weights_operands{{{DNNL_ARG_SRC, &ConvolutionTensors::source},
+                                              {DNNL_ARG_DIFF_DST, &ConvolutionTensors::result},
+                                              {DNNL_ARG_DIFF_WEIGHTS, &ConvolutionTensors::weights}}};
+
+Layouts layouts_of(const ForwardPass& pass)
+{
+    return {pass.src_desc(), pass.weights_desc(), pass.dst_desc()};
+}
+
+Layouts layouts_of(const BackwardDataPass& pass)
+{
+    return {pass.diff_src_desc(), pass.weights_desc(), pass.diff_dst_desc()};
+}
+
+Layouts layouts_of(const BackwardWeightsPass& pass)
+{
+    return {pass.src_desc(), pass.diff_weights_desc(), pass.diff_dst_desc()};
+}
+
+/// `bias`: the number of the bias argument.
+template <class Primitive, class Description>
+std::vector<Candidate> wrap(const std::vector<Description>& implementations, const Convolution& shapes,
+                            const Operands& operands, int bias)
+{
+    std::vector<Candidate> all;
+    for (const Description& implementation : implementations) {
+        const std::string name = implementation.impl_info_str();
+        const LibraryFacts facts = facts_of(name, size_of(shapes));
+        const auto append = [=](Program& program, const ConvolutionTensors& tensors) {
+            Arguments arguments;
+            for (const auto& [number, operand] : operands) arguments.emplace_back(number, tensors.*operand);
+            if (tensors.has_bias) arguments.emplace_back(bias, tensors.bias);
+            program.append<Primitive>(implementation, arguments);
+        };
+        all.push_back({name, facts.algorithm, facts.executed, facts.vector_bits, false, layouts_of(implementation), append});
+    }
+    return all;
+}
+
+}  // namespace
+
+LibraryFacts facts_of(const std::string& implementation, const model::Convolution& convolution)
+{
+    LibraryFacts facts;
+    for (const auto& [mark, bits] : instruction_sets) {
+        if (facts.vector_bits == 0 && implementation.find(mark) != std::string::npos) facts.vector_bits = bits;
+    }
+    for (const Known& row : known) {
+        if (implementation.find(row.mark) == std::string::npos) continue;
+        facts.algorithm = row.algorithm;
+        facts.executed = executed_flops(row, convolution);
+        break;
+    }
+    return facts;
+}
+
+std::vector<Candidate> library_candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass,
+                                          Algorithm algorithm)
+{
+    const auto kind = algorithm == Algorithm::winograd ? dnnl::algorithm::convolution_winograd
+                                                       : dnnl::algorithm::convolution_direct;
+    if (pass == Pass::forward)
+        return wrap<dnnl::convolution_forward>(forward_passes(engine, shapes, kind), shapes, forward_operands,
+                                               DNNL_ARG_BIAS);
+    // oneDNN wants some forward pass of the shapes beside a backward one.
+    const auto forward = forward_passes(engine, shapes, dnnl::algorithm::convolution_direct);
+    if (forward.empty()) return {};
+    if (pass == Pass::backward_data)
+        return wrap<dnnl::convolution_backward_data>(backward_data_passes(engine, shapes, kind, forward.front()),
+                                                     shapes, backward_data_operands, 0);
+    return wrap<dnnl::convolution_backward_weights>(backward_weights_passes(engine, shapes, kind, forward.front()),
+                                                    shapes, backward_weights_operands, DNNL_ARG_DIFF_BIAS);
+}
+
+}  // namespace roof::onednn
