@@ -74,7 +74,7 @@ void multiply(const Multiply& op, const Memory& memory)
     const std::size_t outputs = op.result.elements() / batch;
     std::vector<double> sums(op.pass == Pass::forward         ? batch * outputs
                              : op.pass == Pass::backward_data ? batch * inputs
-                                                                     : outputs * inputs);
+                                                              : outputs * inputs);
     for (std::size_t n = 0; n < batch; ++n) {
         for (std::size_t o = 0; o < outputs; ++o) {
             for (std::size_t i = 0; i < inputs; ++i) {
@@ -87,9 +87,7 @@ void multiply(const Multiply& op, const Memory& memory)
             }
         }
     }
-    Values& target = op.pass == Pass::forward         ? result
-                     : op.pass == Pass::backward_data ? source
-                                                             : weights;
+    Values& target = op.pass == Pass::forward ? result : op.pass == Pass::backward_data ? source : weights;
     for (std::size_t k = 0; k < sums.size(); ++k) {
         const float sum = static_cast<float>(sums[k]) + (bias ? bias[k % outputs] : 0);
         target.put(k, op.relu ? relu_of(sum) : sum);

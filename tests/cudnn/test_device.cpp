@@ -274,8 +274,7 @@ TEST_CASE("On a GPU a step whose gradients go through NCCL among one rank is the
     const std::vector<double> due = losses_of(alone, 3);
     for (const auto mode : {parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast}) {
         Step step(graph, settings, options);
-        const auto hosts = std::make_shared<parallel::Communicator>(
-            parallel::shared_memory_communicator(parallel::SharedMemory::create(1), 0));
+        const auto hosts = parallel::shared_memory_communicator(parallel::SharedMemory::create(1), 0);
         step.train_with({hosts, nullptr, {}}, library, {.mode = mode, .bucket_bytes = 4'000'000});
         CHECK(losses_of(step, 3) == due);
         CHECK_THAT(step.variant(), Catch::Contains("1 rank by NCCL"));

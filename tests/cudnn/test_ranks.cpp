@@ -50,7 +50,7 @@ std::span<std::byte> bytes_of(Element* begin, std::size_t count)
     return std::as_writable_bytes(std::span(begin, count));
 }
 
-void take_mean(const parallel::Communicator& communicator, std::span<float> values)
+void take_mean(parallel::Communicator& communicator, std::span<float> values)
 {
     std::vector<double> sums(values.begin(), values.end());
     communicator.sum(sums);
@@ -59,8 +59,7 @@ void take_mean(const parallel::Communicator& communicator, std::span<float> valu
 }
 
 /// What NCCL does on devices, done at once on the host.
-nccl::StreamHands hands_on(HostTraining& training, const GradientBlock& block,
-                           const parallel::Communicator& communicator)
+nccl::StreamOperations operations_on(HostTraining& training, const GradientBlock& block, parallel::Communicator& communicator)
 {
     const Tensor& values = training.written().parameters().values;
     return {.communication_follows_step = [] {},
@@ -77,12 +76,12 @@ nccl::StreamHands hands_on(HostTraining& training, const GradientBlock& block,
 }
 
 /// The means of the ranks' losses, as this rank sees them.
-std::vector<double> with_others(const parallel::Communicator& communicator, int batch, parallel::Mode mode)
+std::vector<double> with_others(parallel::Communicator& communicator, int batch, parallel::Mode mode)
 {
     HostTraining training(network(), settings_of(batch, {.rank = communicator.rank, .ranks = communicator.size}));
     const Parameters& parameters = training.written().parameters();
     const GradientBlock block = gradient_block(parameters, training.memory().at<float>(parameters.gradients));
-    nccl::StreamExchange exchange(pack(block, 2048), mode, hands_on(training, block, communicator));
+    nccl::StreamExchange exchange(pack(block, 2048), mode, operations_on(training, block, communicator));
     std::vector<double> losses;
     for (int step = 0; step < steps; ++step) {
         exchange.begin();
@@ -102,7 +101,7 @@ TEST_CASE("Two ranks of the GPU's program see the losses of one with both batche
     const auto mode = GENERATE(parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast);
     const std::vector<double> due = alone(4);
     std::vector<std::vector<double>> found(2);
-    const auto complaints = parallel::on_ranks(2, [&](const parallel::Communicator& communicator) {
+    const auto complaints = parallel::on_ranks(2, [&](parallel::Communicator& communicator) {
         found[static_cast<std::size_t>(communicator.rank)] = with_others(communicator, 2, mode);
     });
     CHECK(complaints == std::vector<std::string>(2));

@@ -111,7 +111,8 @@ TEST_CASE("Winograd's products: 36 for each tile of 4 x 4 outputs and pair of ch
     CHECK(winograd_multiply_adds(convolution_of(graph, exact, 7), 4) * 4 == whole.multiply_adds);
     CHECK(winograd_multiply_adds(convolution_of(graph, ragged, 7), 4) == 7LL * 4 * 3 * 5 * 36);
     CHECK(winograd_multiply_adds(convolution_of(graph, ragged, 7), 2) == 7LL * 9 * 3 * 5 * 16);
-    CHECK(winograd_multiply_adds(convolution_of(graph, ragged, 7), 4, CutTiles::by_need) == 7LL * (6 + 4) * (6 + 4) * 3 * 5);
+    CHECK(winograd_multiply_adds(convolution_of(graph, ragged, 7), 4, CutTiles::by_need) ==
+          7LL * (6 + 4) * (6 + 4) * 3 * 5);
     CHECK(winograd_multiply_adds(convolution_of(graph, exact, 7), 4, CutTiles::by_need) ==
           winograd_multiply_adds(convolution_of(graph, exact, 7), 4, CutTiles::as_whole));
 }

@@ -74,21 +74,22 @@ void exchange_in(parallel::Mode mode, const std::shared_ptr<const Ranks>& ranks)
     check(cudaStreamDestroy(step));
 }
 
-void exchange_on(const parallel::Communicator& hosts, const std::shared_ptr<const gpu::Nccl>& library, int devices)
+void exchange_on(const std::shared_ptr<parallel::Communicator>& hosts, const std::shared_ptr<const gpu::Nccl>& library,
+                 int devices)
 {
-    if (hosts.size > devices) {
+    if (hosts->size > devices) {
         // NCCL takes ranks on one GPU for a mistake, unless they seem to be on several machines.
-        setenv("NCCL_HOSTID", ("roof-" + std::to_string(hosts.rank)).c_str(), 1);
+        setenv("NCCL_HOSTID", ("roof-" + std::to_string(hosts->rank)).c_str(), 1);
         setenv("NCCL_IB_DISABLE", "1", 1);
         setenv("NCCL_SOCKET_IFNAME", "lo", 1);
     }
-    check(cudaSetDevice(hosts.rank % devices));
+    check(cudaSetDevice(hosts->rank % devices));
     const auto ranks = std::make_shared<Ranks>(library, hosts);
     for (const auto mode : {parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast})
         exchange_in(mode, ranks);
     double done = 1;
-    hosts.sum({&done, 1});
-    if (hosts.rank == 0)
+    hosts->sum({&done, 1});
+    if (hosts->rank == 0)
         std::cout << "NCCL " << library->version() << ": " << done << " rank(s) on " << devices
                   << " GPU(s) have the means\n";
 }
@@ -112,7 +113,7 @@ int run(int ranks)
     }
     const auto memory = parallel::SharedMemory::create(ranks);
     parallel::Processes processes(memory, "/proc/self/exe");
-    exchange_on(parallel::shared_memory_communicator(memory, 0, {.watch = [&] { processes.watch(); }}), library,
+    exchange_on(parallel::shared_memory_communicator(memory, 0, {.while_waiting = [&] { processes.check(); }}), library,
                 devices);
     return 0;
 }

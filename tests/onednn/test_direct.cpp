@@ -122,7 +122,8 @@ std::vector<const DirectLoops*> loops_here()
     return all;
 }
 
-ConvolutionShape shape_of(int batch, int inputs, int outputs, int height, int width, int window, int stride, int padding)
+ConvolutionShape shape_of(int batch, int inputs, int outputs, int height, int width, int window, int stride,
+                          int padding)
 {
     return {.batch = batch,
             .inputs = inputs,

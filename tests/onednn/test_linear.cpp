@@ -1,6 +1,6 @@
 // The loops of linear layers, of every instruction set this machine has, against sums in double.
-#include "workloads/model/hashed.hpp"
 #include "workloads/kernels/linear/isa.hpp"
+#include "workloads/model/hashed.hpp"
 #include "workloads/onednn/program/settings.hpp"
 
 #include <catch2/catch.hpp>

@@ -76,9 +76,9 @@ std::vector<double> alone(const Training& training)
 std::vector<std::vector<double>> on(int ranks, const Training& training)
 {
     std::vector<std::vector<double>> losses(static_cast<std::size_t>(ranks));
-    const auto complaints = parallel::on_ranks(ranks, [&](const parallel::Communicator& communicator) {
+    const auto complaints = parallel::on_ranks(ranks, [&](parallel::Communicator& communicator) {
         Settings settings = settings_of(training);
-        const auto shared = std::make_shared<parallel::Communicator>(communicator);
+        const auto shared = parallel::shared(communicator);
         settings.ranks = shared;
         Step step(graph_of(training.model), settings, training.data, 1);
         step.train_with({shared, nullptr, {}}, {.mode = training.mode, .bucket_bytes = 4'000'000});
@@ -148,9 +148,9 @@ TEST_CASE("batch norm of each rank's own batch trains otherwise")
 
 TEST_CASE("gradients of the backward pass become ready from the last layer to the first, and all of them do")
 {
-    const auto complaints = parallel::on_ranks(1, [](const parallel::Communicator& communicator) {
+    const auto complaints = parallel::on_ranks(1, [](parallel::Communicator& communicator) {
         Settings settings = settings_of({.model = "small"});
-        settings.ranks = std::make_shared<parallel::Communicator>(communicator);
+        settings.ranks = parallel::shared(communicator);
         Network network(graph_of("small"), settings);
         const parallel::Packing packing = parallel::pack(network.gradient_sizes(), 0);
         const std::span<float> block = communicator.block(packing.count);
@@ -181,9 +181,9 @@ TEST_CASE("a step of several ranks does the work of all, and says how it went")
         Step step(graph_of("small"), settings_of({.batch = 2}), "synthetic", 1);
         one = step.work();
     }
-    const auto complaints = parallel::on_ranks(2, [&](const parallel::Communicator& communicator) {
+    const auto complaints = parallel::on_ranks(2, [&](parallel::Communicator& communicator) {
         Settings settings = settings_of({.batch = 2});
-        const auto shared = std::make_shared<parallel::Communicator>(communicator);
+        const auto shared = parallel::shared(communicator);
         settings.ranks = shared;
         Step step(graph_of("small"), settings, "synthetic", 1);
         step.train_with({shared, nullptr, {}}, {});

@@ -19,20 +19,42 @@ struct SlowLink {
     std::vector<float> memory;
     Clock clock = [this] { return Seconds{now}; };
 
-    std::shared_ptr<const Communicator> communicator()
+    std::shared_ptr<Communicator> communicator();
+};
+
+/// Makes the calls of an exchange alone.
+class SlowRank : public Communicator {
+  public:
+    explicit SlowRank(SlowLink& link) : Communicator(0, 2, "a slow link"), link_(link) {}
+
+    std::span<float> block(std::size_t count) override
     {
-        auto made = std::make_shared<Communicator>();
-        made->size = 2;
-        made->block = [this](std::size_t count) {
-            memory.resize(count);
-            return std::span(memory);
-        };
-        made->mean = [this](std::span<float>, Reach) {
-            while (!open) std::this_thread::yield();
-            now = now + 3;
-        };
-        return made;
+        link_.memory.resize(count);
+        return link_.memory;
     }
+    void mean(std::span<float>, Reach) override
+    {
+        while (!link_.open) std::this_thread::yield();
+        link_.now = link_.now + 3;
+    }
+    void sum(std::span<double>) override {}
+    void broadcast(std::span<std::byte>, int) override {}
+    void fail(const std::string&) override {}
+    void throw_if_failed() override {}
+
+  private:
+    SlowLink& link_;
+};
+
+std::shared_ptr<Communicator> SlowLink::communicator()
+{
+    return std::make_shared<SlowRank>(*this);
+}
+
+class BrokenRank : public SlowRank {
+  public:
+    using SlowRank::SlowRank;
+    void mean(std::span<float>, Reach) override { throw Error("the link is down"); }
 };
 
 Packing two_buckets()
@@ -41,11 +63,11 @@ Packing two_buckets()
 }
 
 /// Every gradient is rank + index; returns it after the exchange, and whether this rank is to update.
-std::pair<std::vector<float>, bool> exchanged(const Communicator& communicator, Mode mode)
+std::pair<std::vector<float>, bool> exchanged(Communicator& communicator, Mode mode)
 {
     const Clock clock = steady_clock();
     const Packing packing = pack({{1000, 2}, {3, 1}, {70000, 0}}, 4096);
-    Exchange exchange(std::make_shared<Communicator>(communicator), packing, mode, clock);
+    Exchange exchange(shared(communicator), packing, mode, clock);
     std::vector<float> found;
     exchange.begin({});
     for (const std::size_t gradient : {2, 1, 0}) {
@@ -98,9 +120,7 @@ TEST_CASE("a pass that leaves a gradient out is a mistake of the engine")
 TEST_CASE("a reduction that fails ends the step with its message")
 {
     SlowLink link;
-    auto broken = std::make_shared<Communicator>(*link.communicator());
-    broken->mean = [](std::span<float>, Reach) { throw Error("the link is down"); };
-    Exchange exchange(broken, two_buckets(), Mode::serial, link.clock);
+    Exchange exchange(std::make_shared<BrokenRank>(link), two_buckets(), Mode::serial, link.clock);
     exchange.begin({});
     exchange.ready(1);
     exchange.ready(0);
@@ -110,7 +130,7 @@ TEST_CASE("a reduction that fails ends the step with its message")
 TEST_CASE("all ranks have the mean of their gradients, or the first alone where it updates for all")
 {
     for (const Mode mode : {Mode::overlapped, Mode::serial, Mode::broadcast}) {
-        const auto complaints = on_ranks(4, [mode](const Communicator& communicator) {
+        const auto complaints = on_ranks(4, [mode](Communicator& communicator) {
             const auto [found, updates] = exchanged(communicator, mode);
             if (updates != (mode != Mode::broadcast || communicator.rank == 0)) throw Error("who updates");
             if (updates && found != std::vector<float>{1.5F, 11.5F, 21.5F}) throw Error("a wrong mean");
@@ -121,9 +141,9 @@ TEST_CASE("all ranks have the mean of their gradients, or the first alone where 
 
 TEST_CASE("in mode broadcast the first rank's parameters are everybody's before the forward pass")
 {
-    const auto complaints = on_ranks(2, [](const Communicator& communicator) {
+    const auto complaints = on_ranks(2, [](Communicator& communicator) {
         const Clock clock = steady_clock();
-        Exchange exchange(std::make_shared<Communicator>(communicator), two_buckets(), Mode::broadcast, clock);
+        Exchange exchange(shared(communicator), two_buckets(), Mode::broadcast, clock);
         std::vector<float> parameters(300'000, static_cast<float>(7 + communicator.rank));
         exchange.begin({std::as_writable_bytes(std::span(parameters))});
         if (parameters.front() != 7 || parameters.back() != 7) throw Error("not those of the first");

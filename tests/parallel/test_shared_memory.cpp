@@ -18,7 +18,7 @@ using Complaints = std::vector<std::string>;
 TEST_CASE("a mean of stretches of any length is that of all ranks, and touches nothing beside them")
 {
     for (const int ranks : {1, 2, 3, 4}) {
-        const auto complaints = on_ranks(ranks, [ranks](const Communicator& communicator) {
+        const auto complaints = on_ranks(ranks, [ranks](Communicator& communicator) {
             const std::span<float> block = communicator.block(20'000);
             if (block.front() != 0 || block.back() != 0) throw Error("not zero at first");
             for (const std::size_t count : {1, 7, 9'999}) {
@@ -41,7 +41,7 @@ TEST_CASE("a mean of stretches of any length is that of all ranks, and touches n
 
 TEST_CASE("a mean may be under way in one thread while another sums")
 {
-    const auto complaints = on_ranks(2, [](const Communicator& communicator) {
+    const auto complaints = on_ranks(2, [](Communicator& communicator) {
         const std::span<float> block = communicator.block(1 << 20);
         std::fill(block.begin(), block.end(), static_cast<float>(communicator.rank));
         std::thread background([&] { communicator.mean(block, Reach::all); });
@@ -56,7 +56,7 @@ TEST_CASE("a mean may be under way in one thread while another sums")
 
 TEST_CASE("any rank may broadcast, more than fits into the window")
 {
-    const auto complaints = on_ranks(3, [](const Communicator& communicator) {
+    const auto complaints = on_ranks(3, [](Communicator& communicator) {
         std::vector<int> values(700'000, communicator.rank);
         communicator.broadcast(std::as_writable_bytes(std::span(values)), 2);
         if (values.front() != 2 || values.back() != 2) throw Error("not those of rank 2");
@@ -66,7 +66,7 @@ TEST_CASE("any rank may broadcast, more than fits into the window")
 
 TEST_CASE("a rank that gives up ends the wait of the others with its message")
 {
-    const auto complaints = on_ranks(3, [](const Communicator& communicator) {
+    const auto complaints = on_ranks(3, [](Communicator& communicator) {
         if (communicator.rank == 1) return communicator.fail("rank 1: it broke");
         double value = 0;
         communicator.sum({&value, 1});
@@ -77,22 +77,22 @@ TEST_CASE("a rank that gives up ends the wait of the others with its message")
 TEST_CASE("a rank that does not come is not waited for without end")
 {
     const auto complaints = on_ranks(2,
-                                     [](const Communicator& communicator) {
+                                     [](Communicator& communicator) {
                                          double value = 0;
                                          if (communicator.rank == 0) communicator.sum({&value, 1});
                                      },
-                                     {.most = Seconds{0.05}});
+                                     {.limit = Seconds{0.05}});
     CHECK_THAT(complaints[0], Catch::StartsWith("rank 0 waited"));
 }
 
 TEST_CASE("a rank that waits for something else than the hosts' calls learns that another failed")
 {
-    const auto complaints = on_ranks(2, [&](const Communicator& communicator) {
-        communicator.watch();
+    const auto complaints = on_ranks(2, [&](Communicator& communicator) {
+        communicator.throw_if_failed();
         double one = 1;
         communicator.sum({&one, 1});
         if (communicator.rank == 1) return communicator.fail("rank 1: enough");
-        while (true) communicator.watch();
+        while (true) communicator.throw_if_failed();
     });
     CHECK(complaints == std::vector<std::string>{"rank 1: enough", ""});
 }

@@ -11,24 +11,30 @@
 
 namespace roof::parallel {
 
+/// The communicator of the rank that runs, for what keeps a pointer to it meanwhile.
+inline std::shared_ptr<Communicator> shared(Communicator& communicator)
+{
+    return {std::shared_ptr<void>(), &communicator};
+}
+
 /// Runs `work` once per rank, all at the same time; returns what each threw, empty if nothing.
-inline std::vector<std::string> on_ranks(int ranks, const std::function<void(const Communicator&)>& work,
-                                         const Patience& patience = {})
+inline std::vector<std::string> on_ranks(int ranks, const std::function<void(Communicator&)>& work,
+                                         const WaitOptions& options = {})
 {
     const auto memory = SharedMemory::create(ranks);
-    std::vector<std::string> complaints(static_cast<std::size_t>(ranks));
+    std::vector<std::string> messages(static_cast<std::size_t>(ranks));
     std::vector<std::thread> threads;
     for (int rank = 0; rank < ranks; ++rank) {
         threads.emplace_back([&, rank] {
             try {
-                work(shared_memory_communicator(memory, rank, patience));
+                work(*shared_memory_communicator(memory, rank, options));
             } catch (const std::exception& error) {
-                complaints[static_cast<std::size_t>(rank)] = error.what();
+                messages[static_cast<std::size_t>(rank)] = error.what();
             }
         });
     }
     for (std::thread& thread : threads) thread.join();
-    return complaints;
+    return messages;
 }
 
 }  // namespace roof::parallel

@@ -27,7 +27,7 @@ void Ranks::join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> 
     const GradientBlock block = program.gradients();
     const parallel::Packing packing = pack(block, options_.bucket_bytes);
     buckets_ = packing.buckets.size();
-    devices_ = std::make_shared<nccl::Ranks>(std::move(library), *world_.communicator);
+    devices_ = std::make_shared<nccl::Ranks>(std::move(library), world_.communicator);
     exchange_ =
         std::make_unique<nccl::DeviceExchange>(devices_,
                                                nccl::DeviceExchangeOptions{.packing = packing,

@@ -28,9 +28,9 @@ Settings settings_of(const Point& point)
         .parameters = point.text("parameters") == "hashed" ? engine::Parameters::hashed : engine::Parameters::random,
         .learning_rate = learning_rate(point),
         .precision = point.precision(),
-        .algorithm = engine::parse_algorithm(point.text("algorithm"),
-                                             {Algorithm::automatic, Algorithm::direct, Algorithm::gemm,
-                                              Algorithm::winograd, Algorithm::fft}),
+        .algorithm = engine::parse_algorithm(
+            point.text("algorithm"),
+            {Algorithm::automatic, Algorithm::direct, Algorithm::gemm, Algorithm::winograd, Algorithm::fft}),
         .deterministic = point.text("deterministic") == "on"};
 }
 

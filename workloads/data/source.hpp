@@ -27,16 +27,16 @@ struct SourceFacts {
 /// own; its threads end when the last copy of the source is destroyed.
 class Source {
   public:
-    struct Hands {
+    struct Functions {
         std::function<Batch()> next;         ///< waits until a batch is ready; throws Error
         std::function<SourceFacts()> facts;  ///< may grow while it runs
     };
-    explicit Source(Hands hands) : hands_(std::move(hands)) {}
-    Batch next() { return hands_.next(); }
-    SourceFacts facts() const { return hands_.facts(); }
+    explicit Source(Functions functions) : functions_(std::move(functions)) {}
+    Batch next() { return functions_.next(); }
+    SourceFacts facts() const { return functions_.facts(); }
 
   private:
-    Hands hands_;
+    Functions functions_;
 };
 
 /// One of several ranks that read together: of each of their common batches it takes its part.

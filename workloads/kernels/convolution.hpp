@@ -26,10 +26,10 @@ struct ConvolutionOperands {
 
 /// How to compute one pass.
 struct ConvolutionPlan {
-    std::string name;               ///< "roof:direct:avx512"
+    std::string name;  ///< "roof:direct:avx512"
     Algorithm algorithm = Algorithm::direct;
-    Flops executed{};               ///< FLOPs that the kernel executes; transforms are not counted
-    std::size_t workspace = 0;      ///< fp32 numbers
+    Flops executed{};           ///< FLOPs that the kernel executes; transforms are not counted
+    std::size_t workspace = 0;  ///< fp32 numbers
     std::function<void(const ConvolutionOperands&)> run;
 };
 
@@ -48,8 +48,14 @@ std::optional<ConvolutionPlan> plan_winograd(Pass pass, const ConvolutionShape& 
 
 /// Channels in a vector: 16 with AVX-512, 8 with AVX2, 0 where the machine has neither and there are no plans.
 int convolution_lanes();
-inline int direct_lanes() { return convolution_lanes(); }
-inline int winograd_lanes() { return convolution_lanes(); }
+inline int direct_lanes()
+{
+    return convolution_lanes();
+}
+inline int winograd_lanes()
+{
+    return convolution_lanes();
+}
 /// "roof:direct:avx512", "roof:wino_4x3:avx512". Only where convolution_lanes() is not 0.
 const char* direct_implementation();
 const char* winograd_implementation();

@@ -1,6 +1,6 @@
 // The transport by MPI: what roof_mpi.so exports, as workloads/parallel/mpi_object.hpp asks for it. Gradients go by a communicator of
-// their own, so that a reduction may be under way in one thread while another uses the world. Nothing here waits inside MPI: its
-// waits take a whole processor, which the step beside needs.
+// their own, so that one thread may reduce while another uses the world. Nothing here waits inside MPI: its waits occupy a whole
+// processor, which the step needs.
 #include "ert/base/error.hpp"
 
 #include "workloads/parallel/communicator.hpp"
@@ -19,30 +19,30 @@
 namespace roof::parallel {
 namespace {
 
-constexpr double patience_seconds = 300;
+constexpr double wait_limit_seconds = 300;
 
 void check(int status, const char* what)
 {
     if (status == MPI_SUCCESS) return;
-    std::array<char, MPI_MAX_ERROR_STRING> words{};
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
-    MPI_Error_string(status, words.data(), &length);
-    throw Error(std::string(what) + ": " + words.data());
+    MPI_Error_string(status, text.data(), &length);
+    throw Error(std::string(what) + ": " + text.data());
 }
 
-/// Until the request is done. Short ones are worth a processor; in longer ones the thread sleeps between its looks.
+/// Waits for the request by polling: a few thousand times without a pause, then every 20 microseconds.
 void wait_for(MPI_Request request, const char* what)
 {
-    constexpr int short_looks = 2000;
+    constexpr int polls_without_pause = 2000;
     const auto begin = std::chrono::steady_clock::now();
     int done = 0;
-    for (long looks = 0; done == 0; ++looks) {
+    for (long polls = 0; done == 0; ++polls) {
         check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
-        if (looks < short_looks)
+        if (polls < polls_without_pause)
             std::this_thread::yield();
         else
             std::this_thread::sleep_for(std::chrono::microseconds(20));
-        if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(patience_seconds))
+        if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(wait_limit_seconds))
             throw Error(std::string(what) + ": the other ranks did not come");
     }
 }
@@ -56,41 +56,32 @@ void in_pieces(std::size_t count, const Each& each)
         each(begin, static_cast<int>(std::min(most, count - begin)));
 }
 
-class MpiRank {
+class MpiCommunicator : public Communicator {
   public:
-    MpiRank()
-    {
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-        MPI_Comm_size(MPI_COMM_WORLD, &size_);
-    }
-    ~MpiRank()
+    using Communicator::Communicator;
+    ~MpiCommunicator() override
     {
         int finished = 0;
         MPI_Finalized(&finished);
         if (finished == 0 && gradients_ != MPI_COMM_NULL) MPI_Comm_free(&gradients_);
     }
-    MpiRank(const MpiRank&) = delete;
-    MpiRank& operator=(const MpiRank&) = delete;
 
-    int rank() const { return rank_; }
-    int size() const { return size_; }
-
-    std::span<float> block(std::size_t count)
+    std::span<float> block(std::size_t count) override
     {
         check(MPI_Comm_dup(MPI_COMM_WORLD, &gradients_), "MPI_Comm_dup");
         block_.assign(count, 0);
         return block_;
     }
 
-    void mean(std::span<float> stretch, Reach reach) const
+    void mean(std::span<float> range, Reach reach) override
     {
-        in_pieces(stretch.size(), [&](std::size_t begin, int count) { add(stretch.data() + begin, count, reach); });
-        if (reach == Reach::first && rank_ != 0) return;
-        const float share = 1 / static_cast<float>(size_);
-        for (float& value : stretch) value *= share;
+        in_pieces(range.size(), [&](std::size_t begin, int count) { add(range.data() + begin, count, reach); });
+        if (reach == Reach::first && rank != 0) return;
+        const float share = 1 / static_cast<float>(size);
+        for (float& value : range) value *= share;
     }
 
-    void sum(std::span<double> values) const
+    void sum(std::span<double> values) override
     {
         MPI_Request request = MPI_REQUEST_NULL;
         check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM,
@@ -99,7 +90,7 @@ class MpiRank {
         wait_for(request, "MPI_Iallreduce");
     }
 
-    void broadcast(std::span<std::byte> bytes, int root) const
+    void broadcast(std::span<std::byte> bytes, int root) override
     {
         in_pieces(bytes.size(), [&](std::size_t begin, int count) {
             MPI_Request request = MPI_REQUEST_NULL;
@@ -107,6 +98,15 @@ class MpiRank {
             wait_for(request, "MPI_Ibcast");
         });
     }
+
+    /// Ends all ranks.
+    void fail(const std::string& message) override
+    {
+        std::cerr << "roof: " << message << '\n';
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        std::abort();
+    }
+    void throw_if_failed() override {}  // a rank that fails ends them all
 
   private:
     void add(float* values, int count, Reach reach) const
@@ -116,14 +116,12 @@ class MpiRank {
             check(MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_FLOAT, MPI_SUM, gradients_, &request),
                   "MPI_Iallreduce");
         } else {
-            const void* const from = rank_ == 0 ? MPI_IN_PLACE : values;
+            const void* const from = rank == 0 ? MPI_IN_PLACE : values;
             check(MPI_Ireduce(from, values, count, MPI_FLOAT, MPI_SUM, 0, gradients_, &request), "MPI_Ireduce");
         }
         wait_for(request, "the mean of gradients by MPI");
     }
 
-    int rank_ = 0;
-    int size_ = 1;
     MPI_Comm gradients_ = MPI_COMM_NULL;
     std::vector<float> block_;
 };
@@ -149,30 +147,18 @@ void join_ranks()
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
 
-[[noreturn]] void give_up(const std::string& message)
-{
-    std::cerr << "roof: " << message << '\n';
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    std::abort();
-}
-
 }  // namespace
 }  // namespace roof::parallel
 
-extern "C" void roof_mpi_join(roof::parallel::Communicator& to)
+extern "C" void roof_mpi_join(std::shared_ptr<roof::parallel::Communicator>& to)
 {
     using namespace roof::parallel;
     join_ranks();
-    const auto mine = std::make_shared<MpiRank>();
-    to = {.rank = mine->rank(),
-          .size = mine->size(),
-          .transport = library_version(),
-          .block = [mine](std::size_t count) { return mine->block(count); },
-          .mean = [mine](std::span<float> stretch, Reach reach) { mine->mean(stretch, reach); },
-          .sum = [mine](std::span<double> values) { mine->sum(values); },
-          .broadcast = [mine](std::span<std::byte> bytes, int root) { mine->broadcast(bytes, root); },
-          .fail = [](const std::string& message) { give_up(message); },
-          .watch = [] {}};  // a rank that gives up ends them all
+    int rank = 0;
+    int size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    to = std::make_shared<MpiCommunicator>(rank, size, library_version());
 }
 
 extern "C" void roof_mpi_finish()

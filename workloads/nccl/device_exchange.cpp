@@ -67,17 +67,17 @@ std::size_t bytes_of(const DeviceRange& range, std::size_t count)
 
 }  // namespace
 
-class DeviceExchange::Hands {
+class DeviceExchange::Streams {
   public:
-    Hands(std::shared_ptr<const Ranks> ranks, DeviceExchangeOptions options, cudaStream_t step)
+    Streams(std::shared_ptr<const Ranks> ranks, DeviceExchangeOptions options, cudaStream_t step)
         : ranks_(std::move(ranks)), options_(std::move(options)), step_(step), communication_(urgent_stream())
     {
     }
-    ~Hands() { gpu::log_failure(cudaStreamDestroy(communication_)); }
-    Hands(const Hands&) = delete;
-    Hands& operator=(const Hands&) = delete;
+    ~Streams() { gpu::log_failure(cudaStreamDestroy(communication_)); }
+    Streams(const Streams&) = delete;
+    Streams& operator=(const Streams&) = delete;
 
-    StreamHands functions()
+    StreamOperations operations()
     {
         return {.communication_follows_step = [this] { to_communication_.order(step_, communication_); },
                 .step_follows_communication =
@@ -105,7 +105,7 @@ class DeviceExchange::Hands {
         const auto begin = std::chrono::steady_clock::now();
         for (cudaError_t status = cudaStreamQuery(step_); status != cudaSuccess; status = cudaStreamQuery(step_)) {
             if (status != cudaErrorNotReady) check(status);
-            ranks_->watch();
+            ranks_->throw_if_failed();
             if (std::chrono::steady_clock::now() - begin > patience)
                 throw Error("the step's communication on the device was not over after five minutes");
             std::this_thread::sleep_for(50us);
@@ -175,8 +175,8 @@ class DeviceExchange::Hands {
 };
 
 DeviceExchange::DeviceExchange(std::shared_ptr<const Ranks> ranks, DeviceExchangeOptions options, cudaStream_t step)
-    : hands_(std::make_unique<Hands>(std::move(ranks), options, step)),
-      exchange_(options.packing, options.mode, hands_->functions())
+    : streams_(std::make_unique<Streams>(std::move(ranks), options, step)),
+      exchange_(options.packing, options.mode, streams_->operations())
 {
 }
 
@@ -184,7 +184,7 @@ DeviceExchange::~DeviceExchange() = default;
 
 void DeviceExchange::begin()
 {
-    hands_->begin();
+    streams_->begin();
     exchange_.begin();
 }
 
@@ -200,12 +200,12 @@ void DeviceExchange::finish()
 
 Communication DeviceExchange::cost() const
 {
-    return hands_->cost();
+    return streams_->cost();
 }
 
 bool DeviceExchange::updates() const
 {
-    return hands_->updates();
+    return streams_->updates();
 }
 
 }  // namespace roof::nccl

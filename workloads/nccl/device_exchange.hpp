@@ -42,9 +42,9 @@ class DeviceExchange {
     bool updates() const;
 
   private:
-    class Hands;
+    class Streams;
 
-    std::unique_ptr<Hands> hands_;
+    std::unique_ptr<Streams> streams_;
     StreamExchange exchange_;
 };
 

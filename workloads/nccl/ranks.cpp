@@ -36,14 +36,14 @@ int nccl_type(Precision precision)
     }
 }
 
-Ranks::Ranks(std::shared_ptr<const gpu::Nccl> library, const parallel::Communicator& hosts)
-    : library_(std::move(library)), rank_(hosts.rank), size_(hosts.size), watch_hosts_(hosts.watch)
+Ranks::Ranks(std::shared_ptr<const gpu::Nccl> library, std::shared_ptr<parallel::Communicator> hosts)
+    : library_(std::move(library)), hosts_(std::move(hosts))
 {
     UniqueId id{};
-    if (rank_ == 0) check(library_->functions().function<int(UniqueId*)>("ncclGetUniqueId")(&id), "ncclGetUniqueId");
-    hosts.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
+    if (rank() == 0) check(library_->functions().function<int(UniqueId*)>("ncclGetUniqueId")(&id), "ncclGetUniqueId");
+    hosts_->broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
     const auto join = library_->functions().function<int(ncclComm**, int, UniqueId, int)>("ncclCommInitRank");
-    check(join(&communicator_, size_, id, rank_), "ncclCommInitRank");
+    check(join(&communicator_, size(), id, rank()), "ncclCommInitRank");
 }
 
 Ranks::~Ranks()
@@ -83,9 +83,9 @@ void Ranks::abandon()
     communicator_ = nullptr;
 }
 
-void Ranks::watch() const
+void Ranks::throw_if_failed() const
 {
-    if (watch_hosts_) watch_hosts_();
+    hosts_->throw_if_failed();
     int status = 0;
     const auto ask = library_->functions().function<int(ncclComm*, int*)>("ncclCommGetAsyncError");
     check(ask(communicator_, &status), "ncclCommGetAsyncError");
@@ -95,8 +95,8 @@ void Ranks::watch() const
 void Ranks::check(int status, const char* what) const
 {
     if (status == 0) return;
-    const char* const words = library_->functions().function<const char*(int)>("ncclGetErrorString")(status);
-    throw Error(std::string(what) + " ended with NCCL status " + std::to_string(status) + ": " + words);
+    const char* const text = library_->functions().function<const char*(int)>("ncclGetErrorString")(status);
+    throw Error(std::string(what) + " ended with NCCL status " + std::to_string(status) + ": " + text);
 }
 
 }  // namespace roof::nccl

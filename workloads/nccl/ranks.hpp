@@ -1,5 +1,5 @@
-// NCCL among processes that have a GPU each: means of gradients and copies of parameters, put into CUDA streams. The host's
-// communicator brings them together once, and tells when a rank is gone.
+// NCCL between processes that have a GPU each: means of gradients and copies of parameters, put into CUDA streams. The hosts'
+// communicator connects them and reports when a rank has ended.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -9,12 +9,11 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 
 namespace roof::nccl {
 
-/// A stretch of numbers in the current device's memory.
+/// A range of numbers in the current device's memory.
 struct DeviceRange {
     void* begin = nullptr;
     std::size_t count = 0;
@@ -24,14 +23,14 @@ struct DeviceRange {
 class Ranks {
   public:
     /// Joins the other ranks, on the current device. Collective. Throws Error.
-    Ranks(std::shared_ptr<const gpu::Nccl> library, const parallel::Communicator& hosts);
+    Ranks(std::shared_ptr<const gpu::Nccl> library, std::shared_ptr<parallel::Communicator> hosts);
     /// Waits until the other ranks let go, too, and all graphs are gone that it was captured into.
     ~Ranks();
     Ranks(const Ranks&) = delete;
     Ranks& operator=(const Ranks&) = delete;
 
-    int rank() const { return rank_; }
-    int size() const { return size_; }
+    int rank() const { return hosts_->rank; }
+    int size() const { return hosts_->size; }
 
     /// Puts into the stream: the mean over all ranks takes the numbers' place, for Reach::first on rank 0 alone. All ranks put the
     /// same in the same order. Throws Error.
@@ -39,7 +38,7 @@ class Ranks {
     /// Puts into the stream: the bytes of rank 0 take the place of everybody's.
     void enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const;
     /// Throws Error if NCCL or the hosts' communicator has seen another rank fail; whoever waits for a stream asks now and then.
-    void watch() const;
+    void throw_if_failed() const;
     /// Ends what is in streams without waiting for the others, once a rank has failed. Nothing may be enqueued afterwards.
     void abandon();
 
@@ -47,9 +46,7 @@ class Ranks {
     void check(int status, const char* what) const;
 
     std::shared_ptr<const gpu::Nccl> library_;
-    int rank_;
-    int size_;
-    std::function<void()> watch_hosts_;
+    std::shared_ptr<parallel::Communicator> hosts_;
     ncclComm* communicator_ = nullptr;
 };
 

@@ -11,7 +11,7 @@
 namespace roof::nccl {
 
 /// What the exchange puts into streams; functions, so that the order can be tested where there is no GPU.
-struct StreamHands {
+struct StreamOperations {
     /// Communication that is put in from now on begins after the work that the step's stream holds now.
     std::function<void()> communication_follows_step;
     /// The step's work that is put in from now on begins after the communication put in so far.
@@ -22,7 +22,7 @@ struct StreamHands {
 
 class StreamExchange {
   public:
-    StreamExchange(parallel::Packing packing, parallel::Mode mode, StreamHands hands);
+    StreamExchange(parallel::Packing packing, parallel::Mode mode, StreamOperations operations);
 
     /// Before the forward pass is put in.
     void begin();
@@ -36,7 +36,7 @@ class StreamExchange {
   private:
     parallel::Packing packing_;
     parallel::Mode mode_;
-    StreamHands hands_;
+    StreamOperations operations_;
     parallel::Schedule schedule_;
 };
 

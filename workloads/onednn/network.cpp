@@ -1,8 +1,8 @@
 #include "workloads/onednn/network.hpp"
 
 #include "workloads/engine/initial.hpp"
-#include "workloads/onednn/layers/layers.hpp"
 #include "workloads/kernels/parallel.hpp"
+#include "workloads/onednn/layers/layers.hpp"
 
 #include <algorithm>
 

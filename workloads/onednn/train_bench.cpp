@@ -39,8 +39,7 @@ Algorithm algorithm_of(const Point& point)
 
 std::optional<std::string> lacking_algorithm(const Point& point)
 {
-    if (algorithm_of(point) != Algorithm::winograd || offers_winograd(point.precision()))
-        return std::nullopt;
+    if (algorithm_of(point) != Algorithm::winograd || offers_winograd(point.precision())) return std::nullopt;
     return "oneDNN " + library_version() + " has no Winograd convolution in " + point.text("precision") +
            " for this machine; 'direct' and 'auto' serve";
 }

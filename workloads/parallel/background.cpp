@@ -19,11 +19,11 @@ Background::~Background()
     thread_.join();
 }
 
-void Background::start(std::span<float> stretch, Reach reach)
+void Background::start(std::span<float> range, Reach reach)
 {
     {
         const std::lock_guard lock(mutex_);
-        jobs_.push_back({stretch, reach, clock_()});
+        jobs_.push_back({range, reach, clock_()});
     }
     changed_.notify_all();
 }
@@ -46,7 +46,7 @@ void Background::work()
         lock.unlock();
         std::exception_ptr failure;
         try {
-            mean_(job.stretch, job.reach);
+            mean_(job.range, job.reach);
         } catch (...) {
             failure = std::current_exception();
         }

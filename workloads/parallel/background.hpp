@@ -1,4 +1,4 @@
-// A thread that reduces stretches one after the other, while the thread that hands them over goes on with its own work.
+// A thread that reduces ranges one after the other, while the thread that hands them over goes on with its own work.
 #pragma once
 
 #include "workloads/parallel/account.hpp"
@@ -23,14 +23,14 @@ class Background {
     Background(const Background&) = delete;
     Background& operator=(const Background&) = delete;
 
-    /// Hands a stretch over; its time counts from now.
-    void start(std::span<float> stretch, Reach reach);
-    /// Waits until all stretches are reduced; returns when each was under way. Throws what the reduction threw.
+    /// Hands a range over; its time counts from now.
+    void start(std::span<float> range, Reach reach);
+    /// Waits until all ranges are reduced; returns when each was under way. Throws what the reduction threw.
     std::vector<Interval> finish();
 
   private:
     struct Job {
-        std::span<float> stretch;
+        std::span<float> range;
         Reach reach;
         Seconds begin;
     };

@@ -1,4 +1,4 @@
-// Gradients packed into buckets, so that an all-reduce has enough to carry: each bucket a stretch of one block in which the
+// Gradients packed into buckets, so that an all-reduce has enough to carry: each bucket a range of one block in which the
 // gradients lie in the order in which the backward pass makes them.
 #pragma once
 

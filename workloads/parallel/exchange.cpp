@@ -22,14 +22,14 @@ Mode parse_mode(std::string_view word)
     throw InputError(unknown_word("communication", word, legal));
 }
 
-Exchange::Exchange(std::shared_ptr<const Communicator> communicator, Packing packing, Mode mode, const Clock& clock)
+Exchange::Exchange(std::shared_ptr<Communicator> communicator, Packing packing, Mode mode, const Clock& clock)
     : communicator_(std::move(communicator)),
       packing_(std::move(packing)),
       mode_(mode),
       clock_(clock),
       block_(communicator_->block(packing_.count)),
       schedule_(packing_),
-      background_(communicator_->mean, clock)
+      background_([this](std::span<float> range, Reach reach) { communicator_->mean(range, reach); }, clock)
 {
 }
 

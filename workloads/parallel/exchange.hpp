@@ -25,7 +25,7 @@ Mode parse_mode(std::string_view word);
 class Exchange {
   public:
     /// `clock` must outlive this.
-    Exchange(std::shared_ptr<const Communicator> communicator, Packing packing, Mode mode, const Clock& clock);
+    Exchange(std::shared_ptr<Communicator> communicator, Packing packing, Mode mode, const Clock& clock);
 
     /// The gradient's place in the block.
     float* gradient(std::size_t index) const { return block_.data() + packing_.begins[index]; }
@@ -39,7 +39,7 @@ class Exchange {
 
     /// Whether this rank has the mean, and is to update the parameters.
     bool updates() const { return mode_ != Mode::broadcast || communicator_->rank == 0; }
-    const Communicator& communicator() const { return *communicator_; }
+    Communicator& communicator() const { return *communicator_; }
     const Packing& packing() const { return packing_; }
     Mode mode() const { return mode_; }
 
@@ -47,7 +47,7 @@ class Exchange {
     void start(std::size_t bucket);
     Bytes reduced_bytes() const;
 
-    std::shared_ptr<const Communicator> communicator_;
+    std::shared_ptr<Communicator> communicator_;
     Packing packing_;
     Mode mode_;
     const Clock& clock_;

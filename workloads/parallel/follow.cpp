@@ -37,24 +37,24 @@ std::unique_ptr<Share> make_share(const BenchRegistry& registry, const Assignmen
     }
 }
 
-void obey(const BenchRegistry& registry, const Communicator& control)
+void run_commands(const BenchRegistry& registry, Communicator& control)
 {
     std::unique_ptr<Share> share;
     while (true) {
-        const Order order = hear(control);
-        switch (order.word) {
-            case Word::make:
-                share = make_share(registry, order.assignment, control.rank);
+        const Command command = receive(control);
+        switch (command.kind) {
+            case CommandKind::make:
+                share = make_share(registry, command.assignment, control.rank);
                 break;
-            case Word::launch:
+            case CommandKind::launch:
                 if (share == nullptr) throw Error("there is nothing to launch");
                 share->trace.reset();
                 share->subject->launch(share->trace);
                 break;
-            case Word::release:
+            case CommandKind::release:
                 share.reset();
                 break;
-            case Word::leave:
+            case CommandKind::leave:
                 return;
         }
     }
@@ -76,11 +76,11 @@ int follow(const BenchRegistry& registry, const Place& place)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         keep_to(cpus_of(place.rank, place.ranks, allowed_cpus()));
     }
-    const Communicator control = communicator_of(place);
+    const auto control = communicator_of(place);
     try {
-        obey(registry, control);
+        run_commands(registry, *control);
     } catch (const std::exception& error) {
-        control.fail("rank " + std::to_string(place.rank) + ": " + error.what());
+        control->fail("rank " + std::to_string(place.rank) + ": " + error.what());
         return 1;
     }
     if (place.launcher == Launcher::mpi) finish_mpi();

@@ -24,9 +24,9 @@ void* entry(const char* name)
 
 }  // namespace
 
-Communicator mpi_communicator()
+std::shared_ptr<Communicator> mpi_communicator()
 {
-    Communicator communicator;
+    std::shared_ptr<Communicator> communicator;
     reinterpret_cast<MpiJoin>(entry(mpi_join_entry))(communicator);
     return communicator;
 }

@@ -4,10 +4,12 @@
 
 #include "workloads/parallel/communicator.hpp"
 
+#include <memory>
+
 namespace roof::parallel {
 
 /// Over all ranks there are. Joins them the first time it is called. Throws Error where the object, or its library, is not there.
-Communicator mpi_communicator();
+std::shared_ptr<Communicator> mpi_communicator();
 /// The last that a process does with MPI. Collective.
 void finish_mpi();
 
@@ -15,7 +17,7 @@ void finish_mpi();
 inline constexpr const char* mpi_object = "roof_mpi.so";
 inline constexpr const char* mpi_join_entry = "roof_mpi_join";
 inline constexpr const char* mpi_finish_entry = "roof_mpi_finish";
-using MpiJoin = void (*)(Communicator& to);
+using MpiJoin = void (*)(std::shared_ptr<Communicator>& to);
 using MpiFinish = void (*)();
 
 }  // namespace roof::parallel

@@ -1,8 +1,8 @@
 // What ranks bring to the registry: a process that is not the first of them follows the one that is, whatever its command line says.
 #include "ert/method/bench/bench_registry.hpp"
+#include "workloads/parallel/commands.hpp"
 #include "workloads/parallel/follow.hpp"
 #include "workloads/parallel/mpi_object.hpp"
-#include "workloads/parallel/orders.hpp"
 
 namespace roof {
 namespace {
@@ -14,17 +14,17 @@ class MpiSession {
     ~MpiSession()
     {
         try {
-            parallel::say(control_, {parallel::Word::leave, {}});
+            parallel::send(*control_, {parallel::CommandKind::leave, {}});
             parallel::finish_mpi();
         } catch (const std::exception&) {  // NOLINT: MPI ends what is left
         }
     }
     MpiSession(const MpiSession&) = delete;
     MpiSession& operator=(const MpiSession&) = delete;
-    const std::string& transport() const { return control_.transport; }
+    const std::string& transport() const { return control_->transport; }
 
   private:
-    parallel::Communicator control_;
+    std::shared_ptr<parallel::Communicator> control_;
 };
 
 }  // namespace

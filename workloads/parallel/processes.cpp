@@ -110,7 +110,7 @@ Processes::~Processes()
     }
 }
 
-void Processes::watch()
+void Processes::check()
 {
     const std::lock_guard lock(mutex_);
     for (Process& process : all_) {

@@ -21,7 +21,7 @@ class Processes {
     Processes& operator=(const Processes&) = delete;
 
     /// If a rank has ended, all ranks are told which and how, unless it said itself what is wrong. From any thread.
-    void watch();
+    void check();
 
   private:
     struct Process {

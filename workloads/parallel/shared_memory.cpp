@@ -47,8 +47,8 @@ void lengthen(int descriptor, std::size_t bytes)
 
 }  // namespace
 
-/// What all ranks share beside their blocks. A new file is zero, and so is every member. The two gates are for the two threads of a
-/// rank that may be at work at once.
+/// What all ranks share beside their blocks. A new file is zero, and so is every member. The two threads of a rank use a
+/// barrier each.
 struct SharedMemory::Header {
     int ranks;
     Barrier main;
@@ -97,78 +97,78 @@ void SharedMemory::fail(const std::string& message) const
     header_->failures.store(2);
 }
 
-/// One rank's view of the memory.
-class SharedRank {
+class SharedMemoryCommunicator : public Communicator {
   public:
-    SharedRank(std::shared_ptr<SharedMemory> memory, int rank, Patience patience)
-        : memory_(std::move(memory)), rank_(rank), patience_(std::move(patience))
+    SharedMemoryCommunicator(std::shared_ptr<SharedMemory> memory, int own_rank, WaitOptions options)
+        : Communicator(own_rank, memory->ranks(), "shared memory"),
+          memory_(std::move(memory)),
+          wait_(std::move(options))
     {
     }
-    ~SharedRank()
+    ~SharedMemoryCommunicator() override
     {
         if (blocks_ != nullptr) munmap(blocks_, ranks() * stride_);
     }
-    SharedRank(const SharedRank&) = delete;
-    SharedRank& operator=(const SharedRank&) = delete;
 
-    std::size_t ranks() const { return static_cast<std::size_t>(header().ranks); }
-
-    std::span<float> block(std::size_t count)
+    std::span<float> block(std::size_t count) override
     {
         stride_ = in_pages(std::max<std::size_t>(count, 1) * sizeof(float));
         const std::size_t begin = in_pages(sizeof(SharedMemory::Header));
         lengthen(memory_->descriptor(), begin + ranks() * stride_);
         blocks_ = static_cast<std::byte*>(map(memory_->descriptor(), ranks() * stride_, begin));
-        std::memset(block_of(static_cast<std::size_t>(rank_)), 0, stride_);
+        std::memset(own_block(), 0, stride_);
         pass(header().main);
-        return {block_of(static_cast<std::size_t>(rank_)), count};
+        return {own_block(), count};
     }
 
-    void mean(std::span<float> stretch, Reach reach)
+    void mean(std::span<float> range, Reach reach) override
     {
         pass(header().background);
-        const auto begin = static_cast<std::size_t>(stretch.data() - block_of(static_cast<std::size_t>(rank_)));
-        const std::size_t mine = static_cast<std::size_t>(rank_);
-        const std::size_t first = begin + stretch.size() * mine / ranks();
-        const std::size_t last = begin + stretch.size() * (mine + 1) / ranks();
+        const auto begin = static_cast<std::size_t>(range.data() - own_block());
+        const std::size_t mine = static_cast<std::size_t>(rank);
+        const std::size_t first = begin + range.size() * mine / ranks();
+        const std::size_t last = begin + range.size() * (mine + 1) / ranks();
         for (std::size_t at = first; at < last; at += tile_.size())
             mean_tile(at, std::min(tile_.size(), last - at), reach);
         pass(header().background);
     }
 
-    void sum(std::span<double> values)
+    void sum(std::span<double> values) override
     {
         for (std::size_t begin = 0; begin < values.size(); begin += slot_doubles)
             sum_slot(values.subspan(begin, std::min(slot_doubles, values.size() - begin)));
     }
 
-    void broadcast(std::span<std::byte> bytes, int root)
+    void broadcast(std::span<std::byte> bytes, int root) override
     {
         for (std::size_t begin = 0; begin < bytes.size(); begin += window_bytes) {
             const std::span<std::byte> some = bytes.subspan(begin, std::min(window_bytes, bytes.size() - begin));
-            if (rank_ == root) std::memcpy(header().window.data(), some.data(), some.size());
+            if (rank == root) std::memcpy(header().window.data(), some.data(), some.size());
             pass(header().main);
-            if (rank_ != root) std::memcpy(some.data(), header().window.data(), some.size());
+            if (rank != root) std::memcpy(some.data(), header().window.data(), some.size());
             pass(header().main);
         }
     }
 
-    void fail(const std::string& message) const { memory_->fail(message); }
-    void watch() const
+    void fail(const std::string& message) override { memory_->fail(message); }
+    void throw_if_failed() override
     {
-        if (patience_.watch) patience_.watch();
+        if (wait_.while_waiting) wait_.while_waiting();
         throw_failure();
     }
 
   private:
+    std::size_t ranks() const { return static_cast<std::size_t>(size); }
     SharedMemory::Header& header() const { return *memory_->header_; }
-    float* block_of(std::size_t rank) const { return reinterpret_cast<float*>(blocks_ + rank * stride_); }
+    float* block_of(std::size_t of) const { return reinterpret_cast<float*>(blocks_ + of * stride_); }
+
+    float* own_block() const { return block_of(static_cast<std::size_t>(rank)); }
 
     void mean_tile(std::size_t at, std::size_t count, Reach reach)
     {
         std::copy_n(block_of(0) + at, count, tile_.data());
-        for (std::size_t rank = 1; rank < ranks(); ++rank) {
-            const float* const values = block_of(rank) + at;
+        for (std::size_t other = 1; other < ranks(); ++other) {
+            const float* const values = block_of(other) + at;
 #pragma omp simd
             for (std::size_t i = 0; i < count; ++i) tile_[i] += values[i];
         }
@@ -176,30 +176,30 @@ class SharedRank {
 #pragma omp simd
         for (std::size_t i = 0; i < count; ++i) tile_[i] *= share;
         const std::size_t receivers = reach == Reach::all ? ranks() : 1;
-        for (std::size_t rank = 0; rank < receivers; ++rank) std::copy_n(tile_.data(), count, block_of(rank) + at);
+        for (std::size_t other = 0; other < receivers; ++other) std::copy_n(tile_.data(), count, block_of(other) + at);
     }
 
     void sum_slot(std::span<double> values)
     {
         auto& slots = header().slots;
-        std::ranges::copy(values, slots[static_cast<std::size_t>(rank_)].begin());
+        std::ranges::copy(values, slots[static_cast<std::size_t>(rank)].begin());
         pass(header().main);
         for (std::size_t i = 0; i < values.size(); ++i) {
             values[i] = 0;
-            for (std::size_t rank = 0; rank < ranks(); ++rank) values[i] += slots[rank][i];
+            for (std::size_t other = 0; other < ranks(); ++other) values[i] += slots[other][i];
         }
         pass(header().main);
     }
 
-    void pass(Barrier& barrier) const
+    void pass(Barrier& barrier)
     {
         throw_failure();
         const Seconds begin = clock_();
         barrier.pass(static_cast<std::uint32_t>(header().ranks), [&] {
-            watch();
-            if (clock_() - begin > patience_.most)
-                throw Error("rank " + std::to_string(rank_) + " waited " +
-                            std::to_string(std::lround(patience_.most.value)) + " s for the other ranks");
+            throw_if_failed();
+            if (clock_() - begin > wait_.limit)
+                throw Error("rank " + std::to_string(rank) + " waited " +
+                            std::to_string(std::lround(wait_.limit.value)) + " s for the other ranks");
         });
     }
 
@@ -209,26 +209,17 @@ class SharedRank {
     }
 
     std::shared_ptr<SharedMemory> memory_;
-    int rank_;
-    Patience patience_;
+    WaitOptions wait_;
     Clock clock_ = steady_clock();
     std::byte* blocks_ = nullptr;
     std::size_t stride_ = 0;
     std::array<float, 4096> tile_{};
 };
 
-Communicator shared_memory_communicator(const std::shared_ptr<SharedMemory>& memory, int rank, const Patience& patience)
+std::shared_ptr<Communicator> shared_memory_communicator(const std::shared_ptr<SharedMemory>& memory, int rank,
+                                                         const WaitOptions& options)
 {
-    const auto mine = std::make_shared<SharedRank>(memory, rank, patience);
-    return {.rank = rank,
-            .size = memory->ranks(),
-            .transport = "shared memory",
-            .block = [mine](std::size_t count) { return mine->block(count); },
-            .mean = [mine](std::span<float> stretch, Reach reach) { mine->mean(stretch, reach); },
-            .sum = [mine](std::span<double> values) { mine->sum(values); },
-            .broadcast = [mine](std::span<std::byte> bytes, int root) { mine->broadcast(bytes, root); },
-            .fail = [mine](const std::string& message) { mine->fail(message); },
-            .watch = [mine] { mine->watch(); }};
+    return std::make_shared<SharedMemoryCommunicator>(memory, rank, options);
 }
 
 }  // namespace roof::parallel

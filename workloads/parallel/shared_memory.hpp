@@ -1,5 +1,5 @@
-// The transport between ranks on one machine: memory that all of them map, without a name, so nothing is left behind whatever
-// happens. A reduction is shared out: each rank sums its part of the stretch over all blocks and writes it to all.
+// The transport between ranks on one machine: memory that all of them map. It has no name, so nothing is left behind when a process
+// dies. In a reduction each rank sums its part of the range over all blocks and writes the result to all.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -29,7 +29,7 @@ class SharedMemory {
     void fail(const std::string& message) const;
 
   private:
-    friend class SharedRank;
+    friend class SharedMemoryCommunicator;
     struct Header;
 
     SharedMemory(int descriptor, void* mapping) : descriptor_(descriptor), header_(static_cast<Header*>(mapping)) {}
@@ -39,13 +39,13 @@ class SharedMemory {
 };
 
 /// How a rank waits for the others.
-struct Patience {
-    Seconds most{300};              ///< before it gives up
-    std::function<void()> watch{};  ///< called some times a second while it waits; may be empty
+struct WaitOptions {
+    Seconds limit{300};                     ///< then the wait ends with an Error
+    std::function<void()> while_waiting{};  ///< called some times a second; may be empty
 };
 
-/// The communicator of a rank: of a process, or of a thread that shares the memory with others.
-Communicator shared_memory_communicator(const std::shared_ptr<SharedMemory>& memory, int rank,
-                                        const Patience& patience = {});
+/// For a rank that is a process, or a thread that shares the memory with others.
+std::shared_ptr<Communicator> shared_memory_communicator(const std::shared_ptr<SharedMemory>& memory, int rank,
+                                                         const WaitOptions& options = {});
 
 }  // namespace roof::parallel

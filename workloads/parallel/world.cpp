@@ -7,17 +7,17 @@
 
 namespace roof::parallel {
 
-Team::Team(Communicator control, std::shared_ptr<Processes> processes, const Assignment& assignment)
+Team::Team(std::shared_ptr<Communicator> control, std::shared_ptr<Processes> processes, const Assignment& assignment)
     : control_(std::move(control)), processes_(std::move(processes))
 {
-    say(control_, {Word::make, assignment});
+    send(*control_, {CommandKind::make, assignment});
 }
 
 Team::~Team()
 {
     if (!release() || processes_ == nullptr) return;
     try {
-        say(control_, {Word::leave, {}});
+        send(*control_, {CommandKind::leave, {}});
     } catch (const std::exception&) {  // NOLINT: a rank is gone, which the row says already
     }
 }
@@ -26,7 +26,7 @@ bool Team::release() noexcept
 {
     if (is_released_) return true;
     try {
-        say(control_, {Word::release, {}});
+        send(*control_, {CommandKind::release, {}});
         is_released_ = true;
     } catch (const std::exception&) {  // NOLINT: a rank is gone, which the row says already
     }
@@ -44,7 +44,7 @@ std::optional<std::string> unsupported_ranks(int ranks, const Place& place)
     return std::nullopt;
 }
 
-Communicator communicator_of(const Place& place)
+std::shared_ptr<Communicator> communicator_of(const Place& place)
 {
     if (place.launcher == Launcher::mpi) return mpi_communicator();
     return shared_memory_communicator(SharedMemory::open(place.descriptor), place.rank);
@@ -55,15 +55,15 @@ World open_world(const Assignment& assignment, int ranks)
     const Place place = place_of_process();
     if (const auto reason = unsupported_ranks(ranks, place)) throw Unsupported(*reason);
     if (place.launcher != Launcher::none) {
-        const Communicator communicator = communicator_of(place);
+        const auto communicator = communicator_of(place);
         const auto team = place.rank > 0 ? nullptr : std::make_shared<Team>(communicator, nullptr, assignment);
-        return {std::make_shared<Communicator>(communicator), team, place};
+        return {communicator, team, place};
     }
     const auto memory = SharedMemory::create(ranks);
     const auto processes = std::make_shared<Processes>(memory, std::filesystem::read_symlink("/proc/self/exe"));
-    const Communicator communicator =
-        shared_memory_communicator(memory, 0, {.watch = [processes] { processes->watch(); }});
-    return {std::make_shared<Communicator>(communicator),
+    const auto communicator =
+        shared_memory_communicator(memory, 0, {.while_waiting = [processes] { processes->check(); }});
+    return {communicator,
             std::make_shared<Team>(communicator, processes, assignment),
             {.launcher = Launcher::roof, .rank = 0, .ranks = ranks, .ranks_here = ranks}};
 }

@@ -1,7 +1,7 @@
 // The ranks of one subject: those that roof starts for it, or those that mpirun or srun started beside this process.
 #pragma once
 
-#include "workloads/parallel/orders.hpp"
+#include "workloads/parallel/commands.hpp"
 #include "workloads/parallel/place.hpp"
 #include "workloads/parallel/processes.hpp"
 
@@ -15,25 +15,25 @@ namespace roof::parallel {
 class Team {
   public:
     /// `processes`: null if others started them.
-    Team(Communicator control, std::shared_ptr<Processes> processes, const Assignment& assignment);
+    Team(std::shared_ptr<Communicator> control, std::shared_ptr<Processes> processes, const Assignment& assignment);
     ~Team();
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
     /// Told before each launch of rank 0's own part.
-    void launch() const { say(control_, {Word::launch, {}}); }
+    void launch() const { send(*control_, {CommandKind::launch, {}}); }
     /// The others let go of their parts now, as they else do when this is destroyed: for parts whose ends wait for each other.
     /// Returns whether they heard it; nothing is launched afterwards.
     bool release() noexcept;
 
   private:
     bool is_released_ = false;
-    Communicator control_;
+    std::shared_ptr<Communicator> control_;
     std::shared_ptr<Processes> processes_;
 };
 
 struct World {
-    std::shared_ptr<const Communicator> communicator;
+    std::shared_ptr<Communicator> communicator;
     std::shared_ptr<Team> team;  ///< null on all ranks but the first; goes before the communicator
     Place place;
 };
@@ -46,6 +46,6 @@ std::optional<std::string> unsupported_ranks(int ranks, const Place& place);
 World open_world(const Assignment& assignment, int ranks);
 
 /// The communicator of a process that is a rank of others already.
-Communicator communicator_of(const Place& place);
+std::shared_ptr<Communicator> communicator_of(const Place& place);
 
 }  // namespace roof::parallel

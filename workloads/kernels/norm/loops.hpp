@@ -278,8 +278,8 @@ class NormLoopsFor {
     }
 
     template <int wide, class Element, bool streamed>
-    static void spread_any(const Strip& strip, const Elements& dx, const Elements& dy, ReluMask mask,
-                           const Elements& x, const NormFactors& factors, const SpreadFactors& spread)
+    static void spread_any(const Strip& strip, const Elements& dx, const Elements& dy, ReluMask mask, const Elements& x,
+                           const NormFactors& factors, const SpreadFactors& spread)
     {
         if (mask == ReluMask::none)
             spread_of<wide, Element, streamed, ReluMask::none>(strip, dx, dy, x, factors, spread);

@@ -41,10 +41,8 @@ std::optional<ConvolutionPlan> plan_winograd(Pass pass, const ConvolutionShape& 
                            shape.padding == 1 && winograd_suits(shape);
     if (!is_suited) return std::nullopt;
     const WinogradLoops& loops = widest();
-    ConvolutionPlan plan{.name = loops.name,
-                         .algorithm = Algorithm::winograd,
-                         .executed = executed_flops(shape),
-                         .run = {}};
+    ConvolutionPlan plan{
+        .name = loops.name, .algorithm = Algorithm::winograd, .executed = executed_flops(shape), .run = {}};
     if (pass == Pass::forward) {
         const WinogradMaps maps(loops, shape, shape.inputs, shape.outputs, options.threads);
         plan.workspace = maps.scratch();

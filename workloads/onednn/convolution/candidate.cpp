@@ -12,7 +12,9 @@ using Tag = dnnl::memory::format_tag;
 Layouts kernel_layouts(const Convolution& shapes)
 {
     const bool wide = kernels::convolution_lanes() == 16;
-    const auto map = [&](const Dims& dims) { return in_format(dims, wide ? Tag::nChw16c : Tag::nChw8c, shapes.precision); };
+    const auto map = [&](const Dims& dims) {
+        return in_format(dims, wide ? Tag::nChw16c : Tag::nChw8c, shapes.precision);
+    };
     return {.source = map(dims_of(shapes.source)),
             .weights = in_format(shapes.weights, wide ? Tag::OIhw16i16o : Tag::OIhw8i8o, Precision::fp32),
             .result = map(shapes.result)};
@@ -56,8 +58,7 @@ std::vector<Candidate> kernel_candidates(const Convolution& shapes, Pass pass, A
                                           .stride = size.window.stride,
                                           .padding = size.window.padding};
     const auto plan_of = algorithm == Algorithm::winograd ? kernels::plan_winograd : kernels::plan_direct;
-    const auto plan =
-        plan_of(pass, shape, {.precision = shapes.precision, .relu = shapes.relu, .threads = threads});
+    const auto plan = plan_of(pass, shape, {.precision = shapes.precision, .relu = shapes.relu, .threads = threads});
     if (!plan) return {};
     return {{.name = plan->name,
              .algorithm = plan->algorithm,

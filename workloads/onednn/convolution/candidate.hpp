@@ -32,8 +32,8 @@ struct ConvolutionTensors {
 struct Candidate {
     std::string name;
     Algorithm algorithm = Algorithm::direct;
-    Flops executed{};   ///< FLOPs that the implementation executes; 0: those that the model counts
-    int vector_bits = 0;  ///< of its instruction set; 0: not known
+    Flops executed{};        ///< FLOPs that the implementation executes; 0: those that the model counts
+    int vector_bits = 0;     ///< of its instruction set; 0: not known
     bool is_kernel = false;  ///< this project's
     Layouts layouts;         ///< of the tensors it reads and writes
     /// Appends the pass with its workspace; the tensors have `layouts`.

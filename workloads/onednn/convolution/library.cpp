@@ -11,8 +11,8 @@ namespace {
 struct Known {
     std::string_view mark;  ///< in the implementation's name
     Algorithm algorithm;
-    int winograd_tile;    ///< outputs along a tile's edge; 0: not Winograd
-    bool skips_padding;   ///< products with padding are left out; the least that it can execute is what counts
+    int winograd_tile;   ///< outputs along a tile's edge; 0: not Winograd
+    bool skips_padding;  ///< products with padding are left out; the least that it can execute is what counts
 };
 
 /// The first row whose mark is in the name holds.
@@ -80,7 +80,8 @@ std::vector<Candidate> wrap(const std::vector<Description>& implementations, con
             if (tensors.has_bias) arguments.emplace_back(bias, tensors.bias);
             program.append<Primitive>(implementation, arguments);
         };
-        all.push_back({name, facts.algorithm, facts.executed, facts.vector_bits, false, layouts_of(implementation), append});
+        all.push_back(
+            {name, facts.algorithm, facts.executed, facts.vector_bits, false, layouts_of(implementation), append});
     }
     return all;
 }
@@ -105,8 +106,8 @@ LibraryFacts facts_of(const std::string& implementation, const model::Convolutio
 std::vector<Candidate> library_candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass,
                                           Algorithm algorithm)
 {
-    const auto kind = algorithm == Algorithm::winograd ? dnnl::algorithm::convolution_winograd
-                                                       : dnnl::algorithm::convolution_direct;
+    const auto kind =
+        algorithm == Algorithm::winograd ? dnnl::algorithm::convolution_winograd : dnnl::algorithm::convolution_direct;
     if (pass == Pass::forward)
         return wrap<dnnl::convolution_forward>(forward_passes(engine, shapes, kind), shapes, forward_operands,
                                                DNNL_ARG_BIAS);

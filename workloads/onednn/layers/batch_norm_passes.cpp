@@ -74,7 +74,7 @@ std::span<double> sum_by_slice(const ChannelMap& map, Dim stride, const Pass& pa
 
 /// The same as by_group() in two goes, where several threads share a group or ranks a channel.
 template <class Pass>
-void by_slice(const ChannelMap& map, std::size_t norms, const parallel::Communicator* ranks, const Pass& pass)
+void by_slice(const ChannelMap& map, std::size_t norms, parallel::Communicator* ranks, const Pass& pass)
 {
     const Dim stride = static_cast<Dim>(norms) * 2 * map.together;
     const std::span<double> own = sum_by_slice(map, stride, pass);

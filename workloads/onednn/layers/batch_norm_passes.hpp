@@ -18,8 +18,8 @@ inline constexpr Dim factor_rows = 6;
 
 struct Norm {
     ChannelMap map;
-    double values = 0;                                    ///< per channel, of all ranks
-    std::shared_ptr<const parallel::Communicator> ranks;  ///< null: statistics are this rank's alone
+    double values = 0;                              ///< per channel, of all ranks
+    std::shared_ptr<parallel::Communicator> ranks;  ///< null: statistics are this rank's alone
     Tensor source;
     Tensor factors;  ///< [factor_rows][channels, groups filled up]
     Tensor scale, shift, scale_gradient, shift_gradient;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "workloads/engine/unit.hpp"
+#include "workloads/kernels/linear/products.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
-#include "workloads/kernels/linear/products.hpp"
 #include "workloads/onednn/program/program.hpp"
 #include "workloads/onednn/program/settings.hpp"
 

@@ -1,8 +1,8 @@
 // Dropout:  y = x / (1 - p) with probability 1 - p, else 0;  dx likewise of dy, with the same decisions.
 // A decision is a hash of seed, step, layer and place: it is made again on the way back instead of being kept.
+#include "workloads/kernels/parallel.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/layers/layers.hpp"
-#include "workloads/kernels/parallel.hpp"
 
 namespace roof::onednn {
 namespace {

@@ -3,8 +3,8 @@
 // dw is made where it is used, in the layer's own update, and never stored; but with other ranks, who are to have it. What is
 // multiplied is of the settings' precision: in bf16 the passes read a copy of the weights, which the update writes. Sums are fp32
 // always. After a flattened map the source is first laid out in PyTorch's order.
-#include "workloads/onednn/layers/layers.hpp"
 #include "workloads/kernels/linear/products.hpp"
+#include "workloads/onednn/layers/layers.hpp"
 
 namespace roof::onednn {
 namespace {

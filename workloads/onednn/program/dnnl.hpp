@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-namespace roof::kernels {}
+namespace roof::kernels {
+}
 
 namespace roof::onednn {
 

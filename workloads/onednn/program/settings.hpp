@@ -37,7 +37,7 @@ struct Settings {
     std::shared_ptr<Choices> choices{};
     /// Those it trains with, each on a batch of its own; null: alone. With ranks every gradient is stored, in memory given from
     /// outside, and dropout decides as it would for these images in one large batch.
-    std::shared_ptr<const parallel::Communicator> ranks{};
+    std::shared_ptr<parallel::Communicator> ranks{};
     bool synchronised_batch_norm = false;  ///< statistics over the batches of all ranks, not of each its own
 };
 

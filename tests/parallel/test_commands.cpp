@@ -1,0 +1,81 @@
+#include "ert/base/error.hpp"
+#include "tests/parallel/threads.hpp"
+#include "workloads/parallel/commands.hpp"
+#include "workloads/parallel/world.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::parallel;
+
+TEST_CASE("a command arrives as it was sent, whatever characters its values hold")
+{
+    Device device;
+    device.name = "gpu:0";
+    device.others = {"gpu:1"};
+    Point point;
+    point.set("model", "resnet18");
+    point.set("data", "a folder=with signs/ä");
+    const Command command{CommandKind::make, assignment_of("train", device, point)};
+    const auto messages = on_ranks(3, [&](Communicator& communicator) {
+        if (communicator.rank == 0) {
+            send(communicator, command);
+            return send(communicator, {CommandKind::leave, {}});
+        }
+        const Command received = receive(communicator);
+        if (received.kind != CommandKind::make || received.assignment.bench != "train") throw Error("another command");
+        if (received.assignment.device(1) != "gpu:1" || received.assignment.point != command.assignment.point)
+            throw Error("another point");
+        if (receive(communicator).kind != CommandKind::leave) throw Error("not the end");
+    });
+    CHECK(messages == std::vector<std::string>(3));
+}
+
+TEST_CASE("a failure of one rank is reported by all ranks")
+{
+    const auto lacking = [](Communicator& communicator) {
+        std::exception_ptr failure;
+        if (communicator.rank == 1) failure = std::make_exception_ptr(Error("no such folder"));
+        agree(communicator, failure);
+    };
+    CHECK(on_ranks(3, lacking) ==
+          std::vector<std::string>{"rank 1: no such folder", "no such folder", "rank 1: no such folder"});
+}
+
+TEST_CASE("memory that one rank lacks is out of memory on all")
+{
+    const auto messages = on_ranks(2, [](Communicator& communicator) {
+        std::exception_ptr failure;
+        if (communicator.rank == 1) failure = std::make_exception_ptr(OutOfMemory(Bytes{9e9}, Bytes{4e9}, "training"));
+        try {
+            agree(communicator, failure);
+        } catch (const OutOfMemory& error) {
+            if (error.wanted == Bytes{9e9}) return;
+        }
+        throw Error("not out of memory");
+    });
+    CHECK(messages == std::vector<std::string>(2));
+}
+
+TEST_CASE("a team is released once, explicitly or at its end, and not at all where a rank has failed")
+{
+    const auto messages = on_ranks(2, [](Communicator& communicator) {
+        if (communicator.rank == 0) {
+            {
+                Team team(shared(communicator), nullptr, {"train", {"gpu:0"}, {}});
+                team.launch();
+                if (!team.release() || !team.release()) throw Error("not received");
+            }
+            send(communicator, {CommandKind::leave, {}});
+            Team lost(shared(communicator), nullptr, {"train", {"gpu:0"}, {}});
+            communicator.fail("rank 0: enough");
+            if (lost.release()) throw Error("received by nobody");
+            return;
+        }
+        for (const CommandKind due :
+             {CommandKind::make, CommandKind::launch, CommandKind::release, CommandKind::leave, CommandKind::make}) {
+            if (receive(communicator).kind != due) throw Error("another command");
+        }
+    });
+    CHECK(messages == std::vector<std::string>(2));
+}

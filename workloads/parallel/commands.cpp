@@ -1,0 +1,116 @@
+#include "workloads/parallel/commands.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <array>
+#include <cstring>
+
+namespace roof::parallel {
+namespace {
+
+using Message = std::array<char, 16384>;
+
+constexpr std::array<const char*, 4> kinds{"make", "launch", "release", "leave"};
+
+std::string text_of(const Command& command)
+{
+    std::string text = kinds[static_cast<std::size_t>(command.kind)];
+    if (command.kind != CommandKind::make) return text;
+    text += '\n' + command.assignment.bench + '\n' + join(command.assignment.devices, " ");
+    for (const auto& [axis, value] : command.assignment.point.values()) text += '\n' + axis + '=' + value;
+    return text;
+}
+
+Command command_in(const std::string& text)
+{
+    const std::vector<std::string> lines = split(text, '\n');
+    Command command;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+        if (lines.front() == kinds[kind]) command.kind = static_cast<CommandKind>(kind);
+    }
+    if (command.kind != CommandKind::make) return command;
+    command.assignment.bench = lines.at(1);
+    command.assignment.devices = split(lines.at(2), ' ');
+    for (std::size_t line = 3; line < lines.size(); ++line) {
+        const std::size_t cut = lines[line].find('=');
+        command.assignment.point.set(lines[line].substr(0, cut), lines[line].substr(cut + 1));
+    }
+    return command;
+}
+
+/// What went wrong on a rank, in a fixed size.
+struct Failure {
+    enum class Kind { none, error, out_of_memory } kind = Kind::none;
+    double wanted = 0;
+    double available = 0;
+    std::array<char, 512> message{};
+};
+
+Failure failure_of(const std::exception_ptr& failure)
+{
+    Failure failed;
+    if (failure == nullptr) return failed;
+    failed.kind = Failure::Kind::error;
+    std::string message = "an unknown error";
+    try {
+        std::rethrow_exception(failure);
+    } catch (const OutOfMemory& error) {
+        failed.kind = Failure::Kind::out_of_memory;
+        failed.wanted = error.wanted.value;
+        failed.available = error.available.value;
+        message = error.what();
+    } catch (const std::exception& error) {
+        message = error.what();
+    }
+    std::strncpy(failed.message.data(), message.c_str(), failed.message.size() - 1);
+    return failed;
+}
+
+[[noreturn]] void throw_failure(const Failure& failed, int rank)
+{
+    const std::string who = "rank " + std::to_string(rank);
+    if (failed.kind == Failure::Kind::out_of_memory)
+        throw OutOfMemory({failed.wanted}, {failed.available}, who + "'s share of the step");
+    throw Error(who + ": " + failed.message.data());
+}
+
+}  // namespace
+
+Assignment assignment_of(const std::string& bench, const Device& device, const Point& point)
+{
+    Assignment assignment{bench, {device.name}, point};
+    assignment.devices.insert(assignment.devices.end(), device.others.begin(), device.others.end());
+    return assignment;
+}
+
+void send(Communicator& communicator, const Command& command)
+{
+    Message message{};
+    const std::string text = text_of(command);
+    if (text.size() >= message.size()) throw Error("this point's text is too long to be sent to other ranks");
+    text.copy(message.data(), text.size());
+    communicator.broadcast(std::as_writable_bytes(std::span(message)), 0);
+}
+
+Command receive(Communicator& communicator)
+{
+    Message message{};
+    communicator.broadcast(std::as_writable_bytes(std::span(message)), 0);
+    return command_in(message.data());
+}
+
+void agree(Communicator& communicator, const std::exception_ptr& failure)
+{
+    const Failure own = failure_of(failure);
+    for (int rank = 0; rank < communicator.size; ++rank) {
+        Failure failed = own;
+        communicator.broadcast(std::as_writable_bytes(std::span(&failed, 1)), rank);
+        if (failed.kind != Failure::Kind::none) {
+            if (rank == communicator.rank) std::rethrow_exception(failure);
+            throw_failure(failed, rank);
+        }
+    }
+}
+
+}  // namespace roof::parallel

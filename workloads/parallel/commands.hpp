@@ -1,0 +1,45 @@
+// The commands that rank 0 sends to the other ranks.
+#pragma once
+
+#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/point.hpp"
+#include "workloads/parallel/communicator.hpp"
+
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace roof::parallel {
+
+/// A point of a bench. `devices`: one for all ranks, or one for each.
+struct Assignment {
+    std::string bench;
+    std::vector<std::string> devices;
+    Point point;
+
+    const std::string& device(int rank) const
+    {
+        return devices.size() == 1 ? devices.front() : devices.at(static_cast<std::size_t>(rank));
+    }
+};
+
+/// For a device alone, or with the others that it is to work with.
+Assignment assignment_of(const std::string& bench, const Device& device, const Point& point);
+
+/// make: a subject is made; launch: it is launched once; release: it is destroyed; leave: the rank ends.
+enum class CommandKind { make, launch, release, leave };
+
+struct Command {
+    CommandKind kind = CommandKind::leave;
+    Assignment assignment{};  ///< for `make`
+};
+
+/// Rank 0 sends and all others receive; both are collective. send() throws Error for a point whose text exceeds 16 KiB.
+void send(Communicator& communicator, const Command& command);
+Command receive(Communicator& communicator);
+
+/// Exchanges whether each rank succeeded; `failure` is this rank's exception, or null. Collective. If any rank failed, all ranks
+/// throw: the failed one its own exception, the others OutOfMemory or Error with the message of the first failed rank.
+void agree(Communicator& communicator, const std::exception_ptr& failure);
+
+}  // namespace roof::parallel
