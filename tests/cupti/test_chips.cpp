@@ -33,7 +33,7 @@ std::vector<std::string> names(const std::vector<CounterMetric>& metrics)
 
 }  // namespace
 
-TEST_CASE("every metric of the table is one that CUPTI knows for that chip, and its unit is a base unit")
+TEST_CASE("CUPTI knows every metric of the table on that chip, and its unit is a base unit")
 {
     const auto cupti = cupti_or_warning();
     if (!cupti) return;
@@ -85,7 +85,7 @@ TEST_CASE("every chip that CUPTI can count on is in the table")
     }
 }
 
-TEST_CASE("a metric that is misspelt, or of another chip, is refused by name")
+TEST_CASE("a misspelt metric, or one of another chip, is an error that names it")
 {
     const auto cupti = cupti_or_warning();
     if (!cupti) return;
@@ -98,7 +98,7 @@ TEST_CASE("a metric that is misspelt, or of another chip, is refused by name")
     CHECK_THROWS_AS(Chip(cupti, "GX999"), Unsupported);
 }
 
-TEST_CASE("functions of the runtime and the driver are called as people call them")
+TEST_CASE("functions of the runtime and the driver have their plain names")
 {
     CHECK(plain_api_name("cudaLaunchKernel_v7000") == "cudaLaunchKernel");
     CHECK(plain_api_name("cudaMemcpyAsync_ptsz_v7000") == "cudaMemcpyAsync");
@@ -112,12 +112,12 @@ TEST_CASE("functions of the runtime and the driver are called as people call the
     CHECK(api_name(*cupti, ApiDomain::driver, 999'999) == "function 999999");
 }
 
-TEST_CASE("a CUPTI that is not there says what would bring it")
+TEST_CASE("a missing CUPTI is reported with a remedy")
 {
     CHECK_THROWS_WITH(Cupti::open({"libno-such-cupti.so"}), Catch::Contains("ROOF_CUPTI"));
 }
 
-TEST_CASE("the lack of rights for hardware counters is a reason, with its remedy; other failures are errors")
+TEST_CASE("missing rights for hardware counters make them unsupported, with a remedy, other failures are errors")
 {
     const auto cupti = cupti_or_warning();
     if (!cupti) return;

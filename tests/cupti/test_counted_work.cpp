@@ -18,7 +18,7 @@ std::string unit_of(const CounterMetric& metric)
 
 }  // namespace
 
-TEST_CASE("what is asked for by the table is read by the analysis with the same factors, on every chip")
+TEST_CASE("the analysis reads the metrics of the table with the same factors, on every chip")
 {
     const CounterTable& table = built_in_counter_table();
     for (const ChipFamily& family : table.families) {

@@ -4,7 +4,7 @@
 
 using namespace roof::cupti;
 
-TEST_CASE("a label has one number, and the number gives the label back")
+TEST_CASE("a label has one number, which returns the label")
 {
     Labels labels;
     const auto first = labels.number_of({"conv1", "forward"});
@@ -17,7 +17,7 @@ TEST_CASE("a label has one number, and the number gives the label back")
     CHECK(labels.label_of(99) == Label{});
 }
 
-TEST_CASE("a node of a graph keeps the label it was captured under, through every copy of the graph")
+TEST_CASE("a node of a graph keeps the label of its capture through every copy of the graph")
 {
     Labels labels;
     labels.captured(7, labels.number_of({"fc", "update"}));
@@ -30,7 +30,7 @@ TEST_CASE("a node of a graph keeps the label it was captured under, through ever
     CHECK(labels.of_node(6) == 0);
 }
 
-TEST_CASE("a node that is captured under no label, and had one, keeps it")
+TEST_CASE("a node that is captured again without a label keeps its label")
 {
     Labels labels;
     const auto number = labels.number_of({"fc", "update"});

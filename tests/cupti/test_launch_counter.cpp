@@ -83,7 +83,7 @@ TEST_CASE("each kernel launched is counted under its name, layer and phase, in s
     CHECK(bed.notes("2 kernels were counted"));
 }
 
-TEST_CASE("graphs and collectives run with the counters off, and what comes after them keeps its name")
+TEST_CASE("graphs and collectives run with the counters off, and later kernels keep their names")
 {
     Bed bed;
     launch("_Z5firstv");
@@ -96,7 +96,7 @@ TEST_CASE("graphs and collectives run with the counters off, and what comes afte
     CHECK(bed.notes("1 collectives were not counted"));
 }
 
-TEST_CASE("what is captured does not run, and the counters are off before a capture begins")
+TEST_CASE("captured launches are not counted, and the counters are off before a capture begins")
 {
     Bed bed;
     launch("_Z5firstv");
@@ -110,7 +110,7 @@ TEST_CASE("what is captured does not run, and the counters are off before a capt
     CHECK_FALSE(bed.notes("graphs"));
 }
 
-TEST_CASE("when enough are counted the rest runs as it would")
+TEST_CASE("after enough kernels are counted the rest runs uncounted")
 {
     Bed bed(3);
     for (int i = 0; i < 5; ++i) {
@@ -120,7 +120,7 @@ TEST_CASE("when enough are counted the rest runs as it would")
     CHECK(bed.kernels().size() == 3);
 }
 
-TEST_CASE("only what is launched within the wanted ranges is counted")
+TEST_CASE("only launches within the wanted ranges are counted")
 {
     Bed bed(100, "step*");
     launch("_Z5firstv");
@@ -131,7 +131,7 @@ TEST_CASE("only what is launched within the wanted ranges is counted")
     CHECK(bed.kernels() == std::vector<std::string>{"//second()/0"});
 }
 
-TEST_CASE("one context is counted at a time: another's kernels are said, and its successor is counted")
+TEST_CASE("one context is counted at a time, kernels of others are noted, and its successor is counted")
 {
     Bed bed;
     launch("_Z5firstv", 7);
@@ -142,7 +142,7 @@ TEST_CASE("one context is counted at a time: another's kernels are said, and its
     CHECK(bed.notes("1 kernels were not counted: of another context"));
 }
 
-TEST_CASE("kernels are named only where CUPTI's numbers agree with the launches")
+TEST_CASE("kernels are named only if CUPTI counted as many as were launched")
 {
     Bed bed;
     launch("_Z5firstv");
@@ -151,7 +151,7 @@ TEST_CASE("kernels are named only where CUPTI's numbers agree with the launches"
     CHECK(bed.notes("2 kernels were counted without their names"));
 }
 
-TEST_CASE("what ends the counting is said, and the program goes on")
+TEST_CASE("an error that ends the counting is noted, and the program goes on")
 {
     {
         const Variable fails("FAKE_CUPTI_FAILS", "privileges");
@@ -180,7 +180,7 @@ TEST_CASE("what ends the counting is said, and the program goes on")
     CHECK(idle.notes("none was launched by itself"));
 }
 
-TEST_CASE("a program whose kernels alternate with graphs is let go after a while")
+TEST_CASE("counting ends for a program whose kernels alternate with graphs too often")
 {
     Bed bed(1000);
     for (int i = 0; i < 100; ++i) {

@@ -18,7 +18,7 @@ Device with_memory()
 
 }  // namespace
 
-TEST_CASE("a share of the memory's bandwidth over a launch is bytes")
+TEST_CASE("a share of the memory's bandwidth over a launch gives its bytes")
 {
     const MemoryUse use{0.25, Seconds{0.01}};
     CHECK(bytes_of(use, with_memory()).value == Approx(0.25 * 0.01 * 2 * 3e9 * 768));
@@ -27,7 +27,7 @@ TEST_CASE("a share of the memory's bandwidth over a launch is bytes")
                Catch::Contains("moved 11.5 GB per launch") && Catch::Contains("25.0% of 4608 GB/s"));
 }
 
-TEST_CASE("a machine without the driver has no GPM, and says so")
+TEST_CASE("a machine without the driver reports that it has no GPM")
 {
     int launches = 0;
     try {

@@ -21,7 +21,7 @@ TEST_CASE("the innermost open range that is neither step nor phase is the layer,
     CHECK_FALSE(ranges.is_within("step*"));
 }
 
-TEST_CASE("a thread without a phase has the one that was opened last on any thread")
+TEST_CASE("a thread without a phase has the phase opened last on any thread")
 {
     OpenRanges ranges;
     ranges.push(1, nullptr, "forward");
@@ -44,7 +44,7 @@ TEST_CASE("ranges of two domains need not nest")
     CHECK(ranges.label(1).layer.empty());
 }
 
-TEST_CASE("nodes of a graph keep the ranges they were made in, through clones, long after these are closed")
+TEST_CASE("nodes of a graph and their clones keep the ranges of their capture after these are closed")
 {
     Labels labels;
     Subscriber subscriber(Cupti::open({ROOF_FAKE_CUPTI}), labels);

@@ -5,7 +5,7 @@
 
 using namespace roof::cupti;
 
-TEST_CASE("counters may be read where the driver restricts them to nobody, or this user is an administrator")
+TEST_CASE("counters may be read if the driver does not restrict them or this user is an administrator")
 {
     CHECK(counters_capability("ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 0\n", false).present);
     CHECK(counters_capability("RmProfilingAdminOnly: 1\n", true).present);

@@ -18,7 +18,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a moment lies in the ranges of its thread that hold it, the innermost first")
+TEST_CASE("a moment is found in the ranges of its thread that contain it, innermost first")
 {
     const std::string step = "step", conv = "conv", relu = "relu", other = "other";
     const std::deque<RangeActivity> ranges{
@@ -37,7 +37,7 @@ TEST_CASE("a moment lies in the ranges of its thread that hold it, the innermost
     CHECK(names(index.around(2, 25)) == Names{"other"});
 }
 
-TEST_CASE("ranges that begin together nest by their ends, and of two that cross the later one counts")
+TEST_CASE("ranges that begin together nest by their ends, and the later of two crossing ranges is the inner one")
 {
     const std::string outer = "outer", inner = "inner", late = "late";
     const std::deque<RangeActivity> ranges{{10, 20, 1, RangeKind::nvtx, &inner},
@@ -49,7 +49,7 @@ TEST_CASE("ranges that begin together nest by their ends, and of two that cross 
     CHECK(names(index.around(1, 40)).front() == "late");
 }
 
-TEST_CASE("the phase is that of whatever thread speaks of one")
+TEST_CASE("the phase comes from any thread that names one")
 {
     const std::string backward = "backward", op = "aten::mul";
     const std::deque<RangeActivity> ranges{{10, 50, 1, RangeKind::nvtx, &backward}, {20, 30, 2, RangeKind::nvtx, &op}};
@@ -59,7 +59,7 @@ TEST_CASE("the phase is that of whatever thread speaks of one")
     CHECK(index.phase_at(55) == nullptr);
 }
 
-TEST_CASE("a range's name says what it is")
+TEST_CASE("the kind of a range follows from its name")
 {
     CHECK(phase_in("Forward pass") == "forward");
     CHECK(phase_in("Optimizer.step#SGD.step") == "update");

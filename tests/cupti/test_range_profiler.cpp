@@ -21,7 +21,7 @@ const std::vector<std::string> metrics{"gpu__time_duration.sum", "lts__t_bytes.s
 
 }  // namespace
 
-TEST_CASE("a whole is counted in as many launches as its passes, and times are in seconds")
+TEST_CASE("a whole launch is repeated once per pass, and times are in seconds")
 {
     int launches = 0;
     const CountedRange whole = profiler().count_whole([&] { ++launches; }, "step", metrics);
@@ -41,7 +41,7 @@ TEST_CASE("kernels are counted in one launch, each by its number")
     CHECK(kernels[1].values[1] == 10);
 }
 
-TEST_CASE("stretches are counted under the names they were pushed with, in as many launches as passes")
+TEST_CASE("stretches are counted under the names they were pushed with, in one launch per pass")
 {
     int launches = 0;
     const auto work = [&](Counting& counting) {
@@ -59,7 +59,7 @@ TEST_CASE("stretches are counted under the names they were pushed with, in as ma
     CHECK(found[1].values == std::vector<double>{10e-9, 10});
 }
 
-TEST_CASE("what fails on the way leaves the profiler so that it can begin again")
+TEST_CASE("after a failure the profiler can begin again")
 {
     const RangeProfiler counting = profiler();
     CHECK_THROWS_WITH(counting.count_whole([] { throw Error("the launch failed"); }, "step", metrics),
@@ -72,7 +72,7 @@ TEST_CASE("what fails on the way leaves the profiler so that it can begin again"
     CHECK_NOTHROW(counting.count_kernels([] {}, metrics));
 }
 
-TEST_CASE("a user without the rights is told what would give them")
+TEST_CASE("a user without rights gets a remedy")
 {
     const Variable fails("FAKE_CUPTI_FAILS", "privileges");
     CHECK_THROWS_AS(profiler(), Unsupported);

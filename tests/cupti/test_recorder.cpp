@@ -30,7 +30,7 @@ std::vector<std::string> kernels_in(const std::filesystem::path& folder)
 
 }  // namespace
 
-TEST_CASE("what CUPTI delivers is written as rows, up to a buffer's torn end, and what it dropped is counted")
+TEST_CASE("CUPTI's records become rows, up to a buffer's broken end, and dropped records are counted")
 {
     const fakes::TemporaryFolder folder;
     Recorder recorder(fake());
@@ -51,7 +51,7 @@ TEST_CASE("what CUPTI delivers is written as rows, up to a buffer's torn end, an
     CHECK(calls == 2);
 }
 
-TEST_CASE("there is one recorder in a process, and another after it")
+TEST_CASE("a process has one recorder at a time, and can have another after it")
 {
     {
         const Recorder first(fake());
@@ -60,7 +60,7 @@ TEST_CASE("there is one recorder in a process, and another after it")
     CHECK_NOTHROW(Recorder(fake()));
 }
 
-TEST_CASE("no kernels, no recording; what else cannot be seen is a note")
+TEST_CASE("without kernels there is no recording, anything else that cannot be recorded is a note")
 {
     {
         const Variable fails("FAKE_CUPTI_FAILS", "cuptiActivityEnable");
@@ -77,7 +77,7 @@ TEST_CASE("no kernels, no recording; what else cannot be seen is a note")
     }
 }
 
-TEST_CASE("buffers are used again, and there are only so many")
+TEST_CASE("buffers are reused, and their number is limited")
 {
     Buffers buffers(64, 2);
     std::uint8_t* const first = buffers.take();
@@ -91,7 +91,7 @@ TEST_CASE("buffers are used again, and there are only so many")
     CHECK(buffers.made() == 2);
 }
 
-TEST_CASE("without orders, the first seconds of work are left out and a stretch after them is recorded")
+TEST_CASE("by default the first seconds of work are left out and the seconds after them are recorded")
 {
     using Action = Window::Action;
     Window window({.after = Seconds{5}, .length = Seconds{10}});
@@ -109,7 +109,7 @@ TEST_CASE("without orders, the first seconds of work are left out and a stretch 
     CHECK(whole.has_start());
 }
 
-TEST_CASE("the environment says where and when to record, and a mistake in it is an error")
+TEST_CASE("the environment states where and when to record, and a wrong value is an error")
 {
     CHECK_THROWS_WITH(settings_from_environment(), Catch::Contains("ROOF_PROFILE_FOLDER"));
     const Variable folder("ROOF_PROFILE_FOLDER", "/some/where");

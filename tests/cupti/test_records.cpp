@@ -106,7 +106,7 @@ TEST_CASE("without labels, the program's own ranges around the call name layer a
     CHECK(made.record(log.ranges()[1])->kind == RangeKind::phase);
 }
 
-TEST_CASE("only what was asked for within the named ranges is kept, on whatever thread and whenever it ran")
+TEST_CASE("only work launched within the named ranges is kept, on any thread and whenever it ran")
 {
     ActivityLog log;
     const Labels labels;
@@ -128,7 +128,7 @@ TEST_CASE("only what was asked for within the named ranges is kept, on whatever 
     CHECK_FALSE(records(log, labels, {.only_within = "step"}).record(log.kernels()[1]));
 }
 
-TEST_CASE("copies and fills say their kind, their bytes and what memory they went between")
+TEST_CASE("copies and fills have their kind, bytes and memories")
 {
     ActivityLog log;
     const Labels labels;
@@ -200,7 +200,7 @@ TEST_CASE("allocations and releases, from a pool too, and waits by kind")
     CHECK(waited->duration.value == Approx(20e-9));
 }
 
-TEST_CASE("a kind that is not known is counted and harms nothing; CUPTI's own time is summed")
+TEST_CASE("records of unknown kinds are only counted, CUPTI's own time is summed")
 {
     ActivityLog log;
     CUpti_Activity strange{};
@@ -216,7 +216,7 @@ TEST_CASE("a kind that is not known is counted and harms nothing; CUPTI's own ti
     CHECK(log.size() == 0);
 }
 
-TEST_CASE("past its limit a log counts what it drops, beside what CUPTI dropped")
+TEST_CASE("beyond its limit a log counts what it drops, in addition to what CUPTI dropped")
 {
     ActivityLog log(2);
     for (std::uint32_t i = 0; i < 5; ++i) log.add(as_activity(kernel("k", i, {i, i + 1})));
@@ -230,7 +230,7 @@ TEST_CASE("past its limit a log counts what it drops, beside what CUPTI dropped"
     CHECK(log.kernels().size() == 1);
 }
 
-TEST_CASE("a range that never ended is left out, and one that began before the log was cleared is not lost")
+TEST_CASE("a range without an end is left out, and one that began before the log was cleared is kept")
 {
     ActivityLog log;
     log.add(as_activity(marker(CUPTI_ACTIVITY_FLAG_MARKER_START, 1, "open", 10, 1)));
@@ -242,7 +242,7 @@ TEST_CASE("a range that never ended is left out, and one that began before the l
     CHECK(*log.ranges()[0].name == "epoch");
 }
 
-TEST_CASE("what began before the recording did is left out, though CUPTI delivers it late")
+TEST_CASE("activities that began before the recording are left out, even if CUPTI delivers them later")
 {
     ActivityLog log;
     const Labels labels;
@@ -256,7 +256,7 @@ TEST_CASE("what began before the recording did is left out, though CUPTI deliver
     CHECK(made.record(log.kernels()[1])->start->value == 0);
 }
 
-TEST_CASE("a kernel that CUPTI could not time has no length and no place, and one without a name no name")
+TEST_CASE("a kernel that CUPTI could not time has no length and no start, and one without a name has no name")
 {
     ActivityLog log;
     const Labels labels;

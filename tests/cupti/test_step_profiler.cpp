@@ -42,7 +42,7 @@ TEST_CASE("a traced launch is a step of the recording, with its kernels")
     CHECK(steps.size() == 2);
 }
 
-TEST_CASE("what is counted becomes rows of the step and of each kernel, named by its order in the traced step")
+TEST_CASE("counts become rows of the step and of each kernel, named by its order in the traced step")
 {
     const fakes::TemporaryFolder folder;
     Device device;
@@ -70,7 +70,7 @@ TEST_CASE("what is counted becomes rows of the step and of each kernel, named by
     CHECK(of_kernels == std::map<std::string, std::size_t>{{"first()", metrics}, {"second()", metrics}});
 }
 
-TEST_CASE("phases are counted as stretches of the launch, and those of one name added up; a graph tells of none")
+TEST_CASE("phases are counted as stretches of the launch and summed by name, a graph has none")
 {
     const fakes::TemporaryFolder folder;
     Device device;

@@ -23,7 +23,7 @@ std::vector<ChainKernel> kernels()
 
 }  // namespace
 
-TEST_CASE("a chain is two instructions in turns, each rounded in its format")
+TEST_CASE("a chain alternates between two instructions, each rounded in its format")
 {
     const ChainKernel kernel{Precision::fp32, ChainOperation::fma, 8};
     const auto [f, c, g, d] = chain_constants(kernel);
@@ -35,7 +35,7 @@ TEST_CASE("a chain is two instructions in turns, each rounded in its format")
     }
 }
 
-TEST_CASE("chains neither die out nor overflow, however long the launch")
+TEST_CASE("the values of chains stay in range in launches of any length")
 {
     for (const ChainKernel& kernel : kernels()) {
         if (kernel.precision == Precision::int32) continue;
@@ -47,7 +47,7 @@ TEST_CASE("chains neither die out nor overflow, however long the launch")
     }
 }
 
-TEST_CASE("an instruction more or less would show: the two of a pair lead to different numbers")
+TEST_CASE("a missing or extra instruction changes the result of a chain")
 {
     for (const ChainKernel& kernel : kernels()) {
         INFO(traits(kernel.precision).name << " " << static_cast<int>(kernel.operation));
@@ -59,7 +59,7 @@ TEST_CASE("an instruction more or less would show: the two of a pair lead to dif
     }
 }
 
-TEST_CASE("operands are busy: constants and starts use their significands to the last bits")
+TEST_CASE("constants and start values use all bits of their significands")
 {
     const auto [f, c, g, d] = chain_constants({Precision::fp16, ChainOperation::fma, 8});
     for (const double constant : {f, c, g, d}) {

@@ -27,7 +27,7 @@ TEST_CASE("numbers have the bits that their format's standard gives them")
     CHECK(encode(fp16_format, 0) == 0);
 }
 
-TEST_CASE("a number that its format does not hold is refused, not rounded")
+TEST_CASE("a number that its format cannot hold is an error")
 {
     CHECK_THROWS_AS(encode(bf16_format, 1 + std::ldexp(1.0, -8)), Error);
     CHECK_THROWS_AS(encode(fp16_format, 1e5), Error);
@@ -36,7 +36,7 @@ TEST_CASE("a number that its format does not hold is refused, not rounded")
     CHECK_THROWS_AS(encode(int8_format, 0.5), Error);
 }
 
-TEST_CASE("values lie one after the other, least significant byte first")
+TEST_CASE("values are stored without gaps, least significant byte first")
 {
     const std::vector<double> values{1, -1.5};
     const std::vector<std::byte> bytes = encode(fp16_format, values);

@@ -29,7 +29,7 @@ void add(Places& places, const Element& element, int rows, int columns)
 
 }  // namespace
 
-TEST_CASE("the lanes of a warp hold every element of A, B and the sums once")
+TEST_CASE("the lanes of a warp hold each element of A, B and the sums once")
 {
     for (const Mma instruction : instructions) {
         const MmaShape shape = shape_of(instruction);
@@ -53,7 +53,7 @@ TEST_CASE("the lanes of a warp hold every element of A, B and the sums once")
     }
 }
 
-TEST_CASE("fragments are those of the PTX manual's figures")
+TEST_CASE("fragments match the figures of the PTX manual")
 {
     // m16n8k16, 16 bits: a4 and a5 of lane 5 stand in row 1, columns 10 and 11; b2 in row 10, column 1; c3 in row 9, column 3.
     CHECK(element_of_a(5, 2, 0, 2) == Element{1, 10});
@@ -69,7 +69,9 @@ TEST_CASE("fragments are those of the PTX manual's figures")
     CHECK(element_of_wgmma_sums(97, 5) == Element{48, 11});
 }
 
-TEST_CASE("the operands of wgmma have a byte of shared memory each, in core matrices of 8 rows of 16 bytes")
+TEST_CASE(
+    "each byte of the operands of wgmma has a place of its own in shared memory, in core matrices of 8 rows of 16 "
+    "bytes")
 {
     std::set<int> offsets;
     for (int row = 0; row < wgmma_n; ++row) {
@@ -84,7 +86,7 @@ TEST_CASE("the operands of wgmma have a byte of shared memory each, in core matr
     CHECK(tcgen05_descriptor(0x400) == 0x0000404000080040);
 }
 
-TEST_CASE("products on the host are those of a plain triple loop")
+TEST_CASE("products on the host equal those of a plain triple loop")
 {
     const Matrix a{2, 3, {1, 2, 3, 4, 5, 6}};
     const Matrix b{3, 1, {7, 8, 9}};
@@ -92,7 +94,7 @@ TEST_CASE("products on the host are those of a plain triple loop")
     CHECK(sums.values == std::vector<double>{100, 244});
 }
 
-TEST_CASE("busy numbers leave the sums where they are, telling ones do not")
+TEST_CASE("random numbers keep the sums at zero, whole numbers do not")
 {
     const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
     for (const Mma instruction : instructions) {
@@ -113,7 +115,7 @@ TEST_CASE("busy numbers leave the sums where they are, telling ones do not")
     }
 }
 
-TEST_CASE("tcgen05 is told formats, sign and shape, and gives back its sums row by row")
+TEST_CASE("the descriptor of tcgen05 has formats, sign and shape, and its sums are row by row")
 {
     // Bits 4: sums, 7 and 10: operands, 13: A negated, 17: columns in eights, 24: rows in sixteens.
     CHECK(tcgen05_instruction(Wgmma::fp16, false) == 0x08400010);
@@ -135,7 +137,7 @@ TEST_CASE("tcgen05 is told formats, sign and shape, and gives back its sums row 
     }
 }
 
-TEST_CASE("telling sums are small enough to be exact however a tensor core adds them")
+TEST_CASE("sums of whole numbers are small enough to be exact in any order of adding")
 {
     // 14 bits: what the tensor cores of compute capability 9.0 keep of sums in fp8.
     constexpr double most = 1 << 13;
@@ -149,7 +151,7 @@ TEST_CASE("telling sums are small enough to be exact however a tensor core adds 
     }
 }
 
-TEST_CASE("no operand is zero, and busy ones use their significands to the last bit")
+TEST_CASE("no operand is zero, and random ones use all bits of their significands")
 {
     for (const Numbers numbers : {Numbers::random, Numbers::whole}) {
         const Matrix matrix = random_matrix(16, 16, bf16_format, numbers, 1);

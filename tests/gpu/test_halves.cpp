@@ -25,7 +25,7 @@ std::vector<std::uint32_t> cycles_of(std::uint32_t near, std::uint32_t far, std:
 
 }  // namespace
 
-TEST_CASE("lines at two distances are told apart, each line once and on its side")
+TEST_CASE("lines at two distances are split, each line once and on its side")
 {
     const auto cycles = cycles_of(3200, 5000, 500);
     const auto halves = halves_of(cycles);
@@ -39,7 +39,7 @@ TEST_CASE("lines at two distances are told apart, each line once and on its side
     CHECK(halves->far_cycles == Approx(5250).epsilon(0.02));
 }
 
-TEST_CASE("one distance, however wide its spread, is not taken for two")
+TEST_CASE("one distance with any spread is not split into two")
 {
     CHECK_FALSE(halves_of(cycles_of(3200, 3200, 0)).has_value());
     CHECK_FALSE(halves_of(cycles_of(3200, 3200, 40)).has_value());
@@ -47,7 +47,7 @@ TEST_CASE("one distance, however wide its spread, is not taken for two")
     CHECK_FALSE(halves_of(cycles_of(3200, 3300, 500)).has_value());
 }
 
-TEST_CASE("a few slow lines are no far half, and hardly any lines tell nothing")
+TEST_CASE("a few slow lines are not a far half, and too few lines give no result")
 {
     std::vector<std::uint32_t> cycles = cycles_of(3200, 3200, 20);
     for (std::size_t i = 0; i < 40; ++i) cycles[i * 7] = 9000;

@@ -28,7 +28,7 @@ int parts_sent_in_ring(int ranks)
 
 }  // namespace
 
-TEST_CASE("the bus factor of an all-reduce is what each rank of a ring sends of its message")
+TEST_CASE("the bus factor of an all-reduce is the share of its message that each rank of a ring sends")
 {
     CHECK(bus_factor(1) == 0);
     CHECK(bus_factor(8) == 1.75);
@@ -49,7 +49,7 @@ TEST_CASE("ranks hold different numbers, whose sums are exact")
     CHECK(rank_word(number_period + 5, 2) == rank_word(5, 2));
 }
 
-TEST_CASE("NCCL tells its version where it is there, and refuses ranks on GPUs that are not")
+TEST_CASE("NCCL reports its version, and refuses ranks on missing GPUs")
 {
     const auto library = Nccl::open();
     if (library == nullptr) {

@@ -9,7 +9,7 @@
 using namespace roof;
 using namespace roof::gpu;
 
-TEST_CASE("heat, a slowed or braked card and another's clock disturb a launch; idleness and the power cap do not")
+TEST_CASE("heat, hardware slowdowns and sync boost disturb a launch, idleness and the power cap do not")
 {
     CHECK(disturbance_in(0).empty());
     CHECK(disturbance_in(0x1).empty());
@@ -24,7 +24,7 @@ TEST_CASE("heat, a slowed or braked card and another's clock disturb a launch; i
     CHECK_FALSE(is_power_capped(0x8));
 }
 
-TEST_CASE("a library that is not there is no error, and one that lacks a function says which")
+TEST_CASE("a missing library is no error, and a missing function is named")
 {
     const std::array<std::string, 1> none{"libno-such-thing.so.1"};
     CHECK_FALSE(Library::open(none).has_value());
@@ -35,7 +35,7 @@ TEST_CASE("a library that is not there is no error, and one that lacks a functio
     CHECK_THROWS_WITH(library->function<void()>("no_such_function"), Catch::Contains("no_such_function"));
 }
 
-TEST_CASE("a GPU's generation is read from what it says of itself")
+TEST_CASE("the compute capability is read from the description of a GPU")
 {
     Device device;
     CHECK(capability_of(device) == 0);

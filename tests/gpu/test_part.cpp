@@ -56,7 +56,7 @@ Point first_point(const Bench& bench, const Machine& machine)
 
 }  // namespace
 
-TEST_CASE("the GPU part names the GPUs of the machine, or says why there is none and what would help")
+TEST_CASE("the GPU part lists the GPUs of the machine, or states why there is none, with a remedy")
 {
     BenchRegistry registry;
     add_gpu_part(registry);
@@ -75,7 +75,7 @@ TEST_CASE("the GPU part names the GPUs of the machine, or says why there is none
     }
 }
 
-TEST_CASE("the GPU part offers its benches over axes that results have columns for")
+TEST_CASE("every axis of the GPU part's benches has a column in the results")
 {
     BenchRegistry registry;
     add_gpu_part(registry);
@@ -92,7 +92,7 @@ TEST_CASE("the GPU part offers its benches over axes that results have columns f
     }
 }
 
-TEST_CASE("what needs another GPU, newer ones or pinned memory says so")
+TEST_CASE("points that need another GPU, a newer one or pinned memory state the reason")
 {
     const auto [bench, settings, words] =
         GENERATE(table<const char*, std::vector<std::pair<std::string, std::string>>, const char*>({
@@ -118,7 +118,7 @@ TEST_CASE("what needs another GPU, newer ones or pinned memory says so")
     CHECK_THAT(reason.value_or(""), Catch::Contains(words));
 }
 
-TEST_CASE("a device that is no GPU is refused by name")
+TEST_CASE("a device that is no GPU is an error that names it")
 {
     BenchRegistry registry;
     add_gpu_part(registry);
@@ -133,7 +133,7 @@ TEST_CASE("a device that is no GPU is refused by name")
     }
 }
 
-TEST_CASE("a point that a GPU's generation cannot have says what it would need")
+TEST_CASE("a point that a GPU's generation does not support states what it needs")
 {
     const auto [operation, isa, precision, capability, words] =
         GENERATE(table<const char*, const char*, const char*, const char*, const char*>({
@@ -215,7 +215,7 @@ ResolvedSizes resolved_sizes()
 
 }  // namespace
 
-TEST_CASE("of a calibration of a large GPU the launches take a third of its time at most; the rest is for the search")
+TEST_CASE("the launches of a calibration of a large GPU take at most a third of its time")
 {
     BenchRegistry registry;
     add_gpu_part(registry);

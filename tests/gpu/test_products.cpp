@@ -8,7 +8,7 @@
 using namespace roof;
 using namespace roof::gpu;
 
-TEST_CASE("operands of a product are numbers of their precision, and none is zero")
+TEST_CASE("operands of a product are exact in their precision, and none is zero")
 {
     for (const Precision precision : {Precision::fp16, Precision::bf16, Precision::fp8, Precision::int8}) {
         INFO(traits(precision).name);
@@ -22,7 +22,7 @@ TEST_CASE("operands of a product are numbers of their precision, and none is zer
     }
 }
 
-TEST_CASE("an element is the product of a row and a column, and the numbers repeat where the operands do")
+TEST_CASE("an element is the product of a row and a column, with the period of the operands")
 {
     std::vector<double> a(product_period, 1);
     std::vector<double> b(product_period, 2);
@@ -35,7 +35,7 @@ TEST_CASE("an element is the product of a row and a column, and the numbers repe
     CHECK(expected_element(Precision::fp64, a, b, 4, (product_period + 3) / 4, 0).value == 2 * (11 + 1 + 1 + 1));
 }
 
-TEST_CASE("rounding may take an element as far as its format goes, and a wrong element is farther")
+TEST_CASE("the tolerance covers the rounding of the format, but no wrong element")
 {
     const std::size_t n = 1024;
     for (const Precision precision :

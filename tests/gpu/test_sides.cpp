@@ -50,7 +50,7 @@ Sides sides_of(const Chip& chip)
 
 }  // namespace
 
-TEST_CASE("each multiprocessor and each line of an L2 with two partitions is found on its side")
+TEST_CASE("the side of each multiprocessor and each line of an L2 with two partitions is found")
 {
     const Chip chip =
         GENERATE(Chip{}, Chip{.multiprocessors = 107, .lines = 1001, .on_far_side = 53},
@@ -67,18 +67,18 @@ TEST_CASE("each multiprocessor and each line of an L2 with two partitions is fou
     CHECK(sides.far_cycles == Approx(chip.far + chip.noise / 2.0).epsilon(0.01));
 }
 
-TEST_CASE("an L2 with one partition has no sides, and it is said how many multiprocessors saw two distances")
+TEST_CASE("an L2 with one partition has no sides, the error states how many multiprocessors saw two distances")
 {
     CHECK_THROWS_WITH(sides_of(Chip{.far = 3200}), Catch::Contains("only 0 of 132 multiprocessors"));
     CHECK_THROWS_AS(sides_of(Chip{.far = 3300, .noise = 900}), Unsupported);
 }
 
-TEST_CASE("lines at two distances that are near to all multiprocessors alike are no sides")
+TEST_CASE("there are no sides if the same lines are near all multiprocessors")
 {
     CHECK_THROWS_WITH(sides_of(Chip{.on_far_side = 0}), Catch::Contains("near to all multiprocessors"));
 }
 
-TEST_CASE("multiprocessors that do not agree about the lines have no sides")
+TEST_CASE("there are no sides if the multiprocessors do not agree on the lines")
 {
     const Chip chip{.multiprocessors = 8, .on_far_side = 4};
     std::vector<std::uint32_t> cycles = cycles_of(chip);
@@ -89,7 +89,7 @@ TEST_CASE("multiprocessors that do not agree about the lines have no sides")
     CHECK_THROWS_WITH(gpu::sides_of(cycles, 1024), Catch::Contains("the same lines together"));
 }
 
-TEST_CASE("a multiprocessor that was not measured has no side, a disturbed one the side of its neighbours' lines")
+TEST_CASE("an unmeasured multiprocessor has no side, a disturbed one gets the side of the lines near it")
 {
     const Chip chip{.multiprocessors = 20, .on_far_side = 10};
     std::vector<std::uint32_t> cycles = cycles_of(chip);
@@ -103,7 +103,7 @@ TEST_CASE("a multiprocessor that was not measured has no side, a disturbed one t
     CHECK(std::ranges::count(sides.of_multiprocessors, 0) == 9);
 }
 
-TEST_CASE("a line on which the multiprocessors differ is on neither side")
+TEST_CASE("a line on which the multiprocessors disagree is on neither side")
 {
     const Chip chip{.multiprocessors = 20, .on_far_side = 10};
     std::vector<std::uint32_t> cycles = cycles_of(chip);
@@ -113,7 +113,7 @@ TEST_CASE("a line on which the multiprocessors differ is on neither side")
     CHECK(sides.lines[0].size() + sides.lines[1].size() == 1023);
 }
 
-TEST_CASE("a list takes lines of a side evenly, and a side with too few is refused")
+TEST_CASE("a list is spread evenly over the lines of a side, a side with too few lines is unsupported")
 {
     const std::vector<int> lines{2, 3, 5, 7, 11, 13, 17};
     CHECK(list_of(lines, 3) == std::vector<std::uint32_t>{2, 5, 11});
@@ -121,7 +121,7 @@ TEST_CASE("a list takes lines of a side evenly, and a side with too few is refus
     CHECK_THROWS_WITH(list_of(lines, 8), Catch::Contains("only 7 of the lines"));
 }
 
-TEST_CASE("a block's threads take each part of each line of its list once in a pass")
+TEST_CASE("the threads of a block load each part of each line of its list once per pass")
 {
     for (const unsigned block : {0U, 1U, 131U}) {
         std::multiset<unsigned> taken;

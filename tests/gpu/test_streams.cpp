@@ -29,7 +29,7 @@ TEST_CASE("the threads of all blocks take each vector once, whatever the layout"
     CHECK(taken == std::vector<int>(taken.size(), 1));
 }
 
-TEST_CASE("in stretches, a block keeps to a stretch of its own, as long as any other's")
+TEST_CASE("in layout stretches each block has a stretch of its own, all of the same length")
 {
     for (int block = 0; block < 4; ++block) {
         const Stretch mine = stretch_of(StreamLayout::stretches, 4096, 4, block, 512, 3);
@@ -39,7 +39,7 @@ TEST_CASE("in stretches, a block keeps to a stretch of its own, as long as any o
     }
 }
 
-TEST_CASE("a chase rounds every line once before it is back, and neighbours far apart in time")
+TEST_CASE("a chase visits every line once before it returns, with neighbours far apart in time")
 {
     const std::size_t lines = GENERATE(2U, 3U, 64U, 1000U, 4099U);
     std::set<std::size_t> seen;
@@ -61,7 +61,7 @@ TEST_CASE("arrays share the working set in whole chunks")
     CHECK(vectors_of_each(StreamOperation::triad, 3 * bulk_chunk_bytes - 1) == 0);
 }
 
-TEST_CASE("the sum of an array's bits is that of adding them one by one")
+TEST_CASE("the sum of an array's bits equals that of adding them one by one")
 {
     const std::size_t words = number_period + 1000;
     std::uint32_t sum = 0;
@@ -86,7 +86,7 @@ TEST_CASE("numbers are whole, random, and small enough for a triad to be exact")
     CHECK(expected_word(StreamOperation::store, 5) == stream_value);
 }
 
-TEST_CASE("what a thread of the shared-memory probe sums depends on every access")
+TEST_CASE("the sum of a thread of the shared-memory probe depends on every access")
 {
     CHECK(shared_result(SharedOperation::load, 3, 2) == 2 * shared_result(SharedOperation::load, 3, 1));
     CHECK(shared_result(SharedOperation::load, 3, 1) != shared_result(SharedOperation::load, 4, 1));
@@ -101,7 +101,7 @@ TEST_CASE("an intensity is an eighth of the multiply-adds of a vector")
     CHECK_THROWS_AS(multiply_adds_for("3"), InputError);
 }
 
-TEST_CASE("the sums of the curve are those of doing its multiply-adds one by one")
+TEST_CASE("the sums of the curve equal those of its multiply-adds done one by one")
 {
     const auto [precision, elements] = GENERATE(table<Precision, int>({{Precision::fp64, 2}, {Precision::fp32, 4}}));
     const int multiply_adds = GENERATE(1, 2, 8, 128);
@@ -115,7 +115,7 @@ TEST_CASE("the sums of the curve are those of doing its multiply-adds one by one
     CHECK(expected_sum(precision, multiply_adds, vectors) == sum);
 }
 
-TEST_CASE("usual working sets go from inside every L1 to well beyond the L2, and not beyond the memory there is")
+TEST_CASE("default working sets reach from inside the L1s to well beyond the L2, within the memory available")
 {
     Device device;
     device.kind = "gpu";

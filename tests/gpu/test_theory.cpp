@@ -19,7 +19,7 @@ double per_clock(int capability, const std::string& isa, const std::string& oper
 
 }  // namespace
 
-TEST_CASE("promises per clock make the data sheets' rates of a whole card")
+TEST_CASE("spec rates per clock give the data sheets' rates of a whole card")
 {
     constexpr double a100 = 108 * 1.41e9;
     CHECK(a100 * per_clock(80, "cuda", "fma", "fp64") == Approx(9.7e12).epsilon(0.01));
@@ -34,7 +34,7 @@ TEST_CASE("promises per clock make the data sheets' rates of a whole card")
     CHECK(h100_products * per_clock(90, "wgmma", "tile", "fp8") == Approx(1978.9e12).epsilon(0.01));
 }
 
-TEST_CASE("nothing is promised of a generation that is not known here, and each promise has its source")
+TEST_CASE("an unknown generation has no spec rates, and each spec rate has its source")
 {
     CHECK(spec_rates_of(75).empty());
     CHECK(spec_rates_of(100).empty());

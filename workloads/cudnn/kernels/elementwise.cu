@@ -5,7 +5,7 @@
 namespace roof::cudnn {
 namespace {
 
-/// A place of a map each: all its channels, from planes to neighbours.
+/// Converts all channels of one place of a map from planes to neighbouring values.
 template <class Element>
 struct ImportBody {
     const float* from;
@@ -136,7 +136,7 @@ struct DropoutBody {
     Element* result;
     const StepState* state;
     std::uint32_t layer, threshold, first;
-    float keep;  ///< share of values that are kept
+    float keep;  ///< share of values kept
 
     __device__ void operator()(std::uint32_t k) const
     {

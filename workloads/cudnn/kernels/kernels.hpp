@@ -1,5 +1,5 @@
-// The step's own kernels: each puts one operation of a placed program into the stream of the current device. All of
-// them give the same bits each time. They throw Error when a launch is refused, and Unsupported for a tensor of 2^32
+// The step's own kernels. Each function puts one operation of a placed program into a stream of the current device. The
+// results have the same bits each time. Throws Error if a launch is refused, and Unsupported for a tensor of 2^32
 // vectors or more.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Pooling: a thread has some channels of one place, and looks at the window of that place.
+// Pooling: a thread computes some channels of one place from the window of that place.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
@@ -11,7 +11,7 @@ PoolShape shape_of(const Tensor& source, const Tensor& result, const model::Wind
             result.width,    window.size,   window.stride, window.padding};
 }
 
-/// Which image, place and first channel the k-th vector of maps of this size is.
+/// Image, place and first channel of a vector.
 struct Place {
     std::uint32_t image;
     int y, x, channel;
@@ -66,7 +66,7 @@ struct MaxGradientBody {
     }
 };
 
-/// A vector of channels of one image.
+/// A thread computes a vector of channels of one image.
 template <class Element, int width>
 struct AverageBody {
     const Element* source;

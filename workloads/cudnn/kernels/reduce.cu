@@ -1,13 +1,14 @@
-// Sums over all places of each channel: statistics, and the gradients of biases and batch norms. A block of threads
-// sums a slab of rows over some channels; the last block to finish sums over the slabs, in their order, and writes what
-// follows. So the bits are the same each time, and no second launch is needed.
+// Sums over all places of each channel: statistics, and the gradients of biases and batch norms. A block sums a slab of
+// rows over some channels. The last block to finish sums over the slabs, in their order, and writes the results. So the
+// bits are the same each time, without a second launch.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
 namespace roof::cudnn {
 namespace {
 
-/// How a launch is cut: `columns` threads side by side, each on a vector of channels, and `lines` of them on rows.
+/// The division of a launch. A block has `columns` threads along the channels, each with a vector of them, and `lines`
+/// along the rows.
 struct Cut {
     unsigned columns, lines, column_blocks, slabs;
 };
@@ -24,7 +25,7 @@ Cut cut_for(const Tensor& tensor, int width)
             static_cast<unsigned>(slabs_of(tensor.rows(), static_cast<std::size_t>(tensor.channels)))};
 }
 
-/// Sums over the lines of a block; the first line has them afterwards.
+/// Sums over the lines of a block. The first line gets the result.
 template <int width>
 __device__ void sum_lines(Sums (&sums)[width], Sums* shared)
 {
@@ -42,7 +43,7 @@ __device__ void sum_lines(Sums (&sums)[width], Sums* shared)
     }
 }
 
-/// Whether this block is the last of its column to come here; what the others wrote before is seen then.
+/// Whether this block is the last of its column to call. The last one sees what the others wrote before.
 __device__ bool is_last(unsigned* counters)
 {
     __shared__ bool last;
@@ -57,7 +58,7 @@ __device__ bool is_last(unsigned* counters)
     return last;
 }
 
-/// As other blocks wrote it: from the L2, past what this multiprocessor may have kept.
+/// A value written by another block: read from the L2, past the L1.
 __device__ Sums seen(const Sums* at)
 {
     const float2 pair = __ldcg(reinterpret_cast<const float2*>(at));
@@ -149,7 +150,7 @@ struct StatisticsBody {
     }
 };
 
-/// `stores`: the gradient is written too. Without it the loads of several rows are under way at once.
+/// `stores`: also writes the gradient. Without it the loads of several rows are in flight at once.
 template <class Element, int width, bool stores>
 struct GradientBody {
     const Element* share;
@@ -166,7 +167,7 @@ struct GradientBody {
     {
         Lanes<width> g = load_gradient<width>(share, other, output, k);
         if constexpr (stores) {
-            // Summed is what is stored, as the kernels behind this one will read it.
+            // The rounded values are summed, as later kernels will read them.
             store(result, k, g);
             g.template round<Element>();
         }

@@ -1,5 +1,5 @@
-// The update of all parameters by one kernel, which also writes what the passes of the next step read; before it, where
-// the loss was scaled, the search for gradients that are no finite numbers; behind it, the state of the next step.
+// One kernel updates all parameters and writes the copies that the next step reads. If the loss is scaled, a kernel
+// before it looks for gradients that are not finite. A kernel after it advances the state to the next step.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 

@@ -1,5 +1,5 @@
-// What the kernels share: vectors of neighbouring channels, which are loaded and stored at once, and the loop over all
-// of them.
+// Shared by the kernels: vectors of neighbouring channels, which are loaded and stored as a whole, and the loop over
+// them.
 #pragma once
 
 #include "ert/base/error.hpp"
@@ -15,7 +15,7 @@
 
 namespace roof::cudnn {
 
-/// Neighbouring channels; 16 bytes of it move by one instruction.
+/// Neighbouring channels in a vector. Loads and stores move 16 bytes by one instruction.
 inline constexpr int vector_width = 8;
 inline constexpr unsigned threads_per_block = 256;
 
@@ -44,13 +44,13 @@ struct Lanes {
 #pragma unroll
         for (int i = 0; i < width; ++i) lane[i] = relu_of(lane[i]);
     }
-    /// A gradient behind a ReLU becomes that before it.
+    /// Turns the gradient after a ReLU into the gradient before it.
     __device__ void mask(const Lanes& output)
     {
 #pragma unroll
         for (int i = 0; i < width; ++i) lane[i] = masked(lane[i], output.lane[i]);
     }
-    /// As they will be read back once they are stored so.
+    /// Rounds to the values that a load returns after a store.
     template <class Element>
     __device__ void round()
     {
@@ -78,7 +78,7 @@ __device__ void store(Element* to, std::uint32_t vector, const Lanes<width>& lan
     reinterpret_cast<Stored<Element, width>*>(to)[vector] = stored;
 }
 
-/// The gradient before a ReLU, from one share of that behind it or the sum of two; null: there is no other share, no
+/// The gradient before a ReLU. The gradient after it is `share`, plus `other` unless that is null. `output` null: no
 /// ReLU.
 template <int width, class Element>
 __device__ Lanes<width> load_gradient(const Element* share, const Element* other, const Element* output,
@@ -90,7 +90,7 @@ __device__ Lanes<width> load_gradient(const Element* share, const Element* other
     return gradient;
 }
 
-/// body(vector) for each of them, in any order.
+/// Calls body(vector) for each vector, in any order.
 template <class Body>
 __global__ void for_each_vector(std::uint32_t vectors, Body body)
 {
@@ -116,7 +116,7 @@ void launch_vectors(std::uint32_t vectors, cudaStream_t stream, const Body& body
     gpu::check(cudaGetLastError());
 }
 
-/// call<Element>() for the type of that precision.
+/// Calls call<Element>() with the type of that precision.
 template <class Call>
 void with_element(Precision precision, const Call& call)
 {
@@ -125,7 +125,8 @@ void with_element(Precision precision, const Call& call)
     call.template operator()<float>();
 }
 
-/// call<Element, width>() for the tensor's type and the widest vectors that its channels are a multiple of.
+/// Calls call<Element, width>() with the tensor's type, and vectors of vector_width if its channels are a multiple of
+/// that, else of 1.
 template <class Call>
 void with_vectors(const Tensor& tensor, const Call& call)
 {
