@@ -144,7 +144,7 @@ std::string Chip::dimension(const std::string& metric) const
     return asked.pDimUnit == nullptr ? "" : asked.pDimUnit;
 }
 
-/// In the words that Nsight Compute has for them, too: the files of both are read alike.
+/// The names are those of Nsight Compute, so that the files of both can be read in the same way.
 std::string Chip::unit(const std::string& metric) const
 {
     const std::string said = dimension(metric);

@@ -23,8 +23,8 @@ std::vector<std::string> known_chips(const Cupti& cupti);
 /// One chip's metrics.
 class Chip {
   public:
-    /// `availability`: what the driver says can be counted here; empty: whatever the chip has. Throws Unsupported if
-    /// the Range Profiler does not know the chip.
+    /// `availability`: what can be counted here, by the driver; empty: all that the chip has. Throws Unsupported if the Range
+    /// Profiler does not know the chip.
     Chip(std::shared_ptr<const Cupti> cupti, std::string name, const Image& availability = {});
     ~Chip();
     Chip(const Chip&) = delete;
@@ -35,19 +35,20 @@ class Chip {
     /// Whether the chip has the metric, its rollup ("….sum") included.
     bool has(const std::string& metric) const;
 
-    /// How to count these together. May be asked for once in a life. Throws Error naming the metrics if they cannot be.
+    /// The configuration to count these metrics together. Call it at most once. Throws Error naming the metrics if it cannot
+    /// be made.
     Image configuration(const std::vector<std::string>& metrics);
 
-    /// Launches of the same work that the configuration takes.
+    /// How often the same work must be launched for the configuration.
     int passes(Image& configuration) const;
 
     /// The metrics' values over a range of `counted`, in SI units without prefix.
     std::vector<double> values(const Image& counted, std::size_t range, const std::vector<std::string>& metrics) const;
 
-    /// The name given to a range: the ordinal of the kernel where ranges were made automatically.
+    /// The name of a range; the number of the kernel if ranges were made automatically.
     std::string range_name(const Image& counted, std::size_t range) const;
 
-    /// Of a metric's values as values() gives them: "s", "byte", "inst", …
+    /// The unit of a metric in values(): "s", "byte", "inst", …
     std::string unit(const std::string& metric) const;
 
   private:

@@ -198,13 +198,14 @@ std::vector<std::string> LaunchCounter::notes() const
     if (!reason_.empty()) notes.push_back(reason_);
     if (reason_.empty() && counted_ == 0) notes.emplace_back("no kernel was counted: none was launched by itself");
     if (counted_ > 0)
-        notes.push_back(count_of(counted_, "kernels were counted, each repeated alone, with caches as it left them"));
+        notes.push_back(
+            count_of(counted_, "kernels were counted, each repeated by itself, with the caches as it left them"));
     if (graphs_ > 0)
         notes.push_back(count_of(graphs_,
                                  "launches of CUDA graphs were not counted: their kernels are none of their own "
                                  "launches; a program that can do without graphs is counted whole"));
     if (collectives_ > 0)
-        notes.push_back(count_of(collectives_, "collectives were not counted: alone they would wait for ever"));
+        notes.push_back(count_of(collectives_, "collectives were not counted: by themselves they would wait for ever"));
     if (elsewhere_ > 0) notes.push_back(count_of(elsewhere_, "kernels were not counted: of another context or device"));
     if (unnamed_ > 0) notes.push_back(count_of(unnamed_, "kernels were counted without their names"));
     return notes;

@@ -44,7 +44,7 @@ struct GpmQuestion {
 
 [[noreturn]] void refuse(const std::string& why)
 {
-    throw Unsupported("NVML's GPM is not to be had: " + why);
+    throw Unsupported("NVML's GPM is not available: " + why);
 }
 
 gpu::Library library(const std::array<std::string, 3>& names, const char* what)

@@ -34,7 +34,7 @@ Capability counters_capability(const std::string& parameters, bool is_root)
         capability.present = true;
         capability.reason = "the driver lets administrators read them, and this is one";
     } else {
-        capability.reason = "the driver lets administrators read them alone; CAP_PERFMON is not looked for here";
+        capability.reason = "the driver lets only administrators read them; CAP_PERFMON is not checked here";
         capability.remedy = counters_remedy;
     }
     return capability;

@@ -64,7 +64,7 @@ class Recorder {
     /// The recorded kernels that began in that time, in order, with their labels; those of graphs too.
     std::vector<LaunchSeen> kernels_between(Nanoseconds begin, Nanoseconds end) const;
 
-    /// For CUPTI's callbacks alone.
+    /// Only for CUPTI's callbacks.
     void give_buffer(std::uint8_t** buffer, std::size_t* bytes);
     void take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
 

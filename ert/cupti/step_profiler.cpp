@@ -132,7 +132,8 @@ class StepProfile {
         // A collective's kernel that is replayed alone waits for those of other devices for ever.
         if (recorder_.has_kernel("nccl"))
             remarks.emplace_back(
-                "kernels were not counted one by one: some work with other devices, and cannot be repeated alone");
+                "kernels were not counted one by one: some work with other devices, and cannot be repeated by "
+                "themselves");
         else
             count_kernels(launch, profiler, chip, metrics, remarks);
     }

@@ -56,7 +56,7 @@ class Subscriber {
     /// Its own calls of CUDA are left out.
     void set_listener(OnCall on_call);
 
-    /// For CUPTI's callbacks alone.
+    /// Only for CUPTI's callbacks.
     void on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId event, const void* data);
 
   private:

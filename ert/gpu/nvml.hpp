@@ -1,6 +1,5 @@
-// What the driver says of a GPU while it works: clocks, power, temperature, and why it runs slower than it could. By
-// NVML, the driver's own library, opened while the program runs; without it nothing is said, and everything else works.
-// Read only: no setting of the card is touched.
+// Reads a GPU's clocks, power, temperature and reasons for slowdowns from NVML, the driver's library. It is opened at run time;
+// without it these are unknown, and everything else works. No setting of the card is changed.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -16,32 +15,32 @@ struct nvmlDevice_st;
 
 namespace roof::gpu {
 
-/// One look at a GPU.
+/// The state of a GPU at one moment.
 struct GpuState {
-    Hertz clock;  ///< of the multiprocessors, as the driver says; some tens of milliseconds old
+    Hertz clock;  ///< of the multiprocessors, by the driver; some tens of milliseconds old
     Conditions conditions;
     unsigned long long slowdowns = 0;  ///< bits of NVML's clock event reasons
 };
 
-/// Why a launch under these reasons is no measure of the card: "the card was too hot", …; empty if it is one. A power
-/// cap is not among them: it is what a card's heaviest work runs under for as long as it lasts.
+/// Why a launch with these slowdowns is left out: "the card was too hot", …; empty if it counts. A power cap counts: it is
+/// normal for a card's heaviest work.
 std::string_view disturbance_in(unsigned long long slowdowns);
 
-/// Whether the card kept its clock down for its power.
+/// Whether the power cap held the clock down.
 bool is_power_capped(unsigned long long slowdowns);
 
 class Nvml {
   public:
-    /// Null where the library is not there or does not start.
+    /// Null if the library is missing or does not start.
     static std::shared_ptr<const Nvml> open();
 
     /// `bus_id`: as cudaDeviceGetPCIBusId writes it. Null if NVML does not know the device.
     nvmlDevice_st* device(const std::string& bus_id) const;
 
-    /// What cannot be read is 0.
+    /// Values that cannot be read are 0.
     GpuState look(nvmlDevice_st* device) const;
 
-    /// The highest clock that the multiprocessors may have; 0 if unknown.
+    /// The maximum clock of the multiprocessors; 0 if unknown.
     Hertz highest_clock(nvmlDevice_st* device) const;
 
     /// Of the driver: "580.159"; empty if unknown.

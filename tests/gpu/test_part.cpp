@@ -98,7 +98,7 @@ TEST_CASE("points that need another GPU, a newer one or pinned memory state the 
         GENERATE(table<const char*, std::vector<std::pair<std::string, std::string>>, const char*>({
             {"peer", {{"operation", "copy"}}, "no other GPU"},
             {"allreduce", {{"operation", "bus"}, {"size", "1024"}}, "one GPU: nothing to reduce with"},
-            {"link", {{"operation", "zero_copy_load"}, {"pages", "pageable"}}, "pinned host memory alone"},
+            {"link", {{"operation", "zero_copy_load"}, {"pages", "pageable"}}, "only pinned host memory"},
             {"bandwidth",
              {{"operation", "load"}, {"isa", "bulk"}, {"working_set", "1048576"}},
              "the copy engine needs compute capability 9.0; this GPU has 8.0"},
@@ -146,11 +146,11 @@ TEST_CASE("a point that a GPU's generation does not support states what it needs
             {"tile_e5m2", "wgmma", "bf16", "9.0", "e5m2 is a format of fp8"},
             {"tile", "wgmma", "fp64", "9.0", "wgmma has no fp64"},
             {"tile", "wgmma", "bf16", "8.0", "wgmma needs compute capability 9.0; this GPU has 8.0"},
-            {"tile", "wgmma", "bf16", "10.0", "9.0 alone"},
+            {"tile", "wgmma", "bf16", "10.0", "only on compute capability 9.0"},
             {"tile_e5m2", "wgmma", "fp8", "9.0", ""},
             {"tile", "tcgen05", "bf16", "9.0", "tcgen05 needs compute capability 10.0; this GPU has 9.0"},
             {"tile", "tcgen05", "bf16", "10.0", ""},
-            {"tile", "tcgen05", "bf16", "12.0", "10.0 alone"},
+            {"tile", "tcgen05", "bf16", "12.0", "only for compute capability 10.0"},
             {"tile", "tcgen05", "fp64", "10.0", "tcgen05 has no fp64"},
         }));
     BenchRegistry registry;

@@ -63,11 +63,11 @@ std::optional<std::string> missing_instruction(const Point& point, const Device&
     const std::string& isa = point.text("isa");
     const int capability = capability_of(device);
     if (isa == "wgmma") {
-        if (capability > 90) return "wgmma is an instruction of compute capability 9.0 alone";
+        if (capability > 90) return "wgmma exists only on compute capability 9.0";
         return missing_capability(device, 90, "wgmma");
     }
     if (isa == "tcgen05") {
-        if (capability > 100) return "tcgen05 is built for compute capability 10.0 alone";
+        if (capability > 100) return "tcgen05 is built only for compute capability 10.0";
         return missing_capability(device, 100, "tcgen05");
     }
     if (isa == "mma" && point.precision() == Precision::fp8 && capability != 89 && capability < 120)

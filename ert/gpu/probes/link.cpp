@@ -122,7 +122,7 @@ std::vector<Axis> axes(const Machine&)
 std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
 {
     if (point.text("operation").starts_with("zero_copy") && point.text("pages") == "pageable")
-        return "a kernel reaches pinned host memory alone";
+        return "a kernel can access only pinned host memory";
     return missing_for_all(point, machine, device);
 }
 

@@ -22,7 +22,7 @@ struct Variant {
     std::function<void(long long repeats)> enqueue;  ///< puts that many repetitions into the stream
 };
 
-/// The work of a probe that counts FLOPs alone, and of one that counts bytes alone.
+/// The work of a probe that counts only FLOPs, and of one that counts only bytes.
 Work work_of_flops(double flops);
 Work work_of_bytes(double bytes);
 
