@@ -1,6 +1,6 @@
 // likwid-bench as a peer: what is run, how its answers are read, and that both sides take turns.
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/programs/beside_likwid.hpp"
+#include "tools/roof/programs/likwid_comparison.hpp"
 
 #include "ert/base/error.hpp"
 

@@ -1,4 +1,4 @@
-// From the words a person typed to an exit status: the one place where exceptions become messages.
+// Runs the command that the arguments name, and turns exceptions into messages and exit statuses:
 //   0 all measured   1 some row failed   2 the input was wrong   130 interrupted
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace roof {
 
-/// What a command needs of the world around it. The registry is made only once the options are known to be right.
-struct Surroundings {
+/// What a command uses of its process. The registry is assembled after the options are parsed and valid.
+struct Environment {
     std::ostream& out;
     std::ostream& err;
     std::function<BenchRegistry()> assemble;
@@ -23,6 +23,6 @@ struct Surroundings {
 };
 
 /// `arguments` without the program's name. Never throws.
-int run_command_line(const std::vector<std::string>& arguments, const Surroundings& around);
+int run_command_line(const std::vector<std::string>& arguments, const Environment& environment);
 
 }  // namespace roof

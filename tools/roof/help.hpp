@@ -1,4 +1,4 @@
-// The help: Markdown files beside the sources, compiled into the binary, so that the pages and `--help` cannot disagree.
+// The help: the Markdown files in tools/roof/help, compiled into the binary.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace roof {
 /// help/roof.md followed by the table of the commands.
 std::string overview();
 
-/// help/<command>.md. Throws std::logic_error if the build has none.
+/// help/<command>.md. Throws std::logic_error if there is none.
 std::string_view help_of(std::string_view command);
 
 }  // namespace roof

@@ -1,7 +1,6 @@
-// Parts that live in shared objects beside the executable, each with the libraries it alone needs. One is opened when something of
-// its kind of device is first looked for: cuDNN's libraries alone take a second and hundreds of megabytes, which a step on
-// the CPU is not to bear. One that cannot be opened here is absent with the loader's own words: the same binary starts with and
-// without a GPU driver.
+// Parts in shared objects beside the executable, each with the libraries that it alone needs. An object is opened when a device of its
+// kind is first needed: cuDNN's libraries alone take a second and hundreds of megabytes. An object that cannot be opened makes its
+// part absent, with the loader's message, so the same binary starts with and without a GPU driver.
 #include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/binary/assemble.hpp"
 

@@ -1,4 +1,4 @@
-// `roof calibrate`: the ceilings of this machine, by the plan for its kind of device that is compiled into the binary.
+// `roof calibrate`: measures the ceilings of this machine by the built-in plan for its kind of device.
 #include "analysis/roofline/spec_check.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/json.hpp"
@@ -9,7 +9,7 @@
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/programs/beside_likwid.hpp"
+#include "tools/roof/programs/likwid_comparison.hpp"
 #include "tools/roof/reading/drift.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/progress.hpp"
@@ -32,8 +32,8 @@ struct Options {
     bool json = false;
 };
 
-/// Of a group, "gpu:0,1", the plan of each device, one after the other: what trains on both stands under the ceilings of each, added.
-/// A GPU that is not here has a plan all the same: its rows say why they are not measured.
+/// For a group such as "gpu:0,1", the plan of each device, one after the other: the ceilings of a group are the sums of its devices'.
+/// A GPU that this machine lacks has a plan too: its rows say why they are not measured.
 Plan plan_for(const std::string& device, const Machine& machine, const Options& options)
 {
     const bool is_gpu = device.starts_with("gpu:");
@@ -50,7 +50,7 @@ Plan plan_for(const std::string& device, const Machine& machine, const Options& 
     return plan;
 }
 
-void say_if_nothing_was_measured(const Session& session, const std::string& device, Context& context)
+void warn_if_nothing_was_measured(const Session& session, const std::string& device, Context& context)
 {
     const auto measured = [](const Measurement& row) { return row.status == Status::ok; };
     if (session.rows.empty() || std::ranges::any_of(session.rows, measured)) return;
@@ -58,7 +58,7 @@ void say_if_nothing_was_measured(const Session& session, const std::string& devi
                 << printable(session.rows.front().reason) << '\n';
 }
 
-/// The plan and what stands on the command line beside it, kept in the folder: two calibrations are comparable if it is equal.
+/// The plan and the options that change it, kept in the folder. Two calibrations are comparable if this text is equal.
 std::string text_of(const Plan& plan, const Options& options)
 {
     std::string text = plan.source + "# on device " + options.device + '\n';
@@ -72,7 +72,7 @@ Settings settings_of(const Options& options)
     return {{"threads", {std::to_string(whole_number("--threads", options.threads, 1, most_threads))}}};
 }
 
-/// Throws InputError for a peer that is none, or that is not installed.
+/// Throws InputError for an unknown peer, or one that is not installed.
 void check_peer(const Options& options)
 {
     if (options.compare.empty()) return;
@@ -85,7 +85,7 @@ void check_peer(const Options& options)
 struct Outcome {
     Session session;
     Ceilings ceilings;
-    std::optional<analysis::Comparison> drift;  ///< nothing if there is no earlier calibration
+    std::optional<analysis::Comparison> drift;  ///< none without an earlier calibration
     std::optional<std::vector<LikwidComparison>> likwid;
 };
 
@@ -109,7 +109,7 @@ void show_text(const Outcome& outcome, Context& context)
                 << outcome.session.folder.string() << '\n';
 }
 
-/// 1 if a ceiling lies above what the core can do, which is said on `context.err`.
+/// 1 if a ceiling is above what the core can do; the reason is printed on `context.err`.
 int status_of(const Outcome& outcome, Context& context)
 {
     const auto impossible = analysis::impossible_ceilings(outcome.ceilings, context.registry.machine());
@@ -127,7 +127,7 @@ int measure_ceilings(const Options& options, Context& context)
     Outcome outcome{measure_all({text, scheduler, options.out}, context, progress(context)), {}, {}, {}};
     const Session& session = outcome.session;
     if (session.interrupted) return session.status();
-    say_if_nothing_was_measured(session, options.device, context);
+    warn_if_nothing_was_measured(session, options.device, context);
     outcome.ceilings = fit_ceilings(session.rows, machine);
     outcome.drift = drift_since_last({session.folder, machine, text, session.rows}, scheduler, context);
     if (!options.compare.empty()) outcome.likwid = compare_with_likwid(outcome.ceilings, context);

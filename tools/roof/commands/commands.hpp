@@ -1,5 +1,4 @@
-// The table of contents: every subcommand, one line each. A subcommand is a file of its name beside this one, and its
-// help is tools/roof/help/<name>.md.
+// The list of subcommands. Each is a file of its name in this folder, with its help in tools/roof/help/<name>.md.
 #pragma once
 
 #include "tools/roof/console/context.hpp"
@@ -11,10 +10,10 @@
 
 namespace roof {
 
-/// Does the command with the options parsed, and returns the exit status. Throws InputError and Error.
+/// Runs the command with its parsed options and returns the exit status. Throws InputError and Error.
 using Action = std::function<int(Context&)>;
 
-/// Each declares its options and returns what is to be done once they are parsed.
+/// Each declares its options and returns the action to run after they are parsed.
 Action doctor(OptionParser& parser);
 Action calibrate(OptionParser& parser);
 Action run(OptionParser& parser);

@@ -1,11 +1,11 @@
-// `roof compare`: row by row, whether two result folders show a difference that their intervals support.
+// `roof compare`: compares two result folders row by row and reports the differences that their intervals support.
 #include "analysis/study/compare.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/reading/calibration.hpp"
+#include "tools/roof/reading/study.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// `roof estimate`: what a training step costs by arithmetic alone, and what the roofs of machines allow it; nothing is run.
+// `roof estimate`: FLOPs, bytes and predicted time of a training step by arithmetic alone; nothing is run.
 #include "analysis/estimate/estimate.hpp"
 
 #include "analysis/estimate/estimate_tables.hpp"

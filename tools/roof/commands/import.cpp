@@ -1,4 +1,4 @@
-// `roof import`: files of other tools become a results folder like any other.
+// `roof import`: converts files of other tools into a results folder.
 #include "analysis/recordings/import.hpp"
 
 #include "ert/base/error.hpp"

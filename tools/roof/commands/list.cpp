@@ -1,4 +1,4 @@
-// `roof list`: the words that plans and commands take, as this binary on this machine knows them.
+// `roof list`: the models, benches, plans and devices of this binary on this machine.
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -19,7 +19,7 @@ struct Options {
     bool json = false;
 };
 
-// The models are those that some bench of this binary can train.
+/// The models that any bench of this binary can train.
 json models(const BenchRegistry& registry)
 {
     json list = json::array();
@@ -40,7 +40,7 @@ std::string allowed_text(const Axis& axis)
     return axis.numeric ? fmt::format("{} to {}", axis.min, axis.max) : "any text";
 }
 
-// A sweep's many sizes are told by their ends.
+/// A long list is shortened to its ends.
 std::string defaults_text(const Axis& axis)
 {
     if (axis.optional) return "left out, which means " + axis.defaults.front();

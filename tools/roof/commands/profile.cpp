@@ -1,4 +1,4 @@
-// `roof profile`: any program, run as it is, with a recorder injected; what its GPUs did becomes a results folder.
+// `roof profile`: runs any program with a recorder injected, and makes a results folder of what its GPUs did.
 #include "analysis/study/recording_tables.hpp"
 #include "ert/base/error.hpp"
 #include "ert/counters/counter_table.hpp"
@@ -8,7 +8,7 @@
 #include "tools/roof/console/shell.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/recorded_program.hpp"
-#include "tools/roof/reading/calibration.hpp"
+#include "tools/roof/reading/study.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -36,9 +36,9 @@ struct Options {
 };
 
 constexpr std::size_t usual_kernels = 2000;
-constexpr const char* metrics_file = "metrics.txt";  ///< gone when the program has ended
+constexpr const char* metrics_file = "metrics.txt";  ///< removed when the program has ended
 
-/// Interpreters, whose first argument that is a file is the program meant.
+/// For these, the program is named by the first argument that is a file.
 constexpr std::array<std::string_view, 6> interpreters{"python", "python3", "torchrun", "bash", "sh", "env"};
 
 /// "python3 -u train.py --lr 1" -> "train.py".
@@ -78,7 +78,7 @@ std::string seconds_of(const std::string& option, const std::string& text, const
     throw InputError("profile: " + option + " takes a time in seconds, not '" + text + "'");
 }
 
-/// The recorder, which is at home in other people's programs, reads no YAML: a line for each chip, with what to count on it.
+/// A line for each chip with the metrics to count on it. The recorder runs inside other programs and reads no YAML.
 std::string metrics_by_chip(const std::string& set)
 {
     std::string lines;
@@ -95,7 +95,7 @@ std::string metrics_by_chip(const std::string& set)
     return lines;
 }
 
-/// What tells the recorder to count; the folder must be there. Empty where nothing is to be counted.
+/// Environment variables that make the recorder count; none without --counters. The folder must exist.
 std::map<std::string, std::string> counters_for(const Options& options, const fs::path& folder)
 {
     if (!options.counters && !(options.metrics + options.kernels).empty())
@@ -110,7 +110,7 @@ std::map<std::string, std::string> counters_for(const Options& options, const fs
 std::map<std::string, std::string> variables_for(const Options& options, const fs::path& folder)
 {
     if (options.from_start && !(options.after + options.seconds).empty())
-        throw InputError("profile: --from-start records to the end; --after and --seconds choose a stretch");
+        throw InputError("profile: --from-start records to the end; --after and --seconds choose an interval");
     const std::string library = injected_library();
     const std::string window = options.from_start ? "whole"
                                                   : seconds_of("--after", options.after, "5") + " " +
@@ -122,7 +122,7 @@ std::map<std::string, std::string> variables_for(const Options& options, const f
             {"ROOF_PROFILE_RANGE", options.range}};
 }
 
-/// A plan like any other to those who read it; JSON's quoting is YAML's.
+/// The plan of the recording. Quoted as JSON, which YAML reads.
 std::string plan_text(const Options& options)
 {
     const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
@@ -142,7 +142,7 @@ void print_digest(const fs::path& folder, const std::vector<Measurement>& rows, 
 
 int profile_program(const Options& options, Context& context)
 {
-    context.registry.profiler("gpu");  // the recording's machine is to have its GPUs
+    context.registry.profiler("gpu");  // opens the GPU parts, so that machine.yaml lists the GPUs
     const Machine& machine = context.registry.machine();
     const std::string plan = plan_text(options);
     const fs::path folder =

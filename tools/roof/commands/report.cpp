@@ -1,4 +1,4 @@
-// `roof report`: result folders read back, on any machine and at any time later, as a page, tables and a terminal picture.
+// `roof report`: reads result folders and makes a page, tables and a terminal picture; works on any machine.
 #include "analysis/report/report.hpp"
 
 #include "analysis/report/page_data.hpp"
@@ -8,9 +8,8 @@
 #include "ert/method/bench/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/programs/png.hpp"
-#include "tools/roof/reading/calibration.hpp"
 #include "tools/roof/reading/machines.hpp"
-#include "tools/roof/reading/print_study.hpp"
+#include "tools/roof/reading/study.hpp"
 
 #include <memory>
 
@@ -28,7 +27,7 @@ struct Options {
     bool plain = false;
 };
 
-/// A file for what the page draws from; a folder for that and every panel's table.
+/// `where`: a file with the page's data, or a folder with that and the table of every panel.
 void write_data(const std::filesystem::path& where, const std::vector<analysis::Study>& studies)
 {
     const bool is_file = where.extension() == ".json";

@@ -6,7 +6,7 @@
 #include "tools/roof/commands/run_summary.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/simulate.hpp"
-#include "tools/roof/reading/calibration.hpp"
+#include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/explain.hpp"
 #include "tools/roof/session/session.hpp"
 #include "tools/roof/session/train_plan.hpp"

@@ -50,7 +50,7 @@ std::string phases_text(const Measurement& row)
                        format_duration(row.update.median.value), format_duration(row.data.median.value));
 }
 
-// Arithmetic knows the models of this project; a row of another one shows only what it declared itself.
+/// Multiply-adds are known for the models of this project; a row of another model shows only what it declared.
 std::string per_image_text(const Measurement& row)
 {
     const double images = std::max(1.0, row.images());
@@ -70,13 +70,13 @@ std::string rate_text(const Measurement& row, const Ceilings& ceilings)
     const std::string text = analysis::with_interval(rate, "FLOP/s");
     const auto roofs = analysis::roofs_of(ceilings, row.device, analysis::threads_of(row));
     const Ceiling* ceiling = roofs.precision(analysis::precision_of(row));
-    if (ceiling == nullptr) return text + "; no measured roof to hold it against: 'roof calibrate' measures one";
+    if (ceiling == nullptr) return text + "; there is no measured roof to compare with: 'roof calibrate' measures one";
     return fmt::format("{}, {} of the measured {} roof {} ({} threads)", text,
                        analysis::percent(rate.median.value / ceiling->rate.median.value), ceiling->precision,
                        format_si(ceiling->rate.median.value, "FLOP/s"), ceiling->threads);
 }
 
-/// Nothing without other ranks.
+/// Empty with one rank.
 std::string ranks_line(const Measurement& row)
 {
     if (row.ranks() < 2) return "";

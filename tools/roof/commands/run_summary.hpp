@@ -1,4 +1,4 @@
-// One row of `roof run` for people: the step and its interval, rates with the name of each, losses.
+// One row of `roof run` as text: the step and its interval, rates, losses.
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
@@ -8,7 +8,7 @@
 
 namespace roof {
 
-/// Without a calibration the share of the roof is replaced by the command that would measure one.
+/// Without a calibration, the share of the roof is replaced by the command that measures one.
 std::string run_summary(const Measurement& row, const Ceilings& ceilings);
 
 }  // namespace roof

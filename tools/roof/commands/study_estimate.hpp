@@ -1,4 +1,4 @@
-// `roof estimate --study`: the numbers a published study gives, held against arithmetic and sheets, and its hypotheses answered.
+// `roof estimate --study`: compares the numbers of a published study with arithmetic and spec sheets, and answers its hypotheses.
 #pragma once
 
 #include "tools/roof/console/context.hpp"
@@ -9,7 +9,7 @@ namespace roof {
 
 struct StudyOptions {
     std::string name;      ///< "a"
-    std::string measured;  ///< a folder of results whose rows answer what was measured; may be empty
+    std::string measured;  ///< a results folder that answers the hypotheses about measurements; may be empty
     std::string page;      ///< an HTML file to write; may be empty
 };
 

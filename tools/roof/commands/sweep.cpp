@@ -1,11 +1,10 @@
-// `roof sweep`: every item of a plan, measured into a results folder that may be continued.
+// `roof sweep`: measures every item of a plan into a results folder; an interrupted sweep can be continued.
 #include "analysis/study/json.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/reading/calibration.hpp"
 #include "tools/roof/reading/expectations.hpp"
-#include "tools/roof/reading/print_study.hpp"
+#include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/dry_run.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/progress.hpp"
@@ -26,14 +25,14 @@ struct Options {
     bool json = false;
 };
 
-std::vector<std::string> sweep_words(const Options& options)
+std::vector<std::string> sweep_arguments(const Options& options)
 {
-    std::vector<std::string> words{"sweep", options.plan};
-    for (const std::string& setting : options.settings) words.insert(words.end(), {"--set", setting});
-    return words;
+    std::vector<std::string> arguments{"sweep", options.plan};
+    for (const std::string& setting : options.settings) arguments.insert(arguments.end(), {"--set", setting});
+    return arguments;
 }
 
-// A folder holds one plan, and a plan that was changed on the command line is another one.
+/// The text kept in the folder, which holds one plan. A plan changed on the command line is another plan.
 std::string text_of(const Plan& plan, const Options& options)
 {
     std::string text = plan.source;
@@ -60,9 +59,9 @@ int sweep_plan(const Options& options, Context& context)
     const Scheduler scheduler(plan, context.registry, parse_settings(options.settings), options.only);
     if (options.dry_run) {
         if (options.json)
-            print_json(context.out, dry_run_json(scheduler.written(), sweep_words(options)));
+            print_json(context.out, dry_run_json(scheduler.written(), sweep_arguments(options)));
         else
-            context.out << dry_run_text(scheduler.written(), sweep_words(options));
+            context.out << dry_run_text(scheduler.written(), sweep_arguments(options));
         return 0;
     }
     Job job{text_of(plan, options), scheduler, options.out, {}};

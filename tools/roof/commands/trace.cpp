@@ -1,4 +1,4 @@
-// `roof trace`: one training step of a result folder as a trace that Perfetto shows.
+// `roof trace`: writes one training step of a results folder as a trace for Perfetto.
 #include "analysis/report/trace.hpp"
 
 #include "analysis/table/rows.hpp"
@@ -6,7 +6,7 @@
 #include "ert/method/bench/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
-#include "tools/roof/reading/calibration.hpp"
+#include "tools/roof/reading/study.hpp"
 
 #include <fmt/format.h>
 

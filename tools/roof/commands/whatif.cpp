@@ -1,10 +1,10 @@
-// `roof whatif`: the measured steps under other roofs, and at another batch.
+// `roof whatif`: predicts the measured steps under other roofs or at another batch.
 #include "analysis/study/whatif.hpp"
 
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/reading/calibration.hpp"
+#include "tools/roof/reading/study.hpp"
 
 #include <memory>
 

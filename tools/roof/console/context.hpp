@@ -1,5 +1,5 @@
-// What every subcommand is given: the registry, the clock, where results and messages go, and whether a person wants to stop.
-// Tests pass a fake registry, a clock turned by hand and string streams.
+// What every subcommand is given: registry, clock, output streams, results folder, and whether an interrupt was requested. Tests pass a
+// fake registry, a manual clock and string streams.
 #pragma once
 
 #include "ert/method/bench/bench_registry.hpp"
@@ -16,7 +16,7 @@ namespace roof {
 struct Context {
     const BenchRegistry& registry;
     const Clock& clock;
-    std::ostream& out;  ///< results, and nothing else
+    std::ostream& out;  ///< results only
     std::ostream& err;  ///< progress and messages
     Terminal terminal;
     std::function<bool()> interrupted = [] { return false; };

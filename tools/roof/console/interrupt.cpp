@@ -3,7 +3,7 @@
 namespace roof {
 namespace {
 
-// A signal handler can be told nothing: this is the one variable of the program outside a function or an object.
+// A signal handler takes no argument of ours, so this is the only global variable of the program.
 volatile std::sig_atomic_t signal_seen = 0;
 
 void note_signal(int)

@@ -1,11 +1,11 @@
-// Ctrl-C: the first asks to stop after the launch under way, the second stops at once.
+// Ctrl-C: the first stops after the current launch, the second at once.
 #pragma once
 
 #include <csignal>
 
 namespace roof {
 
-/// Catches SIGINT and SIGTERM during its life; afterwards they act as before. One at a time.
+/// Catches SIGINT and SIGTERM while it exists; the destructor restores their handlers. Only one may exist at a time.
 class InterruptGuard {
   public:
     InterruptGuard();

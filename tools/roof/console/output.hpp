@@ -1,4 +1,4 @@
-// Results for other programs.
+// JSON on standard output.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 
 namespace roof {
 
-/// Indented, with a line end. Bytes that are no UTF-8, as a folder's name may hold, are replaced.
+/// Indented, with a final newline. Invalid UTF-8, such as in the name of a folder, is replaced.
 void print_json(std::ostream& out, const nlohmann::json& document);
 
 }  // namespace roof

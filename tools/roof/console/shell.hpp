@@ -1,4 +1,4 @@
-// Words as a shell takes them: what is printed as a command can be pasted.
+// Quoting for a POSIX shell: a printed command can be pasted.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace roof {
 
-/// Quoted only where a POSIX shell needs it.
+/// Quotes a word only if it needs that.
 std::string shell_word(std::string_view word);
 std::string shell_line(std::span<const std::string> words);
 

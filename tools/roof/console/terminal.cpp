@@ -16,8 +16,8 @@ std::string environment(const char* name)
     return value == nullptr ? "" : value;
 }
 
-// The first of the three that is set decides, as in setlocale().
-bool promises_utf8()
+/// The first variable that is set decides, as in setlocale().
+bool is_utf8()
 {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
         std::string locale = environment(name);
@@ -42,7 +42,7 @@ Terminal detect_terminal()
     terminal.live = isatty(STDERR_FILENO) == 1 && environment("TERM") != "dumb";
     const int columns = std::max(columns_of(STDOUT_FILENO), columns_of(STDERR_FILENO));
     if (columns > 0) terminal.columns = terminal.width = std::clamp(columns, 40, 200);
-    terminal.plain = !promises_utf8();
+    terminal.plain = !is_utf8();
     return terminal;
 }
 

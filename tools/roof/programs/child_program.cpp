@@ -34,7 +34,7 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
     return lines;
 }
 
-/// While it lives, signals wait for us to ask for them; the child starts as if it were not there.
+/// Blocks signals while it exists, so that next() can wait for them; the child starts with the previous mask.
 class HeldSignals {
   public:
     HeldSignals()
@@ -68,8 +68,8 @@ class HeldSignals {
     posix_spawnattr_t attributes_{};
 };
 
-/// Ctrl-C and Ctrl-\ at a terminal reach the child without us.
-bool is_to_be_handed_on(int number)
+/// Ctrl-C and Ctrl-\ at a terminal reach the child directly.
+bool is_forwarded(int number)
 {
     return number == SIGTERM || number == SIGHUP;
 }
@@ -79,7 +79,7 @@ int wait_for(pid_t child, const HeldSignals& signals)
     int status = 0;
     while (::waitpid(child, &status, WNOHANG) == 0) {
         const int number = signals.next();
-        if (is_to_be_handed_on(number)) ::kill(child, number);
+        if (is_forwarded(number)) ::kill(child, number);
     }
     return WIFSIGNALED(status) ? signalled + WTERMSIG(status) : WEXITSTATUS(status);
 }

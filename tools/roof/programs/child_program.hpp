@@ -1,5 +1,4 @@
-// Another program, run in our place: it has our standard input, output and error to itself, the signals sent to us go to it, and
-// its exit status is ours.
+// Runs another program with our standard input, output and error, forwards signals to it, and returns its exit status.
 #pragma once
 
 #include <map>
@@ -8,9 +7,9 @@
 
 namespace roof {
 
-/// Runs `words` with `variables` added to the environment, waits for its end, and returns its exit status: 128 and the signal's
-/// number if a signal ended it, 127 if there is no such program and 126 if it cannot be run, as shells have it. The reason of the
-/// latter two goes to `problem`.
+/// Runs `words` with `variables` added to the environment, waits for it, and returns its exit status. As in a shell, that is 128 plus the
+/// signal's number if a signal ended it, 127 if there is no such program, and 126 if it cannot be run; for the last two `problem` is
+/// set to the reason.
 int run_child(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
               std::string& problem);
 

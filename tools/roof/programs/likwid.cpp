@@ -45,7 +45,7 @@ std::vector<std::string> widths_of(const Machine& machine)
     return widths;
 }
 
-/// The first test that there is of `stem`_<width>`ending`; empty if there is none.
+/// The first existing test of `stem`_<width>`ending`, widest first; empty without one.
 std::string widest(std::string_view stem, std::string_view ending, const Machine& machine,
                    const std::set<std::string>& tests)
 {
@@ -67,7 +67,7 @@ Bytes whole_kibibytes_of_every_thread(double size, int threads)
     return Bytes{std::max(1.0, std::floor(size / grain)) * grain};
 }
 
-/// Our ceiling of the point's operation, or null.
+/// Our ceiling for the point, or null.
 const Ceiling* ours_of(const LikwidPoint& point, const Ceilings& ceilings)
 {
     const auto found = std::ranges::find_if(ceilings.all, [&](const Ceiling& ours) {
@@ -77,20 +77,20 @@ const Ceiling* ours_of(const LikwidPoint& point, const Ceilings& ceilings)
     return found == ceilings.all.end() ? nullptr : &*found;
 }
 
-/// Where ours was held: a level may have its best pace for some sizes only.
-void place_as_ours(const Ceilings& ceilings, const MeasuredLevel& level, LikwidPoint& point)
+/// Sets the working set to that of our ceiling: a level may reach its best rate for some sizes only.
+void use_our_working_set(const Ceilings& ceilings, const MeasuredLevel& level, LikwidPoint& point)
 {
     constexpr double seconds = 0.2;
     constexpr double least = 10;
     const Ceiling* const ours = ours_of(point, ceilings);
-    const bool is_held = ours != nullptr && ours->working_set.value > 0;
+    const bool has_size = ours != nullptr && ours->working_set.value > 0;
     point.working_set =
-        whole_kibibytes_of_every_thread(is_held ? ours->working_set.value : middle_of(level), point.threads);
+        whole_kibibytes_of_every_thread(has_size ? ours->working_set.value : middle_of(level), point.threads);
     if (ours == nullptr) return;
     point.iterations = std::llround(std::max(least, seconds * ours->rate.median.value / point.working_set.value));
 }
 
-/// The number behind "key:" at the start of a line; 0 if there is none.
+/// The number after "key:" at the start of a line; 0 without one.
 double number_after(std::string_view output, std::string_view key)
 {
     for (const std::string& line : split(output, '\n'))
@@ -148,7 +148,7 @@ std::vector<LikwidPoint> likwid_points(const Ceilings& ceilings, const Machine& 
             const std::string test = widest(stream.test, "", machine, tests);
             if (test.empty() || (stream.only_memory && level.name != "DRAM")) continue;
             points.push_back({level.name, std::string(stream.operation), "", level.threads, {}, test});
-            place_as_ours(ceilings, level, points.back());
+            use_our_working_set(ceilings, level, points.back());
         }
     }
     for (const int threads : thread_counts) {
@@ -163,7 +163,7 @@ std::vector<LikwidPoint> likwid_points(const Ceilings& ceilings, const Machine& 
 
 std::vector<std::string> likwid_command(const LikwidPoint& point)
 {
-    // Its kB are thousands of bytes.
+    // likwid's kB is 1000 bytes.
     const auto kilobytes = std::max(1LL, std::llround(point.working_set.value / 1000));
     std::vector<std::string> words{"likwid-bench", "-t", point.test, "-W",
                                    fmt::format("N:{}kB:{}", kilobytes, point.threads)};

@@ -1,4 +1,4 @@
-// SVG files made into PNG files beside them, by rsvg-convert where it is installed.
+// Converts SVG files into PNG files in the same folder with rsvg-convert.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace roof {
 
-/// Empty, or why there are none; then no file is left half written.
+/// Returns an empty string, or the reason of the failure; no partial file is left.
 std::string make_png(std::span<const std::filesystem::path> pictures);
 
 }  // namespace roof

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* description =
-    "the time of one step that a program marked as such, or else of all that was recorded of it, "
+    "the time of one step that the program marked, or of the whole recording if it marked none, "
     "while every kernel, copy and call was traced";
 constexpr const char* counted_description =
     "the kernels of a program that were counted, each alone and repeated, one after the other: their FLOPs, the bytes "
@@ -27,7 +27,7 @@ constexpr const char* counted_description =
 constexpr const char* never_called =
     "no process of the program initialised the CUDA driver, or there is no driver here";
 
-/// recorded.yaml of one process: a word and its value in each line, `note` any number of times.
+/// recorded.yaml of one process: "key: value" in each line; `note` may occur any number of times.
 struct Summary {
     std::map<std::string, std::string> values;
     std::vector<std::string> notes;
@@ -43,7 +43,7 @@ Summary read_summary(const fs::path& file)
 {
     Summary summary;
     if (!fs::exists(file)) {
-        summary.notes.emplace_back("the process was gone before it could write what was recorded");
+        summary.notes.emplace_back("the process ended before it could write its recording");
         return summary;
     }
     for (const std::string& line : split(read_file(file), '\n')) {
@@ -58,7 +58,7 @@ Summary read_summary(const fs::path& file)
     return summary;
 }
 
-/// In the order of their numbers.
+/// Sorted by process number.
 std::vector<fs::path> processes_in(const fs::path& folder)
 {
     std::vector<fs::path> found;
@@ -73,7 +73,7 @@ std::vector<fs::path> processes_in(const fs::path& folder)
     return found;
 }
 
-/// The device that most of the process's kernels ran on, or were counted on; nothing without kernels.
+/// The device on which most kernels of the process ran or were counted; none without kernels.
 std::optional<std::string> device_of(const fs::path& process)
 {
     std::map<std::string, std::size_t> kernels;
@@ -105,7 +105,7 @@ void set_seconds(Measurement& row, const std::vector<double>& seconds)
     }
 }
 
-/// Of a process that was counted and not traced: the kernels that were counted are all that is known of it.
+/// For a process that was counted and not traced: only its counted kernels are known.
 void set_counted(Measurement& row, const fs::path& process)
 {
     analysis::Metrics sums;
@@ -151,7 +151,7 @@ void move_all_records(const fs::path& from, const fs::path& to, const std::strin
     move_records<CounterRecord>(from, to, id);
 }
 
-/// Counted, and not traced: what the program took meanwhile is no measure of it.
+/// Counted and not traced: the time of the program is not meaningful then.
 bool is_counted_alone(const Summary& summary)
 {
     return summary.values.contains("counted");

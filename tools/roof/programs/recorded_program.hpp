@@ -1,5 +1,5 @@
-// What the injected library left of a program's processes, made rows of a results folder: a row for each process that used a GPU,
-// with its kernels, calls and copies beside it.
+// Turns what the injected recorder wrote into a results folder: a row for each process that used a GPU, with its kernels, calls and
+// copies.
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
@@ -10,11 +10,11 @@
 
 namespace roof {
 
-/// Reads the folders process-* in `folder`, appends what they recorded to the recorded files of `folder` under the id of their row,
-/// and removes them. The rows are to be appended to the measurements afterwards. `program`: what the rows call it.
+/// Reads the folders process-* in `folder`, appends their records to the recorded files of `folder` under the id of their row, and
+/// removes them. Returns the rows, which the caller appends to the measurements. `program`: the model's name in the rows.
 ///
-/// A row's time is the median of the steps that the program marked; of one that marked none, the time recorded. Without any
-/// process that recorded something there is one row, unsupported, with the reason.
+/// The time of a row is the median of the steps that the program marked, or the whole recorded time if it marked none. If no process
+/// recorded anything, there is one row with status unsupported and the reason.
 std::vector<Measurement> gather_recording(const std::filesystem::path& folder, const std::string& program);
 
 }  // namespace roof

@@ -20,7 +20,7 @@
 namespace roof {
 namespace {
 
-/// A folder for the simulator's files, gone with the object.
+/// A temporary folder for the simulator's files; the destructor removes it.
 class Scratch {
   public:
     Scratch()
@@ -43,7 +43,7 @@ class Scratch {
     std::filesystem::path path_;
 };
 
-/// Inside the simulator: the launches, and on standard output the parts.
+/// Inside the simulator: runs the launches and prints the parts.
 int launch(const Item& item, Context& context)
 {
     const Explanation explanation = explain(item, context.registry);
@@ -59,7 +59,7 @@ struct Caches {
     SimulatedCache first, last;
 };
 
-/// The machine's first and last cache; of what it does not report, usual ones.
+/// The machine's first and last cache; usual sizes where it reports none.
 Caches caches_of(const Machine& machine)
 {
     Bytes first{32768}, last{1048576};
@@ -117,7 +117,7 @@ int simulate(const std::vector<Item>& items, const TrainOptions& options, bool j
     const Scratch scratch;
     const Caches caches = caches_of(context.registry.machine());
     const std::filesystem::path parts = scratch.path() / "parts.json", errors = scratch.path() / "errors";
-    context.err << "two steps under valgrind, which takes a hundred times as long as a step does\n";
+    context.err << "running two steps under valgrind; this takes about a hundred times as long as without\n";
     const int status = std::system((shell_line(command_of(options, caches, scratch.path())) + " > " +
                                     shell_word(parts.string()) + " 2> " + shell_word(errors.string()))
                                        .c_str());

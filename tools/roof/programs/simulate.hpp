@@ -1,4 +1,4 @@
-// `roof run MODEL --simulate`: one step under callgrind, part by part.
+// `roof run MODEL --simulate`: counts the cache misses of each part of a training step with callgrind.
 #pragma once
 
 #include "ert/method/plan/plan.hpp"
@@ -9,8 +9,8 @@
 
 namespace roof {
 
-/// Starts this program again under valgrind with one thread, and prints what its caches missed beside the analytic interval; started so,
-/// it does the launches and prints its parts. Throws InputError where it cannot be: more than one item, no valgrind.
+/// Starts this program again under valgrind with one thread and prints the simulated misses beside the analytic interval. Under valgrind,
+/// runs the launches and prints the parts. Throws InputError for more than one item or without valgrind.
 int simulate(const std::vector<Item>& items, const TrainOptions& options, bool json, Context& context);
 
 }  // namespace roof

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t line = 64;
 
-/// The rest of the first line that begins so; empty if there is none.
+/// The rest of the first line that starts with `begin`; empty without one.
 std::string_view after(std::string_view text, std::string_view begin)
 {
     for (std::size_t at = 0; at < text.size();) {
@@ -100,7 +100,7 @@ Dump parse_dump(std::string_view text)
     constexpr std::string_view trigger = "desc: Trigger: Client Request: part ";
     if (const std::string_view part = after(text, trigger); !part.empty())
         dump.part = number_in<int>(trim(part), "part");
-    // Events at the end of the list that never happened are left out of the sums.
+    // Sums leave out trailing events that never happened.
     for (std::size_t i = 0; i < std::min(events.size(), counts.size()); ++i) {
         const auto count = number_in<double>(counts[i], "count");
         if (events[i] == "D1mr" || events[i] == "D1mw") dump.misses.first += count;

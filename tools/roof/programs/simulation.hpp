@@ -1,4 +1,4 @@
-// Lines that simulated caches miss in each part of a training step, beside the interval of bytes that the analysis gives it.
+// Cache lines that simulated caches miss in each part of a training step, beside the analytic interval of bytes.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -21,10 +21,10 @@ struct SimulatedCache {
     std::string option() const;
 };
 
-/// A cache of about this capacity, with 8 ways or more and as many sets as a power of two, which is what can be simulated.
+/// A cache of about this capacity that valgrind can simulate: the number of sets is a power of two, with at least 8 ways.
 SimulatedCache simulated_cache(Bytes capacity);
 
-/// Of loads and stores; a line that is to be written is fetched first.
+/// Misses of loads and stores; a line is fetched before it is written.
 struct Misses {
     double first = 0;  ///< lines into the first level
     double last = 0;   ///< lines into the last, from memory
@@ -32,25 +32,25 @@ struct Misses {
     Misses& operator+=(const Misses& other);
 };
 
-/// One dump of callgrind: the number of its part, and what it counted. Throws Error for what is no such dump; a dump that no part
-/// asked for has the number -1.
+/// One dump of callgrind: the number of its part and its counts; -1 for a dump that belongs to no part.
 struct Dump {
     int part = -1;
     Misses misses;
 };
+/// Throws Error if `text` is not a dump of callgrind.
 Dump parse_dump(std::string_view text);
 
-/// A part's bytes, known: simulated for the misses, analytic for the interval.
+/// Bytes of a part: the misses are simulated, the interval is analytic.
 struct SimulatedPart {
     std::string layer, kind, phase;
     Bytes compulsory, no_reuse;
     Bytes first, last;  ///< misses, in lines of 64 bytes
 };
 
-/// `parts` as explanation_json has them. Throws Error if a dump names a part that is not there.
+/// `parts`: as in explanation_json. Throws Error if a dump names an unknown part.
 std::vector<SimulatedPart> simulated_parts(const nlohmann::json& parts, const std::vector<Dump>& dumps);
 
-/// "in" the interval, with a leeway of a twentieth at both ends, "below" or "above" it.
+/// "in", "below" or "above" the interval, widened by 5% at both ends.
 std::string_view place_of(Bytes moved, const SimulatedPart& part);
 
 std::string simulation_text(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,

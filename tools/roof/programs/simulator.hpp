@@ -1,5 +1,4 @@
-// The simulator that this process may be running under: valgrind's callgrind, which counts what caches miss. A build without its
-// header has no simulator, and says so.
+// The interface to valgrind's callgrind, which counts cache misses of this process. A build without its header has no simulator.
 #pragma once
 
 #include "ert/method/bench/subject.hpp"
@@ -9,14 +8,13 @@
 
 namespace roof {
 
-/// Why this build cannot be simulated; empty if it can.
+/// The reason why this build cannot be simulated; empty if it can.
 std::string missing_simulator();
 
 /// Whether this process runs under it.
 bool under_simulator();
 
-/// One launch that fills the caches, then one of which each part's counts are written to a file of its own, under the name
-/// "part N".
+/// One launch to fill the caches, then one in which the counts of each part are dumped under the name "part N".
 void launch_for_simulator(Subject& subject, std::size_t parts);
 
 }  // namespace roof

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The newest first: a folder's name begins with its date.
+/// Newest first: the name of a folder begins with its date.
 std::vector<fs::path> others_beside(const fs::path& home, const fs::path& now)
 {
     std::vector<fs::path> folders;
@@ -30,7 +30,7 @@ std::optional<Results> complete_by_plan(const fs::path& folder, const Results& n
         if (!same_machine || !scheduler.next(results.rows).empty()) return std::nullopt;
         return results;
     } catch (const Error&) {
-        return std::nullopt;  // a damaged neighbour is nobody's past
+        return std::nullopt;  // a damaged folder is skipped
     }
 }
 

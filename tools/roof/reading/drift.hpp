@@ -1,4 +1,4 @@
-// Drift: which ceilings moved since this machine was calibrated last.
+// Drift: which ceilings changed since the last calibration of this machine.
 #pragma once
 
 #include "analysis/study/compare.hpp"
@@ -10,8 +10,7 @@
 
 namespace roof {
 
-/// `now` against the newest other calibration of the machine by the same plan that has nothing left to measure. Nothing if
-/// there is none under `Context::results`.
+/// Compares `now` with the newest other complete calibration of the machine by the same plan under `Context::results`; none without one.
 std::optional<analysis::Comparison> drift_since_last(const Results& now, const Scheduler& scheduler,
                                                      const Context& context);
 

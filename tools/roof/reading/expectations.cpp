@@ -21,7 +21,7 @@ std::vector<std::string> expected_by(const Results& results)
 try {
     return parse_plan(results.plan, (results.folder / "plan.yaml").string()).expect;
 } catch (const InputError&) {
-    return {};  // a plan of another version: its rows are still worth a report
+    return {};  // a plan of another version; its rows can still be reported
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is said of rows before they are measured, and what becomes of it: predictions, and the hypotheses of the plan.
+// Predictions made before rows are measured, and answers to the hypotheses of a plan.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -11,19 +11,19 @@
 
 namespace roof {
 
-/// The estimates of the training steps among the items, each on its device as this machine's calibration has it. Throws
-/// InputError without a calibration.
+/// Predicts the training steps among the items, each on its device under this machine's calibration. Throws InputError without a
+/// calibration.
 std::vector<analysis::Prediction> predict(const std::vector<Item>& items, const Context& context);
 
-/// Keeps predictions in the folder, before its first row, and says on `context.err` their fingerprint. A folder that has some
-/// keeps those. Throws InputError if it has rows already and none.
+/// Writes the predictions into the folder before its first row and prints their fingerprint on `context.err`. Existing predictions are
+/// kept. Throws InputError if the folder has rows and no predictions.
 void keep_predictions(const std::vector<analysis::Prediction>& predictions, const std::filesystem::path& folder,
                       bool has_rows, const Context& context);
 
-/// Sets the answers to what the study's plan expects, from its rows, its calibration as `here`, and the spec sheets.
+/// Answers the hypotheses of the study's plan from its rows, its calibration as `here`, and the spec sheets.
 void answer_expectations(analysis::Study& study);
 
-/// The answers, and the predictions beside the rows, in so many columns; empty if nothing was said before.
+/// The answers, and the predictions beside the measurements, in `columns` columns; empty without both.
 std::string expectations_text(const analysis::Study& study, int columns);
 
 }  // namespace roof

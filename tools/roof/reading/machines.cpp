@@ -18,7 +18,7 @@ using analysis::Target;
 
 constexpr std::string_view folder = "configs/machines/";
 
-/// The ceilings in this folder, or the newest beside it; none without a calibration.
+/// The ceilings in this folder, or the newest below it; none without a calibration.
 std::vector<Target> measured_in(const fs::path& place, const std::string& name)
 {
     const fs::path calibration = find_calibration(place);
@@ -26,7 +26,7 @@ std::vector<Target> measured_in(const fs::path& place, const std::string& name)
     return analysis::targets_of(read_results(calibration), name);
 }
 
-/// Each measured device, and after it the sheet that describes it; links are the sheet's, for nobody has measured them yet.
+/// Each measured device, followed by the sheet that describes it. Links come from the sheet, because they are not measured.
 std::vector<Target> beside_sheets(std::vector<Target> measured, const std::vector<MachineSheet>& sheets)
 {
     std::vector<Target> targets;
@@ -39,7 +39,7 @@ std::vector<Target> beside_sheets(std::vector<Target> measured, const std::vecto
     return targets;
 }
 
-/// Devices among the results that the sheet describes.
+/// The devices among the results that the sheet describes.
 std::vector<Target> measured_as(const MachineSheet& sheet, const fs::path& results)
 {
     std::vector<Target> found;

@@ -1,4 +1,4 @@
-// The machines an estimate can be made for: the spec sheets in this binary, and the calibrations among the results.
+// The machines an estimate can be made for: the built-in spec sheets and the calibrations among the results.
 #pragma once
 
 #include "analysis/estimate/target.hpp"
@@ -9,20 +9,20 @@
 
 namespace roof {
 
-/// In order of their names.
+/// Sorted by name.
 std::vector<analysis::MachineSheet> built_in_sheets();
 
-/// What a word after --on stands for: `here`, this machine; a folder of results that holds a calibration; or a sheet's name.
-/// Where a device has both a calibration and a sheet both come, measured first. Throws InputError naming the sheets there are.
+/// The machines that a value of --on names: `here`, this machine; a folder of results with a calibration; or the name of a sheet. For a
+/// device with both, the measured one comes first. Throws InputError that lists the sheets.
 std::vector<analysis::Target> find_targets(const std::string& word, const Context& context);
 
 /// Every sheet under each of its names.
 std::vector<analysis::Target> sheet_targets();
 
-/// The machine of a calibration as `here`; its devices as `here:gpu:0` and so on where there are several. None without ceilings.
+/// The devices of a calibration: named `here`, or `here:gpu:0` and so on where there are several. None without ceilings.
 std::vector<analysis::Target> targets_here(const Results& calibration);
 
-/// The sheets; and this machine, if it has a calibration.
+/// All sheets, and this machine if it has a calibration.
 std::vector<analysis::Target> all_targets(const Context& context);
 
 }  // namespace roof

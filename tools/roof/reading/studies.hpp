@@ -1,4 +1,4 @@
-// The published studies in this binary: the numbers their authors gave, and what the studies expected.
+// The built-in published studies: the numbers of their authors and their hypotheses.
 #pragma once
 
 #include "analysis/estimate/published.hpp"
@@ -14,10 +14,10 @@ struct PublishedStudy {
     std::vector<std::string> hypotheses;
 };
 
-/// "a", …, in order.
+/// "a", …, sorted.
 std::vector<std::string> study_names();
 
-/// Takes "a" and "studies/a". Throws InputError naming the studies there are.
+/// `name`: "a" or "studies/a". Throws InputError that lists the studies.
 PublishedStudy find_study(const std::string& name);
 
 }  // namespace roof

@@ -1,4 +1,4 @@
-// What a sweep would measure: its items, the command that measures each alone, and a rough estimate of the time.
+// What a sweep would measure: its items, the command that measures each alone, and a rough time.
 #pragma once
 
 #include "ert/method/plan/plan.hpp"
@@ -10,11 +10,11 @@
 
 namespace roof {
 
-/// The command that measures this item alone. `sweep`: the words "sweep PLAN" with their settings, without --only.
+/// The command that measures this item alone. `sweep`: the arguments "sweep PLAN" with their settings, without --only.
 std::string reproducing_command(const Item& item, const std::vector<std::string>& sweep);
 
-/// The sum of the items' budgets. Rough: the making of a subject comes on top, and so does a launch that is slow enough
-/// for its least number of samples to outlast the budget; a steady item stops early.
+/// The sum of the budgets of the items. Rough: making a subject is not included, slow launches may exceed their budget, and steady items
+/// stop early.
 Seconds rough_time(const std::vector<Item>& items);
 
 std::string dry_run_text(const std::vector<Item>& items, const std::vector<std::string>& sweep);

@@ -10,7 +10,7 @@ namespace roof {
 namespace {
 
 constexpr std::string_view folder = "configs/";
-constexpr std::string_view machines = "configs/machines/";  ///< spec sheets, which are no plans
+constexpr std::string_view machines = "configs/machines/";  ///< spec sheets, not plans
 constexpr std::string_view ending = ".yaml";
 
 bool is_plan(const EmbeddedText& file)

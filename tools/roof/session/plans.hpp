@@ -1,4 +1,4 @@
-// Where a plan comes from: a file, or one of those compiled into the binary.
+// Finds a plan: a file, or one compiled into the binary.
 #pragma once
 
 #include "ert/method/plan/plan.hpp"
@@ -9,10 +9,10 @@
 
 namespace roof {
 
-/// The plans in this binary by their names, "calibrate/cpu", …: their paths under configs/ without the ending.
+/// Names of the built-in plans, "calibrate/cpu", …: their paths under configs/ without the ending.
 std::vector<std::string> built_in_plans();
 
-/// A file's path or a built-in plan's name; a file wins. Throws InputError naming the built-in plans there are.
+/// `file_or_name`: the path of a file, or else the name of a built-in plan. Throws InputError that lists the built-in plans.
 Plan find_plan(const std::string& file_or_name);
 
 }  // namespace roof

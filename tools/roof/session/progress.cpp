@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view erase_line = "\r\033[K";
 constexpr Seconds redraw_every{0.1};
-constexpr std::size_t long_list = 100;  ///< rows; of longer ones a line for each would bury what matters
+constexpr std::size_t long_list = 100;  ///< rows; longer lists get fewer lines
 
 class Progress {
   public:
@@ -62,7 +62,7 @@ class Progress {
         if (context_.terminal.live) context_.err << erase_line << std::flush;
     }
 
-    /// Of a long list, one row for each tenth of it: a log is to be read. The list may grow meanwhile.
+    /// For a long list, one row in each tenth of it. The list may grow while it is measured.
     bool worth_a_line()
     {
         constexpr std::size_t lines = 10;
@@ -71,7 +71,7 @@ class Progress {
         return true;
     }
 
-    /// The rows that a long list passed over, by reason, the most frequent first.
+    /// The unsupported rows without a line of their own, by reason, most frequent first.
     void sum_up_unsupported()
     {
         if (unsupported_.empty()) return;
@@ -109,7 +109,7 @@ class Progress {
     std::string id_;
     std::size_t index_ = 0;
     std::size_t total_ = 0;
-    std::size_t left_ = 0;  ///< items that had no row when the session began, those between included
+    std::size_t left_ = 0;  ///< items without a row when the session began
     std::size_t finished_ = 0;
     std::size_t finished_at_line_ = 0;
     std::map<std::string, std::size_t> unsupported_;  ///< rows without a line of their own, by reason

@@ -1,6 +1,5 @@
-// Live progress on standard error: on a terminal one line that is drawn again and vanishes at the end; anywhere else one
-// plain line per finished row, so that a log stays readable. Of a long list, a line for each tenth, and what this machine
-// does not offer is summed up by reason at the end; what fails always has its line, and every row stands in the results folder.
+// Progress on standard error. On a terminal: one line that is redrawn, and erased at the end. Elsewhere: a line per finished row; for a
+// long list, a line per tenth of it, and the unsupported rows are summed up by reason at the end. Failed rows always have a line.
 #pragma once
 
 #include "tools/roof/console/context.hpp"

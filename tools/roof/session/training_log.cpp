@@ -9,7 +9,7 @@
 namespace roof {
 namespace {
 
-// The last value and the mean so far, as the example's AverageMeter.
+/// The last value and the mean so far, like AverageMeter of PyTorch's example.
 class Meter {
   public:
     void add(double value)
@@ -33,7 +33,7 @@ struct Meters {
     Meter loss;
 };
 
-// Every step at first, then every tenth, and the last.
+/// The first 20 steps, then every tenth, and the last.
 bool is_printed(int step, int steps)
 {
     return step <= 20 || step % 10 == 0 || step == steps;

@@ -1,4 +1,4 @@
-// The steps of a training run as they happen, in the form PyTorch's ImageNet example prints them.
+// Prints the steps of a training run as they happen, in the format of PyTorch's ImageNet example.
 #pragma once
 
 #include "tools/roof/session/session.hpp"
@@ -7,7 +7,7 @@
 
 namespace roof {
 
-/// `steps`: how many there will be; 0 if the stopping rule decides. `err` must outlive the listener.
+/// `steps`: their number; 0 if the stopping rule decides. `err` must outlive the listener.
 Listener training_log(std::ostream& err, int steps);
 
 }  // namespace roof

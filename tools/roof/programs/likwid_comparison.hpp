@@ -1,5 +1,4 @@
-// `roof calibrate --compare likwid`: our probes and likwid's tests at the same points, in turns, so that whatever slows the
-// machine meets both.
+// `roof calibrate --compare likwid`: runs our probes and likwid's tests at the same points in turns, so that interference affects both.
 #pragma once
 
 #include "tools/roof/console/context.hpp"
@@ -12,7 +11,7 @@
 
 namespace roof {
 
-/// Of each round, in FLOP/s or byte/s: ours is the best of a few rounds, as a ceiling is.
+/// Rates of each round, in FLOP/s or byte/s; ours is the best of a few repetitions, as for a ceiling.
 struct LikwidComparison {
     LikwidPoint point;
     std::vector<double> ours;
@@ -22,8 +21,8 @@ struct LikwidComparison {
 /// Throws InputError if likwid-bench is not installed.
 void require_likwid();
 
-/// Rounds over the points of `ceilings`. Says beforehand on `context.err` how long it takes at least. A point that either
-/// side cannot measure is left out. Stops when the person interrupts, with what there is.
+/// Measures the points of `ceilings` in rounds. Prints the expected time on `context.err` first. Leaves out points that either side
+/// cannot measure. An interrupt ends it early; the result holds what was measured until then.
 std::vector<LikwidComparison> compare_with_likwid(const Ceilings& ceilings, Context& context,
                                                   const RunProgram& run = run_program);
 

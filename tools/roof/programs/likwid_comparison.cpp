@@ -1,4 +1,4 @@
-#include "tools/roof/programs/beside_likwid.hpp"
+#include "tools/roof/programs/likwid_comparison.hpp"
 
 #include "analysis/table/json_values.hpp"
 #include "ert/base/error.hpp"
@@ -13,14 +13,14 @@ namespace roof {
 namespace {
 
 constexpr int rounds = 3;
-constexpr int repetitions = 3;  ///< of ours in each round: together they are still far shorter than one run of likwid
+constexpr int repetitions = 3;  ///< of our probe in each round; together they are much shorter than one run of likwid
 
 bool is_compute(const LikwidPoint& point)
 {
     return point.level == "core";
 }
 
-/// What of ours stands beside it; none if this build's bench lacks the operation.
+/// Our items at the point; none if the bench of this build lacks the operation.
 std::vector<Item> items_for(const LikwidPoint& point, const BenchRegistry& registry)
 {
     PlanEntry entry;
@@ -58,8 +58,8 @@ double measure_ours(const std::vector<Item>& items, const Context& context)
     return best;
 }
 
-/// Nothing if it fails, as it does where its threads are more than it may use.
-std::optional<double> ask_likwid(const LikwidPoint& point, const RunProgram& run)
+/// None if likwid fails, for example when it may use fewer threads than the point has.
+std::optional<double> run_likwid(const LikwidPoint& point, const RunProgram& run)
 {
     try {
         return parse_likwid(run(likwid_command(point)));
@@ -68,7 +68,7 @@ std::optional<double> ask_likwid(const LikwidPoint& point, const RunProgram& run
     }
 }
 
-void say(const Context& context, const std::string& text)
+void show_progress(const Context& context, const std::string& text)
 {
     if (context.terminal.live) context.err << "\r\033[K" << text << std::flush;
 }
@@ -77,9 +77,9 @@ void measure_round(int round, std::vector<LikwidComparison>& comparisons, const 
 {
     for (std::size_t i = 0; i < comparisons.size() && !context.interrupted(); ++i) {
         LikwidComparison& comparison = comparisons[i];
-        say(context, fmt::format("round {} of {}, {} of {}: {}", round, rounds, i + 1, comparisons.size(),
-                                 comparison.point.test));
-        const std::optional<double> theirs = ask_likwid(comparison.point, run);
+        show_progress(context, fmt::format("round {} of {}, {} of {}: {}", round, rounds, i + 1, comparisons.size(),
+                                           comparison.point.test));
+        const std::optional<double> theirs = run_likwid(comparison.point, run);
         const double ours = measure_ours(items_for(comparison.point, context.registry), context);
         if (!theirs || ours <= 0) continue;
         comparison.ours.push_back(ours);
@@ -114,19 +114,19 @@ std::vector<LikwidComparison> compare_with_likwid(const Ceilings& ceilings, Cont
     const std::set<std::string> tests = parse_likwid_tests(run({"likwid-bench", "-a"}));
     for (const LikwidPoint& point : likwid_points(ceilings, context.registry.machine(), tests))
         if (!items_for(point, context.registry).empty()) comparisons.push_back({point, {}, {}});
-    context.err << fmt::format("beside likwid-bench: {} points in {} rounds, a minute or two\n", comparisons.size(),
-                               rounds);
+    context.err << fmt::format("comparing with likwid-bench: {} points in {} rounds, a minute or two\n",
+                               comparisons.size(), rounds);
     for (int round = 1; round <= rounds; ++round) measure_round(round, comparisons, context, run);
-    say(context, "");
+    show_progress(context, "");
     std::erase_if(comparisons, [](const LikwidComparison& comparison) { return comparison.ours.empty(); });
     return comparisons;
 }
 
 std::string to_text(const std::vector<LikwidComparison>& comparisons)
 {
-    if (comparisons.empty()) return "Nothing was measured beside likwid-bench.\n";
-    Table table({"level", "operation", "precision", "threads", "working set", "ours", "likwid", "ratio", "interval",
-                 "its test"});
+    if (comparisons.empty()) return "Nothing was compared with likwid-bench.\n";
+    Table table(
+        {"level", "operation", "precision", "threads", "working set", "ours", "likwid", "ratio", "interval", "test"});
     for (const LikwidComparison& c : comparisons) {
         const Spread ratio = ratio_of(c);
         table.add({c.point.level, c.point.operation, c.point.precision.empty() ? "-" : c.point.precision,
@@ -135,7 +135,7 @@ std::string to_text(const std::vector<LikwidComparison>& comparisons)
                    format_si(spread_of(c.theirs).median, unit_of(c.point)), fmt::format("{:.3f}", ratio.median),
                    fmt::format("[{:.3f}, {:.3f}]", ratio.low, ratio.high), c.point.test});
     }
-    return "Beside likwid-bench (measured, in turns)\n" + table.text() +
+    return "Compared with likwid-bench (measured, in turns)\n" + table.text() +
            fmt::format("Ratio: ours over likwid's, within a round; median, smallest and largest of {} rounds.\n",
                        rounds);
 }
