@@ -1,5 +1,5 @@
-# Sourced by the scripts beside it: named stages, each timed, the failed one named.
-#   stage "build" cmake --build build      runs the command; on failure says which stage it was and ends the script
+# Named and timed stages, for the scripts in this folder.
+#   stage "build" cmake --build build      runs the command; on failure prints the stage and exits
 #   print_stages                           the wall time of each stage so far
 
 stage_names=()

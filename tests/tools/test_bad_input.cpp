@@ -70,7 +70,7 @@ TEST_CASE("wrong input gives one clear line with the key and the legal values, a
     require_one_clear_line(Workbench{}.roof(mistake.words), mistake.pieces);
 }
 
-TEST_CASE("a plan with a mistake is refused with its file and line before anything is measured")
+TEST_CASE("an invalid plan is refused with its file and line before anything is measured")
 {
     const Workbench bench;
     std::ofstream(bench.folder / "plan.yaml") << "run:\n  - bench: train\n    model: tinynet\n    batch: [4, 0]\n";
@@ -95,14 +95,14 @@ TEST_CASE("a folder that another run is writing to, or that holds another plan, 
                            {bench.path("run"), "another plan"});
 }
 
-TEST_CASE("a message cannot move the terminal's cursor")
+TEST_CASE("a message cannot contain terminal control sequences")
 {
     const Said said = Workbench{}.roof({"run", "tiny\033[2Jnet", "--batch", "4"});
     CHECK(said.status == 2);
     CHECK(said.err.find('\033') == std::string::npos);
 }
 
-TEST_CASE("results that cannot be written are an error of their own")
+TEST_CASE("results that cannot be written are an error")
 {
     std::ostream nowhere(nullptr);
     std::ostringstream err;

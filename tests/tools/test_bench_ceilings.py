@@ -113,32 +113,32 @@ CALIBRATION = {
 
 
 class Answers(unittest.TestCase):
-    def test_of_likwid_are_bytes_or_flops_by_test(self):
+    def test_likwid_gives_bytes_or_flops(self):
         self.assertAlmostEqual(349132.11e6, answers.parse_likwid(LIKWID_LOAD))
         self.assertAlmostEqual(58731.5e6, answers.parse_likwid(LIKWID_PEAK))
         self.assertIsNone(answers.parse_likwid("ERROR - no such test\n"))
 
-    def test_of_stream_and_babelstream_have_our_names_where_they_do_our_operations(self):
+    def test_stream_and_babelstream_use_our_names_for_our_operations(self):
         self.assertEqual({"copy": 25000.5e6, "triad": 24800e6}, answers.parse_stream(STREAM))
         self.assertEqual({"copy": 26000.123e6, "triad": 25900.910e6, "load": 29400.789e6},
                          answers.parse_stream(BABELSTREAM))
 
-    def test_of_cpufp_are_the_best_of_each_operation_and_precision(self):
+    def test_cpufp_gives_the_best_of_each_operation_and_precision(self):
         self.assertEqual({("dot", "bf16"): 235.1e9, ("dot", "int8"): 470.2e9, ("fma", "fp32"): 117.3e9,
                           ("fma", "fp64"): 58.8e9, ("mul+add", "fp64"): 58.1e9}, answers.parse_cpufp(CPUFP))
         self.assertEqual({("dot", "int8"): 673.15e9, ("fma", "fp64"): 86.149e9, ("mul+add", "fp64"): 120.92e9},
                          answers.parse_cpufp(CPUFP_LENGTHS))
         self.assertEqual({("dot", "int8"): 590.31e9, ("fma", "fp32"): 149.87e9}, answers.parse_cpufp(CPUFP_OLD))
 
-    def test_of_mixbench_are_the_highest_finite_ones(self):
+    def test_mixbench_gives_the_highest_finite_rates(self):
         self.assertEqual({("fma", "fp32"): 21e9, ("fma", "fp64"): 57.5e9, ("load", ""): 28.5e9},
                          answers.parse_mixbench(MIXBENCH))
 
-    def test_of_ert_are_updates_and_a_roof(self):
+    def test_ert_gives_updates_and_a_roof(self):
         self.assertEqual({("L1", "update", ""): 396e9, ("DRAM", "update", ""): 46e9, ("core", "roof", "fp64"): 70.9e9},
                          answers.parse_ert(ERT))
 
-    def test_of_ert_s_curve_are_taken_where_our_levels_are(self):
+    def test_the_curve_of_ert_is_read_at_our_working_sets(self):
         curve = answers.parse_ert_curve(ERT + "\n" + ERT_CURVE)
         self.assertEqual([(16000, 690e9), (20000, 720e9), (65536, 500e9), (400000000, 44e9)], curve)
         self.assertEqual(720e9, answers.at_working_set(curve, 17000))
@@ -146,12 +146,12 @@ class Answers(unittest.TestCase):
         self.assertEqual({("L1", "update", ""): 396e9, ("DRAM", "update", ""): 46e9, ("core", "roof", "fp64"): 70.9e9},
                          answers.parse_ert(ERT + "\n" + ERT_CURVE))
 
-    def test_of_ours_are_the_best_instruction_set_under_usual_conditions(self):
+    def test_roof_gives_the_best_instruction_set_without_conditions(self):
         self.assertEqual({Quantity("L1", "load", "", 1): 200e9, Quantity("core", "fma", "fp64", 1): 50e9,
                           Quantity("core", "best", "fp64", 1): 75e9, Quantity("core", "roof", "fp64", 1): 75e9},
                          answers.parse_roof(CALIBRATION))
 
-    def test_that_are_none_give_nothing(self):
+    def test_other_output_gives_nothing(self):
         for parse in (answers.parse_stream, answers.parse_cpufp, answers.parse_mixbench):
             self.assertEqual({}, parse("Segmentation fault\n"))
 
@@ -159,14 +159,14 @@ class Answers(unittest.TestCase):
 class Points(unittest.TestCase):
     TESTS = {"load_avx", "load_sse", "store_avx", "store_mem_avx", "copy_sse", "peakflops_avx_fma"}
 
-    def test_of_likwid_lie_in_the_middle_of_each_level_and_use_the_widest_set_of_the_machine(self):
+    def test_likwid_runs_in_the_middle_of_each_level_with_the_widest_instruction_set(self):
         points = {quantity: (test, size) for quantity, test, size in programs.likwid_points(CALIBRATION, self.TESTS)}
         self.assertEqual(("load_avx", 16000), points[Quantity("L1", "load", "", 1)])
         self.assertEqual(("copy_sse", 16000), points[Quantity("L1", "copy", "", 1)])
         self.assertEqual(("load_avx", int(4e8)), points[Quantity("DRAM", "load", "", 2)])
         self.assertEqual("peakflops_avx_fma", points[Quantity("core", "fma", "fp64", 2)][0])
 
-    def test_of_non_temporal_stores_are_in_memory_only(self):
+    def test_non_temporal_stores_run_in_memory_only(self):
         levels = {q.level for q, _, _ in programs.likwid_points(CALIBRATION, self.TESTS) if q.operation == "store_nt"}
         self.assertEqual({"DRAM"}, levels)
 
@@ -182,7 +182,7 @@ class Comparing(unittest.TestCase):
         found, = tables.compare(self.samples([10, 20, 90], [10, 10, 30]))
         self.assertEqual((2, 1, 3, 3), (found.ratio, found.low, found.high, found.rounds))
 
-    def test_takes_rounds_in_which_both_answered(self):
+    def test_uses_rounds_in_which_both_were_measured(self):
         found, = tables.compare(self.samples([10, 20], [5]))
         self.assertEqual((2, 1), (found.ratio, found.rounds))
         self.assertEqual([], tables.compare(self.samples([], [5])))
@@ -193,7 +193,7 @@ class Comparing(unittest.TestCase):
         self.assertEqual((1, 8), tables.median_interval(10)[:2])
         self.assertAlmostEqual(1 - 2 * 11 / 1024, tables.median_interval(10)[2])
 
-    def test_tells_how_many_are_behind(self):
+    def test_counts_the_quantities_behind_the_peer(self):
         text = tables.as_text(tables.peers_table(tables.compare(self.samples([9, 9], [10, 10]))))
         self.assertIn("0 of 1 are not behind", text)
         self.assertIn("0.900", text)
@@ -205,23 +205,23 @@ class Agreement(unittest.TestCase):
         found.update(low=low, high=high)
         return {"ceilings": [found]}
 
-    def test_is_of_intervals_that_meet(self):
+    def test_agreement_is_of_overlapping_intervals(self):
         self.assertEqual((1, 1), tables.agreement([self.calibration(9, 11), self.calibration(10.5, 12)]))
         self.assertEqual((0, 1), tables.agreement([self.calibration(9, 10), self.calibration(11, 12)]))
 
-    def test_counts_neighbours_in_time_and_what_both_have(self):
+    def test_compares_calibrations_in_a_row(self):
         three = [self.calibration(9, 10), self.calibration(11, 12), self.calibration(11, 12)]
         self.assertEqual((1, 2), tables.agreement(three))
         self.assertEqual((0, 0), tables.agreement([self.calibration(9, 10), self.calibration(9, 10, "copy")]))
 
-    def test_time_stands_beside_ours(self):
+    def test_time_is_shown_relative_to_ours(self):
         seconds = [(1, "roof", 10), (2, "roof", 12), (3, "roof", 11), (1, "stream", 22)]
         samples = [(number, who, tables.WALL_TIME, value) for number, who, value in seconds]
         samples.append((1, "stream", Quantity("DRAM", "copy", "", 1), 5e10))
         self.assertEqual([("roof", "11.0 s", "1.0x", "0", "3"), ("stream", "22.0 s", "2.0x", "1", "1")],
                          tables.time_table(samples).rows)
 
-    def test_is_told_by_kind_with_width_and_spread(self):
+    def test_repeatability_has_width_and_spread_by_kind(self):
         calibrations = [{"ceilings": [dict(ceiling("bandwidth", "L1", "load", rate), low=0.99 * rate, high=1.01 * rate),
                                       ceiling("compute", "core", "fma", 50, precision="fp64")],
                          "levels_by_threads": [{"device": "cpu", "name": name, "threads": 1} for name in ("L1", "DRAM")]}
@@ -246,17 +246,17 @@ class Theory(unittest.TestCase):
         table = theory.theory_table([self.calibration(0.9, "unsteady"), self.calibration(1), self.calibration(0.99)])
         self.assertEqual([("core", "fma", "fp64", "avx2", "1", "15.84", "16", "99.0%", "[90.0%, 100.0%]",
                            "3", "steady (2 of 3)")], table.rows)
-        self.assertIn("Farthest from theory: core fp64 fma, 1 thread, 99.0%.", table.foot)
+        self.assertIn("Farthest from the spec: core fp64 fma, 1 thread, 99.0%.", table.foot)
 
     def test_lists_one_thread_first_and_the_core_before_its_caches(self):
         places = [("bandwidth", "L1", "load", None, 2), ("bandwidth", "L1", "load", None, 1), ("compute", "core", "fma", "fp64", 1)]
         self.assertEqual(places[::-1], sorted(places, key=theory.order_of))
 
-    def test_says_nothing_where_nothing_is_promised(self):
+    def test_is_empty_without_spec_rates(self):
         self.assertIsNone(theory.theory_table([{"ceilings": [ceiling("bandwidth", "DRAM", "load", 50)]}]))
         self.assertIsNone(theory.theory_table([]))
 
-    def test_weather_is_the_share_of_samples_disturbed_with_its_causes(self):
+    def test_interference_is_the_share_of_disturbed_samples_with_causes(self):
         rounds = [self.calibration(1, samples={"taken": 60, "disturbed": {"a core was shared": 30}}),
                   self.calibration(1, samples={"taken": 40, "disturbed": {"a core was shared": 5, "stolen": 10}})]
         self.assertEqual("45% of our samples disturbed (a core was shared 35%, stolen 10%)", theory.interference_of(rounds))
@@ -272,10 +272,10 @@ class Command(unittest.TestCase):
             status = bench.main(list(arguments))
         return status, out.getvalue(), err.getvalue()
 
-    def test_without_peers_says_so(self):
+    def test_without_peers_is_an_error(self):
         status, _, err = self.call()
         self.assertEqual(2, status)
-        self.assertIn("skipped: likwid (its program is not given: --likwid)", err)
+        self.assertIn("skipped: likwid (give its command with --likwid)", err)
         self.assertIn("no peer is given", err)
 
     def test_interleaves_keeps_the_rounds_and_reads_them_back(self):
@@ -293,7 +293,7 @@ class Command(unittest.TestCase):
             self.assertIn("stream", out.split("wall time")[1])
             self.assertNotIn("agree with the calibration before", out)  # with peers between them they are not in a row
 
-    def test_gives_a_slow_peer_one_visit_and_says_when_its_time_is_used(self):
+    def test_gives_a_slow_peer_one_round_and_reports_that_its_time_is_used(self):
         with tempfile.TemporaryDirectory() as folder:
             roof, stream = (Path(folder) / name for name in ("roof", "stream"))
             roof.write_text(json.dumps(CALIBRATION), encoding="utf-8")
@@ -325,9 +325,9 @@ class Command(unittest.TestCase):
             page.write_text("no marks", encoding="utf-8")
             status, _, err = self.call(*command, "--ourselves")
             self.assertEqual(2, status)
-            self.assertIn("no place for the table 'repeatability'", err)
+            self.assertIn("lacks the marks <!-- repeatability", err)
 
-    def test_holds_ours_against_half_a_minute_of_its_own(self):
+    def test_compares_with_half_a_minute_of_our_own_search(self):
         with tempfile.TemporaryDirectory() as folder:
             roof, page = Path(folder) / "roof", Path(folder) / "page.md"
             levels = [{"device": "cpu", "name": name, "threads": 1, "from": 1, "to": 2} for name in ("L1", "L2", "L3", "DRAM")]

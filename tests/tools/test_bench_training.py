@@ -71,7 +71,7 @@ class OnGpu(unittest.TestCase):
         self.assertEqual([("--layout", "channels_last", "--compile"), ("--layout", "channels_last", "--graph", "--compile")], compiled)
         self.assertEqual(("--device", "cuda"), programs.torch_device(self.options()))
 
-    def test_ours_is_asked_for_the_device_and_not_for_threads(self):
+    def test_roof_gets_the_device_and_no_threads(self):
         self.assertEqual(("--device", "gpu:0"), programs.our_device(self.options()))
         self.assertEqual(("--threads", "2"), programs.our_device(bench.parse_arguments(["--threads", "2"])))
 
@@ -90,7 +90,7 @@ class FakeTorch:
 
 
 class Chooses(unittest.TestCase):
-    def test_what_was_compiled_and_won_is_tried_again_at_the_next_batch(self):
+    def test_a_compiled_winner_is_tried_again_at_the_next_batch(self):
         with unittest.mock.patch.object(programs, "Torch", FakeTorch):
             choice = programs.Choice(bench.parse_arguments(["--python", "p"]))
             for batch in (4, 8, 16):
@@ -147,7 +147,7 @@ class Compares(unittest.TestCase):
 class Budgets(unittest.TestCase):
     GROUPS = [budget.Group("resnet18", 4, "fp32", ("direct",)), budget.Group("vgg16", 64, "fp32", ("direct", "auto"))]
 
-    def test_go_as_deep_as_the_time_allows(self):
+    def test_use_the_most_rounds_that_fit_into_the_time(self):
         rich, _ = budget.deepest(self.GROUPS, 4e11, 1e6, 2)
         poor, total = budget.deepest(self.GROUPS, 4e11, 1, 2)
         self.assertEqual((budget.DEPTHS[0], budget.DEPTHS[-1]), (rich, poor))
@@ -193,34 +193,34 @@ class Measures(unittest.TestCase):
         self.assertIn("geometric mean 4.000", out)
         self.assertIn("torch 9.9, channels_last, fused SGD", out)
 
-    def test_goes_on_where_it_was_stopped(self):
+    def test_continues_where_it_was_stopped(self):
         status, out, err, calls = self.run_it("--rounds", "1", "--modes", "fp32:direct", times=2)
         self.assertEqual((0, []), (status, calls))
         self.assertIn("geometric mean 2.000", out)
         self.assertIn("0 groups", err)
 
-    def test_does_not_try_again_what_lost_at_a_smaller_batch(self):
+    def test_does_not_retry_a_variant_that_lost_at_a_smaller_batch(self):
         _, _, _, calls = self.run_it("--rounds", "1", "--modes", "fp32:direct", "--batches", "4,8")
         self.assertEqual(1, sum(call.startswith("torch contiguous") for call in calls))
 
-    def test_only_the_rows_asked_for(self):
+    def test_measures_only_the_requested_rows(self):
         status, out, _, _ = self.run_it("--rounds", "1", "--modes", "fp32:direct", "--batches", "4,8", "--rows", "*:8")
         self.assertEqual(0, status)
         self.assertIn("over 1 rows; least 2.000 (net, batch 8)", out)
 
-    def test_says_how_long_it_takes_and_measures_nothing(self):
+    def test_plan_prints_the_time_and_measures_nothing(self):
         status, out, err, calls = self.run_it("--plan", "--minutes", "5")
         self.assertEqual((0, ""), (status, out))
         self.assertEqual(1, len(calls))
         self.assertRegex(err, "2 groups of rows .* about .* rounds")
 
-    def test_leaves_out_what_cannot_be_had(self):
+    def test_leaves_out_unsupported_rows(self):
         status, out, err, _ = self.run_it("--rounds", "1", "--modes", "fp32:winograd,fp32:direct")
         self.assertEqual(0, status)
         self.assertIn("none here", err)
         self.assertNotIn("winograd", out)
 
-    def test_says_what_is_missing(self):
+    def test_reports_what_is_missing(self):
         done = subprocess.run([sys.executable, "-I", "-S", ROOT / "tools/peers/torch_step.py", "--model", "alexnet",
                                "--batch", "1"], capture_output=True, text=True, check=False)
         self.assertEqual(2, done.returncode)

@@ -98,7 +98,7 @@ tests::Said calibrate(const std::vector<std::string>& options, const Workbench& 
 
 }  // namespace
 
-TEST_CASE("calibrate --json is a document of ceilings with their units, and nothing else is on standard output")
+TEST_CASE("calibrate --json prints one document of ceilings with units on standard output")
 {
     const auto said = calibrate({"--quick", "--json"});
     INFO(said.err);
@@ -112,14 +112,14 @@ TEST_CASE("calibrate --json is a document of ceilings with their units, and noth
     CHECK(std::any_of(ceilings.begin(), ceilings.end(), [](const json& c) { return c.at("kind") == "bandwidth"; }));
 }
 
-TEST_CASE("calibrate --threads measures with that many threads only")
+TEST_CASE("calibrate --threads measures with only that many threads")
 {
     const auto said = calibrate({"--quick", "--json", "--threads", "1"});
     REQUIRE(said.status == 0);
     for (const json& ceiling : json::parse(said.out).at("ceilings")) CHECK(ceiling.at("threads") == 1);
 }
 
-TEST_CASE("calibrate ends with the folder that holds its rows")
+TEST_CASE("the last line of calibrate is its results folder")
 {
     const auto said = calibrate({});
     CHECK(said.status == 0);
@@ -127,7 +127,7 @@ TEST_CASE("calibrate ends with the folder that holds its rows")
     CHECK_THAT(said.err, Catch::Contains("] ok flops cpu operation="));
 }
 
-TEST_CASE("calibrating again tells which ceilings moved beyond their intervals")
+TEST_CASE("a second calibration reports the ceilings that changed beyond their intervals")
 {
     const Workbench bench;
     CHECK_THAT(calibrate({"--quick"}, bench).out, Catch::Contains("drift: this machine has no earlier calibration"));
@@ -139,14 +139,14 @@ TEST_CASE("calibrating again tells which ceilings moved beyond their intervals")
     CHECK(drift.at("moved").at(0).at("verdict") == "b is slower");
 }
 
-TEST_CASE("the ceilings of another plan are no past of this one")
+TEST_CASE("drift is not computed from a calibration by another plan")
 {
     const Workbench bench;
     REQUIRE(calibrate({"--quick", "--threads", "1"}, bench).status == 0);
     CHECK(json::parse(calibrate({"--quick", "--json"}, bench).out).at("drift").is_null());
 }
 
-TEST_CASE("a ceiling above what the core can do fails the calibration, and its name is said")
+TEST_CASE("a ceiling above what the core can do fails the calibration, and is named")
 {
     // The fake does 25 FLOPs per clock and core.
     const auto [promised, status] = GENERATE(table<double, int>({{25, 0}, {24, 1}}));
@@ -163,7 +163,7 @@ TEST_CASE("a ceiling above what the core can do fails the calibration, and its n
     CHECK(json::parse(said.out).at("impossible").empty() == (status == 0));
 }
 
-TEST_CASE("what is not steady is measured again until the plan's time is over")
+TEST_CASE("unsteady rows are measured again until the time of the plan is over")
 {
     const auto rows_with = [](const std::string& limit) {
         const Workbench bench;

@@ -168,7 +168,7 @@ json ceiling(const json& all, const std::string& kind, const std::string& level,
 
 }  // namespace
 
-TEST_CASE("a GPU's levels of memory come of its load sweep, as a CPU's do")
+TEST_CASE("memory levels of a GPU come from its load sweep, as for a CPU")
 {
     const Workbench bench;
     const auto said = calibrate(bench, {"--json"});
@@ -181,7 +181,7 @@ TEST_CASE("a GPU's levels of memory come of its load sweep, as a CPU's do")
     CHECK(ceiling(all, "latency", "DRAM", "latency").at("median").get<double>() == Approx(1 / 600e-9));
 }
 
-TEST_CASE("of a group each device is measured, into one folder")
+TEST_CASE("each device of a group is measured into the same folder")
 {
     const Workbench bench;
     const auto said = calibrate(bench, {"--json", "--quick"}, "gpu:0,1");
@@ -194,7 +194,7 @@ TEST_CASE("of a group each device is measured, into one folder")
     CHECK(of("gpu:1") == of("gpu:0"));
 }
 
-TEST_CASE("what goes by a path of its own is a ceiling of that path")
+TEST_CASE("each transfer path has its own ceiling")
 {
     const Workbench bench;
     const json all = json::parse(calibrate(bench, {"--json"}).out).at("ceilings");
@@ -206,7 +206,7 @@ TEST_CASE("what goes by a path of its own is a ceiling of that path")
     CHECK(ceiling(all, "latency", "launch", "launch").at("median").get<double>() == Approx(1 / 2e-6));
 }
 
-TEST_CASE("the ceiling of an all-reduce is that of its fastest message, and one rank alone has none")
+TEST_CASE("the ceiling of an all-reduce is that of its fastest message; one rank has none")
 {
     const Workbench bench;
     const json all = json::parse(calibrate(bench, {"--json"}).out).at("ceilings");
@@ -214,7 +214,7 @@ TEST_CASE("the ceiling of an all-reduce is that of its fastest message, and one 
     CHECK(ceiling(all, "bandwidth", "nccl", "bus").at("median").get<double>() == Approx(400e9));
 }
 
-TEST_CASE("tensor cores, CUDA cores and the library's products are ceilings apart, and the raw rate is the roof")
+TEST_CASE("tensor cores, CUDA cores and library products are separate ceilings, and the raw rate is the roof")
 {
     const Workbench bench;
     const auto said = calibrate(bench, {"--json"});
@@ -230,7 +230,7 @@ TEST_CASE("tensor cores, CUDA cores and the library's products are ceilings apar
     CHECK(with_isa("cuda", "fma") == 1);
 }
 
-TEST_CASE("launches that were too hot are left out and said, and the conditions of each are kept")
+TEST_CASE("launches that were too hot are left out and reported, and the conditions of each are kept")
 {
     const Workbench bench;
     const std::string folder = bench.path("run");
@@ -241,7 +241,7 @@ TEST_CASE("launches that were too hot are left out and said, and the conditions 
     CHECK_THAT(samples, Catch::Contains("2600000000,512,61"));
 }
 
-TEST_CASE("a peer that is not there is a row that says so, and the calibration is complete all the same")
+TEST_CASE("a missing peer device is a row with the reason, and the calibration is complete")
 {
     const Workbench bench;
     const std::string folder = bench.path("run");

@@ -37,7 +37,7 @@ std::optional<analysis::Comparison> drift_of(const tests::Workbench& bench, cons
 
 }  // namespace
 
-TEST_CASE("the newest complete calibration by the same plan is the one before")
+TEST_CASE("drift compares with the newest complete calibration by the same plan")
 {
     const tests::Workbench bench;
     sweep(bench, "2026-01-01");
@@ -52,7 +52,7 @@ TEST_CASE("the newest complete calibration by the same plan is the one before")
     CHECK(analysis::moved(*drift).empty());
 }
 
-TEST_CASE("a first calibration has nothing to be held against")
+TEST_CASE("a first calibration has no drift")
 {
     const tests::Workbench bench;
     CHECK_FALSE(drift_of(bench, sweep(bench, "2026-01-01")));

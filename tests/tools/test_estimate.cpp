@@ -29,7 +29,7 @@ json document(const Said& said)
 
 }  // namespace
 
-TEST_CASE("an estimate without a machine says what is counted and what is allocated")
+TEST_CASE("an estimate without a machine shows what is counted and what is allocated")
 {
     const Said said = Workbench{}.roof({"estimate", "resnet18", "--batch", "8"});
     CHECK(said.status == 0);
@@ -48,7 +48,7 @@ TEST_CASE("an estimate on sheets has a column for each machine")
     CHECK(both["machines"][1]["known"] == "spec");
 }
 
-TEST_CASE("VGG-16 at batch 256 runs out of a T4's memory, and not out of an A100's")
+TEST_CASE("VGG-16 at batch 256 exceeds the memory of a T4, not of an A100")
 {
     const json vgg = document(Workbench{}.roof(
         {"estimate", "vgg16", "--batch", "256", "--phase", "forward", "--on", "t4,a100", "--json"}))["machines"];
@@ -58,7 +58,7 @@ TEST_CASE("VGG-16 at batch 256 runs out of a T4's memory, and not out of an A100
     CHECK(vgg[1]["largest_batch"] > 256);
 }
 
-TEST_CASE("this machine's calibration is `here`, and a folder of results by its path")
+TEST_CASE("--on takes `here` for this machine's calibration, and the path of a results folder")
 {
     const Workbench bench;
     CHECK(bench.roof({"estimate", "resnet18", "--batch", "4", "--on", "here"}).status == 2);
@@ -75,7 +75,7 @@ TEST_CASE("this machine's calibration is `here`, and a folder of results by its 
     CHECK(same[0]["seconds"] == here[0]["seconds"]);
 }
 
-TEST_CASE("several GPUs need a link, and a forward pass has nothing to share")
+TEST_CASE("several GPUs need a link, and a forward pass has no communication")
 {
     const Workbench bench;
     const std::vector<std::string> words{"estimate", "alexnet", "--batch", "64", "--on", "a100", "--gpus", "2"};
@@ -92,7 +92,7 @@ TEST_CASE("several GPUs need a link, and a forward pass has nothing to share")
     CHECK(scaled["all_reduce_seconds"] == Approx(2 * 5.7e-6 + 4.0 * 61100840 / 32e9));
 }
 
-TEST_CASE("an epoch has ImageNet's images, or as many as are asked for")
+TEST_CASE("an epoch has the images of ImageNet, or those of --images")
 {
     const auto epoch = [](const std::vector<std::string>& more) {
         std::vector<std::string> words{"estimate", "alexnet", "--batch", "100", "--on", "a100", "--json"};
@@ -104,7 +104,7 @@ TEST_CASE("an epoch has ImageNet's images, or as many as are asked for")
     CHECK(few["epoch_seconds"] == Approx(3 * few["seconds"]["layer_by_layer"].get<double>()));
 }
 
-TEST_CASE("a machine, a study or a phase that is none is one clear line with the legal words")
+TEST_CASE("an unknown machine, study or phase gives one line with the legal values")
 {
     const auto complaint = [](const std::vector<std::string>& words) {
         const Said said = Workbench{}.roof(words);
@@ -158,7 +158,7 @@ TEST_CASE("every study has a plan, published numbers with a source, and hypothes
     }
 }
 
-TEST_CASE("the studies' mistakes are caught by the estimator's own numbers")
+TEST_CASE("the estimator finds the mistakes of the published studies")
 {
     const auto standing = [](const std::string& study, const std::string& quantity, const std::string& machine) {
         const json said = document(Workbench{}.roof({"estimate", "--study", study, "--json"}));
@@ -176,7 +176,7 @@ TEST_CASE("the studies' mistakes are caught by the estimator's own numbers")
     CHECK(standing("d", "window", "") == "differs");
 }
 
-TEST_CASE("a study's page and its measured rows")
+TEST_CASE("a study is answered with measured rows and written as a page")
 {
     const Workbench bench;
     const Said said = bench.roof({"estimate", "--study", "a", "--page", bench.path("a.html")});
@@ -188,7 +188,7 @@ TEST_CASE("a study's page and its measured rows")
     CHECK(bench.roof({"estimate", "--study", "a", "--measured", bench.path("nothing")}).status == 2);
 }
 
-TEST_CASE("spec sheets are no plans")
+TEST_CASE("spec sheets are not listed as plans")
 {
     for (const std::string& name : built_in_plans()) CHECK_FALSE(name.starts_with("machines/"));
     CHECK_THROWS_AS(find_plan("machines/t4"), InputError);

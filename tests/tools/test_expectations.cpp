@@ -38,7 +38,7 @@ const std::string hypotheses =
 
 }  // namespace
 
-TEST_CASE("a sweep answers what its plan expects, and so does the report of its folder")
+TEST_CASE("a sweep answers the hypotheses of its plan, and so does the report of its folder")
 {
     const Workbench bench;
     const Said said = bench.roof({"sweep", plan_in(bench, hypotheses), "--out", bench.path("run")});
@@ -55,7 +55,7 @@ TEST_CASE("a sweep answers what its plan expects, and so does the report of its 
     CHECK_THAT(page, Contains("measured_time(resnet18, batch=8) &lt; 0.01") && Contains("undecided"));
 }
 
-TEST_CASE("predictions are written with a fingerprint before the first row, and held against the rows")
+TEST_CASE("predictions are written with a fingerprint before the first row, and compared with the rows")
 {
     Workbench bench;
     calibrate(bench);
@@ -77,7 +77,7 @@ TEST_CASE("predictions are written with a fingerprint before the first row, and 
     CHECK_THAT(read_file(bench.folder / "run" / "report.html"), Contains("predicted (analytic)"));
 }
 
-TEST_CASE("nothing is predicted of rows that are measured, nor without ceilings")
+TEST_CASE("rows that are measured already, or without ceilings, are not predicted")
 {
     const Workbench bench;
     const std::string plan = plan_in(bench);

@@ -19,7 +19,7 @@ Explanation two_parts()
 
 }  // namespace
 
-TEST_CASE("A plan tells its memory, its reorders and each operation with operands and bytes")
+TEST_CASE("an explanation has memory, reorders, and each operation with operands and bytes")
 {
     const std::string text = explanation_text(two_parts());
     CHECK_THAT(text, Catch::Contains("memory 1.00 MB; 2 direct; 2 reorders, 6.00 kB\n"));
@@ -29,7 +29,7 @@ TEST_CASE("A plan tells its memory, its reorders and each operation with operand
     CHECK(json["parts"][1]["operations"][0]["bytes"] == 3000);
 }
 
-TEST_CASE("A plan that cannot be had says why, and one without reorders does not speak of them")
+TEST_CASE("an explanation gives the reason of an unsupported item, and omits reorders if there are none")
 {
     Explanation none = two_parts();
     none.parts.clear();

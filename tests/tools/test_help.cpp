@@ -36,7 +36,7 @@ TEST_CASE("--out has the short form -o")
     }
 }
 
-TEST_CASE("help is printed by the word and by the option, whatever else is missing")
+TEST_CASE("help is printed by command and by option, even if other options are missing")
 {
     const Workbench bench;
     const std::string page(help_of("run"));

@@ -23,7 +23,7 @@ const std::string counted =
 
 }  // namespace
 
-TEST_CASE("a file is imported, what it lacks is named, and its folder is reported like any other")
+TEST_CASE("an imported file names what it lacks, and its folder can be reported")
 {
     const Workbench bench;
     const Said said =
@@ -37,7 +37,7 @@ TEST_CASE("a file is imported, what it lacks is named, and its folder is reporte
     CHECK_THAT(report.out, Catch::Contains("2.00 ms") && Catch::Contains("imported from perf stat"));
 }
 
-TEST_CASE("wrong files and options are refused in a line")
+TEST_CASE("wrong files and options are refused with one line")
 {
     const Workbench bench;
     const std::string file = perf_file(bench, counted);
@@ -53,7 +53,7 @@ TEST_CASE("wrong files and options are refused in a line")
     }
 }
 
-TEST_CASE("rules for kernels of one's own take the place of the built-in ones")
+TEST_CASE("the kernel rules of --kernels replace the built-in ones")
 {
     const Workbench bench;
     REQUIRE(bench.roof({"import", perf_file(bench, counted), "--out", bench.path("run")}).status == 0);

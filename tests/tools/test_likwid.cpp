@@ -43,7 +43,7 @@ std::string ids_of(const std::vector<LikwidPoint>& points)
 
 }  // namespace
 
-TEST_CASE("likwid's answer is in bytes or, of its peak rates, in FLOPs")
+TEST_CASE("likwid's rates are in bytes, those of peakflops in FLOPs")
 {
     CHECK(*parse_likwid(load_output) == Approx(349132.11e6));
     CHECK(*parse_likwid(peak_output) == Approx(25e9));
@@ -51,7 +51,7 @@ TEST_CASE("likwid's answer is in bytes or, of its peak rates, in FLOPs")
     CHECK_FALSE(parse_likwid(""));
 }
 
-TEST_CASE("its tests are those it lists")
+TEST_CASE("likwid's tests are parsed from its list")
 {
     const auto tests = parse_likwid_tests(listing);
     CHECK(tests.size() == 6);
@@ -81,7 +81,7 @@ TEST_CASE(
     CHECK(likwid_points(two_levels(), machine, parse_likwid_tests(listing)).front().test == "load_avx512");
 }
 
-TEST_CASE("its command names test, size in thousands of bytes and threads")
+TEST_CASE("likwid's command has test, size in thousands of bytes, and threads")
 {
     const LikwidPoint point{"L1", "load", "", 2, Bytes{65536}, "load_avx"};
     CHECK(likwid_command(point) ==
@@ -91,7 +91,7 @@ TEST_CASE("its command names test, size in thousands of bytes and threads")
     CHECK(likwid_command(counted).back() == "12");
 }
 
-TEST_CASE("both sides take turns, and a ratio is that of a round")
+TEST_CASE("both programs run in turns, and a ratio is taken within a round")
 {
     const fakes::ManualClock hand;
     const BenchRegistry registry = fakes::fake_registry(hand);
@@ -127,7 +127,7 @@ TEST_CASE("a program's output is read, and its failure is an error")
     CHECK_THROWS_AS(run_program({"/nowhere/likwid-bench"}), Error);
 }
 
-TEST_CASE("without likwid the remedy is said before anything is measured")
+TEST_CASE("a missing likwid is reported with its remedy before anything is measured")
 {
     const std::string path = std::getenv("PATH");
     setenv("PATH", "/nowhere", 1);

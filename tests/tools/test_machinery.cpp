@@ -7,7 +7,7 @@
 
 using namespace roof;
 
-TEST_CASE("the first interrupt is noted, the second would act as before")
+TEST_CASE("the first interrupt is recorded, and the second has the default action")
 {
     {
         const InterruptGuard guard;

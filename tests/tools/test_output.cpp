@@ -30,7 +30,7 @@ std::ptrdiff_t lines(const std::string& text)
 
 }  // namespace
 
-TEST_CASE("with --json a command puts one document on standard output and nothing else")
+TEST_CASE("with --json a command prints exactly one document on standard output")
 {
     auto words = GENERATE(values<std::vector<std::string>>({
         {"doctor"},
@@ -52,7 +52,7 @@ TEST_CASE("with --json a command puts one document on standard output and nothin
     CHECK(nlohmann::json::accept(said.out));
 }
 
-TEST_CASE("a run's document holds every row with its losses in SI units")
+TEST_CASE("the JSON of a run has every row with its losses in SI units")
 {
     const Said said = Workbench{}.roof({"run", "tinynet", "--batch", "4", "--steps", "3", "--json"});
     const auto row = nlohmann::json::parse(said.out).at("rows").at(0);
@@ -61,7 +61,7 @@ TEST_CASE("a run's document holds every row with its losses in SI units")
     CHECK(row.at("step_seconds").at("n") == 2);
 }
 
-TEST_CASE("a run prints its steps to standard error as PyTorch's example does, and its numbers with their names")
+TEST_CASE("a run prints its steps to standard error like PyTorch's example, and names each number")
 {
     const Said said = Workbench{}.roof({"run", "tinynet", "--batch", "4", "--steps", "10"});
     CHECK_THAT(said.err, Catch::Contains("Epoch: [0][ 3/10]  Time 0.040 ( 0.040)  Data 0.000 ( 0.000)  "
@@ -101,7 +101,7 @@ TEST_CASE("a logged step's time includes its wait for data")
     CHECK(err.str() == "Epoch: [0][1/2]  Time 0.150 ( 0.150)  Data 0.050 ( 0.050)  Loss 6.5000e+00 (6.5000e+00)\n");
 }
 
-TEST_CASE("progress without a terminal is one plain line per finished row")
+TEST_CASE("without a terminal, progress is one plain line per finished row")
 {
     const Workbench bench;
     const Said said = bench.roof({"sweep", small_plan(bench)});
@@ -112,7 +112,7 @@ TEST_CASE("progress without a terminal is one plain line per finished row")
     CHECK_THAT(said.err, Catch::Contains("[2/4] failed train cpu") && Catch::Contains("the loss is not finite"));
 }
 
-TEST_CASE("of a long list progress writes a line for each tenth, what fails, and sums of what is not to be had")
+TEST_CASE("for a long list, progress prints a line per tenth, each failure, and sums of unsupported rows")
 {
     const fakes::ManualClock time;
     const BenchRegistry registry = fakes::fake_registry(time);
@@ -137,7 +137,7 @@ TEST_CASE("of a long list progress writes a line for each tenth, what fails, and
                                           "    10  one node\n"));
 }
 
-TEST_CASE("progress on a terminal is a line that fits, is drawn again, and is gone at the end")
+TEST_CASE("on a terminal, progress is one line that fits, is redrawn, and is erased at the end")
 {
     Workbench bench;
     bench.terminal = {.live = true, .columns = 60, .plain = true};
@@ -168,7 +168,7 @@ TEST_CASE("a dry run measures nothing and names the command of every item")
     CHECK_FALSE(std::filesystem::exists(bench.folder / "results"));
 }
 
-TEST_CASE("the command of an item measures that item alone, even where its name begins another's")
+TEST_CASE("the command of an item measures only that item, even if its name is a prefix of another's")
 {
     const Workbench bench;
     std::ofstream(bench.folder / "plan.yaml") << "run:\n  - bench: bandwidth\n    working_set: [8192, 81920]\n";
@@ -180,7 +180,7 @@ TEST_CASE("the command of an item measures that item alone, even where its name 
     CHECK_THAT(items.at(0).at("command").get<std::string>(), Catch::EndsWith(" --only '" + id + "'"));
 }
 
-TEST_CASE("the doctor tells what can be measured, what cannot, and the remedy")
+TEST_CASE("doctor shows what can be measured, what cannot, and the remedy")
 {
     const Workbench bench;
     std::ostringstream out;

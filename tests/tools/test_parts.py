@@ -40,12 +40,12 @@ class Parts(unittest.TestCase):
     def test_a_training_step_on_the_cpu_opens_none(self):
         self.assertEqual(self.opened_by("run", "alexnet", "--batch", "1", "--explain"), set())
 
-    def test_what_needs_no_device_opens_none(self):
+    def test_a_command_without_devices_opens_none(self):
         for words in (["--help"], ["help", "run"], ["list", "plans"], ["estimate", "alexnet", "--batch", "4"]):
             with self.subTest(words=words):
                 self.assertEqual(self.opened_by(*words), set())
 
-    def test_a_plan_for_a_gpu_and_who_asks_what_there_is_open_them(self):
+    def test_a_plan_for_a_gpu_and_doctor_open_them(self):
         self.assertLessEqual({"roof_gpu.so"}, self.sweep(ON_GPU))
         for words in (["doctor"], ["list", "benches"], ["list", "devices"]):
             with self.subTest(words=words):

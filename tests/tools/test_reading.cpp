@@ -10,7 +10,7 @@
 using namespace roof;
 using tests::Workbench;
 
-TEST_CASE("a report leaves the folder it reads as it is, but for the page")
+TEST_CASE("a report adds only the page to the folder it reads")
 {
     const Workbench bench;
     const std::string run = bench.path("run");

@@ -31,7 +31,7 @@ TEST_CASE("a row that failed makes the status 1, and the rows after it are still
     CHECK(read_results(bench.folder / "run").rows.size() == 2);
 }
 
-TEST_CASE("a row without room or without the instruction set is an answer, and the status 0")
+TEST_CASE("out_of_memory and unsupported rows leave the status 0")
 {
     const Workbench bench;
     const Said said = bench.roof({"run", "tinynet", "--batch", "4096"});
@@ -42,7 +42,7 @@ TEST_CASE("a row without room or without the instruction set is an answer, and t
     CHECK(bench.roof({"sweep", bench.path("wide.yaml")}).status == 0);
 }
 
-TEST_CASE("an interrupted sweep keeps its complete rows and says how to continue")
+TEST_CASE("an interrupted sweep keeps its complete rows and prints how to continue")
 {
     Workbench bench;
     const std::string plan = three_batches(bench);
@@ -78,7 +78,7 @@ TEST_CASE("an interrupt before the first row leaves a folder that can be continu
     CHECK(bench.roof(words).status == 0);
 }
 
-TEST_CASE("calibrating a GPU that is not here is answered by rows that say why")
+TEST_CASE("calibrating a GPU that the machine lacks gives rows with the reason")
 {
     const Workbench bench;
     const Said said = bench.roof({"calibrate", "--device", "gpu:0", "--out", bench.path("gpu")});
@@ -88,7 +88,7 @@ TEST_CASE("calibrating a GPU that is not here is answered by rows that say why")
     CHECK(bench.roof({"calibrate", "--device", "tpu"}).status == 2);
 }
 
-TEST_CASE("without --out an interrupted sweep finds its folder again")
+TEST_CASE("an interrupted sweep without --out continues in its folder")
 {
     Workbench bench;
     const std::string plan = three_batches(bench);
@@ -100,7 +100,7 @@ TEST_CASE("without --out an interrupted sweep finds its folder again")
     CHECK(std::distance(begin(home), end(home)) == 1);
 }
 
-TEST_CASE("a sweep whose rows are all there measures nothing and shows them again")
+TEST_CASE("a complete sweep measures nothing and shows its rows again")
 {
     const Workbench bench;
     const std::vector<std::string> words{"sweep", three_batches(bench), "--out", bench.path("run")};
@@ -125,7 +125,7 @@ TEST_CASE("a run of --steps N makes exactly N steps and reports every loss")
     CHECK(losses_of("1").seconds.n == 1);
 }
 
-TEST_CASE("settings of the command line make a plan of their own")
+TEST_CASE("settings on the command line change the plan")
 {
     const Workbench bench;
     const std::string plan = three_batches(bench);

@@ -33,7 +33,7 @@ nlohmann::json parts()
 
 }  // namespace
 
-TEST_CASE("a dump gives the part that asked for it, and loads and stores that missed")
+TEST_CASE("a dump has its part, and the loads and stores that missed")
 {
     const Dump of_part = parse_dump(dump("Client Request: part 7"));
     CHECK(of_part.part == 7);
@@ -45,7 +45,7 @@ TEST_CASE("a dump gives the part that asked for it, and loads and stores that mi
     CHECK(parse_dump("events: Ir D1mr DLmr\ntotals: 1 2\n").misses.first == 2);
 }
 
-TEST_CASE("misses of a part are added up in lines of 64 bytes, and stand in its interval, below or above it")
+TEST_CASE("misses of a part are summed in lines of 64 bytes and compared with its interval")
 {
     const Dump one = parse_dump(dump("Client Request: part 0"));
     const std::vector<SimulatedPart> simulated = simulated_parts(parts(), {one, {1, {1, 0}}, {-1, {1e9, 1e9}}});
@@ -64,7 +64,7 @@ TEST_CASE("misses of a part are added up in lines of 64 bytes, and stand in its 
     CHECK(simulation_json(simulated, {}, {})["parts"][0]["simulated_memory_bytes"] == 448);
 }
 
-TEST_CASE("a simulated cache has sets that are a power of two")
+TEST_CASE("the number of sets of a simulated cache is a power of two")
 {
     CHECK(simulated_cache({32768}).option() == "32768,8,64");
     CHECK(simulated_cache({49152}).option() == "49152,12,64");

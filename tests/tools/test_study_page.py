@@ -10,6 +10,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
 
 LOADER = importlib.machinery.SourceFileLoader("study_page", str(ROOT / "tools/study_page"))
@@ -63,7 +64,7 @@ class StudyPage(unittest.TestCase):
                                  str(self.folder / "docs")])
         return status, said.getvalue()
 
-    def test_a_page_is_written_between_its_marks_alone(self):
+    def test_a_page_changes_only_between_its_marks(self):
         status, said = self.run_tool(f"before\n{pages.MARKS[0]}\nold\n{pages.MARKS[1]}\nafter\n", "a")
         self.assertEqual((status, said), (0, ""))
         text = self.page.read_text(encoding="utf-8")
@@ -88,7 +89,7 @@ class StudyPage(unittest.TestCase):
         self.assertIn("| share of the step by implementation (measured) | `jit` | `gemm` |", text)
         self.assertIn("| net, batch 4 | 85% | 10% |", text)
 
-    def test_a_page_without_marks_is_left_alone(self):
+    def test_a_page_without_marks_is_unchanged(self):
         status, said = self.run_tool("no marks\n", "a")
         self.assertEqual(status, 1)
         self.assertIn("lacks the marks", said)
@@ -100,7 +101,7 @@ class StudyPage(unittest.TestCase):
             self.assertEqual([text.count(mark) for mark in pages.MARKS], [1, 1])
             self.assertTrue((ROOT / f"configs/studies/{name}.yaml").exists())
 
-    def test_a_program_that_fails_is_said(self):
+    def test_a_failing_program_is_reported(self):
         self.roof.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
         status, said = self.run_tool("no marks\n", "a")
         self.assertEqual(status, 1)

@@ -1,4 +1,4 @@
-// From words to values: options to plans, settings, shell quoting, built-in plans.
+// Options become values: plans, settings, shell quoting, built-in plans.
 #include "ert/base/error.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/shell.hpp"
@@ -9,7 +9,7 @@
 
 using namespace roof;
 
-TEST_CASE("the options of a run become a plan whose text reads back as the same plan")
+TEST_CASE("the options of a run become a plan that reads back as the same plan")
 {
     TrainOptions options;
     options.model = "alexnet";
@@ -36,7 +36,7 @@ TEST_CASE("the options of a run become a plan whose text reads back as the same 
     CHECK(stopping.budget == entry.stopping.budget);
 }
 
-TEST_CASE("a whole number is read to its last character and inside its limits")
+TEST_CASE("a whole number is checked to its last character and against its limits")
 {
     CHECK(whole_number("--steps", "12", 1, 12) == 12);
     for (const char* wrong : {"", "0", "13", "1.5", "12x", " 1", "99999999999999999999"}) {
@@ -45,7 +45,7 @@ TEST_CASE("a whole number is read to its last character and inside its limits")
     }
 }
 
-TEST_CASE("settings name an axis and its values, each axis once")
+TEST_CASE("settings have an axis and its values, each axis once")
 {
     const Settings settings = parse_settings({"batch=8,16", "data=a=b"});
     CHECK(settings.at("batch") == std::vector<std::string>{"8", "16"});
@@ -63,7 +63,7 @@ TEST_CASE("a printed command can be pasted into a shell")
     CHECK(shell_line(words) == R"(roof run 'a b' 'it'\''s' '' --set=x,1 '$HOME')");
 }
 
-TEST_CASE("the plans in the binary can all be read")
+TEST_CASE("every built-in plan can be parsed")
 {
     const auto names = built_in_plans();
     CHECK(std::find(names.begin(), names.end(), "calibrate/cpu") != names.end());

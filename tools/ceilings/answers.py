@@ -1,4 +1,4 @@
-"""What other programs answer, read: text in, rates in byte/s, FLOP/s or operations/s out."""
+"""Parses the output of other programs into rates in byte/s, FLOP/s or operations/s."""
 
 import csv
 import io
@@ -7,13 +7,13 @@ import math
 import re
 from collections import namedtuple
 
-# What is measured: a memory level or "core", an operation as `roof` names it, a precision (empty for bandwidth), threads.
+# A measured quantity: a memory level or "core", an operation as `roof` names it, a precision (empty for bandwidth), threads.
 # Operation "roof" stands for the best mix of a precision.
 Quantity = namedtuple("Quantity", "level operation precision threads")
 
 
 def parse_likwid(text):
-    """The rate of one likwid-bench run, in byte/s or, for its peakflops tests, FLOP/s. None if there is none."""
+    """The rate of one likwid-bench run, in byte/s or, for its peakflops tests, FLOP/s; None without one."""
     found = {unit: float(value) for unit, value in re.findall(r"^(MByte/s|MFlops/s):\s*([0-9.]+)", text, re.MULTILINE)}
     test = re.search(r"^Test:\s*(\S+)", text, re.MULTILINE)
     is_compute = test is not None and test.group(1).startswith("peakflops")
@@ -29,8 +29,8 @@ def parse_stream(text):
 
 
 def parse_cpufp(text):
-    """{(operation, precision): operations/s} of cpufp's table, the best of its instruction sets. Newer ones have a column for the
-    vector's length before that of the computation."""
+    """{(operation, precision): operations/s} of cpufp's table, the best of its instruction sets. Newer versions have a column for the
+    vector length before that of the computation."""
     types = {"fp64": "fp64", "fp32": "fp32", "fp16": "fp16", "bf16": "bf16", "int8": "int8",
              "f64": "fp64", "f32": "fp32", "f16": "fp16", "u8": "int8", "s8": "int8"}
     best = {}
@@ -92,7 +92,7 @@ def parse_ert_curve(text):
 
 
 def at_working_set(curve, size, within=1.25):
-    """The best rate of a curve near that working set. None if it has nothing there."""
+    """The best rate of a curve near that working set. None if the curve has no point there."""
     return max((rate for bytes_, rate in curve if size / within <= bytes_ <= size * within), default=None)
 
 

@@ -1,4 +1,4 @@
-"""The programs beside which our ceilings are measured: how each is called, and what it answers as {Quantity: rate}."""
+"""The programs compared with our ceilings: runs each and returns its rates as {Quantity: rate}."""
 
 import math
 import os
@@ -10,11 +10,11 @@ from ceilings.answers import (Quantity, at_working_set, parse_ceilings_table, pa
 
 
 class NotMeasured(Exception):
-    """A program that did not answer; the reason is its message."""
+    """A program failed; the message is the reason."""
 
 
 def run(command, **environment):
-    """Standard output of the command. Throws NotMeasured."""
+    """Standard output of the command. Raises NotMeasured."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
                               env={**os.environ, **environment})
@@ -51,7 +51,7 @@ def levels_of_cpu(calibration):
 
 
 def held_at(calibration, level, operation):
-    """The working set at which our ceiling was held; without one, well inside the level. Bytes."""
+    """The working set of our ceiling in bytes; without one, well inside the level."""
     for ceiling in calibration["ceilings"]:
         if (ceiling["kind"], ceiling["level"], ceiling["operation"], ceiling["threads"], ceiling.get("condition") or "") == (
                 "bandwidth", level["name"], operation, level["threads"], "") and ceiling.get("working_set_bytes"):
@@ -61,7 +61,7 @@ def held_at(calibration, level, operation):
 
 
 def likwid_points(calibration, tests):
-    """[(Quantity, test, bytes)]: every operation on every measured level where ours was held, and the peak rates."""
+    """[(Quantity, test, bytes)]: every operation on every measured level, at the working set of our ceiling, and the peak rates."""
     widths = [isa for isa in ("avx512", "avx", "sse") if isa in calibration["machine"]["isa"] or
               (isa == "avx" and "avx2" in calibration["machine"]["isa"])]
     points = []
@@ -117,8 +117,8 @@ def measure_cpufp(command, calibration, say):
 
 
 def measure_ert(command, calibration, say):
-    """ERT reads its levels off its own curve, and they are others than there are. Where the command prints that curve too, its rate
-    near the working set at which our ceiling of the level was held is taken."""
+    """ERT finds its levels in its own curve, and they differ from ours. If the command prints that curve too, the rate near the working set of
+    our ceiling is taken."""
     say(command[0])
     threads = calibration["machine"]["threads"]
     text = run(command)
@@ -133,8 +133,8 @@ def measure_ert(command, calibration, say):
 
 
 def measure_search(command, calibration, say):
-    """Our own program with half a minute for bandwidths alone (calibrate/cpu-search): what more time finds in the last cache and
-    in memory."""
+    """Our own program with half a minute for each bandwidth (calibrate/cpu-search): shows what more time finds in the last cache and in
+    memory."""
     last = {level["name"] for level in levels_of_cpu(calibration)} - {"L1", "L2"}
     with tempfile.TemporaryDirectory() as folder:
         rows, numbers = os.path.join(folder, "rows"), os.path.join(folder, "numbers")
@@ -146,6 +146,6 @@ def measure_search(command, calibration, say):
     return {quantity: rate for quantity, rate in found.items() if quantity.level in last}
 
 
-#: What each measures is said by its function: command, our calibration, say -> {Quantity: rate}. Throws NotMeasured.
+#: The function of each peer: (command, our calibration, say) -> {Quantity: rate}. Raises NotMeasured.
 PEERS = {"likwid": measure_likwid, "stream": measure_stream, "babelstream": measure_stream,
          "mixbench": measure_mixbench, "cpufp": measure_cpufp, "ert": measure_ert, "search": measure_search}

@@ -1,27 +1,27 @@
-"""What rounds to programs that measure ceilings amount to: ratios with intervals, wall times, how well ours agree with
-themselves; each a Table, as text or between the marks of a page."""
+"""Tables of rounds of programs that measure ceilings: ratios with intervals, wall times, and how well our rounds agree; as text or
+between the marks of a page."""
 
 import csv
 import math
 import statistics
 from collections import Counter, namedtuple
-from pathlib import Path
 
+import pages
 from ceilings.answers import Quantity
 
-#: `name`: of its marks in a page. `foot`: a sentence or more, below it.
+#: `name`: that of its marks in a page. `foot`: text below the table.
 Table = namedtuple("Table", "name head rows foot")
 
 Comparison = namedtuple("Comparison", "quantity peer ours theirs ratio low high rounds coverage")
 
-#: What a program took for a round, kept among the rates: seconds.
+#: Wall time of a round in seconds, stored with the rates.
 WALL_TIME = Quantity("program", "wall time", "", 0)
 
 
 # ------------------------------------------------------------------------------------------------------ beside peers
 
 def median_interval(count):
-    """Indices into sorted data that enclose the median with at least 95%, else the ends; and what they cover."""
+    """Indices into sorted data that enclose the median with at least 95%, else the ends; and their coverage."""
     def coverage(low):
         return 1 - 2 * sum(math.comb(count, k) for k in range(low + 1)) / 2 ** count
     low = 0
@@ -67,7 +67,7 @@ def peers_table(comparisons):
 
 
 def search_table(comparisons):
-    """Ours beside what half a minute of our own program finds; never another's."""
+    """Our ceilings beside what our own program finds in half a minute for each."""
     rows = [(c.quantity.level, c.quantity.operation, str(c.quantity.threads), rate_text(c.quantity, c.ours),
              rate_text(c.quantity, c.theirs), f"{c.ratio:.3f}", f"[{c.low:.3f}, {c.high:.3f}]", str(c.rounds)) for c in comparisons]
     by_level = {}
@@ -81,7 +81,7 @@ def search_table(comparisons):
 # ------------------------------------------------------------------------------------------------------------- time
 
 def time_table(samples):
-    """What a round of each program costs, and how much it answers for that; peers beside ours."""
+    """Wall time of a round and number of measured quantities of each program."""
     seconds, answers = {}, {}
     for _, who, quantity, value in samples:
         if quantity == WALL_TIME:
@@ -113,7 +113,7 @@ def pairs_in_a_row(calibrations):
 
 
 def agreement(calibrations):
-    """Of the ceilings of calibrations in a row: (how many have intervals that meet those of the one before, how many)."""
+    """For calibrations in a row: (number of ceilings whose interval overlaps that of the calibration before, number of ceilings)."""
     pairs = pairs_in_a_row(calibrations)
     return sum(meet(before, after) for _, before, after in pairs), len(pairs)
 
@@ -173,16 +173,7 @@ def repeatability_table(calibrations):
 # ------------------------------------------------------------------------------------------------------------- showing
 
 def as_text(table):
-    rows = [table.head, *table.rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(table.head))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
-    return "\n".join([*lines, table.foot])
-
-
-def as_markdown(table, setting):
-    def line(row):
-        return "| " + " | ".join(row) + " |"
-    return "\n".join([setting, "", line(table.head), line(["---"] * len(table.head)), *map(line, table.rows), "", table.foot])
+    return f"{pages.as_text(table.head, table.rows)}\n{table.foot}"
 
 
 def marks_of(name):
@@ -190,15 +181,10 @@ def marks_of(name):
 
 
 def write_page(path, tables, setting):
-    """Puts each table between its two marks, below a line that says where and when. Throws ValueError if they are not there."""
-    page = Path(path).read_text(encoding="utf-8")
+    """Writes each table between its two marks, below a line with machine and date. Raises ValueError if a mark is missing."""
     for table in tables:
-        begin, end = marks_of(table.name)
-        if page.count(begin) != 1 or page.count(end) != 1:
-            raise ValueError(f"{path} has no place for the table '{table.name}': {begin} … {end}")
-        before, rest = page.split(begin)
-        page = f"{before}{begin}\n\n{as_markdown(table, setting)}\n\n{end}{rest.split(end)[1]}"
-    Path(path).write_text(page, encoding="utf-8")
+        pages.write_between(path, *marks_of(table.name),
+                            f"{setting}\n\n{pages.as_markdown(table.head, table.rows)}\n\n{table.foot}")
 
 
 # ---------------------------------------------------------------------------------------------------------------- CSV

@@ -1,5 +1,5 @@
-"""How near our ceilings come to what the maker's guide promises of a core per clock, and in what interference: the median over
-calibrations, as a Table and as words."""
+"""Compares our ceilings with the theoretical peak per clock and core of the vendor's guide, and reports the interference: medians over
+calibrations, as a Table and as text."""
 
 import statistics
 from collections import Counter
@@ -8,7 +8,7 @@ from ceilings.tables import Table, key_of
 
 
 def spec_of(calibrations):
-    """{key: [the same ceiling in each calibration]} of those that a guide says something of, under usual conditions."""
+    """{key: [the same ceiling in each calibration]} of ceilings with a spec rate, without conditions."""
     found = {}
     for calibration in calibrations:
         for ceiling in calibration["ceilings"]:
@@ -18,7 +18,7 @@ def spec_of(calibrations):
 
 
 def fastest_of_each(found):
-    """Of ceilings that differ in the instruction set alone, the fastest."""
+    """The fastest of ceilings that differ only in the instruction set."""
     best = {}
     for key, ceilings in found.items():
         kind, level, operation, precision, _, threads, _ = key
@@ -36,7 +36,7 @@ def order_of(place):
 
 
 def verdict_of(ceilings):
-    """The most frequent; how often, where there are others."""
+    """The most frequent verdict, with its count if there are others."""
     counts = Counter(c.get("steadiness", "steady") for c in ceilings)
     word, count = counts.most_common(1)[0]
     return word if count == len(ceilings) else f"{word} ({count} of {len(ceilings)})"
@@ -57,22 +57,22 @@ def farthest_sentence(found):
     key = min(found, key=share)
     _, level, operation, precision, _, threads, _ = key
     name = " ".join(word for word in (level, precision, operation) if word)
-    return f"Farthest from theory: {name}, {threads} thread{'' if threads == 1 else 's'}, {100 * share(key):.1f}%."
+    return f"Farthest from the spec: {name}, {threads} thread{'' if threads == 1 else 's'}, {100 * share(key):.1f}%."
 
 
 def theory_table(calibrations):
-    """None where no guide promises anything of this processor."""
+    """None if no guide covers this processor."""
     found = fastest_of_each(spec_of(calibrations))
     if not found:
         return None
-    foot = ("FLOPs or bytes per clock and core, the median over the rounds (measured), beside the maker's guide (spec); of spec: the "
-            "median [least, largest] over the rounds that could read a clock beside it. Of the instruction sets with such a figure the fastest. " + farthest_sentence(found))
+    foot = ("FLOPs or bytes per clock and core, the median over the rounds (measured), beside the vendor's guide (spec); of spec: the "
+            "median [least, largest] over the rounds that could read a clock beside it. The fastest instruction set with a spec is shown. " + farthest_sentence(found))
     return Table("theory", ("level", "operation", "precision", "isa", "threads", "per clock", "spec", "of spec",
                             "least, largest", "rounds", "verdict"), [theory_row(*item) for item in found.items()], foot)
 
 
 def interference_of(calibrations):
-    """The share of our samples that were disturbed, and by what; empty where calibrations do not say."""
+    """The share of our samples with interference, and its causes; empty if the calibrations have no samples."""
     samples = [calibration["samples"] for calibration in calibrations if calibration.get("samples")]
     taken = sum(of_one["taken"] for of_one in samples)
     if not taken:

@@ -1,5 +1,5 @@
 # Run at build time by roof_embed(): cmake -DOUTPUT=<out.cpp> -DROOT=<tree> -DFILES=<a;b;…> -P embed_now.cmake
-# Bytes become numbers, so no text needs escaping and no literal grows too long for a compiler.
+# Bytes are written as numbers: no text needs escaping, and no string literal is too long.
 set(arrays "")
 set(rows "")
 set(index 0)

@@ -1,5 +1,5 @@
 # The report page's script, bundled with npm and esbuild. roof_page_script(<assembly file>) generates a source that holds its
-# bytes. Without npm, or without a network to fetch the packages, the script is empty and the page static; the build goes on.
+# bytes. Without npm or a network, the script is empty, the page is static, and the build continues.
 enable_language(ASM)
 find_program(ROOF_NPM npm)
 find_program(ROOF_NODE NAMES node nodejs)

@@ -1,8 +1,8 @@
 # Run at build time by roof_page_script(): cmake -DNPM=… -DNODE=… -DSOURCES=<folder> -DWORK=<folder> -P page_script_now.cmake
-# Fetches the packages the lock file names, by their hashes and without their install scripts, and bundles.
+# Fetches the packages of the lock file by their hashes, without install scripts, and bundles them.
 file(MAKE_DIRECTORY ${WORK})
 
-# Says why there is no script and leaves an empty one.
+# Prints the reason and writes an empty script.
 function(give_up reason)
   message(WARNING "the report page will be static: ${reason}")
   file(WRITE ${WORK}/page.js "")

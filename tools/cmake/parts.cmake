@@ -1,5 +1,5 @@
-# Parts: a folder that exports `void roof::add_<part>(BenchRegistry&)`. Those whose needs are met are built; the list of them, and of
-# those left out with the reason, becomes the source file the command line is linked with. No #ifdef anywhere.
+# A part is a folder that exports `void roof::add_<part>(BenchRegistry&)`. Parts whose requirements are met are built. The list of built
+# and absent parts, with reasons, becomes a generated source file of the executable, so that no code needs #ifdef.
 set_property(GLOBAL PROPERTY ROOF_PARTS "")
 set_property(GLOBAL PROPERTY ROOF_SHARED_PARTS "")
 set_property(GLOBAL PROPERTY ROOF_ABSENT "")
@@ -9,8 +9,8 @@ function(roof_part part)
   set_property(GLOBAL APPEND PROPERTY ROOF_PARTS ${part})
 endfunction()
 
-# roof_shared_part(<part> <target> <device kind> [<bench>…]): a part in a shared object beside the executable, opened when
-# something of that kind of device is first looked for. The benches are those it adds; they are named where it cannot be opened.
+# roof_shared_part(<part> <target> <device kind> [<bench>…]): a part in a shared object beside the executable, opened when a
+# device of that kind is first needed. The benches are those it adds; they are listed if it cannot be opened.
 function(roof_shared_part part target device_kind)
   string(JOIN " " benches ${ARGN})
   set_property(GLOBAL APPEND PROPERTY ROOF_SHARED_PARTS "${part}|$<TARGET_FILE_NAME:${target}>|${device_kind}|${benches}")
@@ -22,7 +22,7 @@ function(roof_absent part reason remedy)
   set_property(GLOBAL APPEND PROPERTY ROOF_ABSENT "${part}|${reason}|${remedy}|${benches}")
 endfunction()
 
-# Writes `file`, the source of ceiling::assemble().
+# Writes `file`, the source of roof::assemble().
 function(roof_generate_parts file)
   get_property(parts GLOBAL PROPERTY ROOF_PARTS)
   get_property(shared GLOBAL PROPERTY ROOF_SHARED_PARTS)

@@ -1,4 +1,4 @@
-# What every target shares: language, warnings, output folders, options.
+# Settings of all targets: language, warnings, output folders, options.
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
 endif()
@@ -9,8 +9,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-# The benchmark's numbers must not depend on the machine it was built on: no -march=native. Hot code is generated or
-# dispatched at run time.
+# No -march=native: results must not depend on the machine that built the program. Hot code is generated or dispatched at run time.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 option(ROOF_TESTS "Build the tests" ON)

@@ -3,7 +3,7 @@
 # Include it after cuda.cmake.
 set(CUDNN_ROOT "" CACHE PATH "Folder with cuDNN's include and lib; empty: look in the usual places")
 
-# Wheels have their libraries under the name that programs look for at run time, without the link that compilers look for.
+# Wheels hold libraries under their run-time name only, without the link that compilers look for.
 file(SHA256 ${PROJECT_SOURCE_DIR}/tools/cmake/wheels.txt ROOF_WHEELS_DIGEST)
 string(SUBSTRING ${ROOF_WHEELS_DIGEST} 0 16 ROOF_WHEELS_DIGEST)
 set(cache $ENV{XDG_CACHE_HOME})
@@ -12,7 +12,7 @@ if(NOT cache)
 endif()
 set(wheels ${cache}/roof/wheels/${ROOF_WHEELS_DIGEST}/nvidia)
 
-# A virtual environment that is active comes before the machine's own Python.
+# An active virtual environment has priority over the system's Python.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 set(site_packages "")
 if(Python3_FOUND)
@@ -27,7 +27,7 @@ foreach(place IN LISTS site_packages wheels)
   list(APPEND cublas_places ${place}/cu13 ${place}/cublas)
 endforeach()
 
-# Looked for anew at each configuration: what was missing may have come.
+# Searched again at each configuration, since missing files may have been installed.
 foreach(variable CUDNN_INCLUDE CUDNN_LIBRARY CUBLASLT_INCLUDE CUBLASLT_LIBRARY)
   if(NOT ROOF_${variable})
     unset(ROOF_${variable} CACHE)

@@ -1,4 +1,4 @@
-// Each picture depends on the seed, its class and its number alone, so a folder half written can be completed later.
+// Each picture depends only on the seed, its class and its number, so an incomplete folder can be completed later.
 #include "tools/make_images/folder.hpp"
 
 #include "ert/base/error.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int quality = 90;  ///< ImageNet's files are about this good
+constexpr int quality = 90;  ///< about that of ImageNet's files
 
 struct Destroy {
     void operator()(void* compressor) const { tjDestroy(compressor); }

@@ -14,11 +14,11 @@ struct FolderOptions {
 
 struct FolderCounts {
     int written = 0;
-    int kept = 0;  ///< were there already and are left alone, whatever they hold
+    int kept = 0;  ///< existed already and are unchanged
 };
 
-/// Makes the folder if need be. A file appears under its name only when it is whole. Throws InputError for counts below 1
-/// and Error with the file's name when one cannot be written.
+/// Creates the folder if needed. A file gets its name only when it is complete. Throws InputError for counts below 1, and Error with the
+/// name of a file that cannot be written.
 FolderCounts write_folder(const FolderOptions& options);
 
 }  // namespace roof::make_images

@@ -1,5 +1,5 @@
-// A texture is a function from a place, in units of its own scale and turned by its own angle, to a value in [0, 1] that
-// blends two colours. A little noise per pixel gives the files the size of photographs.
+// A texture maps a scaled and rotated place to a value in [0, 1] that blends two colours. Noise per pixel gives the files the size of
+// photographs.
 #include "tools/make_images/texture.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace roof::make_images {
 namespace {
 
 constexpr double full_turn = 2 * std::numbers::pi;
-constexpr double pixel_noise = 12;  ///< most that a byte is moved by
+constexpr double pixel_noise = 12;  ///< largest change of a byte
 
 using Texture = double (*)(double x, double y);
 

@@ -1,5 +1,5 @@
 // Procedural pictures: one kind of texture and one colour per class, so that a network can learn to tell classes apart;
-// size, scale, angle, place and light differ from image to image.
+// size, scale, angle, place and brightness vary between images.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Picture {
     std::vector<unsigned char> pixels;
 };
 
-/// The same three numbers give the same picture.
+/// Deterministic in its three arguments.
 Picture draw(unsigned seed, int class_index, int image_index);
 
 }  // namespace roof::make_images

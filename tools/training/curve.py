@@ -42,7 +42,7 @@ def losses_of_roof(options, model, batch):
 
 
 def smooth(losses, over=10):
-    """The mean of each loss and those before it, at most `over` in all."""
+    """The running mean over at most `over` losses."""
     return [sum(losses[max(0, i + 1 - over):i + 1]) / min(over, i + 1) for i in range(len(losses))]
 
 

@@ -1,4 +1,4 @@
-"""The two programs that are compared, run and asked: `roof run`, and PyTorch by tools/peers/torch_step.py."""
+"""Runs the two programs that are compared: `roof run`, and PyTorch with tools/peers/torch_step.py."""
 
 import csv
 import json
@@ -11,25 +11,25 @@ from pathlib import Path
 
 PEERS = Path(__file__).resolve().parents[1] / "peers"
 
-# Without these glibc gives the activations back after each step and faults them in again, in small pages.
+# Without these, glibc returns the activations to the kernel after each step and faults them in again as small pages.
 ALLOCATOR = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "MALLOC_TRIM_THRESHOLD_": "20000000000",
              "MALLOC_MMAP_THRESHOLD_": "20000000000", "MALLOC_TOP_PAD_": "268435456"}
 
 
 class NotMeasured(Exception):
-    """A program that did not answer; the reason is its message."""
+    """A program failed; the message is the reason."""
 
 
 def openmp(threads):
-    """The same for both programs. Binding threads to cores is left out: it gains nothing on a quiet machine, and on a shared one
-    a step then waits for whatever else its core is given to."""
+    """Environment of both programs. Threads are not bound to cores: that gains nothing on a quiet machine, and on a shared one a
+    step waits for other programs on its core."""
     return {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
 
 
 # ------------------------------------------------------------------------------------------------------------- PyTorch
 
 class Torch:
-    """A PyTorch process with one network, which waits between requests."""
+    """A PyTorch process with one network; it waits for requests."""
 
     def __init__(self, options, python, model, batch, precision, variant):
         threads = options.threads
@@ -59,7 +59,7 @@ class Torch:
             self.process.stdin.write(f"{count}\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # the answer says why
+            pass  # answer() raises with the reason
         return self.answer()
 
     def note(self):
@@ -85,8 +85,8 @@ def torch_device(options):
 
 
 class Choice:
-    """PyTorch at its best: of Pythons, layouts, CUDA graphs and torch.compile, whichever is the fastest. What lost clearly at one batch of
-    a network and precision is not tried at the next ones, and torch.compile no more once it lost at all."""
+    """The fastest variant of PyTorch among Pythons, layouts, CUDA graphs and torch.compile. A variant that is clearly slower at one batch of
+    a network and precision is not tried at later ones; torch.compile is dropped after one loss."""
 
     HOPELESS = 1.15
 
@@ -96,29 +96,29 @@ class Choice:
         self.last = {}
 
     def variants(self, model, precision):
-        """(python, arguments) of those without torch.compile that are still in question."""
-        ways = [("--layout", layout) for layout in ("channels_last", "contiguous")]
+        """(python, arguments) of the remaining variants without torch.compile."""
+        variants = [("--layout", layout) for layout in ("channels_last", "contiguous")]
         if on_gpu(self.options):
-            ways += [(*way, "--graph") for way in ways]
-        found = [(python, way) for python in self.options.python for way in ways]
+            variants += [(*variant, "--graph") for variant in variants]
+        found = [(python, variant) for python in self.options.python for variant in variants]
         return [variant for variant in found if (model, precision, variant) not in self.lost]
 
     def compiled(self, model, precision, best):
-        """The way of `best`, compiled, for each Python."""
-        way = tuple(word for word in best[1] if word != "--compile")
-        plain = tuple(word for word in way if word != "--graph")
-        ways = {(*way, "--compile"), (*plain, "--compile")}
-        found = [(python, way) for python in self.options.python for way in sorted(ways)] if self.options.compile else []
+        """The variant `best` with torch.compile, for each Python."""
+        arguments = tuple(word for word in best[1] if word != "--compile")
+        plain = tuple(word for word in arguments if word != "--graph")
+        variants = {(*arguments, "--compile"), (*plain, "--compile")}
+        found = [(python, variant) for python in self.options.python for variant in sorted(variants)] if self.options.compile else []
         return [variant for variant in found if (model, precision, variant) not in self.lost]
 
     def known(self, model, batch, precision):
-        """The variant that was the best at the last batch tried, running; None if there is none."""
+        """A process with the best variant of the last batch tried; None without one."""
         variant = self.last.get((model, precision))
         return variant and Torch(self.options, variant[0], model, batch, precision, variant[1])
 
     def fastest(self, model, batch, precision, trial_steps, say):
-        """The variant with the least median in a short trial, still running, and that median. Throws NotMeasured with the
-        first reason there was."""
+        """The process with the least median in a short trial, still running, and that median. Raises NotMeasured with the first
+        reason."""
         best, times, reasons = None, {}, []
 
         def attempt(variant):
@@ -158,8 +158,8 @@ def our_device(options):
 
 
 def run_roof(options, row, steps, folder, *more):
-    """Our round: (seconds of each timed step, peak memory in bytes, of the process or as planned on a GPU, the row that `roof` printed). The first
-    step is not timed. Throws NotMeasured."""
+    """One round of ours: (seconds of each timed step, peak memory in bytes, the row that `roof` printed). The memory is that of the process;
+    on a GPU, the planned one. The first step is not timed. Raises NotMeasured."""
     command = shlex.split(options.roof) + ["run", row.model, "--batch", str(row.batch), "--precision", row.precision,
                                            "--algorithm", row.algorithm, *our_device(options), "--steps", str(steps + 1),
                                            "--json", "--out", str(folder), *more]
@@ -184,7 +184,7 @@ def run_roof(options, row, steps, folder, *more):
 
 
 def placement(options, folder):
-    """(fraction reached, what binds) of the step in that folder; empty without a calibration."""
+    """(fraction reached, bottleneck) of the step in that folder; empty without a calibration."""
     if not options.calibration:
         return "", ""
     tables = Path(folder) / "tables"

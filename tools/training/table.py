@@ -1,4 +1,4 @@
-"""PointHistory to training programs, kept in a CSV file, and what follows from them: ratios with intervals, as text and as a page."""
+"""Rounds of training programs in a CSV file, and their comparison: ratios with intervals, as text and in a page."""
 
 import csv
 import math
@@ -7,11 +7,13 @@ import statistics
 from collections import namedtuple
 from pathlib import Path
 
-#: A network, a batch, and how ours computes it.
+import pages
+
+#: A network, a batch, and how roof computes it.
 Row = namedtuple("Row", "model batch precision algorithm")
 
-#: One program's round to a row. `who`: "roof" or "torch"; `steps`: seconds of each timed one; `memory_bytes`: the process's
-#: peak; `fraction`: of the ceiling that `binds`, empty where no ceilings were given; `note`: how it was done.
+#: One program's round of a row. `who`: "roof" or "torch"; `steps`: seconds of each timed one; `memory_bytes`: the process's
+#: peak; `fraction`: of the ceiling that `binds`, empty where no ceilings were given; `note`: the variant of PyTorch or remarks.
 Round = namedtuple("Round", "round who model batch precision algorithm steps memory_bytes fraction binds note")
 
 Comparison = namedtuple("Comparison", "row ours theirs ratio low high rounds steps memory_ratio fraction binds note")
@@ -51,7 +53,7 @@ def ratio_of(rounds):
 
 
 def bootstrap(rounds):
-    """The middle 95% of the ratio over resampled rounds, and within each over resampled steps."""
+    """The middle 95% of the ratio over resampled rounds with resampled steps."""
     draw = random.Random(0)
     found = sorted(ratio_of([[draw.choices(steps, k=len(steps)) for steps in pair]
                              for pair in draw.choices(rounds, k=len(rounds))]) for _ in range(RESAMPLES))
@@ -59,7 +61,7 @@ def bootstrap(rounds):
 
 
 def compare(rounds):
-    """One Comparison for each of our rows that PyTorch was measured beside, in the order of the rounds."""
+    """One Comparison for each of our rows that PyTorch was measured with, in the order of the rounds."""
     theirs = {(v.model, v.batch, v.precision, v.round): v for v in rounds if v.who == "torch"}
     found = []
     for row in dict.fromkeys(row_of(v) for v in rounds if v.who == "roof"):
@@ -84,7 +86,7 @@ def compare_row(row, both):
 # ------------------------------------------------------------------------------------------------------------- showing
 
 HEAD = ("model", "batch", "precision", "algorithm", "ours", "PyTorch", "ratio", "95% interval", "memory", "of ceiling", "binds",
-        "PyTorch's way")
+        "PyTorch's variant")
 FOOT = ("ours, PyTorch: images per second of the median step, measured. ratio: PyTorch's time over ours, more than 1 is faster, "
         "with its interval by bootstrap over rounds and steps. memory: our process's peak over PyTorch's. of ceiling: the "
         "time the measured ceilings allow over the time taken; binds: the ceiling under which most of that time lies.")
@@ -109,24 +111,14 @@ def summaries(comparisons):
 
 
 def as_text(comparisons):
-    rows = [HEAD, *map(cells, comparisons)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
-    return "\n".join([*lines, *summaries(comparisons), FOOT])
+    return "\n".join([pages.as_text(HEAD, list(map(cells, comparisons))), *summaries(comparisons), FOOT])
 
 
 def as_markdown(comparisons):
-    def line(row):
-        return "| " + " | ".join(row) + " |"
-    return "\n".join([line(HEAD), line(["---"] * len(HEAD)), *(line(cells(c)) for c in comparisons), "",
-                      *(f"- {text}" for text in summaries(comparisons)), "", FOOT])
+    lines = [f"- {text}" for text in summaries(comparisons)]
+    return "\n".join([pages.as_markdown(HEAD, map(cells, comparisons)), "", *lines, "", FOOT])
 
 
 def write_page(path, comparisons):
-    """Puts the table between the page's two marks. Throws ValueError if it has none."""
-    page = Path(path).read_text(encoding="utf-8")
-    if any(page.count(mark) != 1 for mark in MARKS):
-        raise ValueError(f"{path} has no place for the table: {' … '.join(MARKS)}")
-    before, rest = page.split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
-    Path(path).write_text(f"{before}{MARKS[0]}\n\n{as_markdown(comparisons)}\n\n{MARKS[1]}{after}", encoding="utf-8")
+    """Writes the table between the page's two marks. Raises ValueError if one is missing."""
+    pages.write_between(path, *MARKS, as_markdown(comparisons))

@@ -1,0 +1,26 @@
+"""Tables as text and as Markdown, and text between the marks of a page; for bench_ceilings, bench_training and study_page."""
+
+from pathlib import Path
+
+
+def as_text(head, rows):
+    """The rows in columns below the head."""
+    rows = [head, *rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def as_markdown(head, rows, rule="---"):
+    """`rule`: the mark below each column but the first; "--:" aligns it to the right."""
+    def line(cells):
+        return "| " + " | ".join(cells) + " |"
+    return "\n".join([line(head), line(["---"] + [rule] * (len(head) - 1)), *map(line, rows)])
+
+
+def write_between(path, begin, end, text):
+    """Replaces what is between the two marks of a page. Raises ValueError if it does not have each mark once."""
+    page = Path(path).read_text(encoding="utf-8")
+    if page.count(begin) != 1 or page.count(end) != 1:
+        raise ValueError(f"{path} lacks the marks {begin} … {end}")
+    before, rest = page.split(begin)
+    Path(path).write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}", encoding="utf-8")
