@@ -23,8 +23,8 @@ std::vector<std::string> known_chips(const Cupti& cupti);
 /// One chip's metrics.
 class Chip {
   public:
-    /// `availability`: what can be counted here, by the driver; empty: all that the chip has. Throws Unsupported if the Range
-    /// Profiler does not know the chip.
+    /// `availability`: what can be counted here, by the driver; empty: all that the chip has. Throws Unsupported if the
+    /// Range Profiler does not know the chip.
     Chip(std::shared_ptr<const Cupti> cupti, std::string name, const Image& availability = {});
     ~Chip();
     Chip(const Chip&) = delete;
@@ -35,8 +35,8 @@ class Chip {
     /// Whether the chip has the metric, its rollup ("….sum") included.
     bool has(const std::string& metric) const;
 
-    /// The configuration to count these metrics together. Call it at most once. Throws Error naming the metrics if it cannot
-    /// be made.
+    /// The configuration to count these metrics together. Call it at most once. Throws Error naming the metrics if it
+    /// cannot be made.
     Image configuration(const std::vector<std::string>& metrics);
 
     /// How often the same work must be launched for the configuration.

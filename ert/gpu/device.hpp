@@ -17,8 +17,8 @@ struct DeviceId {
 /// The number of a device named "gpu:N". Throws Error for other names.
 DeviceId id_of(const Device& device);
 
-/// Appends a device "gpu:N" for each GPU, and the capability "gpu" with reason and remedy. Does not throw if there is no GPU.
-/// `nvml`, which may be null, reports the driver's version.
+/// Appends a device "gpu:N" for each GPU, and the capability "gpu" with reason and remedy. Does not throw if there is
+/// no GPU. `nvml`, which may be null, reports the driver's version.
 void describe_devices(Machine& machine, const Nvml* nvml);
 
 /// An attribute of a device from the runtime. Throws Error.

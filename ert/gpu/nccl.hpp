@@ -1,5 +1,5 @@
-// NCCL, NVIDIA's library of collective operations, opened at run time: it is hundreds of megabytes, and one GPU does not
-// need it.
+// NCCL, NVIDIA's library of collective operations, opened at run time: it is hundreds of megabytes, and one GPU does
+// not need it.
 #pragma once
 
 #include "ert/gpu/library.hpp"
@@ -15,9 +15,9 @@ struct ncclComm;
 
 namespace roof::gpu {
 
-/// How many times its message each rank must send, and receive, in an all-reduce in which the ranks do the sums. Message
-/// over time (algorithm bandwidth) times this factor is what a rank's links carry each way (bus bandwidth). Derived in
-/// docs/gpu.md. 0 for one rank.
+/// How many times its message each rank must send, and receive, in an all-reduce in which the ranks do the sums.
+/// Message over time (algorithm bandwidth) times this factor is what a rank's links carry each way (bus bandwidth).
+/// Derived in docs/gpu.md. 0 for one rank.
 constexpr double bus_factor(int ranks)
 {
     return 2.0 * (ranks - 1) / ranks;

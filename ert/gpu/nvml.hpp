@@ -1,5 +1,5 @@
-// Reads a GPU's clocks, power, temperature and reasons for slowdowns from NVML, the driver's library. It is opened at run time;
-// without it these are unknown, and everything else works. No setting of the card is changed.
+// Reads a GPU's clocks, power, temperature and reasons for slowdowns from NVML, the driver's library. It is opened at
+// run time; without it these are unknown, and everything else works. No setting of the card is changed.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -22,8 +22,8 @@ struct GpuState {
     unsigned long long slowdowns = 0;  ///< bits of NVML's clock event reasons
 };
 
-/// Why a launch with these slowdowns is left out: "the card was too hot", …; empty if it counts. A power cap counts: it is
-/// normal for a card's heaviest work.
+/// Why a launch with these slowdowns is left out: "the card was too hot", …; empty if it counts. A power cap counts: it
+/// is normal for a card's heaviest work.
 std::string_view disturbance_in(unsigned long long slowdowns);
 
 /// Whether the power cap held the clock down.

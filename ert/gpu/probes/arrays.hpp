@@ -16,7 +16,8 @@ inline constexpr int shift_of_b = 1;
 /// 1 for load and store, 2 for copy, 3 for triad.
 int arrays_of(StreamOperation operation);
 
-/// Vectors of each array, in whole chunks of the copy engine, rounded down; 0 if the working set is less than a chunk each.
+/// Vectors of each array, in whole chunks of the copy engine, rounded down; 0 if the working set is less than a chunk
+/// each.
 std::size_t vectors_of_each(StreamOperation operation, std::size_t working_set);
 
 /// The sum, modulo 2^32, of the bits of the first `words` floats of an array.

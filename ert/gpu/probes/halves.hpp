@@ -1,5 +1,5 @@
-// Tells from the cycles of loads whether the lines of an L2 lie at two distances from a multiprocessor, as on a chip with
-// two partitions, and which line lies at which.
+// Tells from the cycles of loads whether the lines of an L2 lie at two distances from a multiprocessor, as on a chip
+// with two partitions, and which line lies at which.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct Halves {
     double far_cycles = 0;
 };
 
-/// Splits where the variance within both parts is least (Otsu's threshold). Nothing if the split leaves more than a tenth
-/// of the variance unexplained, or if one part has less than a quarter of the lines: then there are not two distances. An
-/// even distribution leaves a quarter unexplained, a normal one more.
+/// Splits where the variance within both parts is least (Otsu's threshold). Nothing if the split leaves more than a
+/// tenth of the variance unexplained, or if one part has less than a quarter of the lines: then there are not two
+/// distances. An even distribution leaves a quarter unexplained, a normal one more.
 std::optional<Halves> halves_of(std::span<const std::uint32_t> cycles);
 
 }  // namespace roof::gpu

@@ -16,9 +16,9 @@ struct Sides {
     double far_cycles = 0;
 };
 
-/// `cycles[multiprocessor * lines + line]`, 0 if not measured. Side 0 is near the first multiprocessor. Throws Unsupported
-/// with the reason unless nine tenths of the multiprocessors see two distances (halves_of()) and agree on 95% of the lines,
-/// and both sides have multiprocessors.
+/// `cycles[multiprocessor * lines + line]`, 0 if not measured. Side 0 is near the first multiprocessor. Throws
+/// Unsupported with the reason unless nine tenths of the multiprocessors see two distances (halves_of()) and agree on
+/// 95% of the lines, and both sides have multiprocessors.
 Sides sides_of(std::span<const std::uint32_t> cycles, std::size_t lines);
 
 /// `count` of `lines`, evenly spread. Throws Unsupported if there are fewer.
