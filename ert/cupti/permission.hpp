@@ -11,7 +11,7 @@ namespace roof::cupti {
 /// that a container withholds.
 Capability counters_capability(const std::string& parameters, bool is_root);
 
-/// For this process.
+/// The same for this process.
 Capability counters_capability();
 
 }  // namespace roof::cupti

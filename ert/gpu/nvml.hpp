@@ -43,7 +43,7 @@ class Nvml {
     /// The maximum clock of the multiprocessors; 0 if unknown.
     Hertz highest_clock(nvmlDevice_st* device) const;
 
-    /// Of the driver: "580.159"; empty if unknown.
+    /// "580.159"; empty if unknown.
     std::string driver_version() const;
 
   private:

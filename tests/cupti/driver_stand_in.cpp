@@ -1,5 +1,5 @@
-// A program that does what the CUDA driver does when it is initialised: it loads the library that CUDA_INJECTION64_PATH names and
-// calls it. Then it does as its argument says, so that the ends a program may come to can be tested with no GPU.
+// A program that acts as the CUDA driver does on initialisation: it loads the library named by CUDA_INJECTION64_PATH
+// and calls it. Its argument selects how it ends, so that every end of a program can be tested without a GPU.
 #include "fake_calls.hpp"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// What the CUPTI of our own making lets a test do in a program's place: its launches, ranges and graphs, of which CUPTI then tells.
+// Functions of the fake CUPTI for tests: launches, ranges and graphs of a program, which the fake then reports.
 #pragma once
 
 #include <cstdint>

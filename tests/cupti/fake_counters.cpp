@@ -1,5 +1,6 @@
-// The half of our own CUPTI that counts: a chip whose every metric counts 10 over a range, in three passes, and which refuses calls that
-// come out of order. Kernels are those of fake_launch(), or else two. FAKE_CUPTI_FAILS=privileges: the user has no rights.
+// The counting half of the fake CUPTI: a chip on which every metric counts 10 over a range, in three passes. It
+// refuses calls that come out of order. Kernels are those of fake_launch(), or else two. FAKE_CUPTI_FAILS=privileges:
+// the user has no rights.
 #include "fake_calls.hpp"
 
 #include <cupti_profiler_host.h>

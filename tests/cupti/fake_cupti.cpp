@@ -1,6 +1,6 @@
-// A CUPTI of our own making, with the functions that recording needs: it delivers, when flushed, two kernels of a step, the calls
-// that launched them, a copy, and a buffer's torn end. FAKE_CUPTI_FAILS names the function that fails. What a program asks of the
-// driver and of NVTX, the fake_… functions of fake_calls.hpp do.
+// A fake CUPTI with the functions that recording needs. When flushed it delivers two kernels of a step, the calls that
+// launched them, a copy, and a buffer with a broken end. FAKE_CUPTI_FAILS names the function that fails. The fake_…
+// functions of fake_calls.hpp stand for a program's calls of the driver and of NVTX.
 #include "fake_calls.hpp"
 #include "made_records.hpp"
 

@@ -1,4 +1,4 @@
-// The fake_… functions of the CUPTI of our own making, which is loaded and not linked.
+// Access to the fake_… functions of the fake CUPTI, which is loaded at run time.
 #pragma once
 
 #include "fake_calls.hpp"

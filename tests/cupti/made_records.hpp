@@ -1,4 +1,4 @@
-// CUPTI's records, made by hand as CUPTI fills them: what is not set is zero.
+// CUPTI's records made by hand, in CUPTI's layout. Members that are not set are zero.
 #pragma once
 
 #include "ert/cupti/activity_log.hpp"

@@ -1,4 +1,5 @@
-// A plain CUDA program: copies, launches, copies back. It says what failed first, and succeeds where there is a GPU.
+// A plain CUDA program: copies, launches, copies back. It reports its first failure, and succeeds where there is a
+// GPU.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// The table of metrics held against CUPTI's own lists, for every chip: CUPTI needs no GPU for that. Where CUPTI itself is not
-// there, the test says so and checks nothing.
+// Checks the table of metrics against CUPTI's own lists for every chip. CUPTI needs no GPU for that. If CUPTI is not
+// installed, the test says so and checks nothing.
 #include "ert/base/error.hpp"
 #include "ert/counters/counter_table.hpp"
 #include "ert/cupti/api_names.hpp"

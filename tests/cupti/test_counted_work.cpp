@@ -1,5 +1,5 @@
-// Counters are asked for and read by one table; whoever recorded them, the analysis knows the metrics by their names alone. On every
-// chip it makes of them what the table says of that chip.
+// Counters are requested and read by one table, and the analysis knows the metrics only by name. On every chip it must
+// give the results that the table defines.
 #include "analysis/recordings/counted_work.hpp"
 #include "ert/counters/counter_table.hpp"
 

@@ -1,4 +1,4 @@
-// Counting kernels that a program launches by itself: which are counted, what they are called, and what is said of those that are not.
+// Counting the kernels of a program: which are counted, under which names, and the notes on the others.
 #include "ert/cupti/launch_counter.hpp"
 #include "fake_functions.hpp"
 #include "variable.hpp"

@@ -1,4 +1,4 @@
-// What is made of the share of bandwidth that NVML's GPM reports. GPM itself is asked on machines that have it.
+// Interpretation of the share of bandwidth that NVML's GPM reports, without GPM.
 #include "ert/base/error.hpp"
 #include "ert/cupti/memory_use.hpp"
 

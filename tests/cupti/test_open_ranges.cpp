@@ -1,4 +1,4 @@
-// The ranges that threads have open: which layer and phase they speak of, and what becomes of the nodes of a graph made within them.
+// The open ranges of threads: the layer and phase they name, and the labels of graph nodes made within them.
 #include "ert/cupti/subscriber.hpp"
 #include "fake_functions.hpp"
 

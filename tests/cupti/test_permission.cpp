@@ -1,4 +1,4 @@
-// What the driver's own settings tell of the right to read counters, before any is read.
+// The right to read counters, as known from the driver's settings.
 #include "ert/cupti/permission.hpp"
 
 #include <catch2/catch.hpp>

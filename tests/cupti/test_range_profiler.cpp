@@ -1,5 +1,4 @@
-// Counting, on a CUPTI of the tests' own making that refuses calls out of order: how often the work is done, what is read, and what is
-// said where nothing may be counted.
+// Counting with the fake CUPTI, which refuses calls out of order: repetitions, values, and errors.
 #include "ert/base/error.hpp"
 #include "ert/cupti/range_profiler.hpp"
 #include "variable.hpp"

@@ -1,4 +1,4 @@
-// The recorder on a CUPTI of the tests' own making: buffers delivered, torn ends, dropped records, and functions that fail.
+// The recorder with the fake CUPTI: delivered buffers, broken ends, dropped records, and failing functions.
 #include "ert/base/error.hpp"
 #include "ert/cupti/buffers.hpp"
 #include "ert/cupti/injection/settings.hpp"

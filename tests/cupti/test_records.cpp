@@ -1,5 +1,5 @@
-// What becomes of CUPTI's records, made by hand: kernels, copies, calls, allocations, waits and ranges, each with the layer and
-// phase that caused it.
+// Conversion of CUPTI's records, made by hand: kernels, copies, calls, allocations, waits and ranges, each with its
+// layer and phase.
 #include "ert/cupti/records.hpp"
 #include "made_records.hpp"
 

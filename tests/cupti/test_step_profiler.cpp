@@ -1,5 +1,4 @@
-// Our own launches under the profiler, on a CUPTI of the tests' own making: what it records becomes rows, and where nothing can be
-// counted it says so and goes on.
+// Profiling our own launches with the fake CUPTI: rows of the recording, and notes where nothing can be counted.
 #include "ert/cupti/step_profiler.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tests/fakes/temporary_folder.hpp"

@@ -1,4 +1,4 @@
-// An environment variable for as long as it lives.
+// Sets an environment variable for a scope.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The chains of the "flops" bench on the host: what the kernels are to compute, and that it stays computable.
+// The chains of the "flops" bench on the host: their expected results, and that these stay in range.
 #include "ert/gpu/formats.hpp"
 #include "ert/gpu/probes/chain_reference.hpp"
 

@@ -1,4 +1,4 @@
-// Telling the near lines of an L2 from the far ones, by cycles such as a GPU might take.
+// Splitting the lines of an L2 into near and far ones, with made-up cycles.
 #include "ert/gpu/probes/halves.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// The arithmetic of an all-reduce, and the library where it is there. Sums of several GPUs are made on machines that have them.
+// The arithmetic of an all-reduce, and the library if it is installed.
 #include "ert/base/error.hpp"
 #include "ert/gpu/nccl.hpp"
 #include "ert/gpu/probes/rank_numbers.hpp"

@@ -1,4 +1,4 @@
-// What is made of the driver's word on a GPU. The driver itself is asked on machines that have one.
+// Interpretation of the driver's reports on a GPU, without a driver.
 #include "ert/base/error.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "ert/gpu/probes/capability.hpp"

@@ -1,5 +1,5 @@
-// The GPU part opened as a shared object. What needs a GPU is tested on machines that have one; on others, that the part
-// says why it has none.
+// The GPU part, opened as a shared object. Some tests need a GPU. On other machines the part must state why it has
+// none.
 #include "ert/base/error.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/method/bench/bench_registry.hpp"

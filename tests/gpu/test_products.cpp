@@ -1,4 +1,4 @@
-// The host's side of the "matmul" bench: its operands, and how far rounding may take an element of the product.
+// Host code of the "matmul" bench: its operands, and the tolerance for an element of the product.
 #include "ert/gpu/formats.hpp"
 #include "ert/gpu/probes/product_check.hpp"
 

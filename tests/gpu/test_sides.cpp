@@ -1,4 +1,4 @@
-// Telling the two sides of an L2 apart by the cycles that every multiprocessor's loads take, such as a GPU might show.
+// Finding the two sides of an L2 from made-up cycles of every multiprocessor's loads.
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/partition.hpp"
 #include "ert/gpu/probes/sides.hpp"

@@ -1,4 +1,4 @@
-// The index arithmetic of the memory probes, and what their results are due to be.
+// Index arithmetic of the memory probes, and their expected results.
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/kernels/chase.hpp"

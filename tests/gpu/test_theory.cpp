@@ -1,4 +1,4 @@
-// What NVIDIA's documents promise of a multiprocessor, against the data sheets' rates of whole cards.
+// Spec rates of a multiprocessor against the data sheets' rates of whole cards.
 #include "ert/gpu/theory.hpp"
 
 #include <algorithm>

@@ -2,6 +2,6 @@
 // that are none of ours.
 #include <fmt/format-inl.h>
 
-// The functions that the library promises to its users without their code.
+// Functions that the library declares without their code.
 template char fmt::detail::decimal_point_impl<char>(fmt::detail::locale_ref);
 template fmt::detail::thousands_sep_result<char> fmt::detail::thousands_sep_impl<char>(fmt::detail::locale_ref);

@@ -28,7 +28,7 @@ void on_signal(int number)
 }
 
 /// Writes the records before a signal ends the program. Signals that the program handles are left alone.
-void watch_signals()
+void handle_signals()
 {
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
         struct sigaction current {};
@@ -53,7 +53,7 @@ void begin()
         session = new Session(settings_from_environment());
         std::atexit(finish_at_exit);
         pthread_atfork(nullptr, nullptr, forget_in_child);
-        watch_signals();
+        handle_signals();
     } catch (const std::exception& error) {
         if (folder != nullptr) leave_note(folder, error.what());
     }

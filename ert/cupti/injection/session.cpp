@@ -24,7 +24,7 @@ std::string number(double value)
     return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-/// With blanks between the arguments; empty if it cannot be read.
+/// The command line with blanks between the arguments; empty if it cannot be read.
 std::string command_of_process()
 {
     try {

@@ -45,7 +45,7 @@ std::vector<Candidate> candidates_for(Precision precision, ChainOperation operat
     return candidates;
 }
 
-/// Of all threads of one block in one step.
+/// FLOPs of all threads of one block in one step.
 double flops_of_step(const ChainKernel& kernel)
 {
     const int each = kernel.operation == ChainOperation::fma ? 2 : 1;

@@ -9,7 +9,7 @@ namespace roof::gpu {
 
 namespace {
 
-/// Of the result's format: half a unit in the last place.
+/// Half a unit in the last place of the result's format.
 double rounding_of_result(Precision precision)
 {
     switch (precision) {
@@ -23,7 +23,7 @@ double rounding_of_result(Precision precision)
     }
 }
 
-/// Of the sums, for each unit of the products added up.
+/// The rounding error of a sum, per unit of the products added.
 double rounding_of_sums(Precision precision)
 {
     switch (precision) {

@@ -20,7 +20,7 @@ struct ExpectedElement {
     double tolerance = 0;  ///< the most that rounding changes
 };
 
-/// Of row `row` of A' and column `column` of B, n numbers each, one after the other in memory.
+/// The product of row `row` of A' and column `column` of B, each n numbers without gaps in memory.
 ExpectedElement expected_element(Precision precision, const std::vector<double>& a, const std::vector<double>& b,
                                  std::size_t n, std::size_t row, std::size_t column);
 
