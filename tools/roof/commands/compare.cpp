@@ -2,6 +2,7 @@
 #include "analysis/study/compare.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
@@ -9,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -30,12 +30,11 @@ std::optional<double> parse_fail_if(const std::string& text)
 {
     if (text.empty()) return std::nullopt;
     constexpr std::string_view head = "slower:";
-    double share = 0;
-    const char* const end = text.data() + text.size() - 1;
-    const bool shaped = text.starts_with(head) && text.back() == '%';
-    const auto [rest, error] = shaped ? std::from_chars(text.data() + head.size(), end, share)
-                                      : std::from_chars_result{text.data(), std::errc::invalid_argument};
-    if (error == std::errc{} && rest == end && share >= 0 && std::isfinite(share)) return share / 100;
+    if (text.starts_with(head) && text.ends_with('%')) {
+        const auto share =
+            parse_number<double>(std::string_view(text).substr(head.size(), text.size() - head.size() - 1));
+        if (share && *share >= 0 && std::isfinite(*share)) return *share / 100;
+    }
     throw InputError("--fail-if: '" + text + "' is not of the form slower:5%");
 }
 

@@ -1,6 +1,7 @@
 // `roof profile`: runs any program with a recorder injected, and makes a results folder of what its GPUs did.
 #include "analysis/study/recording_tables.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/counters/counter_table.hpp"
 #include "ert/method/bench/files.hpp"
 #include "ert/method/results/results.hpp"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 
 namespace roof {
@@ -63,18 +63,14 @@ fs::path injected_library()
 
 std::size_t number_in(const std::string& text)
 {
-    std::size_t value = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{} && rest == text.data() + text.size() && value > 0) return value;
+    if (const auto value = parse_number<std::size_t>(text); value && *value > 0) return *value;
     throw InputError("profile: --kernels takes a number of kernels, not '" + text + "'");
 }
 
 std::string seconds_of(const std::string& option, const std::string& text, const char* usual)
 {
     if (text.empty()) return usual;
-    double value = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{} && rest == text.data() + text.size() && value >= 0) return text;
+    if (const auto value = parse_number<double>(text); value && *value >= 0) return text;
     throw InputError("profile: " + option + " takes a time in seconds, not '" + text + "'");
 }
 

@@ -1,12 +1,12 @@
 #include "tools/roof/console/options.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <utility>
 
 namespace roof {
@@ -93,10 +93,8 @@ void OptionParser::parse(const std::vector<std::string>& arguments)
 
 int whole_number(const std::string& option, const std::string& text, int least, int most)
 {
-    int value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc{} && stopped == end && value >= least && value <= most) return value;
+    const auto value = parse_number<int>(text);
+    if (value && *value >= least && *value <= most) return *value;
     throw InputError(fmt::format("{}: '{}' is not a whole number from {} to {}", option, text, least, most));
 }
 

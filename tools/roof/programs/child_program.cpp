@@ -1,12 +1,23 @@
 #include "tools/roof/programs/child_program.hpp"
 
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "tools/roof/console/shell.hpp"
+
+#include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <memory>
 
 namespace roof {
 namespace {
@@ -98,6 +109,32 @@ int run_child(const std::vector<std::string>& words, const std::map<std::string,
     if (error == 0) return wait_for(child, signals);
     problem = "cannot run '" + words.front() + "': " + std::strerror(error);
     return error == ENOENT ? not_found : not_runnable;
+}
+
+std::string run_program(const std::vector<std::string>& words)
+{
+    const auto close = [](FILE* pipe) { pclose(pipe); };
+    std::unique_ptr<FILE, decltype(close)> pipe(popen((shell_line(words) + " 2>/dev/null").c_str(), "r"), close);
+    if (pipe == nullptr) throw Error(words.front() + " cannot be started");
+    std::string output;
+    std::array<char, 4096> buffer{};
+    for (std::size_t n = 0; (n = fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;)
+        output.append(buffer.data(), n);
+    const int status = pclose(pipe.release());
+    if (status != 0)
+        throw Error(fmt::format("'{}' ended with status {}", shell_line(words),
+                                WIFEXITED(status) ? WEXITSTATUS(status) : status));
+    return output;
+}
+
+bool is_installed(const std::string& program)
+{
+    const char* const path = std::getenv("PATH");
+    const std::vector<std::string> folders = split(path == nullptr ? "" : path, ':');
+    return std::ranges::any_of(folders, [&](const std::string& folder) {
+        std::error_code none;
+        return std::filesystem::is_regular_file(std::filesystem::path(folder) / program, none);
+    });
 }
 
 }  // namespace roof

@@ -1,16 +1,24 @@
-// Runs another program with our standard input, output and error, forwards signals to it, and returns its exit status.
+// Runs other programs: in our place, or to read their output.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace roof {
 
-/// Runs `words` with `variables` added to the environment, waits for it, and returns its exit status. As in a shell, that is 128 plus the
-/// signal's number if a signal ended it, 127 if there is no such program, and 126 if it cannot be run; for the last two `problem` is
-/// set to the reason.
+/// Runs `words` with our standard input, output and error and with `variables` added to the environment, forwards signals to it, and
+/// returns its exit status. As in a shell, that is 128 plus the signal's number if a signal ended it, 127 if there is no such program,
+/// and 126 if it cannot be run; for the last two `problem` is set to the reason.
 int run_child(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
               std::string& problem);
+
+/// Returns the standard output of a command. Throws Error if it cannot be run or fails.
+using RunProgram = std::function<std::string(const std::vector<std::string>& words)>;
+std::string run_program(const std::vector<std::string>& words);
+
+/// Whether a program of that name is on PATH.
+bool is_installed(const std::string& program);
 
 }  // namespace roof

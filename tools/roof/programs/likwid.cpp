@@ -2,7 +2,6 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "tools/roof/console/shell.hpp"
 
 #include <fmt/format.h>
 
@@ -10,11 +9,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
-#include <memory>
-
-#include <sys/wait.h>
-#include <cstdio>
 
 namespace roof {
 namespace {
@@ -100,32 +94,6 @@ double number_after(std::string_view output, std::string_view key)
 }
 
 }  // namespace
-
-std::string run_program(const std::vector<std::string>& words)
-{
-    const auto close = [](FILE* pipe) { pclose(pipe); };
-    std::unique_ptr<FILE, decltype(close)> pipe(popen((shell_line(words) + " 2>/dev/null").c_str(), "r"), close);
-    if (pipe == nullptr) throw Error(words.front() + " cannot be started");
-    std::string output;
-    std::array<char, 4096> buffer{};
-    for (std::size_t n = 0; (n = fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;)
-        output.append(buffer.data(), n);
-    const int status = pclose(pipe.release());
-    if (status != 0)
-        throw Error(fmt::format("'{}' ended with status {}", shell_line(words),
-                                WIFEXITED(status) ? WEXITSTATUS(status) : status));
-    return output;
-}
-
-bool is_installed(const std::string& program)
-{
-    const char* const path = std::getenv("PATH");
-    const std::vector<std::string> folders = split(path == nullptr ? "" : path, ':');
-    return std::ranges::any_of(folders, [&](const std::string& folder) {
-        std::error_code none;
-        return std::filesystem::is_regular_file(std::filesystem::path(folder) / program, none);
-    });
-}
 
 std::set<std::string> parse_likwid_tests(std::string_view listing)
 {

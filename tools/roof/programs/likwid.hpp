@@ -3,7 +3,6 @@
 
 #include "ert/method/ceilings/ceiling.hpp"
 
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,13 +22,6 @@ struct LikwidPoint {
     /// Passes of each thread over its part; 0: likwid chooses as many as take a second.
     long long iterations = 0;
 };
-
-/// Returns the standard output of a command. Throws Error if it cannot be run or fails.
-using RunProgram = std::function<std::string(const std::vector<std::string>& words)>;
-std::string run_program(const std::vector<std::string>& words);
-
-/// Whether a program of that name is on PATH.
-bool is_installed(const std::string& program);
 
 /// The tests that `likwid-bench -a` lists.
 std::set<std::string> parse_likwid_tests(std::string_view listing);

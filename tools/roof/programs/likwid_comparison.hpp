@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tools/roof/console/context.hpp"
+#include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/likwid.hpp"
 
 #include <nlohmann/json.hpp>

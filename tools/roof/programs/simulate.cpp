@@ -6,6 +6,7 @@
 #include "ert/method/plan/measure.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/shell.hpp"
+#include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/simulation.hpp"
 #include "tools/roof/programs/simulator.hpp"
 #include "tools/roof/session/explain.hpp"
@@ -112,7 +113,7 @@ int simulate(const std::vector<Item>& items, const TrainOptions& options, bool j
     if (items.size() != 1) throw InputError("--simulate takes one batch of one model");
     if (const std::string reason = missing_simulator(); !reason.empty()) throw InputError("--simulate: " + reason);
     if (under_simulator()) return launch(items.front(), context);
-    if (std::system("command -v valgrind > /dev/null") != 0)
+    if (!is_installed("valgrind"))
         throw InputError("--simulate: valgrind is not installed (Debian's package valgrind)");
     const Scratch scratch;
     const Caches caches = caches_of(context.registry.machine());

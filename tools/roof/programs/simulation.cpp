@@ -1,12 +1,12 @@
 #include "tools/roof/programs/simulation.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace roof {
 namespace {
@@ -35,11 +35,8 @@ std::vector<std::string> words_of(std::string_view text)
 template <class Number>
 Number number_in(std::string_view text, const char* what)
 {
-    Number value{};
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc{} || rest != text.data() + text.size())
-        throw Error(fmt::format("callgrind: its {} '{}' is no number", what, printable(text)));
-    return value;
+    if (const auto value = parse_number<Number>(text)) return *value;
+    throw Error(fmt::format("callgrind: its {} '{}' is not a number", what, printable(text)));
 }
 
 SimulatedPart sum_of(const std::vector<SimulatedPart>& parts)
