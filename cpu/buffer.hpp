@@ -1,5 +1,4 @@
-// Memory mapped for the probes: in huge pages or small ones, on the node of the thread that touches it first or on a given
-// one, so that page size and placement are chosen and not met.
+// Memory mapped for the probes, with a chosen page size and NUMA node.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -22,21 +21,19 @@ struct Mapping {
     auto operator<=>(const Mapping&) const = default;
 };
 
-/// Gives a mapping back.
+/// Unmaps.
 struct Unmap {
     std::size_t bytes = 0;
     void operator()(std::byte* data) const;
 };
 
-/// A mapping aligned to 2 MiB. Its pages do not exist before they are touched. Huge pages are asked for, and the system may
-/// decline; small ones it must grant.
+/// A mapping aligned to 2 MiB. Pages exist once they are touched. Huge pages are a request that the system may decline.
 class Buffer {
   public:
     static constexpr std::size_t huge_page = std::size_t{2} << 20;
 
     Buffer() = default;
-    /// Throws OutOfMemory when the system says it would not hold `bytes`, or refuses them; Unsupported when it does not
-    /// bind memory to the node.
+    /// Throws OutOfMemory when there is too little memory, Unsupported when memory cannot be bound to the node.
     Buffer(std::size_t bytes, const std::string& what_for, const Mapping& mapping = {});
 
     std::byte* data() const { return data_.get(); }
@@ -52,7 +49,7 @@ constexpr std::size_t in_huge_pages(std::size_t bytes)
     return (bytes + Buffer::huge_page - 1) / Buffer::huge_page * Buffer::huge_page;
 }
 
-/// What a mapping may still take: available_memory(), or what is free on its node if that is less.
+/// The bytes a mapping may still take: available_memory(), or the node's free memory if that is less.
 Bytes available_for(const Mapping& mapping);
 
 /// The NUMA node of the page at `address`, which has been touched; nothing if the system does not tell.

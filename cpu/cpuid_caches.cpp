@@ -46,11 +46,11 @@ std::vector<CpuidCache> by_geometry(unsigned leaf, const char* name)
         const unsigned type = bits(r.a, 0, 5);
         if (type == 0) break;
         if (type == instruction_cache) continue;
-        const double ways = bits(r.b, 22, 10) + 1.0;
+        const double variants = bits(r.b, 22, 10) + 1.0;
         const double partitions = bits(r.b, 12, 10) + 1.0;
         const double line = bits(r.b, 0, 12) + 1.0;
         const double sets = r.c + 1.0;
-        caches.push_back({name, static_cast<int>(bits(r.a, 5, 3)), Bytes{ways * partitions * line * sets}});
+        caches.push_back({name, static_cast<int>(bits(r.a, 5, 3)), Bytes{variants * partitions * line * sets}});
     }
     return caches;
 }

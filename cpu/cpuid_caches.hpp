@@ -1,5 +1,4 @@
-// Cache sizes straight from CPUID, to be held against what the operating system says: in a virtual machine the two may
-// come from different worlds.
+// Cache sizes from CPUID, for comparison with the operating system's. In a virtual machine the two may differ.
 #pragma once
 
 #include "ert/base/units.hpp"

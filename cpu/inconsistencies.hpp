@@ -1,5 +1,5 @@
-// Where the machine's reports about itself contradict each other, or are known to be doubtful. Pure functions of the
-// reports, so that machines we do not have can be thought through.
+// Contradictions between the machine's reports about itself, and reports that are known to be unreliable. Pure functions of the reports,
+// so that any machine can be tested.
 #pragma once
 
 #include "cpu/cpuid_caches.hpp"

@@ -1,4 +1,4 @@
-// The look at a core takes some 35 microseconds: short beside a launch, long beside the reading of a clock.
+// Reading a core takes some 35 microseconds: short compared with a launch, long compared with reading a clock.
 #include "cpu/noise_monitor.hpp"
 
 #include <algorithm>
@@ -13,15 +13,15 @@ namespace {
 
 constexpr std::size_t chain_clocks = 48000;
 constexpr std::size_t independent_iterations = 800;  // at 4 to 6 a clock
-/// What disturbs a core for some microseconds rarely covers both tries, and can only slow.
+/// A short disturbance rarely covers both tries, and can only slow them.
 constexpr int tries = 2;
-/// Clocks before and after that differ by more are no steady clock in between.
+/// A larger change between the readings means that the clock was not constant.
 constexpr double most_change_of_clock = 0.02;
-/// Of the additions that the core does alone.
+/// Shares of the additions that the core does alone.
 constexpr double least_share_of_core = 0.985;
 constexpr double most_share_of_core = 1.01;
 
-struct Look {
+struct CoreReading {
     Hertz clock;
     double additions_per_clock = 0;
 };
@@ -39,7 +39,7 @@ double rate_of(const CoreProbe& probe, std::size_t iterations, const Clock& cloc
 }
 
 /// `clocks_each`: of an operation of the chain.
-Look look(const CoreProbe& chain, int clocks_each, const CoreProbe& independent, const Clock& clock)
+CoreReading read_core(const CoreProbe& chain, int clocks_each, const CoreProbe& independent, const Clock& clock)
 {
     const std::size_t iterations = chain_clocks / static_cast<std::size_t>(CoreProbe::operations * clocks_each);
     const double rate = rate_of(chain, iterations, clock) * clocks_each;
@@ -47,26 +47,26 @@ Look look(const CoreProbe& chain, int clocks_each, const CoreProbe& independent,
 }
 
 /// Counted by the system for the calling thread.
-struct Accidents {
-    long switches = 0;  ///< from the processor, not of the thread's own will
-    long faults = 0;    ///< pages that were not there
+struct ThreadEvents {
+    long switches = 0;  ///< involuntary context switches
+    long faults = 0;    ///< page faults
 };
 
-Accidents accidents_so_far()
+ThreadEvents events_so_far()
 {
     rusage usage{};
     getrusage(RUSAGE_THREAD, &usage);
     return {usage.ru_nivcsw, usage.ru_minflt + usage.ru_majflt};
 }
 
-/// All threads leave together. Spins: a thread that sleeps takes longer to wake than a launch lasts.
-void meet(std::atomic<int>& waiting)
+/// A barrier. It spins, because waking a sleeping thread takes longer than a launch.
+void wait_for_all(std::atomic<int>& waiting)
 {
     waiting.fetch_sub(1, std::memory_order_acq_rel);
     while (waiting.load(std::memory_order_acquire) > 0) __builtin_ia32_pause();
 }
 
-/// Of sorted values, the highest around which a quarter of them lie close together; 0 if there is none.
+/// The highest of the sorted values around which a quarter of them lie close together; 0 if there is none.
 double agreed_value(const std::vector<double>& sorted)
 {
     constexpr double close = 1.006;
@@ -105,25 +105,25 @@ MonitoredTeam::MonitoredTeam(const std::vector<int>& processors, std::shared_ptr
 {
 }
 
-struct alignas(64) MonitoredTeam::Witness {
-    Look before;
-    Look after;
+struct alignas(64) MonitoredTeam::ThreadRecord {
+    CoreReading before;
+    CoreReading after;
     Seconds begin;
     Seconds end;
-    Accidents accidents;              ///< from the first look to the second
-    std::string_view disturbed = {};  ///< by what; empty if by nothing
+    ThreadEvents events;              ///< between the two readings
+    std::string_view disturbed = {};  ///< the reason; empty if undisturbed
 
     std::string_view judge(int processor, CoreHistory& history) const;
 };
 
-std::string_view MonitoredTeam::Witness::judge(int processor, CoreHistory& history) const
+std::string_view MonitoredTeam::ThreadRecord::judge(int processor, CoreHistory& history) const
 {
     using Verdict = CoreHistory::Verdict;
     const Verdict first = history.judge(processor, before.additions_per_clock);
     const Verdict second = history.judge(processor, after.additions_per_clock);
     const auto either_is = [&](Verdict verdict) { return first == verdict || second == verdict; };
-    if (accidents.switches > 0) return "a thread lost its processor";
-    if (accidents.faults > 0) return "a page was not there";
+    if (events.switches > 0) return "a thread lost its processor";
+    if (events.faults > 0) return "a page was not there";
     if (either_is(Verdict::shared)) return "a core was shared";
     if (either_is(Verdict::no_clock)) return "the clock could not be told";
     if (either_is(Verdict::unknown)) return "what the core does alone was not known yet";
@@ -131,58 +131,57 @@ std::string_view MonitoredTeam::Witness::judge(int processor, CoreHistory& histo
     return {};
 }
 
-std::vector<MonitoredTeam::Witness> MonitoredTeam::attempt(const std::function<void(int)>& work)
+std::vector<MonitoredTeam::ThreadRecord> MonitoredTeam::attempt(const std::function<void(int)>& work)
 {
-    const Clock clock = steady_clock();
-    std::vector<Witness> witnesses(processors_.size());
-    std::atomic<int> looking = size();
+    std::vector<ThreadRecord> records(processors_.size());
+    std::atomic<int> reading = size();
     const int clocks_each = std::max(1, clocks_each_);
     steal_.begin();
     team_.run([&](int thread) {
-        Witness& witness = witnesses[thread];
-        const Accidents accidents = accidents_so_far();
-        witness.before = look(chain_, clocks_each, independent_, clock);
-        meet(looking);
-        witness.begin = clock();
+        ThreadRecord& record = records[thread];
+        const ThreadEvents events = events_so_far();
+        record.before = read_core(chain_, clocks_each, independent_, clock_);
+        wait_for_all(reading);
+        record.begin = clock_();
         work(thread);
-        witness.end = clock();
-        witness.after = look(chain_, clocks_each, independent_, clock);
-        const Accidents later = accidents_so_far();
-        witness.accidents = {later.switches - accidents.switches, later.faults - accidents.faults};
+        record.end = clock_();
+        record.after = read_core(chain_, clocks_each, independent_, clock_);
+        const ThreadEvents later = events_so_far();
+        record.events = {later.switches - events.switches, later.faults - events.faults};
     });
-    const std::string_view taken = steal_.end();
-    for (std::size_t thread = 0; thread < witnesses.size(); ++thread) {
-        const std::string_view seen = witnesses[thread].judge(processors_[thread], *history_);
-        witnesses[thread].disturbed = taken.empty() ? seen : taken;
+    const std::string_view stolen = steal_.end();
+    for (std::size_t thread = 0; thread < records.size(); ++thread) {
+        const std::string_view seen = records[thread].judge(processors_[thread], *history_);
+        records[thread].disturbed = stolen.empty() ? seen : stolen;
     }
-    return witnesses;
+    return records;
 }
 
 void MonitoredTeam::launch(Trace& trace, const std::function<void(int)>& work, Resources resources)
 {
     constexpr int most_attempts = 3;
     const bool apart = resources == Resources::their_own && size() > 1;
-    const auto is_disturbed = [](const Witness& witness) { return !witness.disturbed.empty(); };
-    std::vector<Witness> witnesses = attempt(work);
-    for (int i = 1; apart && i < most_attempts && std::ranges::any_of(witnesses, is_disturbed); ++i) {
-        const std::vector<Witness> again = attempt(work);
+    const auto is_disturbed = [](const ThreadRecord& record) { return !record.disturbed.empty(); };
+    std::vector<ThreadRecord> records = attempt(work);
+    for (int i = 1; apart && i < most_attempts && std::ranges::any_of(records, is_disturbed); ++i) {
+        const std::vector<ThreadRecord> again = attempt(work);
         for (std::size_t thread = 0; thread < again.size(); ++thread)
-            if (is_disturbed(witnesses[thread])) witnesses[thread] = again[thread];
+            if (is_disturbed(records[thread])) records[thread] = again[thread];
     }
 
-    Seconds begin = witnesses.front().begin;
-    Seconds end = witnesses.front().end;
-    double rates = 0;  // launches per second, of each thread for itself
+    Seconds begin = records.front().begin;
+    Seconds end = records.front().end;
+    double rates = 0;  // launches per second, summed over threads
     double clocks = 0;
-    for (const Witness& witness : witnesses) {
-        begin = std::min(begin, witness.begin);
-        end = std::max(end, witness.end);
-        rates += 1 / (witness.end - witness.begin).value;
-        clocks += 0.5 * (witness.before.clock.value + witness.after.clock.value);
-        if (is_disturbed(witness)) trace.disturbed(witness.disturbed);
+    for (const ThreadRecord& record : records) {
+        begin = std::min(begin, record.begin);
+        end = std::max(end, record.end);
+        rates += 1 / (record.end - record.begin).value;
+        clocks += 0.5 * (record.before.clock.value + record.after.clock.value);
+        if (is_disturbed(record)) trace.disturbed(record.disturbed);
     }
     trace.took(apart ? Seconds{size() / rates} : end - begin);
-    trace.ran_at(Hertz{clocks / static_cast<double>(witnesses.size())});
+    trace.ran_at(Hertz{clocks / static_cast<double>(records.size())});
 }
 
 }  // namespace roof::cpu

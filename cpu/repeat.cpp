@@ -20,12 +20,12 @@ Seconds time(const std::function<void(std::size_t)>& work, std::size_t count, co
 std::size_t repetitions_for(Seconds target, const std::function<void(std::size_t)>& work, const Clock& clock)
 {
     constexpr double fair_share = 0.25;
-    constexpr int opinions = 3;
+    constexpr int tries = 3;
     constexpr std::size_t most = std::size_t{1} << 40;
     for (std::size_t count = 1;; count *= 2) {
         Seconds taken = time(work, count, clock);
-        // A thread that lost its processor for a moment makes any work look long: only several opinions end the search.
-        for (int opinion = 1; opinion < opinions && taken >= target * fair_share; ++opinion) {
+        // A context switch makes any work look long, so several calls must confirm the time.
+        for (int i = 1; i < tries && taken >= target * fair_share; ++i) {
             taken = std::min(taken, time(work, count, clock));
         }
         if (taken < target * fair_share && count < most) continue;

@@ -72,7 +72,7 @@ StealTime steal_so_far(const StealFiles& files, const std::vector<int>& processo
     return taken;
 }
 
-std::string_view word_for(const StealTime& before, const StealTime& after)
+std::string_view disturbance_between(const StealTime& before, const StealTime& after)
 {
     if (after.throttled > before.throttled) return "throttled by the control group's limit";
     if (after.stolen > before.stolen) return "processor time was stolen by the host";

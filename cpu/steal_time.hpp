@@ -1,5 +1,5 @@
-// Processor time that was kept from this process, as the kernel counts it: by the host that a virtual machine runs on (steal time), and
-// by the control groups' limit (throttling).
+// Processor time that this process did not get, as the kernel counts it: steal time (taken by the host of a virtual machine) and
+// throttling (by the control groups' limit).
 #pragma once
 
 #include <filesystem>
@@ -9,14 +9,14 @@
 
 namespace roof::cpu {
 
-/// Where the kernel counts.
+/// The kernel's files with the counts.
 struct StealFiles {
     std::filesystem::path processors = "/proc/stat";
-    std::vector<std::filesystem::path>
-        groups;  ///< cpu.stat of this process's group and of its parents, in either version
+    /// cpu.stat of this process's group and of its parents, in either version.
+    std::vector<std::filesystem::path> groups;
 };
 
-/// Those of this process.
+/// The files of this process.
 StealFiles steal_files();
 
 /// Counts so far; a file that cannot be read counts nothing.
@@ -28,18 +28,18 @@ struct StealTime {
 /// `processors` by the kernel's numbers.
 StealTime steal_so_far(const StealFiles& files, const std::vector<int>& processors);
 
-/// What was taken between two counts, in a word or two for a sample's disturbance; empty if nothing was.
-std::string_view word_for(const StealTime& before, const StealTime& after);
+/// The disturbance between two counts, for Sample::disturbance; empty if there was none.
+std::string_view disturbance_between(const StealTime& before, const StealTime& after);
 
-/// Reads the counts beside launches. Steal time is looked at only where any was counted since the machine started: elsewhere the host
-/// takes none, or does not tell.
+/// Reads the counts beside launches. Steal time is read only where some was counted since the machine started: elsewhere the host takes
+/// none or does not report it.
 class StealMonitor {
   public:
     explicit StealMonitor(std::vector<int> processors, StealFiles files = steal_files());
 
     void begin() { before_ = now(); }
     /// Since begin().
-    std::string_view end() const { return word_for(before_, now()); }
+    std::string_view end() const { return disturbance_between(before_, now()); }
 
   private:
     StealTime now() const;

@@ -1,4 +1,4 @@
-// What the kernel says of the machine in /proc and /sys, one question per function. Unreadable files answer empty or 0.
+// Facts about the machine from /proc and /sys, one per function. An unreadable file gives an empty string or 0.
 #pragma once
 
 #include "ert/base/units.hpp"

@@ -167,7 +167,7 @@ bool has(const std::vector<std::string>& words, std::string_view word)
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Collects those promises that claim something.
+/// Collects the rates above 0.
 class SpecRates {
   public:
     explicit SpecRates(const Figures& figures) : figures_(figures) {}
@@ -218,7 +218,7 @@ const Pipes& pipes_of(const Figures& core, int bits)
     return bits > 256 ? core.wide : core.narrow;
 }
 
-/// Mixes may have any ratio of their kinds, so what is promised of them is the most that any ratio gives.
+/// Mixes may have any ratio of their kinds, so their rate is the highest that any ratio gives.
 void spec_mixes(const Figures& core, const Isa& isa, Precision precision, SpecRates& rates)
 {
     const int element = traits(precision).storage_bytes;

@@ -1,5 +1,5 @@
-// Theory: what the makers' guides say one core of a microarchitecture can do per clock. One row each; nothing here is
-// measured, and no measurement uses it: it stands beside the ceilings, and a ceiling above it is a mistake.
+// Rates per clock and core of each microarchitecture, from the vendors' guides. They are not measured; ceilings are compared with them,
+// and a ceiling above its guide's rate is a measurement error.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -9,18 +9,18 @@
 
 namespace roof::cpu {
 
-/// Floating-point instructions that can start per clock. 0: not claimed.
+/// Floating-point instructions that can start per clock. 0: not known.
 struct Pipes {
     double fma = 0;    ///< multiply-adds, or multiplications
     double add = 0;    ///< additions
     double total = 0;  ///< of both together
 };
 
-/// Figures of one core. 0: not claimed.
+/// Figures of one core. 0: not known.
 struct Figures {
     std::string_view name;
     std::string_view source;
-    int datapath_bits = 0;  ///< an instruction that works on more takes as many slots as datapaths fit into it
+    int datapath_bits = 0;  ///< a wider instruction takes as many slots as it has datapaths
     Pipes narrow;           ///< for instructions of up to 256 bits
     Pipes wide;             ///< for instructions of 512 bits
     double bf16_dots = 0;   ///< dot-product instructions per clock
@@ -36,8 +36,8 @@ struct Figures {
 /// Null if there is no row for this processor.
 const Figures* figures_of(const Machine& machine);
 
-/// What the figures promise for each ceiling that can be measured on this machine, by the names the probes use; none for a
-/// processor without a row. Needs `vendor`, `family`, `model`, `isa` and `features`.
+/// The guide's rates for the ceilings that can be measured on this machine, under the probes' names; none for a processor without a
+/// row. Needs `vendor`, `family`, `model`, `isa` and `features`.
 std::vector<SpecRate> spec_rates_of(const Machine& machine);
 
 }  // namespace roof::cpu

@@ -1,4 +1,4 @@
-// The machine as it reports itself: cores, caches, instruction sets, and the inconsistencies about those reports. No number here is
+// The machine as it reports itself: cores, caches, instruction sets, and inconsistencies between the reports. Nothing here is
 // measured; where two reports disagree, both are kept.
 #pragma once
 
@@ -26,7 +26,7 @@ struct MemoryNode {
 
 struct Topology {
     Machine machine;  ///< with the device "cpu"
-    /// Those this process may use; fewer where its control group grants less time than that.
+    /// Processors for this process; fewer where its control group grants less time.
     Processors processors;
     std::vector<MemoryNode> nodes;
 };

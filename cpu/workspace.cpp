@@ -41,14 +41,14 @@ void Slice::write(Piece& piece, std::size_t at, Writer writer)
     piece = {true, writer};
 }
 
-void Slice::hold(Writer writer, std::size_t from, std::size_t bytes)
+void Slice::ensure(Writer writer, std::size_t from, std::size_t bytes)
 {
     for_pieces(from, bytes, [&](Piece& piece, std::size_t at) {
         if (piece.holds != writer) write(piece, at, writer);
     });
 }
 
-void Slice::give(std::size_t from, std::size_t bytes)
+void Slice::overwrite(std::size_t from, std::size_t bytes)
 {
     for_pieces(from, bytes, [&](Piece& piece, std::size_t at) {
         if (!piece.touched) write(piece, at, write_content);

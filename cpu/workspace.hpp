@@ -1,5 +1,5 @@
-// The memory that the probes share: a slice for each thread, kept from subject to subject, since fresh pages cost more than
-// the measurement they are for; and the record of what each piece of it holds, so that nothing is written twice.
+// The memory that the probes share: a slice per thread, reused by all subjects, since new pages cost more time than a measurement.
+// It records what each piece holds, so that nothing is written twice.
 #pragma once
 
 #include "cpu/buffer.hpp"
@@ -12,8 +12,7 @@
 
 namespace roof::cpu {
 
-/// Word `index` of a slice's usual contents: a pseudo-random fp64 in [1, 2), as bits. Never denormal, and not compressible
-/// by a memory controller that tries.
+/// Word `index` of a slice's default contents: the bits of a pseudo-random fp64 in [1, 2). Never denormal, and not compressible.
 constexpr std::uint64_t content(std::uint64_t index)
 {
     std::uint64_t bits = (index + 1) * 0x9e3779b97f4a7c15;
@@ -23,13 +22,13 @@ constexpr std::uint64_t content(std::uint64_t index)
     return exponent_of_one | bits >> 12;
 }
 
-/// Writes to `to` what the bytes from `from` of a slice are to hold; both numbers are multiples of 8.
+/// Writes to `to` the content of a slice's `bytes` bytes from offset `from`; both numbers are multiples of 8.
 using Writer = void (*)(std::byte* to, std::size_t from, std::size_t bytes);
 
 /// Writes content().
 void write_content(std::byte* to, std::size_t from, std::size_t bytes);
 
-/// One thread's share of the memory. Its thread is to be the first to touch it.
+/// One thread's share of the memory. That thread must touch it first.
 class Slice {
   public:
     Slice() = default;
@@ -38,15 +37,15 @@ class Slice {
     std::byte* data() const { return buffer_.data(); }
     std::size_t size() const { return buffer_.size(); }
 
-    /// Makes the bytes from `from` hold what `writer` writes: does nothing where they already do.
-    void hold(Writer writer, std::size_t from, std::size_t bytes);
-    /// For bytes that the caller will write: makes their pages exist, with some content, and forgets what they hold.
-    void give(std::size_t from, std::size_t bytes);
+    /// Makes the bytes from `from` hold what `writer` writes; writes only where they do not.
+    void ensure(Writer writer, std::size_t from, std::size_t bytes);
+    /// For bytes that the caller will write: touches their pages and forgets their recorded content.
+    void overwrite(std::size_t from, std::size_t bytes);
 
   private:
     struct Piece {
         bool touched = false;
-        Writer holds = nullptr;  ///< null: something else
+        Writer holds = nullptr;  ///< null: not known
     };
     /// Calls use(piece, where the piece begins) for every piece that has some of the bytes.
     template <class Use>
@@ -59,15 +58,15 @@ class Slice {
 
 class Workspace {
   public:
-    /// Gives each of the first `threads` slices of this mapping at least `bytes`, and where memory is plenty some more, for
-    /// place(). Takes memory from other mappings if it must, and always from those of another node. Throws OutOfMemory.
+    /// Gives each of the first `threads` slices of this mapping at least `bytes`, and more if memory allows, for place(). Frees other
+    /// mappings if necessary, and those of other nodes always. Throws OutOfMemory.
     void reserve(const Mapping& mapping, int threads, std::size_t bytes);
 
     /// After reserve().
     Slice& slice(const Mapping& mapping, int thread) { return slices_.at(mapping)[thread]; }
 
-    /// Where in their slices the `bytes` of a subject lie at its `round`-th round, from 0: in other pages each time, as far
-    /// as the slices are large enough. Which physical pages memory lies in decides how well it fits the caches.
+    /// The offset of a subject's `bytes` in its slices in round `round`, from 0: different pages each time, if the slices are large
+    /// enough. The physical pages decide how well the memory fits the caches.
     std::size_t place(const Mapping& mapping, int threads, std::size_t bytes, int round) const;
 
   private:

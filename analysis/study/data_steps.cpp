@@ -139,7 +139,7 @@ const std::vector<DataColumn<IfDoubled>>& what_if_columns()
         {"row", [](const IfDoubled& i) { return text(i.predicted.row->id()); }},
         {"change", [](const IfDoubled& i) { return text(i.change); }},
         {"measured_s", [](const IfDoubled& i) { return number(i.predicted.row->seconds.median.value); }},
-        {"foretold_s", [](const IfDoubled& i) { return number_if(i.is_known(), i.predicted.seconds.value); }},
+        {"predicted_s", [](const IfDoubled& i) { return number_if(i.is_known(), i.predicted.seconds.value); }},
         {"least_s", [](const IfDoubled& i) { return number_if(i.is_known(), i.predicted.least.value); }},
         {"reason", [](const IfDoubled& i) { return text(i.predicted.reason); }},
         {"known", [](const IfDoubled&) { return text(name(Known::analytic)); }},

@@ -237,12 +237,13 @@ std::string to_text(const std::vector<Predicted>& answers, int columns)
     const std::string table = fitted_table(
         {"model", "batch", "precision", "device", "measured", "batch then", "predicted", "times as fast", "least"},
         rows, {"precision", "device", "least", "batch then"}, columns);
-    return table + fitted_lines(
-                       (reasons.empty() ? "" : "\nNo answer:\n" + reasons) +
-                           "\nForetold (analytic): each layer keeps the share of its roof that it reached, and time no "
-                           "layer accounts for stays.\nTimes as fast is by images. Least is what the changed roofs "
-                           "allow.\n",
-                       columns);
+    return table +
+           fitted_lines(
+               (reasons.empty() ? "" : "\nNo answer:\n" + reasons) +
+                   "\nPredicted (analytic): each layer keeps the share of its roof that it reached, and time no "
+                   "layer accounts for stays.\nTimes as fast is by images. Least is what the changed roofs "
+                   "allow.\n",
+               columns);
 }
 
 nlohmann::json to_json(const std::vector<Predicted>& answers)
@@ -253,7 +254,7 @@ nlohmann::json to_json(const std::vector<Predicted>& answers)
         list.push_back({{"row", json_text(answer.row->id())},
                         {"measured_seconds", json_number(answer.row->seconds.median.value)},
                         {"batch", answer.batch},
-                        {"foretold_seconds", known ? json_number(answer.seconds.value) : nlohmann::json(nullptr)},
+                        {"predicted_seconds", known ? json_number(answer.seconds.value) : nlohmann::json(nullptr)},
                         {"least_seconds", known ? json_number(answer.least.value) : nlohmann::json(nullptr)},
                         {"reason", known ? nlohmann::json(nullptr) : nlohmann::json(answer.reason)}});
     }

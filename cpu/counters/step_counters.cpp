@@ -51,7 +51,7 @@ class StepCount {
     {
         if (!counting_) return;
         const std::vector<EventCount> after = counters_.counts();
-        // Scaled counts of a short stretch may seem to run backwards.
+        // Scaled counts of a short segment may seem to run backwards.
         for (std::size_t i = 0; i < events_.size(); ++i)
             by_part_.at(part_)[i] += std::max(0.0, after[i].value - before_[i].value);
     }

@@ -1,8 +1,6 @@
 // Each addition has two register operands: some cores do additions of a small constant while renaming, in no time.
 #include "cpu/kernels/core_probe.hpp"
 
-#include "ert/method/bench/clock.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -12,11 +10,10 @@ namespace {
 
 constexpr std::size_t code_bytes = 4096;
 
-/// The least of a few tries: nothing makes a chain faster than it is.
-Seconds least_time_of(const CoreProbe& chain, std::size_t iterations)
+/// The least time of several tries.
+Seconds least_time_of(const CoreProbe& chain, std::size_t iterations, const Clock& clock)
 {
     constexpr int tries = 9;
-    const Clock clock = steady_clock();
     Seconds least{1e9};
     for (int i = 0; i < tries; ++i) {
         const Seconds begin = clock();
@@ -26,14 +23,15 @@ Seconds least_time_of(const CoreProbe& chain, std::size_t iterations)
     return least;
 }
 
-int measure_clocks_of_multiplication()
+int measure_clocks_of_multiplication(const Clock& clock)
 {
     constexpr std::size_t iterations = 400;
     constexpr double near_enough = 0.15;
     constexpr int most = 12;
     const CoreProbe additions{CoreProbe::Kind::additions};
     const CoreProbe multiplications{CoreProbe::Kind::multiplications};
-    const double clocks = least_time_of(multiplications, iterations) / least_time_of(additions, iterations);
+    const double clocks =
+        least_time_of(multiplications, iterations, clock) / least_time_of(additions, iterations, clock);
     const double whole = std::round(clocks);
     return whole >= 1 && whole <= most && std::abs(clocks - whole) < near_enough ? static_cast<int>(whole) : 0;
 }
@@ -60,9 +58,9 @@ CoreProbe::CoreProbe(Kind kind) : CodeGenerator(code_bytes, Xbyak::DontSetProtec
     setProtectModeRE();
 }
 
-int clocks_of_multiplication()
+int clocks_of_multiplication(const Clock& clock)
 {
-    static const int clocks = measure_clocks_of_multiplication();
+    static const int clocks = measure_clocks_of_multiplication(clock);
     return clocks;
 }
 

@@ -1,11 +1,13 @@
-// Loops that tell how a core is doing, each in some microseconds: a chain of dependent multiplications, whose latency is a whole
-// number of clocks and so shows the clock; and additions that depend on nothing, whose number per clock falls when another
-// hardware thread (a neighbour's, perhaps, whom no counter of ours sees) shares the core's issue slots.
+// Loops of some microseconds that show the state of a core. A chain of dependent multiplications, whose latency is a whole number of
+// clocks, shows the clock. Independent additions show sharing: fewer are done per clock when another hardware thread, such as a
+// neighbour's, uses the core's issue slots.
 //
-// A neighbour holds up a chain, too, now and then by a clock. A chain of additions, one in every clock, loses each of these clocks;
-// one of multiplications, of which one in three clocks is to be issued, loses a third as many. But how many clocks a
-// multiplication takes is the core's secret, and the additions are there to tell it.
+// A neighbour also delays a chain now and then by a clock. A chain of additions, one per clock, loses each of these clocks; a chain
+// of multiplications, one per three clocks, loses a third of them. The latency of a multiplication differs between cores; it is
+// measured against additions.
 #pragma once
+
+#include "ert/method/bench/clock.hpp"
 
 #include <cstddef>
 
@@ -26,8 +28,8 @@ class CoreProbe : Xbyak::CodeGenerator {
     void run(std::size_t iterations) const { getCode<void (*)(std::size_t)>()(iterations); }
 };
 
-/// Of a dependent multiplication: its time over that of a dependent addition, which takes one. 0 if that is no whole number.
-/// Measured, in about a millisecond, on whatever core it runs; the same in all later calls.
-int clocks_of_multiplication();
+/// The latency of a multiplication in clocks: its time over that of a dependent addition, which takes one. 0 if that is not close to
+/// a whole number. Measured once, in about a millisecond, on the calling thread's core.
+int clocks_of_multiplication(const Clock& clock);
 
 }  // namespace roof::cpu

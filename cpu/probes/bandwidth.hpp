@@ -1,11 +1,10 @@
-// Probe "bandwidth": the rate at which bytes move between the registers and whichever level of memory holds the working set.
+// Probe "bandwidth": the rate of bytes between the registers and the level of memory that holds the working set.
 //
-// Launched: on every thread, a generated loop over its own arrays, walked from end to end again and again. The working set
-//   is the sum over all arrays and threads; swept from 8 KiB up, it passes through every cache into memory. Width of the
-//   loads and stores, length of the loop, order and prefetching are found by trying; the row's variant names them. Each
-//   round to a point lies in other pages than the last.
-// Saturates: the load and store ports while the set fits L1; beyond, the path to the level that holds it. Which level that
-//   is follows from the sweep alone; no reported cache size is used here.
+// Launched: on every thread, a generated loop over its own arrays, from end to end, repeatedly. The working set is the sum over all
+//   arrays and threads; a sweep from 8 KiB up covers every cache and memory. The width of loads and stores, the length of the loop,
+//   the order and prefetching are found by trials; the row's variant names them. Each round uses different pages.
+// Saturates: the load and store ports while the set fits L1; beyond, the path to the level that holds it. The sweep alone decides
+//   which level that is; reported cache sizes are not used.
 // Counts: the bytes that the instructions read and write, per 8-byte element: load 8, store 8, copy 16, update (in place) 16,
 //   triad 24 (and 2 FLOPs). Not counted: the line that a missing store reads first (write-allocate), and what is prefetched
 //   in vain; so store, copy and triad move up to twice, 3/2 and 4/3 of their count beyond the caches. Non-temporal stores

@@ -1,4 +1,4 @@
-// The axes that all probes of the CPU share, and what may stand in the way of a choice on them.
+// The axes that all probes of the CPU share, and why a value may be unsupported.
 #pragma once
 
 #include "cpu/buffer.hpp"
@@ -12,25 +12,25 @@
 
 namespace roof::cpu {
 
-/// How long one launch of a probe should take: long beside the reading of a clock, short beside a disturbance.
+/// The target time of one launch: long compared with reading a clock, short compared with a disturbance.
 inline constexpr Seconds launch_target{0.3e-3};
 
 Axis isa_axis(std::vector<std::string> usual);
-/// Usual values: one, and all this process may use.
+/// Defaults: one, and all that this process may use.
 Axis threads_axis(const Machine& machine);
 
-/// Which hardware threads the threads take; usually one of every core before a second of any.
+/// Which hardware threads are used; by default one of every core before a second of any.
 Axis placement_axis();
-/// The pages that memory is mapped with; usually huge ones, where the system grants them.
+/// The pages that memory is mapped with; by default huge ones, where the system grants them.
 Axis pages_axis();
 
-/// Why the point's isa, threads or placement cannot be had on this machine, or nothing.
+/// Why the point's isa, threads or placement is unsupported on this machine, or nothing.
 std::optional<std::string> missing_isa(const Point& point, const Machine& machine);
 std::optional<std::string> missing_threads(const Point& point, const Machine& machine);
 /// Nothing for a point without the axis.
 std::optional<std::string> missing_siblings(const Point& point, const Machine& machine);
 
-/// Of what is in a core: `their_own` for threads of which no two were put on one core.
+/// `their_own` if no two threads run on one core.
 Resources resources_in_cores(const Point& point, const Machine& machine);
 
 /// As the axis `pages` says; huge for a point without it.

@@ -1,4 +1,4 @@
-// See handover.hpp for what is launched and counted.
+// See core_to_core.hpp for what is launched and counted.
 #include "cpu/probes/core_to_core.hpp"
 
 #include "cpu/probes/choices.hpp"
@@ -22,7 +22,7 @@ class CoreToCoreSubject : public Subject {
         : team_(processors, std::move(history))
     {
         rounds_ = repetitions_for(
-            launch_target, [&](std::size_t n) { run(n); }, steady_clock());
+            launch_target, [&](std::size_t n) { run(n); }, team_.clock());
     }
 
     Work work() const override
@@ -33,17 +33,17 @@ class CoreToCoreSubject : public Subject {
 
     void launch(Trace& trace) override
     {
-        ball_.number = 0;
-        team_.launch(trace, [&](int thread) { play(thread, rounds_); });
+        line_.number = 0;
+        team_.launch(trace, [&](int thread) { exchange(thread, rounds_); });
     }
 
     void check() override
     {
         constexpr std::size_t some = 100;
         run(some);
-        if (ball_.number != 2 * some)
-            throw Error("after " + std::to_string(2 * some) + " handovers the line holds " +
-                        std::to_string(ball_.number.load()));
+        if (line_.number != 2 * some)
+            throw Error("after " + std::to_string(2 * some) + " transfers the line holds " +
+                        std::to_string(line_.number.load()));
     }
 
     Bytes memory() const override { return Bytes{line_bytes}; }
@@ -51,24 +51,24 @@ class CoreToCoreSubject : public Subject {
   private:
     void run(std::size_t rounds)
     {
-        ball_.number = 0;
-        team_.run([&](int thread) { play(thread, rounds); });
+        line_.number = 0;
+        team_.run([&](int thread) { exchange(thread, rounds); });
     }
 
-    void play(int thread, std::size_t rounds)
+    void exchange(int thread, std::size_t rounds)
     {
         for (std::uint64_t number = static_cast<std::uint64_t>(thread); number < 2 * rounds; number += 2) {
-            while (ball_.number.load(std::memory_order_acquire) != number) {
+            while (line_.number.load(std::memory_order_acquire) != number) {
             }
-            ball_.number.store(number + 1, std::memory_order_release);
+            line_.number.store(number + 1, std::memory_order_release);
         }
     }
 
-    struct alignas(2 * line_bytes) Ball {  // a prefetcher may take lines by pairs
+    struct alignas(2 * line_bytes) SharedLine {  // a prefetcher may load lines in pairs
         std::atomic<std::uint64_t> number{0};
     };
 
-    Ball ball_;
+    SharedLine line_;
     MonitoredTeam team_;
     std::size_t rounds_ = 1;
 };
@@ -77,7 +77,7 @@ class CoreToCoreBench : public Bench {
   public:
     explicit CoreToCoreBench(const ProbeContext& context)
         : Bench({"core_to_core", Role::latency, "cpu",
-                 "Time of one handover of a line between two cores that write it in turns."}),
+                 "Time to transfer a line between two cores that write it in turns."}),
           spread_(context.processors.spread),
           history_(context.history)
     {
@@ -88,7 +88,7 @@ class CoreToCoreBench : public Bench {
         std::vector<std::string> usual{std::string(next_core)};
         if (spread_.size() > 2) usual.emplace_back(last_core);
         return {{"path",
-                 "which other core the first one hands the line to",
+                 "the core that exchanges the line with the first one",
                  usual,
                  {std::string(next_core), std::string(last_core)}}};
     }

@@ -105,10 +105,10 @@ class ErtSubject : public Subject {
         stock_->workspace->reserve(mapping, team_.size(), extent_.bytes);
         from_ = stock_->workspace->place(mapping, team_.size(), extent_.bytes, stock_->rounds.next(id_));
         team_.run([&](int thread) {
-            stock_->workspace->slice(mapping, thread).hold(ert_writer(loops_.precision), from_, extent_.bytes);
+            stock_->workspace->slice(mapping, thread).ensure(ert_writer(loops_.precision), from_, extent_.bytes);
         });
         for (const Isa& isa : loops_.isas) add_loops(isa);
-        pass_driver_.emplace(team_, extent_, ways());
+        pass_driver_.emplace(team_, extent_, variants());
     }
 
     Work work() const override
@@ -128,11 +128,11 @@ class ErtSubject : public Subject {
         const std::size_t passes = std::min<std::size_t>(pass_driver_->passes(), 2);
         const auto loop = std::ranges::find(tried_, variant(), &Loop::name);
         const auto element = static_cast<std::size_t>(traits(loops_.precision).storage_bytes);
-        for (const Stretch& stretch : pass_driver_->samples()) {
-            pass_driver_->run(stretch, passes);
-            const std::size_t first = (from_ + stretch.from) / element;
+        for (const Segment& segment : pass_driver_->samples()) {
+            pass_driver_->run(segment, passes);
+            const std::size_t first = (from_ + segment.from) / element;
             team_.run(
-                [&](int thread) { check_ert(*loop->kernel, first, stretch.bytes, passes, loop->results[thread]); });
+                [&](int thread) { check_ert(*loop->kernel, first, segment.bytes, passes, loop->results[thread]); });
         }
         stock_->rounds.checked(what);
     }
@@ -163,13 +163,13 @@ class ErtSubject : public Subject {
         }
     }
 
-    std::vector<Way> ways()
+    std::vector<Variant> variants()
     {
-        std::vector<Way> all;
+        std::vector<Variant> all;
         for (Loop& loop : tried_) {
-            all.push_back({loop.name, [this, &loop](int thread, std::size_t passes, const Stretch& stretch) {
+            all.push_back({loop.name, [this, &loop](int thread, std::size_t passes, const Segment& segment) {
                                const Slice& slice = stock_->workspace->slice({}, thread);
-                               loop.kernel->run(passes, stretch.bytes, slice.data() + from_ + stretch.from,
+                               loop.kernel->run(passes, segment.bytes, slice.data() + from_ + segment.from,
                                                 factor_.data(), loop.results[thread].data());
                            }});
         }

@@ -15,11 +15,10 @@ namespace roof::cpu {
 
 namespace {
 
-/// A trial enters the loop several times: a loop may settle into a better or a worse rhythm when it is entered, and a mix
-/// that only sometimes finds the better one must not win by luck.
+/// A trial enters the loop several times: a loop may run at one of two speeds after each entry, and a mix must not win by luck.
 constexpr int entries_of_a_trial = 6;
 constexpr Seconds entry_target{6e-6};
-constexpr int opinions = 3;
+constexpr int turns = 3;
 constexpr double as_good = 1.002;
 
 /// A mix, ready to run.
@@ -43,7 +42,7 @@ struct Candidate {
 
 using Candidates = std::vector<std::unique_ptr<Candidate>>;
 
-/// For each thread, registers enough for any of the candidates, which agree on their format.
+/// For each thread, enough registers for any of the candidates, which share a format.
 std::vector<RegisterFile> results_for(const Candidates& candidates, int threads)
 {
     int most = 0;
@@ -66,17 +65,17 @@ double cost(const Candidate& candidate, const MonitoredTeam& team, std::vector<R
     return std::max_element(taken.begin(), taken.end())->value / candidate.flops();
 }
 
-/// The first of those that are as fast as the fastest, as far as a trial can tell.
+/// The first candidate that is as fast as the fastest, within the precision of a trial.
 std::unique_ptr<Candidate> fastest(Candidates candidates, const MonitoredTeam& team, std::vector<RegisterFile>& results)
 {
     if (candidates.size() == 1) return std::move(candidates.front());
-    const Clock clock = steady_clock();
+    const Clock& clock = team.clock();
     for (const auto& candidate : candidates) {
         candidate->iterations = repetitions_for(
             entry_target, [&](std::size_t n) { candidate->run(n, candidate->steady, results.front()); }, clock);
     }
     std::vector<double> least(candidates.size(), std::numeric_limits<double>::infinity());
-    const std::size_t found = cheapest(candidates.size(), opinions, [&](std::size_t i) {
+    const std::size_t found = cheapest(candidates.size(), turns, [&](std::size_t i) {
         const double latest = cost(*candidates[i], team, results, clock);
         least[i] = std::min(least[i], latest);
         return latest;
@@ -97,7 +96,7 @@ class FlopsSubject : public Subject {
         results_ = results_for(candidates, team_.size());
         chosen_ = fastest(std::move(candidates), team_, results_);
         chosen_->iterations = repetitions_for(
-            launch_target, [&](std::size_t n) { run(n, chosen_->steady); }, steady_clock());
+            launch_target, [&](std::size_t n) { run(n, chosen_->steady); }, team_.clock());
     }
 
     Work work() const override { return {Flops{chosen_->flops() * team_.size()}, Bytes{}, Bytes{}, Known::analytic}; }
@@ -176,7 +175,7 @@ class FlopsBench : public Bench {
         const Isa& isa = parse_isa(point.text("isa"));
         const Precision precision = point.precision();
         if (auto reason = contradiction(operation, isa, precision)) return reason;
-        // Tiles are no instruction set of their own in Machine::isa: their features tell.
+        // Machine::isa does not list tiles; features do.
         if (isa.encoding != Encoding::tile) {
             if (auto reason = missing_isa(point, machine)) return reason;
         }

@@ -1,4 +1,4 @@
-// Probe "flops": the arithmetic ceiling of a core, and of all of them together.
+// Probe "flops": the arithmetic ceiling of a core, and of all cores together.
 //
 // Launched: on every thread, a generated loop of at least 24 instructions of the kinds that the operation names, on
 //   independent register chains; no memory is touched inside the loop. How many chains, and in which order, is found by

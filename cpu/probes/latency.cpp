@@ -23,14 +23,14 @@ struct Stock {
     PointHistory rounds;
 };
 
-/// In whole iterations of the loop, so that a number of steps can be a whole cycle.
+/// Whole iterations of the loop, so that a whole cycle is possible.
 std::size_t lines_of(const Point& point)
 {
     const auto bytes = static_cast<std::size_t>(point.integer("working_set"));
     return bytes / chase_line / ChaseKernel::unroll * ChaseKernel::unroll;
 }
 
-/// Twice: a last cache that takes what the nearer ones evict has it only then.
+/// Twice: a last cache that is filled by evictions holds the lines only then.
 void read_in_order(const std::byte* memory, std::size_t lines)
 {
     constexpr int passes = 2;
@@ -47,7 +47,7 @@ class LatencySubject : public Subject {
         link(mapping);
         settle();
         iterations_ = repetitions_for(
-            launch_target, [&](std::size_t n) { team_.run([&](int) { chase(n); }); }, steady_clock());
+            launch_target, [&](std::size_t n) { team_.run([&](int) { chase(n); }); }, team_.clock());
     }
 
     Work work() const override
@@ -72,15 +72,16 @@ class LatencySubject : public Subject {
             if (half > 0) half_way = stock_->kernel.run(half, start_);
             end = stock_->kernel.run(mark_steps(), start_);
         });
-        if (half_way == start_) throw Error("the chase is back after " + std::to_string(half) + " lines");
-        if (end != mark_) throw Error("the chase is astray after " + std::to_string(mark_steps()) + " lines");
+        if (half_way == start_) throw Error("the chase returns too early, after " + std::to_string(half) + " lines");
+        if (end != mark_)
+            throw Error("the chase is at the wrong line after " + std::to_string(mark_steps()) + " lines");
         stock_->rounds.checked(id_);
     }
 
     Bytes memory() const override { return Bytes{static_cast<double>(lines_ * chase_line)}; }
 
   private:
-    /// Linking touches the lines in the order of the chase, and so leaves in the caches what a chase leaves there.
+    /// Touches the lines in the order of the chase, so the caches are left as a chase leaves them.
     void link(const Mapping& mapping)
     {
         const std::size_t bytes = lines_ * chase_line;
@@ -90,19 +91,18 @@ class LatencySubject : public Subject {
         Slice& slice = workspace.slice(mapping, 0);
         std::byte* const begin = slice.data() + from;
         team_.run([&](int) {
-            slice.give(from, bytes);
+            slice.overwrite(from, bytes);
             mark_ = link_lines(begin, lines_, mark_steps());
         });
         start_ = begin;
         at_ = begin;
     }
 
-    /// A chase is slow: before it comes round, what other tenants bring into a cache that they share has driven its lines out. To
-    /// read the set in order is fast enough to bring them back. A chase behind that leaves in the nearer caches what a chase
-    /// leaves there, and not the end of the set.
+    /// A chase is slow: neighbours' lines replace its lines in a shared cache before it comes round. Reading the set in order brings
+    /// them back. A short chase afterwards leaves the nearer caches as a chase does.
     void settle()
     {
-        constexpr std::size_t most_lines = std::size_t{1} << 18;  // 16 MiB: beyond, it takes a millisecond and more
+        constexpr std::size_t most_lines = std::size_t{1} << 18;  // 16 MiB: beyond that it takes over a millisecond
         constexpr std::size_t most_chased = std::size_t{1} << 14;
         if (lines_ > most_lines) return;
         const std::size_t chased = std::min(lines_ / 2, most_chased) / ChaseKernel::unroll;
@@ -112,7 +112,7 @@ class LatencySubject : public Subject {
         });
     }
 
-    /// What a check walks: the whole cycle, unless that takes many milliseconds.
+    /// The steps of a check: the whole cycle, unless that takes many milliseconds.
     std::size_t mark_steps() const
     {
         constexpr std::size_t most = std::size_t{1} << 15;

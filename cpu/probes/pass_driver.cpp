@@ -1,4 +1,4 @@
-// All ways do the same work in a trial, so that the shortest trial is the fastest way.
+// All variants do the same work in a trial.
 #include "cpu/probes/pass_driver.hpp"
 
 #include "cpu/probes/choices.hpp"
@@ -14,7 +14,7 @@ namespace roof::cpu {
 namespace {
 
 constexpr Seconds trial_target{50e-6};
-constexpr int opinions = 3;
+constexpr int turns = 3;
 
 }  // namespace
 
@@ -30,11 +30,11 @@ std::optional<Extent> whole_iterations(std::size_t bytes, std::vector<std::size_
     return Extent{bytes / step * step, step};
 }
 
-PassDriver::PassDriver(MonitoredTeam& team, const Extent& extent, std::vector<Way> ways, Resources resources)
-    : team_(team), extent_(extent), ways_(std::move(ways)), resources_(resources)
+PassDriver::PassDriver(MonitoredTeam& team, const Extent& extent, std::vector<Variant> variants, Resources resources)
+    : team_(team), extent_(extent), variants_(std::move(variants)), resources_(resources)
 {
-    // Brings the caches into the state that walking leaves them in.
-    run_way(ways_.front(), {0, extent_.bytes}, 1);
+    // Brings the caches into the state that passes leave behind.
+    run_variant(variants_.front(), {0, extent_.bytes}, 1);
     cut(plan_for(trial_target, time_of_pass()));
     const Seconds fastest = search();
     cut(plan_for(launch_target, fastest * (static_cast<double>(extent_.bytes) / bytes_per_launch())));
@@ -42,13 +42,13 @@ PassDriver::PassDriver(MonitoredTeam& team, const Extent& extent, std::vector<Wa
 
 void PassDriver::launch(Trace& trace)
 {
-    const Stretch stretch = next_window();
-    const Way& way = ways_[chosen_];
+    const Segment segment = next_window();
+    const Variant& variant = variants_[chosen_];
     team_.launch(
-        trace, [&](int thread) { way.run(thread, plan_.passes, stretch); }, resources_);
+        trace, [&](int thread) { variant.run(thread, plan_.passes, segment); }, resources_);
 }
 
-std::vector<Stretch> PassDriver::samples() const
+std::vector<Segment> PassDriver::samples() const
 {
     constexpr std::size_t several = 4;
     const auto before = [&](std::size_t count) { return window((window_ + plan_.windows - count) % plan_.windows); };
@@ -56,9 +56,9 @@ std::vector<Stretch> PassDriver::samples() const
     return {before(1), before(2)};
 }
 
-void PassDriver::run(const Stretch& stretch, std::size_t passes) const
+void PassDriver::run(const Segment& segment, std::size_t passes) const
 {
-    run_way(ways_[chosen_], stretch, passes);
+    run_variant(variants_[chosen_], segment, passes);
 }
 
 PassDriver::Plan PassDriver::plan_for(Seconds target, Seconds pass) const
@@ -70,7 +70,7 @@ PassDriver::Plan PassDriver::plan_for(Seconds target, Seconds pass) const
     return {1, (steps + windows - 1) / windows * extent_.step, windows};
 }
 
-/// Long arrays are timed by pieces, each behind the last, as they will be walked.
+/// Long arrays are timed piece by piece, as they will be launched.
 Seconds PassDriver::time_of_pass()
 {
     constexpr std::size_t longest_piece = std::size_t{512} << 10;
@@ -80,22 +80,22 @@ Seconds PassDriver::time_of_pass()
     const std::size_t repetitions = repetitions_for(
         trial_target,
         [&](std::size_t n) {
-            if (pieces == 1) return run_way(ways_.front(), {0, extent_.bytes}, n);
-            for (std::size_t i = 0; i < n; ++i) run_way(ways_.front(), next_window(), 1);
+            if (pieces == 1) return run_variant(variants_.front(), {0, extent_.bytes}, n);
+            for (std::size_t i = 0; i < n; ++i) run_variant(variants_.front(), next_window(), 1);
         },
-        steady_clock());
+        team_.clock());
     return trial_target * static_cast<double>(pieces) / static_cast<double>(repetitions);
 }
 
 Seconds PassDriver::search()
 {
-    const Clock clock = steady_clock();
+    const Clock& clock = team_.clock();
     double least = std::numeric_limits<double>::infinity();
-    chosen_ = cheapest(ways_.size(), opinions, [&](std::size_t way) {
-        if (way == 0) ++window_;  // or each way would meet the same windows in each turn
-        const Stretch stretch = next_window();
+    chosen_ = cheapest(variants_.size(), turns, [&](std::size_t index) {
+        if (index == 0) ++window_;  // else each variant would get the same windows in every turn
+        const Segment segment = next_window();
         const Seconds begin = clock();
-        run_way(ways_[way], stretch, plan_.passes);
+        run_variant(variants_[index], segment, plan_.passes);
         const double cost = (clock() - begin).value;
         least = std::min(least, cost);
         return cost;
@@ -110,24 +110,24 @@ void PassDriver::cut(const Plan& plan)
     while (window_ < plan_.windows && window(window_).from < end_) ++window_;
 }
 
-Stretch PassDriver::next_window()
+Segment PassDriver::next_window()
 {
-    const Stretch next = window(window_++ % plan_.windows);
+    const Segment next = window(window_++ % plan_.windows);
     end_ = next.from + next.bytes;
     return next;
 }
 
-/// Windows are equally long, so where they do not fill the arrays exactly they overlap by a few steps.
-Stretch PassDriver::window(std::size_t index) const
+/// Windows are equally long; where they do not divide the arrays exactly, they overlap by a few steps.
+Segment PassDriver::window(std::size_t index) const
 {
     if (plan_.windows == 1) return {0, plan_.bytes};
     const std::size_t last = (extent_.bytes - plan_.bytes) / extent_.step;
     return {last * index / (plan_.windows - 1) * extent_.step, plan_.bytes};
 }
 
-void PassDriver::run_way(const Way& way, const Stretch& stretch, std::size_t passes) const
+void PassDriver::run_variant(const Variant& variant, const Segment& segment, std::size_t passes) const
 {
-    team_.run([&](int thread) { way.run(thread, passes, stretch); });
+    team_.run([&](int thread) { variant.run(thread, passes, segment); });
 }
 
 }  // namespace roof::cpu

@@ -1,5 +1,5 @@
-// What a bench remembers of the points it made. A calibration rounds each point several times: each round is to find other
-// memory, and a result that was right once need not be computed again.
+// A bench's record of the points it made. A calibration measures each point in several rounds; each round uses different memory, and a
+// result that was checked once need not be checked again.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace roof::cpu {
 
 class PointHistory {
   public:
-    /// How often it was called for this point before.
+    /// The number of earlier calls for this point.
     int next(const std::string& point) { return calls_[point]++; }
 
     bool is_checked(const std::string& what) const { return checked_.contains(what); }

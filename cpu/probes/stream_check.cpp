@@ -24,7 +24,7 @@ void check_sum(std::size_t first, std::size_t words, std::size_t passes, std::sp
     }
 }
 
-/// `expected(i)`: word i of the destination's stretch, as bits.
+/// `expected(i)`: word i of the destination's segment, as bits.
 template <class Expected>
 void check_words(const std::byte* destination, std::size_t count, Expected expected)
 {
@@ -44,12 +44,12 @@ double value(std::size_t index)
 
 }  // namespace
 
-void check_stream(const StreamArrays& arrays, const Stretch& stretch, std::size_t passes,
+void check_stream(const StreamArrays& arrays, const Segment& segment, std::size_t passes,
                   std::span<const std::uint64_t> result)
 {
-    const std::byte* const destination = arrays.destination() + stretch.from;
-    const std::size_t words = stretch.bytes / sizeof(std::uint64_t);
-    const std::size_t first = (arrays.from + stretch.from) / sizeof(std::uint64_t);
+    const std::byte* const destination = arrays.destination() + segment.from;
+    const std::size_t words = segment.bytes / sizeof(std::uint64_t);
+    const std::size_t first = (arrays.from + segment.from) / sizeof(std::uint64_t);
     const std::size_t second = first + arrays.pitch() / sizeof(std::uint64_t);
     switch (arrays.stream.movement) {
         case Movement::load:

@@ -1,4 +1,4 @@
-// What a bandwidth loop must have left in memory, from the contents that the slice was filled with.
+// Checks what a bandwidth loop left in memory against the slice's initial contents.
 #pragma once
 
 #include "cpu/kernels/stream_kernel.hpp"
@@ -37,9 +37,9 @@ struct StreamArrays {
     static constexpr std::size_t page = 4096;
 };
 
-/// For arrays whose `stretch` held content() before `passes` passes over it. `result`: load only; the words it left, and
+/// For arrays whose `segment` held content() before `passes` passes over it. `result`: load only; the words it left, and
 /// zeros. Throws Error naming the first word that is wrong.
-void check_stream(const StreamArrays& arrays, const Stretch& stretch, std::size_t passes,
+void check_stream(const StreamArrays& arrays, const Segment& segment, std::size_t passes,
                   std::span<const std::uint64_t> result);
 
 }  // namespace roof::cpu

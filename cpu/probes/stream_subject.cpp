@@ -17,9 +17,9 @@ namespace {
 
 using Stock = StreamMaker::Stock;
 
-/// Arrays beyond it are in no L1.
+/// Larger arrays fit in no L1.
 constexpr std::size_t largest_l1 = std::size_t{64} << 10;
-/// Of those that a round may take.
+/// Places that a round tries.
 constexpr int places_tried = 8;
 
 bool fuses(const Isa& isa, bool has_fma)
@@ -27,7 +27,7 @@ bool fuses(const Isa& isa, bool has_fma)
     return has_fma && (isa.encoding == Encoding::vex || isa.encoding == Encoding::evex);
 }
 
-/// Every shape in every instruction set: all that may be tried on arrays of so many bytes.
+/// Calls use() for every shape and instruction set to try on arrays of so many bytes.
 template <class Use>
 void for_candidates(const Stream& stream, const std::vector<Isa>& isas, bool has_fma, std::size_t bytes, const Use& use)
 {
@@ -65,7 +65,8 @@ class StreamSubject : public Subject {
     {
         lay_out(request, extent.bytes);
         const bool fits_l1 = extent.bytes * static_cast<std::size_t>(stream_.arrays()) <= largest_l1;
-        pass_driver_.emplace(team_, extent, ways(request, extent.step), fits_l1 ? request.in_cores : Resources::shared);
+        pass_driver_.emplace(team_, extent, variants(request, extent.step),
+                             fits_l1 ? request.in_cores : Resources::shared);
     }
 
     Work work() const override
@@ -81,16 +82,16 @@ class StreamSubject : public Subject {
     {
         const std::string what = id_ + " " + variant();
         if (stock_->rounds.is_checked(what)) return;
-        for (const Stretch& stretch : pass_driver_->samples()) {
-            team_.run([&](int thread) { renew(thread, stretch); });
-            pass_driver_->run(stretch, pass_driver_->passes());
+        for (const Segment& segment : pass_driver_->samples()) {
+            team_.run([&](int thread) { renew(thread, segment); });
+            pass_driver_->run(segment, pass_driver_->passes());
             team_.run([&](int thread) {
-                check_stream(arrays_[thread], stretch, pass_driver_->passes(), results_[thread]);
-                check_node(thread, stretch);
+                check_stream(arrays_[thread], segment, pass_driver_->passes(), results_[thread]);
+                check_node(thread, segment);
             });
         }
-        // A piece that a source shares with the destination was filled for the source, and later launches write to it.
-        team_.run([&](int thread) { give_destination(thread, {0, arrays_[thread].bytes}); });
+        // A piece shared by a source and the destination was filled for the source; later launches write to it.
+        team_.run([&](int thread) { overwrite_destination(thread, {0, arrays_[thread].bytes}); });
         stock_->rounds.checked(what);
     }
 
@@ -125,20 +126,20 @@ class StreamSubject : public Subject {
     {
         StreamArrays& arrays = arrays_[thread];
         arrays.from = from;
-        slice(thread).hold(write_content, from, arrays.source_extent());
-        give_destination(thread, {0, arrays.bytes});
+        slice(thread).ensure(write_content, from, arrays.source_extent());
+        overwrite_destination(thread, {0, arrays.bytes});
     }
 
-    /// Arrays that lie in one huge page lie well in the cache or badly, as the page does in the machine's memory: what a virtual
-    /// machine takes for one may be many. Each thread finds its own.
+    /// How well arrays within one huge page fit the cache depends on the physical pages behind it, which in a virtual machine may be
+    /// many small ones. So each thread tries several places.
     std::size_t fastest_place(const StreamKernel& loop, int thread, const std::vector<std::size_t>& beginnings)
     {
-        constexpr int opinions = 3;
+        constexpr int turns = 3;
         constexpr double trial_bytes = 4 << 20;
-        const Stretch all{0, arrays_[thread].bytes};
+        const Segment all{0, arrays_[thread].bytes};
         const auto passes = static_cast<std::size_t>(trial_bytes / static_cast<double>(all.bytes));
-        const Clock clock = steady_clock();
-        return beginnings[cheapest(beginnings.size(), opinions, [&](std::size_t i) {
+        const Clock& clock = team_.clock();
+        return beginnings[cheapest(beginnings.size(), turns, [&](std::size_t i) {
             arrays_[thread].from = beginnings[i];
             loop.run(1, all.bytes, arguments(thread, 0));
             const Seconds begin = clock();
@@ -147,48 +148,48 @@ class StreamSubject : public Subject {
         })];
     }
 
-    void give_destination(int thread, const Stretch& stretch)
+    void overwrite_destination(int thread, const Segment& segment)
     {
         const StreamArrays& arrays = arrays_[thread];
         if (stream_.stores == 0) return;
-        slice(thread).give(arrays.from + arrays.source_extent() + stretch.from, stretch.bytes);
+        slice(thread).overwrite(arrays.from + arrays.source_extent() + segment.from, segment.bytes);
     }
 
-    /// The contents that check_stream() expects before the passes, whatever the record says: a check trusts nothing.
-    void renew(int thread, const Stretch& stretch)
+    /// Writes the contents that check_stream() expects before the passes, without relying on the record.
+    void renew(int thread, const Segment& segment)
     {
         const StreamArrays& arrays = arrays_[thread];
         for (int i = 0; i < stream_.arrays(); ++i) {
-            const std::size_t begin = arrays.from + arrays.pitch() * static_cast<std::size_t>(i) + stretch.from;
-            slice(thread).give(begin, stretch.bytes);
+            const std::size_t begin = arrays.from + arrays.pitch() * static_cast<std::size_t>(i) + segment.from;
+            slice(thread).overwrite(begin, segment.bytes);
         }
         for (int i = 0; i < stream_.arrays(); ++i) {
-            const std::size_t begin = arrays.from + arrays.pitch() * static_cast<std::size_t>(i) + stretch.from;
-            slice(thread).hold(write_content, begin, stretch.bytes);
+            const std::size_t begin = arrays.from + arrays.pitch() * static_cast<std::size_t>(i) + segment.from;
+            slice(thread).ensure(write_content, begin, segment.bytes);
         }
-        give_destination(thread, stretch);
+        overwrite_destination(thread, segment);
         results_[thread].fill(0);
     }
 
-    void check_node(int thread, const Stretch& stretch) const
+    void check_node(int thread, const Segment& segment) const
     {
         if (!mapping_.node) return;
-        const std::optional<int> node = node_of(arrays_[thread].array(0) + stretch.from);
+        const std::optional<int> node = node_of(arrays_[thread].array(0) + segment.from);
         if (!node || *node == *mapping_.node) return;
         throw Error("memory bound to NUMA node " + std::to_string(*mapping_.node) + " lies on node " +
                     std::to_string(*node));
     }
 
-    std::vector<Way> ways(const StreamRequest& request, std::size_t step)
+    std::vector<Variant> variants(const StreamRequest& request, std::size_t step)
     {
-        std::vector<Way> all;
+        std::vector<Variant> all;
         for_candidates(stream_, request.isas, request.has_fma, arrays_.front().bytes,
                        [&](const Isa& isa, const Shape& shape) {
                            if (StreamKernel::bytes_per_iteration(isa, shape) > step) return;
                            const StreamKernel& loop = kernel(*stock_, isa, stream_, shape);
                            all.push_back({std::string(isa.name) + ", " + shape.text(),
-                                          [this, &loop](int thread, std::size_t passes, const Stretch& stretch) {
-                                              loop.run(passes, stretch.bytes, arguments(thread, stretch.from));
+                                          [this, &loop](int thread, std::size_t passes, const Segment& segment) {
+                                              loop.run(passes, segment.bytes, arguments(thread, segment.from));
                                           }});
                        });
         return all;
@@ -218,12 +219,12 @@ class StreamSubject : public Subject {
 
 }  // namespace
 
-std::vector<Isa> isas_for(std::string_view word, const Machine& machine)
+std::vector<Isa> isas_for(std::string_view name, const Machine& machine)
 {
     constexpr std::size_t tried = 2;
-    if (word != best_isa) return {parse_isa(word)};
+    if (name != best_isa) return {parse_isa(name)};
     std::vector<Isa> isas;
-    for (const std::string& name : machine.isa) isas.push_back(parse_isa(name));
+    for (const std::string& one : machine.isa) isas.push_back(parse_isa(one));
     if (isas.size() > tried) isas.erase(isas.begin(), isas.end() - tried);
     const bool has_vectors = !isas.empty() && isas.back().encoding != Encoding::scalar;
     if (has_vectors) std::erase_if(isas, [](const Isa& isa) { return isa.encoding == Encoding::scalar; });

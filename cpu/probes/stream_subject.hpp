@@ -1,4 +1,4 @@
-// Subjects that move bytes between registers and memory; the benches "bandwidth" and "numa" differ only in whose memory.
+// The subject of the benches "bandwidth" and "numa": moves bytes between registers and memory.
 #pragma once
 
 #include "cpu/kernels/stream_kernel.hpp"
@@ -22,9 +22,9 @@ namespace roof::cpu {
 /// The value of the axis `isa` that leaves the choice to a search.
 inline constexpr std::string_view best_isa = "best";
 
-/// The instruction sets that the word stands for, of those of the machine: of `best` the two with the widest vectors, since
-/// the widest is not always the fastest and the third widest never.
-std::vector<Isa> isas_for(std::string_view word, const Machine& machine);
+/// The instruction sets to try for a value of the axis `isa`. For `best` the two widest of the machine: the widest is not always the
+/// fastest, and the third widest never is.
+std::vector<Isa> isas_for(std::string_view name, const Machine& machine);
 
 struct StreamRequest {
     const Stream& stream;
@@ -37,15 +37,15 @@ struct StreamRequest {
     std::string id;                          ///< of the point, whatever the round
 };
 
-/// Of each array, where one thread's arrays have `share` bytes together. Nothing if that is less than one iteration.
+/// The extent of each array, where one thread's arrays have `share` bytes together. Nothing if that is less than one iteration.
 std::optional<Extent> array_extent(const Stream& stream, const std::vector<Isa>& isas, std::size_t share);
 
-/// Makes the subjects of a bench, and keeps what outlives them: the memory, the kernels once generated, the rounds.
+/// Makes the subjects of a bench and keeps the memory, kernels and history that outlive them.
 class StreamMaker {
   public:
     StreamMaker(std::shared_ptr<Workspace> workspace, std::shared_ptr<CoreHistory> history);
 
-    /// The subject borrows the memory: only the one made last may be launched. Throws Unsupported, OutOfMemory.
+    /// The subject borrows the workspace: only the one made last may be launched. Throws Unsupported, OutOfMemory.
     std::unique_ptr<Subject> make(const StreamRequest& request) const;
 
     using KernelKey = std::tuple<std::string_view, std::string_view, int, int, int, bool, std::string_view>;

@@ -10,7 +10,7 @@ namespace roof::cpu {
 namespace {
 
 constexpr long long smallest = 8 << 10;
-/// A set so many times as large as the caches finds next to nothing in them.
+/// Almost nothing of a set this many times as large as the caches lies in them.
 constexpr double beyond_caches = 4;
 
 /// A share of the memory available; no limit where the machine does not say how much that is.
@@ -52,11 +52,11 @@ std::vector<std::string> octaves(double coarse, double most)
 
 }  // namespace
 
-Axis working_set_axis(std::string meaning, std::vector<std::string> usual)
+Axis working_set_axis(std::string meaning, std::vector<std::string> defaults)
 {
     constexpr long long least_bytes = 1024;
     constexpr long long most_bytes = 1LL << 42;
-    Axis axis{"working_set", std::move(meaning), std::move(usual), {}, true, least_bytes, most_bytes};
+    Axis axis{"working_set", std::move(meaning), std::move(defaults), {}, true, least_bytes, most_bytes};
     axis.keywords = {"levels", "fastest", "edges", "memory"};
     return axis;
 }

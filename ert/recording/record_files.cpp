@@ -89,7 +89,7 @@ void mend_file(const std::filesystem::path& folder, const std::unordered_set<std
     if (!std::getline(csv, line)) return;
     if (!csv.eof() && line + "\n" != kept)
         throw InputError(file.string() +
-                         " was written by another version of ceiling: its columns differ; give --out another folder");
+                         " was written by another version of roof: its columns differ; give --out another folder");
     bool whole = !csv.eof();
     while (std::getline(csv, line)) {
         const bool counts = !csv.eof() && cells.contains(first_cell(line));

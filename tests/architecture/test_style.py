@@ -14,6 +14,13 @@ CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b", re.MULTILINE)
 MACRO = re.compile(r"^\s*#\s*define\s+(?!CATCH_CONFIG_MAIN\b)", re.MULTILINE)
 
 
+#: Private words of earlier versions; the field's words took their place (CONTRIBUTING.md).
+RETIRED = re.compile(
+    r"\b(?i:weather|strangers?|agenda|witness|witnesses|foretell|foretells|foretold\w*|obstacles?|handovers?)\b"
+    r"|\b(Sustained|FoundSizes|WatchedTeam|WatchedStream|BetweenVisits|Lab|promise_of|books_of|far_below|most_rounds"
+    r"|most_visits|further_until\w*)\b")
+
+
 def offenders(pattern):
     return [str(path) for path in tree.files(tree.SOURCES) if pattern.search(tree.text(path))]
 
@@ -28,6 +35,12 @@ class Files(unittest.TestCase):
 
     def test_none_defines_a_macro(self):
         self.assertEqual([], offenders(MACRO))
+
+    def test_none_uses_a_retired_word(self):
+        sources = [path for path in tree.files() if path.suffix in (".cpp", ".hpp", ".cu", ".cuh", ".js", ".yaml")]
+        found = {str(path): sorted({match.group(0) for match in RETIRED.finditer(tree.text(path))}) for path in sources
+                 if path.parts[:2] != ("tests", "method") or path.suffix != ".yaml"}
+        self.assertEqual({}, {path: words for path, words in found.items() if words})
 
     def test_every_header_says_what_it_is_and_is_included_once(self):
         for path in tree.files((".hpp", ".cuh")):

@@ -10,30 +10,30 @@ using namespace roof;
 using namespace roof::cpu;
 using namespace roof::cpu::test;
 
-TEST_CASE("a line is handed over between two cores, and each handover is counted")
+TEST_CASE("each transfer of a line between two cores is counted")
 {
     const Processors here = read_layout().processors;
     if (here.spread.size() < 2) {
-        WARN("one processor here: no line was handed over");
+        WARN("one processor here: no line was transferred");
         return;
     }
     const auto bench = core_to_core_bench(context(here));
     const auto subject = bench->make(point({{"path", "next core"}}), small_machine(), {});
     launch_and_check(*subject);
-    const double handovers = subject->work().compulsory.value / 64;
-    CHECK(handovers >= 2);
-    CHECK(handovers == std::floor(handovers));
+    const double transfers = subject->work().compulsory.value / 64;
+    CHECK(transfers >= 2);
+    CHECK(transfers == std::floor(transfers));
     CHECK(subject->work().known == Known::analytic);
 }
 
-TEST_CASE("the last core is asked for where it is another than the next")
+TEST_CASE("the last core is a default where it differs from the next")
 {
     CHECK(axis(core_to_core_bench(context({{0, 1}, {0, 1}}))->axes({}), "path").defaults ==
           std::vector<std::string>{"next core"});
     CHECK(axis(core_to_core_bench(context({{0, 1, 2, 3}, {0, 1, 2, 3}}))->axes({}), "path").defaults.size() == 2);
 }
 
-TEST_CASE("with one processor the reason why there is no handover is given")
+TEST_CASE("a single processor is unsupported, with a reason")
 {
     const auto bench = core_to_core_bench(context({{3}, {3}}));
     const Point next = point({{"path", "next core"}});

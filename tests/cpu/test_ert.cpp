@@ -53,7 +53,7 @@ struct Bed {
           first(from / static_cast<std::size_t>(traits(precision).storage_bytes))
     {
         factor.broadcast(0, 1);
-        slice.hold(ert_writer(precision), 0, slice.size());
+        slice.ensure(ert_writer(precision), 0, slice.size());
     }
 
     void run(std::size_t passes) { kernel.run(passes, bytes, slice.data() + from, factor.data(), result.data()); }

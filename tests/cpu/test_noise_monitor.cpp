@@ -1,4 +1,4 @@
-// The watch over the cores beside a launch, and the search among ways to do the same work.
+// The watch over the cores beside a launch, and the search among variants to do the same work.
 #include "cpu/noise_monitor.hpp"
 #include "cpu/topology.hpp"
 #include "ert/method/bench/search.hpp"

@@ -1,4 +1,4 @@
-// A walk over arrays: which ways are tried, and that launches cover all of the arrays, however long a pass takes.
+// A walk over arrays: which variants are tried, and that launches cover all of the arrays, however long a pass takes.
 #include "cpu/probes/pass_driver.hpp"
 #include "cpu/topology.hpp"
 #include "tests/cpu/probe_bed.hpp"
@@ -18,11 +18,11 @@ constexpr std::size_t step = 1000;
 using Calls = std::vector<std::pair<std::size_t, std::size_t>>;  ///< from, bytes
 
 /// Takes a time for each byte, without memory, and writes down where it was.
-Way slow_way(const std::string& name, std::chrono::nanoseconds per_step, Calls& calls)
+Variant slow_way(const std::string& name, std::chrono::nanoseconds per_step, Calls& calls)
 {
-    return {name, [=, &calls](int, std::size_t passes, const Stretch& stretch) {
-                calls.emplace_back(stretch.from, stretch.bytes);
-                const auto end = std::chrono::steady_clock::now() + per_step * passes * (stretch.bytes / step);
+    return {name, [=, &calls](int, std::size_t passes, const Segment& segment) {
+                calls.emplace_back(segment.from, segment.bytes);
+                const auto end = std::chrono::steady_clock::now() + per_step * passes * (segment.bytes / step);
                 while (std::chrono::steady_clock::now() < end) {
                 }
             }};
@@ -53,7 +53,7 @@ TEST_CASE("extents are whole iterations of every loop tried, with little left ov
     CHECK_FALSE(whole_iterations(255, {}));
 }
 
-TEST_CASE("of the ways to walk the fastest is taken, whatever their order")
+TEST_CASE("of the variants to walk the fastest is taken, whatever their order")
 {
     MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());
     Calls calls;
@@ -95,7 +95,7 @@ TEST_CASE("long arrays are walked over by windows of equal length that leave not
         CHECK(calls[i].first % step == 0);
         if (i > 0) CHECK(calls[i].first <= calls[i - 1].first + window);
     }
-    const std::vector<Stretch> samples = walk.samples();
+    const std::vector<Segment> samples = walk.samples();
     calls.clear();
     walk.run(samples[0], 1);
     CHECK(calls == Calls{{samples[0].from, window}});
@@ -115,7 +115,7 @@ TEST_CASE("launches begin behind what the search walked, and what is sampled the
     CHECK((calls[0].first >= walked || calls[0].first == 0));
     CHECK(calls[0].first <= walked + window);
 
-    const std::vector<Stretch> samples = walk.samples();
+    const std::vector<Segment> samples = walk.samples();
     REQUIRE(samples.size() == 2);
     CHECK(samples[0].from == calls[0].first);
     calls.clear();
@@ -123,5 +123,5 @@ TEST_CASE("launches begin behind what the search walked, and what is sampled the
         static_cast<std::size_t>(std::ceil(static_cast<double>(steps * step) / static_cast<double>(window))) - 2;
     for (std::size_t i = 0; i < others; ++i) launch(walk);
     for (const auto& [from, bytes] : calls)
-        for (const Stretch& sample : samples) CHECK(from != sample.from);
+        for (const Segment& sample : samples) CHECK(from != sample.from);
 }

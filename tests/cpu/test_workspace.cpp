@@ -37,7 +37,7 @@ TEST_CASE("a slice holds different normal numbers between one and two")
 {
     constexpr std::size_t words = 1000;
     Slice slice(words * sizeof(double), "a test", {});
-    slice.hold(write_content, 0, words * sizeof(double));
+    slice.ensure(write_content, 0, words * sizeof(double));
     std::set<double> values;
     for (std::size_t i = 0; i < words; ++i) {
         const double value = std::bit_cast<double>(word(slice, i));
@@ -53,23 +53,23 @@ TEST_CASE("what a slice holds already is not written again, and what was given a
 {
     Slice slice(4 * mebibyte, "a test", {});
     times_written = 0;
-    slice.hold(count_writes, 0, mebibyte);
+    slice.ensure(count_writes, 0, mebibyte);
     const int once = times_written;
     CHECK(once > 0);
-    slice.hold(count_writes, 0, mebibyte / 2);
+    slice.ensure(count_writes, 0, mebibyte / 2);
     CHECK(times_written == once);
-    slice.give(mebibyte - 8, 8);
-    slice.hold(count_writes, 0, mebibyte);
+    slice.overwrite(mebibyte - 8, 8);
+    slice.ensure(count_writes, 0, mebibyte);
     CHECK(times_written == once + 1);
-    slice.hold(write_content, 0, mebibyte);
-    slice.hold(count_writes, 0, mebibyte);
+    slice.ensure(write_content, 0, mebibyte);
+    slice.ensure(count_writes, 0, mebibyte);
     CHECK(times_written == 2 * once + 1);
 }
 
 TEST_CASE("content depends on the place in the slice alone")
 {
     Slice slice(4 * mebibyte, "a test", {});
-    slice.hold(write_content, 3 * mebibyte + 4096, 64);
+    slice.ensure(write_content, 3 * mebibyte + 4096, 64);
     const std::size_t index = (3 * mebibyte + 4096) / sizeof(std::uint64_t);
     CHECK(word(slice, index) == content(index));
 }
@@ -77,7 +77,7 @@ TEST_CASE("content depends on the place in the slice alone")
 TEST_CASE("memory that was given away holds numbers")
 {
     Slice slice(mebibyte, "a test", {});
-    slice.give(0, mebibyte);
+    slice.overwrite(0, mebibyte);
     CHECK(std::bit_cast<double>(word(slice, 77)) >= 1);
 }
 

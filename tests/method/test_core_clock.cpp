@@ -56,7 +56,7 @@ void disturb(Measurement& row)
 TEST_CASE("the sustained clock is the upper quartile of the rounds' clocks, within what they were")
 {
     const std::vector<Measurement> rows = wandering();
-    const Estimate<Hertz> clock = CoreClock(rows).summary_under(rows.front());
+    const Estimate<Hertz> clock = CoreClock(rows).sustained_under(rows.front());
     CHECK(clock.median.value == Approx(3.94e9).epsilon(0.003));
     CHECK(clock.low < clock.median);
     CHECK(clock.high > clock.median);
@@ -68,17 +68,17 @@ TEST_CASE("work of another kind has its own clock once it has rounds enough")
 {
     std::vector<Measurement> rows = wandering();
     rows.push_back(round_at(3.0e9, "fma", 1, "avx512"));
-    CHECK(CoreClock(rows).summary_under(rows.back()).median.value > 3.8e9);
+    CHECK(CoreClock(rows).sustained_under(rows.back()).median.value > 3.8e9);
     for (int i = 2; i <= 20; ++i) rows.push_back(round_at(3.0e9, "fma", i, "avx512"));
-    CHECK(CoreClock(rows).summary_under(rows.back()).median.value == Approx(3.0e9));
-    CHECK(CoreClock(rows).summary_under(rows.front()).median.value > 3.8e9);
+    CHECK(CoreClock(rows).sustained_under(rows.back()).median.value == Approx(3.0e9));
+    CHECK(CoreClock(rows).sustained_under(rows.front()).median.value > 3.8e9);
 }
 
 TEST_CASE("a disturbed sample's clock takes no part, and without a clock there is none")
 {
     std::vector<Measurement> rows = wandering();
     for (Measurement& row : rows) disturb(row);
-    CHECK(CoreClock(rows).summary_under(rows.front()).n == 0);
+    CHECK(CoreClock(rows).sustained_under(rows.front()).n == 0);
 }
 
 TEST_CASE("ceilings that go with the clock are set at one clock, whenever they were measured")

@@ -44,7 +44,7 @@ TEST_CASE("a level that grows with the cores is per core, one that does not is s
 TEST_CASE("what a machine reports otherwise is neither called shared nor per core")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
-    // Strangers hold half of the second core's L2, and all of the last cache was free again.
+    // Neighbours hold half of the second core's L2, and all of the last cache was free again.
     const auto more = sweep(staircase({{96 * KiB, 900e9}, {1 * MiB, 400e9}, {64 * MiB, 150e9}}, 50e9), 0, 1, "load", 2);
     rows.insert(rows.end(), more.begin(), more.end());
     const Ceilings ceilings = fit_ceilings(rows, machine());

@@ -96,7 +96,7 @@ TEST_CASE("a row that cannot be profiled is measured all the same, and says why"
     BenchRegistry registry = fakes::fake_registry(clock);
     const Measurement without = measure(profiled_step(registry), registry, clock.clock());
     CHECK(without.status == Status::ok);
-    CHECK_THAT(without.remarks, Catch::Contains("nothing that sees into a cpu"));
+    CHECK_THAT(without.remarks, Catch::Contains("no profiler for a cpu"));
 
     registry.add(Profiler{
         "cpu", [](const Device&, const std::vector<TimedPart>&) -> Profile { throw Unsupported("no library"); }});

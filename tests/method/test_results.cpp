@@ -66,6 +66,26 @@ TEST_CASE("rows come back as they were written, samples and parts with them")
     REQUIRE(back.rows[0].parts[1].part.work.no_reuse == rows[0].parts[1].part.work.no_reuse);
 }
 
+TEST_CASE("a folder of an older format is refused with a sentence that says so")
+{
+    const TemporaryFolder folder;
+    {
+        RunDirectory run(folder / "run", plan_text, fake_machine());
+        for (const Measurement& row : measured()) run.append(row);
+    }
+    const std::filesystem::path file = folder / "run" / "machine.yaml";
+    const std::string text = read_file(file);
+    REQUIRE_THAT(text, Catch::StartsWith("format: 2\n"));
+    for (const std::string& older :
+         {text.substr(text.find('\n') + 1), "format: 1\n" + text.substr(text.find('\n') + 1)}) {
+        write_file(file, older);
+        CHECK_THROWS_WITH(read_results(folder / "run"),
+                          Catch::Contains("older format") && Catch::Contains("measure again"));
+        CHECK_THROWS_WITH(RunDirectory(folder / "run", plan_text, fake_machine()), Catch::Contains("older format"));
+        CHECK_THROWS_WITH(find_calibration(folder / "run"), Catch::Contains("older format"));
+    }
+}
+
 TEST_CASE("wherever a run is killed, what is complete stays and the rest is mended")
 {
     const auto rows = measured();

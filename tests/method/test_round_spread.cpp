@@ -19,7 +19,7 @@ double quiet(std::mt19937& random)
     return std::abs(std::normal_distribution<double>(0, 0.003)(random));
 }
 
-/// Strangers come and go: one round in three loses up to an eighth.
+/// Neighbours come and go: one round in three loses up to an eighth.
 double rough(std::mt19937& random)
 {
     const double share = std::uniform_real_distribution<double>(0, 1)(random);

@@ -104,7 +104,7 @@ TEST_CASE("a ceiling that is not steady is measured again, until the rounds are 
     REQUIRE(rows.size() == 34);
     CHECK(scheduler.next(rows).empty());
     int batches = 0;
-    for (auto items = scheduler.further(rows); !items.empty(); items = scheduler.further(rows), ++batches) {
+    for (auto items = scheduler.extra_rounds(rows); !items.empty(); items = scheduler.extra_rounds(rows), ++batches) {
         CHECK(items.size() < 17);
         append(rows, measure_batch(items, registry, time));
         REQUIRE(batches < 10);
@@ -125,7 +125,7 @@ TEST_CASE("steady ceilings ask for no further round")
     const auto rows = measure_batch(scheduler.next({}), registry, time);
     CHECK(rows.size() == 34);
     CHECK(scheduler.next(rows).empty());
-    CHECK(scheduler.further(rows).empty());
+    CHECK(scheduler.extra_rounds(rows).empty());
 }
 
 TEST_CASE(
@@ -151,7 +151,7 @@ TEST_CASE(
                        "run:\n  - {bench: flops}\n",
                        "p"),
             registry);
-        return scheduler.further(measure_batch(scheduler.next({}), registry, time)).size();
+        return scheduler.extra_rounds(measure_batch(scheduler.next({}), registry, time)).size();
     };
     CHECK(further(60) == 1);
     CHECK(further(64) == 0);
@@ -178,7 +178,7 @@ TEST_CASE("where the processors move, memory is measured again though its rounds
                        "p"),
             registry);
         std::vector<std::string> again;
-        for (const Item& item : scheduler.further(measure_batch(scheduler.next({}), registry, time)))
+        for (const Item& item : scheduler.extra_rounds(measure_batch(scheduler.next({}), registry, time)))
             again.push_back(item.bench_name);
         return again;
     };
@@ -194,8 +194,8 @@ TEST_CASE("a size given on the command line stands in place of the word")
     const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
     const Scheduler scheduler(parse_plan("run:\n  - {bench: bandwidth, operation: copy, working_set: levels}\n", "p"),
                               registry, {{"working_set", {"65536"}}});
-    REQUIRE(scheduler.written().size() == 1);
-    CHECK(scheduler.written().front().point.text("working_set") == "65536");
+    REQUIRE(scheduler.planned().size() == 1);
+    CHECK(scheduler.planned().front().point.text("working_set") == "65536");
 }
 
 TEST_CASE("a word that is none of the axis's is refused with its legal values")

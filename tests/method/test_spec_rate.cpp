@@ -102,6 +102,7 @@ TEST_CASE("threads that share a core share its promise")
     CHECK(*share_of_spec(load(32, 4), machine) == Approx(0.5));
     Ceiling packed = load(32, 2);
     packed.condition = "siblings";
+    packed.packs_cores = true;
     CHECK(*share_of_spec(packed, machine) == Approx(0.5));
 }
 

@@ -81,8 +81,8 @@ class WhatIf(Page):
     def test_a_faster_memory_never_slows_a_step(self):
         study = copy_of_example(self.folder)
         for row in json.loads(run(ROOF, "whatif", study, "--set", "DRAM=2x", "--json"))["rows"]:
-            self.assertLessEqual(row["foretold_seconds"], row["measured_seconds"] * (1 + 1e-12))
-            self.assertLessEqual(row["least_seconds"], row["foretold_seconds"])
+            self.assertLessEqual(row["predicted_seconds"], row["measured_seconds"] * (1 + 1e-12))
+            self.assertLessEqual(row["least_seconds"], row["predicted_seconds"])
 
 
 class Charts(Page):

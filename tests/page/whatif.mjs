@@ -14,13 +14,13 @@ assert.equal(change.wrong, "", "the page does not read what the terminal reads")
 const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.abs(b), `${what}: ${a} in the page, ${b} in the terminal`);
 
 let answered = 0;
-for (const { row: id, foretold_seconds, least_seconds, reason } of expected) {
+for (const { row: id, predicted_seconds, least_seconds, reason } of expected) {
   const row = study.rows.find((candidate) => candidate.id === id);
   assert.ok(row, `the page has no row ${id}`);
   const answer = whatIf(study, row, change);
   assert.equal(answer.reason ?? null, reason, id);
   if (reason) continue;
-  near(answer.seconds, foretold_seconds, `${id} predicted`);
+  near(answer.seconds, predicted_seconds, `${id} predicted`);
   near(answer.least, least_seconds, `${id} least`);
   ++answered;
 }

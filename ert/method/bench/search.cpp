@@ -6,10 +6,10 @@
 
 namespace roof {
 
-std::size_t cheapest(std::size_t candidates, int opinions, const std::function<double(std::size_t)>& cost)
+std::size_t cheapest(std::size_t candidates, int turns, const std::function<double(std::size_t)>& cost)
 {
     std::vector<double> least(candidates, std::numeric_limits<double>::infinity());
-    for (int opinion = 0; opinion < opinions; ++opinion) {
+    for (int turn = 0; turn < turns; ++turn) {
         for (std::size_t i = 0; i < candidates; ++i) least[i] = std::min(least[i], cost(i));
     }
     return static_cast<std::size_t>(std::ranges::min_element(least) - least.begin());

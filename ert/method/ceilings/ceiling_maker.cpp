@@ -1,11 +1,11 @@
-// What the core does alone, its arithmetic and its caches, goes with the clock: such a ceiling is its rate per clock at the
-// clock that the cores sustained over all rows (core_clock.hpp), its interval the product of both intervals. Where a last cache
-// has a clock of its own, the scatter of the cores' clock becomes part of the interval. Few rounds know little of the interference
-// between them, so their interval reaches as far as rounds of the same level were seen to lie from what many found
-// (round_spread.hpp). Where rounds disagree, the interval spans what was seen.
+// Arithmetic and caches scale with the core's clock. Their ceiling is the rate per clock times the clock that the cores sustained
+// over all rows (core_clock.hpp); its interval is the product of both intervals. Where a last cache has its own clock, the spread
+// of the cores' clock becomes part of the interval. With few rounds the interval is widened by the spread between rounds of the
+// same level (round_spread.hpp). Where rounds disagree, the interval spans all samples.
 #include "ert/method/ceilings/ceiling_maker.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/steadiness.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 /// Empty for a size between two levels.
 std::string level_at(const Measurement& row, const std::vector<MeasuredLevel>& levels)
 {
-    if (row.role == Role::compute || !row.point.has("working_set")) return "core";
+    if (row.role == Role::compute || !row.point.has("working_set")) return std::string(core_level);
     const double bytes = row.point.number("working_set");
     for (const MeasuredLevel& level : levels) {
         if (level.device != row.device || level.threads != threads_of(row.point)) continue;
@@ -40,7 +40,7 @@ void widen(const RoundSpread::Bounds& bounds, Estimate<Unit>& estimate)
     estimate.high = std::max(estimate.high, bounds.high * estimate.median);
 }
 
-/// Sets the rate of what goes with the clock; of a rate per clock of all threads together.
+/// Sets the rate of a level that scales with the clock. `per_clock`: of all threads together.
 void set_at(const Estimate<Hertz>& clock, const Estimate<Quantity<0, 0, 0>>& per_clock, Ceiling& ceiling)
 {
     ceiling.clock = clock;
@@ -50,9 +50,8 @@ void set_at(const Estimate<Hertz>& clock, const Estimate<Quantity<0, 0, 0>>& per
     ceiling.rate.n = per_clock.n;
 }
 
-/// PointHistory that disagree tell of interference longer than they are: the interval reaches from what half of all samples reach to the
-/// fastest seen.
-void span_what_was_seen(const PointSummary& point, Ceiling& ceiling)
+/// Rounds that disagree show interference longer than a round: the interval then reaches from the median sample to the fastest.
+void span_all_samples(const PointSummary& point, Ceiling& ceiling)
 {
     if (ceiling.steadiness == Steadiness::steady || point.fastest <= 0) return;
     ceiling.rate.low.value = std::min(ceiling.rate.low.value, point.median_rate);
@@ -73,13 +72,13 @@ int threads_of(const Point& point)
 
 std::string condition_of(const Point& point)
 {
-    std::vector<std::string> words;
-    if (text_or(point, "placement", "cores") != "cores") words.push_back(point.text("placement"));
-    if (text_or(point, "pages", "huge") != "huge") words.push_back(point.text("pages") + " pages");
-    if (point.has("path")) words.push_back(point.text("path"));
+    std::vector<std::string> conditions;
+    if (text_or(point, "placement", "cores") != "cores") conditions.push_back(point.text("placement"));
+    if (text_or(point, "pages", "huge") != "huge") conditions.push_back(point.text("pages") + " pages");
+    if (point.has("path")) conditions.push_back(point.text("path"));
     if (point.has("cpu_node") && point.has("memory_node"))
-        words.push_back("node " + point.text("cpu_node") + " from node " + point.text("memory_node"));
-    return join(words, ", ");
+        conditions.push_back("node " + point.text("cpu_node") + " from node " + point.text("memory_node"));
+    return join(conditions, ", ");
 }
 
 CeilingMaker::CeilingMaker(std::span<const Measurement> rows, const std::vector<PointSummary>& points,
@@ -87,10 +86,10 @@ CeilingMaker::CeilingMaker(std::span<const Measurement> rows, const std::vector<
     : clocks_(rows)
 {
     for (const PointSummary& point : points) {
-        if (point.rounds == 0) continue;  // a size may then still be a word
+        if (point.rounds == 0) continue;  // its working_set may be an unresolved keyword
         const std::string level = level_at(point.best, levels);
-        // The watch over a core sees who shares it, not whose lines lie in a cache beyond the first.
-        if (is_of_one_core(level)) continue;
+        // The noise monitor detects neighbours on the core, not their lines in caches beyond the first.
+        if (level_traits(level).is_of_one_core) continue;
         const std::string group = group_of(point.best, level);
         rates_.add(group, point.rate.median.value, point.round_rates);
         rates_per_clock_.add(group, point.per_clock.median.value, point.round_rates_per_clock);
@@ -109,6 +108,7 @@ Ceiling CeilingMaker::make(const PointSummary& point, const std::string& level) 
     ceiling.isa = text_or(row.point, "isa", "");
     ceiling.condition = condition_of(row.point);
     ceiling.threads = threads_of(row.point);
+    ceiling.packs_cores = text_or(row.point, "placement", "cores") == "siblings";
     ceiling.variant = row.variant;
     ceiling.modes = point.modes;
     ceiling.typical = point.typical;
@@ -117,7 +117,7 @@ Ceiling CeilingMaker::make(const PointSummary& point, const std::string& level) 
     ceiling.point = row.id();
     if (row.point.has("working_set")) ceiling.working_set = Bytes{row.point.number("working_set")};
     set_rate(point, ceiling);
-    span_what_was_seen(point, ceiling);
+    span_all_samples(point, ceiling);
     return ceiling;
 }
 
@@ -129,7 +129,7 @@ Ceiling CeilingMaker::make(const PointSummary& point, const MeasuredLevel& level
     return ceiling;
 }
 
-/// A rate that goes with the clock is judged at one clock: the interval of the clock tells the rest.
+/// A rate that scales with the clock is judged per clock; the clock's interval is added to the result.
 void CeilingMaker::set_rate(const PointSummary& point, Ceiling& ceiling) const
 {
     const std::string group = group_of(point.best, ceiling.level);
@@ -140,13 +140,13 @@ void CeilingMaker::set_rate(const PointSummary& point, Ceiling& ceiling) const
 
     Estimate<Quantity<0, 0, 0>> per_clock = point.per_clock;
     widen(rates_per_clock_.bounds(group, static_cast<int>(point.round_rates_per_clock.size())), per_clock);
-    const Estimate<Hertz> clock = clocks_.summary_under(point.best);
-    if (goes_with_clock(ceiling.level) && clock.n > 0 && per_clock.n >= least_samples) {
+    const Estimate<Hertz> clock = clocks_.sustained_under(point.best);
+    if (scales_with_clock(ceiling.level) && clock.n > 0 && per_clock.n >= least_samples) {
         set_at(clock, per_clock, ceiling);
         half_width = per_clock.relative_half_width();
     }
     ceiling.steadiness = point.steadiness(half_width, tolerance_of(ceiling.level));
-    if (per_clock.n < least_samples) per_clock = {};  // a launch that waited unseen would pass for what a clock does
+    if (per_clock.n < least_samples) per_clock = {};  // one unnoticed wait would change the rate per clock
     ceiling.per_clock = per_clock;
     for (auto* const end : {&ceiling.per_clock.median, &ceiling.per_clock.low, &ceiling.per_clock.high})
         end->value /= ceiling.threads;

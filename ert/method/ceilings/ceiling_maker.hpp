@@ -1,4 +1,4 @@
-// From what the rounds to a point sustain to the ceiling that it is: how its rate, interval and steadiness are told.
+// Makes a ceiling from the summary of a point: its rate, interval and steadiness.
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"
@@ -12,18 +12,18 @@
 
 namespace roof {
 
-/// The point's word on the axis, or another where it has none.
+/// The point's value on the axis, or `otherwise` where it has none.
 std::string text_or(const Point& point, std::string_view axis, std::string_view otherwise);
 
 /// The thread count; 1 where the point has none.
 int threads_of(const Point& point);
 
-/// What is unusual about a row, in words; empty if nothing is.
+/// The non-default conditions of a point, for display: "small pages, siblings"; empty for the defaults.
 std::string condition_of(const Point& point);
 
 class CeilingMaker {
   public:
-    /// `levels`: of every device and thread count, to tell which points share their interference.
+    /// `levels`: of every device and thread count; they decide which points share their round spread.
     CeilingMaker(std::span<const Measurement> rows, const std::vector<PointSummary>& points,
                  const std::vector<MeasuredLevel>& levels);
 

@@ -1,5 +1,7 @@
 #include "ert/method/ceilings/confirmation.hpp"
 
+#include "ert/method/bench/level.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,7 +12,7 @@ namespace roof {
 namespace {
 
 using Levels = std::vector<MeasuredLevel>;
-/// For each cache of one sweep, which of another's it is.
+/// For each cache of one sweep, the index of the same cache in another sweep.
 using Partners = std::vector<std::optional<std::size_t>>;
 
 /// The last level is memory, which every sweep ends in.
@@ -19,15 +21,14 @@ std::size_t caches_in(const Levels& levels)
     return levels.empty() ? 0 : levels.size() - 1;
 }
 
-/// What a level may hold with other threads, as factors: at least if shared or at most if private.
+/// Factors on a level's size with another thread count: at least (if shared) and at most (if private).
 std::pair<double, double> growth(int threads, int others)
 {
     const double ratio = static_cast<double>(others) / threads;
     return {std::min(1.0, ratio), std::max(1.0, ratio)};
 }
 
-/// By how many octaves the sizes of the two are farther apart than one level's can be, of which other tenants may hold the larger
-/// part.
+/// By how many octaves the two sizes are farther apart than the same level allows. Neighbours may occupy two thirds of it.
 double misfit(const MeasuredLevel& one, const MeasuredLevel& other)
 {
     constexpr double left = 1.0 / 3;
@@ -36,8 +37,8 @@ double misfit(const MeasuredLevel& one, const MeasuredLevel& other)
     return std::max({0.0, std::log2(left * least / found), std::log2(left * found / most)});
 }
 
-/// Which of `longer` each cache of `shorter` is, ascending: the least misfit in all. Of equals the earliest, for what is no
-/// level lies on the way down from one.
+/// Matches each cache of `shorter` to one of `longer`, ascending, with the least total misfit. Among equals the earliest: a false
+/// level lies on the descent after a true one.
 std::vector<std::size_t> place(const Levels& shorter, const Levels& longer)
 {
     const std::size_t rows = caches_in(shorter);
@@ -68,7 +69,7 @@ Partners partners_of(const Levels& levels, const Levels& others)
     return partners;
 }
 
-/// How many of the sizes lie where the level is with so many threads.
+/// How many of the sizes lie on the level with so many threads.
 std::ptrdiff_t sizes_on(const MeasuredLevel& level, int threads, const std::vector<double>& sizes)
 {
     const auto [least, most] = growth(level.threads, threads);
@@ -84,7 +85,7 @@ bool has_swept(const SweptLevels& sweep, const MeasuredLevel& level)
     return sizes_on(level, sweep.levels.front().threads, sweep.sizes) >= least_sizes;
 }
 
-/// At most of the sizes.
+/// Whether most of the sizes on the level were undisturbed.
 bool was_undisturbed(const SweptLevels& sweep, const MeasuredLevel& level)
 {
     const int threads = sweep.levels.front().threads;
@@ -92,16 +93,16 @@ bool was_undisturbed(const SweptLevels& sweep, const MeasuredLevel& level)
     return undisturbed >= least_sizes && 2 * undisturbed >= sizes_on(level, threads, sweep.sizes);
 }
 
-/// Of a level that `sweep` shows and `other` does not: whether only the first was undisturbed there. Narrow ones are not so
-/// believed, for lines that come and go in a shared cache make such.
+/// For a level that `sweep` shows and `other` does not: whether only the first was undisturbed there. Narrow levels are excluded,
+/// since neighbours' traffic in a shared cache can produce them.
 bool outweighs(const SweptLevels& sweep, const MeasuredLevel& level, const SweptLevels& other)
 {
     constexpr double wide = 4;
     return level.to / level.from >= wide && was_undisturbed(sweep, level) && !was_undisturbed(other, level);
 }
 
-/// Behind private caches that, with more threads, hold together about as much as it does. A plateau little larger than what
-/// comes before it is not excused so, nor one behind what has not grown with the threads.
+/// Whether private caches before the level hold about as much together, with more threads, as the level itself, so that the level
+/// does not show. Not for a plateau little larger than the one before it, nor after a level that has not grown with the threads.
 bool is_hidden(std::size_t at, const Levels& levels, const Levels& others, const Partners& partners)
 {
     constexpr double several = 4;
@@ -115,7 +116,7 @@ bool is_hidden(std::size_t at, const Levels& levels, const Levels& others, const
     return is_private && levels[at].to / before.to >= several && levels[at].to / there.to <= about;
 }
 
-/// Of the sweep's caches, those that the other could see and does not. Fills in whom the rest are seen with.
+/// The sweep's caches that the other sweep should show and does not. Fills in `seen_with` of the rest.
 std::vector<bool> denied_by(const SweptLevels& other, SweptLevels& sweep)
 {
     const Partners partners = partners_of(sweep.levels, other.levels);
@@ -137,9 +138,9 @@ Levels take_out(const std::vector<bool>& denied, Levels& levels)
         MeasuredLevel& level = levels[i];
         std::ranges::sort(level.seen_with);
         const bool is_memory = i + 1 == levels.size();
-        const std::string last = "L" + std::to_string(kept.size());
+        const std::string last = cache_level(kept.size());
         if (is_memory || !denied[i]) {
-            if (!is_memory) level.name = "L" + std::to_string(kept.size() + 1);
+            if (!is_memory) level.name = cache_level(kept.size() + 1);
             kept.push_back(std::move(level));
             continue;
         }
@@ -151,7 +152,7 @@ Levels take_out(const std::vector<bool>& denied, Levels& levels)
     return taken;
 }
 
-/// Names the caches of a sweep as those of one that shows more. A level behind one that is not seen begins where that ends.
+/// Names the caches of a sweep after those of a sweep that shows more. A level after a missing one begins where that one ends.
 void name_alike(const Levels& longer, Levels& levels)
 {
     const std::vector<std::size_t> places = place(levels, longer);

@@ -12,12 +12,12 @@ std::string device_of(const Measurement& row)
     return row.device;
 }
 
-std::string work_like(const Measurement& row)
+std::string similar_work(const Measurement& row)
 {
-    std::string words = row.device + " " + std::string(name(row.role));
+    std::string key = row.device + " " + std::string(name(row.role));
     for (const char* const axis : {"isa", "threads"})
-        if (row.point.has(axis)) words += " " + row.point.text(axis);
-    return words;
+        if (row.point.has(axis)) key += " " + row.point.text(axis);
+    return key;
 }
 
 /// 0 if no sample was undisturbed, or no clock read.
@@ -42,15 +42,15 @@ CoreClock::CoreClock(std::span<const Measurement> rows)
     for (const Measurement& row : rows) {
         const double clock = row.status == Status::ok ? clock_of(row) : 0;
         if (clock <= 0) continue;
-        clocks_[work_like(row)].push_back(clock);
+        clocks_[similar_work(row)].push_back(clock);
         clocks_[device_of(row)].push_back(clock);
     }
     for (auto& [kind, clocks] : clocks_) std::ranges::sort(clocks);
 }
 
-Estimate<Hertz> CoreClock::summary_under(const Measurement& row) const
+Estimate<Hertz> CoreClock::sustained_under(const Measurement& row) const
 {
-    auto found = clocks_.find(work_like(row));
+    auto found = clocks_.find(similar_work(row));
     if (found == clocks_.end() || found->second.size() < min_rounds) found = clocks_.find(device_of(row));
     if (found == clocks_.end()) return {};
     const std::vector<double>& clocks = found->second;

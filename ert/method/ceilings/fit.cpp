@@ -1,14 +1,15 @@
-// From rows to ceilings. What the rounds to a point sustain together is a row's rate (point_summary.hpp). A compute ceiling is a
-// row. A bandwidth ceiling is a plateau of a working-set sweep: the plateaus are found on the load sweep of each thread count
-// (levels.hpp), confirmed by the sweeps of the others (confirmation.hpp), and serve the other operations of that thread count.
-// What goes by a path of its own, as a host link does, is a ceiling of that path, and no roof.
+// From rows to ceilings. Rows of the same point are summarized first (point_summary.hpp). A compute ceiling is one point. A
+// bandwidth ceiling is a plateau of a working-set sweep: plateaus are found on the load sweep of each thread count (levels.hpp),
+// confirmed by the sweeps of the others (confirmation.hpp), and used for the other operations of that thread count. A probe with
+// a path of its own, such as a host link, gives a ceiling of that path, which is not a roof.
 //
-// Estimator of a plateau's rate: of all pairs of neighbouring working sets on the plateau, the pair whose slower member is
-// fastest; that member's own estimate is the ceiling. One lucky point cannot set it, nor a slope towards the next level
-// pull it down. A latency is that at the middle of the plateau: near its lower end the level before still answers some.
+// Estimator of a plateau's rate: among all pairs of neighbouring working sets on the plateau, take the pair whose slower member is
+// fastest; that member's estimate is the ceiling. So one lucky point cannot raise it, and a slope towards the next level does not
+// lower it. A latency is taken at the middle of the plateau, since near its lower end the level before still serves some lines.
 //
-// How a ceiling's rate and interval follow from its point is ceiling_maker.cpp's. Where a rate has hardly an undisturbed
-// sample, its interval reaches from what is usual there to what the rate may be without the disturbance.
+// ceiling_maker.cpp derives a ceiling's rate and interval from its point. With almost no undisturbed sample, the interval reaches
+// from the typical rate to what the rate may be without the disturbance.
+#include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/ceilings/ceiling_maker.hpp"
 #include "ert/method/ceilings/confirmation.hpp"
@@ -38,7 +39,7 @@ void add_to_sweeps(const PointSummary& point, Sweeps& sweeps)
     if (!is_new && place->second->rate.median < point.rate.median) place->second = &point;
 }
 
-/// Of messages of many sizes, the fastest is the path's ceiling. A rank alone shows that a function works, and has no path.
+/// Among messages of many sizes the fastest gives the path's ceiling. A rank alone has no path and gives none.
 void add_of_path(const PointSummary& point, const CeilingMaker& maker, std::vector<Ceiling>& of_paths)
 {
     const Point& at = point.best.point;
@@ -75,7 +76,7 @@ const PointSummary* best_held(const Sweep& sweep, const MeasuredLevel& level)
 const PointSummary* in_the_middle(const Sweep& sweep, const MeasuredLevel& level)
 {
     if (sweep.empty()) return nullptr;
-    if (level.name == "DRAM") return sweep.rbegin()->first >= level.from.value ? sweep.rbegin()->second : nullptr;
+    if (level.name == memory_level) return sweep.rbegin()->first >= level.from.value ? sweep.rbegin()->second : nullptr;
     const double middle = 0.5 * (std::log(level.from.value) + std::log(level.to.value));
     const PointSummary* nearest = nullptr;
     double distance = 0;
@@ -89,7 +90,7 @@ const PointSummary* in_the_middle(const Sweep& sweep, const MeasuredLevel& level
     return nearest;
 }
 
-/// Of every device and thread count, on the load sweep under usual conditions; where there is none, on the first.
+/// For every device and thread count, the load sweep under default conditions; without one, the first sweep.
 std::vector<SweptLevels> swept_levels(const Sweeps& sweeps, const Machine& machine)
 {
     std::map<std::pair<std::string, int>, const Sweep*> chosen;
@@ -156,9 +157,9 @@ const Ceiling* with_one_thread(const Ceiling& ceiling, const std::vector<Ceiling
     return found == all.end() ? nullptr : &*found;
 }
 
-/// Undisturbed, threads together reach at most what each reaches alone; and one whose core a neighbour shares, twice what it
-/// was seen to reach. Nor does a sample or two say how low the rate may be: it may be what is usual here.
-void reach_out_where_disturbed(std::vector<Ceiling>& all)
+/// Without the disturbance, several threads may reach the sum of what each reaches alone, and one thread on a shared core twice its
+/// measured rate. With so few undisturbed samples the true rate may also be as low as the typical one.
+void widen_where_disturbed(std::vector<Ceiling>& all)
 {
     for (Ceiling& ceiling : all) {
         if (!ceiling.disturbed) continue;
@@ -195,9 +196,9 @@ AllSweeps sweeps_in(const std::vector<PointSummary>& points)
 void add_compute_ceilings(const std::vector<PointSummary>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
 {
     for (const PointSummary& point : points) {
-        // A point on the curve under the roofs is no roof.
+        // Points with an intensity measure the curve under the roofs, not a roof.
         if (point.rounds == 0 || point.best.role != Role::compute || point.best.point.has("intensity")) continue;
-        all.push_back(maker.make(point, "core"));
+        all.push_back(maker.make(point, std::string(core_level)));
     }
 }
 
@@ -207,7 +208,8 @@ void add_node_ceilings(const std::vector<PointSummary>& points, const CeilingMak
         const Measurement& row = point.best;
         const bool is_of_node =
             row.role == Role::bandwidth && row.point.has("working_set") && row.point.has("cpu_node");
-        if (point.rounds > 0 && is_of_node && !is_of_path(row)) all.push_back(maker.make(point, "DRAM"));
+        if (point.rounds > 0 && is_of_node && !is_of_path(row))
+            all.push_back(maker.make(point, std::string(memory_level)));
     }
 }
 
@@ -238,7 +240,7 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const std::vector<Point
     add_node_ceilings(points, maker, ceilings.all);
     add_level_ceilings(sweeps.latencies, in_the_middle, maker, ceilings);
     add_path_ceilings(points, maker, ceilings.all);
-    reach_out_where_disturbed(ceilings.all);
+    widen_where_disturbed(ceilings.all);
     for (Ceiling& ceiling : ceilings.all) {
         ceiling.steadiness = steadiness_of(ceiling);
         reach_up_to_spec(ceiling, machine);

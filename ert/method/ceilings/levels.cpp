@@ -1,6 +1,7 @@
 #include "ert/method/ceilings/levels.hpp"
 
 #include "ert/base/names.hpp"
+#include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/plateau.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ constexpr std::array<Named<Sharing>, 3> sharings{{
     {Sharing::shared, "shared"},
 }};
 
-/// What the machine reports of the level; null if nothing.
+/// The machine's report of the level; null if there is none.
 const MemoryLevel* reported_level(const Machine& machine, const MeasuredLevel& level)
 {
     const Device* const device = machine.find_device(level.device);
@@ -30,7 +31,7 @@ int cores_at(const MemoryLevel& reported, const Machine& machine)
     return std::max(1, reported.shared_by / std::max(1, machine.smt));
 }
 
-/// Capacity of all instances of the level that so many threads reach when they take one core after the other.
+/// Capacity of all instances of the level that the threads reach, with one thread per core.
 Bytes reported_capacity(const Machine& machine, const MeasuredLevel& level)
 {
     const MemoryLevel* const reported = reported_level(machine, level);
@@ -44,13 +45,13 @@ void set_beside_report(MeasuredLevel& level, const Machine& machine)
 {
     constexpr double tolerance = 2;
     level.reported = reported_capacity(machine, level);
-    // A sweep ends long before memory does, so memory's capacity says nothing here.
-    if (level.name == "DRAM" || level.reported.value <= 0) return;
+    // A sweep never fills memory, so memory's capacity cannot be compared.
+    if (level.name == memory_level || level.reported.value <= 0) return;
     const double ratio = level.to / level.reported;
     level.contradiction = ratio > tolerance || ratio < 1 / tolerance;
 }
 
-/// Of `more` threads against one. A size that lies between the two answers is none.
+/// Compares several threads with one. A growth between the two cases is unclear.
 Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more)
 {
     constexpr double tolerance = 1.2;
@@ -60,18 +61,18 @@ Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more)
     return is_about(1) ? Sharing::shared : Sharing::unclear;
 }
 
-/// Strangers who hold half of a private cache while several threads sweep it make it look shared, and of a shared one while one
-/// does, private: where the machine reports the opposite, neither is claimed.
-Sharing if_not_denied(Sharing seen, const MeasuredLevel& level, const Machine& machine)
+/// A neighbour that occupies half of a cache during one of the two sweeps makes a private cache look shared, or a shared one
+/// private. So the result is unclear where the machine reports the opposite.
+Sharing unless_contradicted(Sharing seen, const MeasuredLevel& level, const Machine& machine)
 {
     const MemoryLevel* const reported = reported_level(machine, level);
     if (reported == nullptr || reported->capacity.value <= 0 || reported->shared_by <= 0) return seen;
-    const Sharing said = cores_at(*reported, machine) > 1 ? Sharing::shared : Sharing::per_core;
-    return seen == said ? seen : Sharing::unclear;
+    const Sharing reported_sharing = cores_at(*reported, machine) > 1 ? Sharing::shared : Sharing::per_core;
+    return seen == reported_sharing ? seen : Sharing::unclear;
 }
 
-/// A set little larger than the last cache is partly served by it: memory's rate is taken where the set is several times that,
-/// if the sweep goes so far.
+/// The last cache serves a part of sets that are a little larger than it. So memory begins at several times its size, if the sweep
+/// goes that far.
 void begin_well_beyond(MeasuredLevel& memory, const MeasuredLevel& last_cache, const Sweep& sweep)
 {
     constexpr double well_beyond = 4;
@@ -99,7 +100,7 @@ std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& devi
         MeasuredLevel level;
         level.device = device;
         level.threads = threads;
-        level.name = is_last ? "DRAM" : "L" + std::to_string(i + 1);
+        level.name = is_last ? std::string(memory_level) : cache_level(i + 1);
         level.from = Bytes{points[plateaus[i].first].working_set};
         level.to = Bytes{points[plateaus[i].last].working_set};
         if (!is_last) level.beyond = Bytes{points[plateaus[i].last + 1].working_set};
@@ -113,11 +114,11 @@ std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& devi
 void compare_thread_counts(std::vector<MeasuredLevel>& levels, const Machine& machine)
 {
     for (MeasuredLevel& level : levels) {
-        if (level.name == "DRAM") continue;
+        if (level.name == memory_level) continue;
         for (const MeasuredLevel& other : levels) {
             if (other.device != level.device || other.name != level.name || other.threads == level.threads) continue;
-            if (level.threads == 1) level.sharing = if_not_denied(sharing_of(level, other), level, machine);
-            if (other.threads == 1) level.sharing = if_not_denied(sharing_of(other, level), level, machine);
+            if (level.threads == 1) level.sharing = unless_contradicted(sharing_of(level, other), level, machine);
+            if (other.threads == 1) level.sharing = unless_contradicted(sharing_of(other, level), level, machine);
         }
     }
 }

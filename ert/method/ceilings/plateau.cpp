@@ -10,30 +10,30 @@ namespace roof {
 
 namespace {
 
-/// A plateau may sag (an L3 shared with others does) by about a tenth for each doubling of the working set.
+/// A plateau may sag, as a shared L3 does, by about a tenth for each doubling of the working set.
 constexpr double steepest_fall = 0.16;  ///< log2 of rate per octave
-/// And by no more than a third from one end to the other: what falls farther has gone down a step.
+/// And by at most a third from end to end; a larger fall is a step to the next level.
 constexpr double most_fall = 0.6;  ///< log2
 /// Small working sets pay the loop's overhead, so the first plateau may climb.
 constexpr double steepest_climb = 0.16;
 constexpr std::size_t least_points = 3;
-/// A level holds several times what the one before holds. Points that lie close together, as between two levels where sizes
-/// were added to find the edge, are no level, however well they agree.
+/// A level holds several times what the one before holds. Points close together, such as sizes added to find an edge, do not make a
+/// level.
 constexpr double least_span = 0.75;  ///< log2 of working sets
-/// Of a level between the fastest and memory: a way down of two octaves to a third of the rate falls faster.
+/// For a level between the fastest and memory: a descent over two octaves to a third of the rate is steeper.
 constexpr double steepest_between = 0.45;  ///< log2 of rate per octave
 constexpr double deviations = 2;
 constexpr double quiet = 0.03;  ///< log2: 2%
-/// Less than this share lost between two plateaus is no new level of memory.
+/// A smaller drop between two plateaus does not make a new level.
 constexpr double least_drop = 0.18;  ///< log2: 12%
 
-/// Costs, in units of squared noise. A point between plateaus costs more than one on a plateau does (1 on average), and a
-/// plateau must be better than its points left out.
+/// Costs, in units of squared noise. A point between plateaus costs more than one on a plateau (1 on average), and a plateau must
+/// cost less than its points left out.
 constexpr double cost_of_plateau = 8;
 constexpr double cost_of_point_between = 4;
 constexpr double most_cost_of_point = 6;
 constexpr double least_noise = 0.02;  ///< log2: 1.4%
-/// However wide its interval, a point's rate still means something.
+/// A point with a very wide interval still carries some information.
 constexpr double most_noise = 0.15;  ///< log2: 11%
 
 struct LogPoint {
@@ -57,7 +57,7 @@ double median(std::vector<double> values)
     return *middle;
 }
 
-/// From how far points lie off the line between their neighbours; steps between plateaus are too few to move the median.
+/// The median distance of points from the line between their neighbours; steps between plateaus are too few to affect it.
 double noise_of(std::span<const LogPoint> points)
 {
     std::vector<double> bends;
@@ -80,7 +80,7 @@ double median_slope(std::span<const LogPoint> points)
     return median(std::move(slopes));
 }
 
-/// A robust straight line: the median of all slopes, held within bounds, through the median of what is left.
+/// A robust straight line: the median of all slopes, clamped, through the median of the residuals.
 Line fit_line(std::span<const LogPoint> points)
 {
     Line line;
@@ -109,20 +109,20 @@ double typical_noise(std::span<const LogPoint> points)
     return median(std::move(noises));
 }
 
-/// What is cheaper left out.
+/// Whether the point is cheaper left out.
 bool lies_off(const LogPoint& point, const Line& line)
 {
     return std::abs(point.y - line.at(point.x)) > std::sqrt(most_cost_of_point) * point.noise;
 }
 
-/// Noisy points close together that take the span of a level from a stray one. Where the sweep is quiet they agree not by chance,
-/// and a level may be short: the caches of a GPU hold nearly as much together as the one behind them.
+/// Noisy points close together, whose span comes from an outlier at an end. In a quiet sweep agreement is not chance, and a level may
+/// be short: a GPU's L1s together hold nearly as much as its L2.
 bool borrows_span(std::span<const LogPoint> part, const Line& line)
 {
     return typical_noise(part) >= quiet && (lies_off(part.front(), line) || lies_off(part.back(), line));
 }
 
-/// The cheapest split: plateaus in order, the points of no plateau between them.
+/// The cheapest split: the plateaus in order.
 std::vector<Plateau> best_split(std::span<const LogPoint> points)
 {
     const std::size_t n = points.size();
@@ -152,7 +152,7 @@ std::vector<Plateau> best_split(std::span<const LogPoint> points)
     return plateaus;
 }
 
-/// A sagging or disturbed level may have been split in two; what does not drop at the seam, beyond its noise, is one level.
+/// Joins plateaus without a drop between them, beyond the noise: a sagging or disturbed level may have been split in two.
 std::vector<Plateau> join_without_drop(const std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
 {
     std::vector<Plateau> joined;
@@ -175,7 +175,7 @@ std::vector<Plateau> join_without_drop(const std::vector<Plateau>& plateaus, std
     return joined;
 }
 
-/// Of a straight line through points with this noise, in log2 of rate per octave.
+/// The standard deviation of the slope of a line through points with this noise, in log2 of rate per octave.
 double deviation_of_slope(std::span<const LogPoint> points)
 {
     double middle = 0;
@@ -185,8 +185,8 @@ double deviation_of_slope(std::span<const LogPoint> points)
     return typical_noise(points) / std::sqrt(squares);
 }
 
-/// On a wide way down from one level to the next, a few noisy points may agree by chance. What is neither the fastest level nor
-/// memory must be flat with all its interval; where the sweep is quiet, nothing agrees by chance.
+/// On a long descent between two levels, a few noisy points may agree by chance. So a plateau between the fastest level and memory
+/// must be flat within its whole interval, unless the sweep is quiet.
 bool is_phantom(std::span<const LogPoint> part)
 {
     if (typical_noise(part) < quiet) return false;
@@ -202,8 +202,8 @@ void leave_out_phantoms(std::vector<Plateau>& plateaus, std::span<const LogPoint
     }
 }
 
-/// Sizes after a plateau that are no slower than it are the same level, at which prefetchers have had time to start: with
-/// too few of them before the next step down, they are no plateau of their own.
+/// Sizes after a plateau that are no slower belong to the same level; prefetchers have had time to start there. They may be too few to
+/// form a plateau.
 void take_in_climbs(std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
 {
     for (std::size_t i = 0; i < plateaus.size(); ++i) {
@@ -217,7 +217,7 @@ void take_in_climbs(std::vector<Plateau>& plateaus, std::span<const LogPoint> po
     }
 }
 
-/// The largest working sets are memory's by the sweep's design, even where its few points at that end are no plateau.
+/// The largest working sets lie in memory by the sweep's design, even where they are too few for a plateau.
 void end_in_memory(std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
 {
     constexpr std::size_t points_of_memory = 2;
@@ -240,8 +240,8 @@ std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep)
     const double common = noise_of(points);
     for (LogPoint& point : points) point.noise = std::min(most_noise, std::hypot(point.noise, common));
     std::vector<Plateau> plateaus = join_without_drop(best_split(points), points);
-    end_in_memory(plateaus,
-                  points);  // before the next, or the last plateau before a memory that scatters would pass for memory
+    // Must come first: else the last plateau before a scattered memory would count as memory.
+    end_in_memory(plateaus, points);
     leave_out_phantoms(plateaus, points);
     take_in_climbs(plateaus, points);
     return plateaus;

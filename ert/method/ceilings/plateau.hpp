@@ -1,4 +1,4 @@
-// The plateaus of a sweep of rates over working sets: where the levels of memory show, whatever the machine reports.
+// The plateaus in a sweep of rates over working sets. They show the levels of memory independently of the machine's report.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,10 @@ struct Plateau {
 /// `sweep`: by ascending working set, rates above 0. Plateaus come in the same order, each lower than the one before.
 /// Fewer than three points have none.
 ///
-/// In log-log, a sweep is a staircase that may sag: the best split into plateaus (straight, of at most a gentle slope) and
-/// points between them (on their way from one to the next) is found by dynamic programming, exactly. Residuals are
-/// measured in the noise of the sweep and of each point, and a wild point counts for little more than one left out. Between the
-/// first plateau and memory, one whose slope within two deviations may be that of a way down is none.
+/// In log-log, a sweep is a staircase whose steps may sag. The best split into plateaus (straight lines of a gentle slope) and
+/// points between plateaus is found exactly, by dynamic programming. Residuals are measured in units of the noise of the sweep and
+/// of each point; an outlier costs little more than a point left out. Between the first plateau and memory, a plateau whose slope
+/// may be that of a descent, within two deviations, is dropped.
 std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep);
 
 }  // namespace roof

@@ -13,7 +13,7 @@
 namespace roof {
 namespace {
 
-constexpr std::array<Named<Steadiness>, 6> words{{
+constexpr std::array<Named<Steadiness>, 6> names{{
     {Steadiness::steady, "steady"},
     {Steadiness::few_samples, "few samples"},
     {Steadiness::short_of_spec, "short of spec"},
@@ -43,7 +43,7 @@ std::vector<double> middles_of(const std::vector<Round>& rounds)
     return middles;
 }
 
-/// Rows made without samples, and those of an older release, have their estimate alone.
+/// The rates of a row's samples; a row without samples has its estimate alone.
 Round rates_of(const Measurement& row)
 {
     const double work = work_of(row);
@@ -73,8 +73,8 @@ double fastest_of(const std::vector<Round>& rounds)
     return fastest;
 }
 
-/// The median over the samples of the faster half of the rounds: a clock beside a round may have been read too low, so the
-/// fastest round alone may be too fast per clock.
+/// The median over the samples of the faster half of the rounds. The fastest round alone may be too fast per clock, because its
+/// clock was read too low.
 double faster_half_of(const std::vector<Round>& rounds)
 {
     std::vector<Round> sorted = rounds;
@@ -85,7 +85,7 @@ double faster_half_of(const std::vector<Round>& rounds)
     return middle_of(samples);
 }
 
-/// Sets the interval: the middle 95% of what the statistic says of rounds drawn again.
+/// Sets the interval: the middle 95% of the statistic over rounds drawn again.
 template <class Unit>
 void widen_by_rounds(Estimate<Unit>& estimate, const std::vector<Round>& rounds,
                      double (*statistic)(const std::vector<Round>&))
@@ -99,7 +99,7 @@ void widen_by_rounds(Estimate<Unit>& estimate, const std::vector<Round>& rounds,
     estimate.high = {std::max(estimate.median.value, at(1 - tail))};
 }
 
-/// The split of sorted values into two groups that explains most of their spread; 0 if they do not lie well apart.
+/// The index that splits sorted values into the two groups with the least spread within; 0 if the groups are not well apart.
 std::size_t split_of(const std::vector<double>& sorted)
 {
     constexpr double least_share = 0.15;
@@ -150,7 +150,7 @@ std::vector<Mode> modes_of(const std::vector<double>& sorted)
             {middle_of({sorted.begin() + split, sorted.end()}), 1 - share}};
 }
 
-/// Empty if no sample was undisturbed, or no clock read.
+/// Empty if no sample was undisturbed or no clock was read.
 Round per_clock_of(const Measurement& row)
 {
     Round values;
@@ -161,7 +161,7 @@ Round per_clock_of(const Measurement& row)
     return values;
 }
 
-/// A round with a sample or two has no median worth the name; it counts only where no other has more.
+/// A round with fewer than three samples is used only where no other has more.
 std::vector<Round> rounds_per_clock(const std::vector<const Measurement*>& rows)
 {
     constexpr std::size_t enough = 3;
@@ -189,13 +189,13 @@ bool is_ok(const Measurement& row)
     return row.status == Status::ok && row.seconds.median.value > 0;
 }
 
-/// Its samples, if it has any, were all seen to be disturbed.
+/// Whether it has samples and all were disturbed.
 bool was_disturbed(const Measurement& row)
 {
     return !row.samples.empty() && std::ranges::none_of(row.samples, &Sample::is_undisturbed);
 }
 
-/// Over all rounds, of all samples but warm-ups. 0 if there are none.
+/// Over all rounds and all samples but warm-ups; 0 if there are none.
 double typical_rate_of(const std::vector<const Measurement*>& rows)
 {
     std::vector<double> rates;
@@ -262,7 +262,7 @@ PointSummary over(const std::vector<const Measurement*>& rows)
 
 std::string_view name(Steadiness steadiness)
 {
-    return name_in(words, steadiness);
+    return name_in(names, steadiness);
 }
 
 Steadiness PointSummary::steadiness(double half_width, double tolerance) const

@@ -1,5 +1,6 @@
 #include "ert/method/ceilings/spec_rate.hpp"
 
+#include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/steadiness.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ int cores_under(const Ceiling& ceiling, const Machine& machine)
 {
     if (const int count = multiprocessors(machine.find_device(ceiling.device)); count > 0) return count;
     const int per_core = std::max(1, machine.smt);
-    if (ceiling.condition.find("siblings") != std::string::npos) return (ceiling.threads + per_core - 1) / per_core;
+    if (ceiling.packs_cores) return (ceiling.threads + per_core - 1) / per_core;
     return std::clamp(ceiling.threads, 1, std::max(1, machine.cores));
 }
 
@@ -63,12 +64,12 @@ bool falls_short(const Ceiling& ceiling, const Machine& machine)
     const Device* const device = machine.find_device(ceiling.device);
     if (device == nullptr || device->kind != "cpu") return false;
     const std::optional<double> share = share_of_spec(ceiling, machine);
-    return share && *share < (is_of_one_core(ceiling.level) ? of_core : of_shared);
+    return share && *share < (level_traits(ceiling.level).is_of_one_core ? of_core : of_shared);
 }
 
 void reach_up_to_spec(Ceiling& ceiling, const Machine& machine)
 {
-    if (!is_of_one_core(ceiling.level) || !falls_short(ceiling, machine)) return;
+    if (!level_traits(ceiling.level).is_of_one_core || !falls_short(ceiling, machine)) return;
     const double spec = ceiling.rate.median.value / *share_of_spec(ceiling, machine);
     ceiling.rate.high.value = std::max(ceiling.rate.high.value, spec);
     if (ceiling.steadiness < Steadiness::bimodal) ceiling.steadiness = Steadiness::short_of_spec;

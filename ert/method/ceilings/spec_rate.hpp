@@ -1,4 +1,4 @@
-// What a public guide promises of a core per clock (Known: spec), next to what a ceiling reached (Known: measured).
+// A ceiling beside the rate per clock that a public guide states for the core (Known: spec).
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -8,20 +8,20 @@
 
 namespace roof {
 
-/// Null where nothing is promised.
+/// The guide's rate for this ceiling; null where it gives none.
 const SpecRate* spec_rate_of(const Ceiling& ceiling, const Machine& machine);
 
-/// FLOPs or bytes per clock of one of the cores that the ceiling's threads ran on, or of one multiprocessor; 0 if the clock is not known.
+/// FLOPs or bytes per clock of one core, or of one multiprocessor; 0 if the clock is not known.
 double per_clock_and_core(const Ceiling& ceiling, const Machine& machine);
 
-/// What was reached of what is promised; nothing without a promise or a clock.
+/// The measured rate per clock over the guide's; nothing without a guide's rate or a clock.
 std::optional<double> share_of_spec(const Ceiling& ceiling, const Machine& machine);
 
-/// Whether a CPU's arithmetic or cache stays further below its promise than a quiet core does: it may be able to do more.
+/// Whether a CPU's ceiling is further below its spec than on an undisturbed core: it may be able to do more.
 bool falls_short(const Ceiling& ceiling, const Machine& machine);
 
-/// Of what a core has to itself, arithmetic and L1, that falls short: something slowed it that the watch over the core did not see.
-/// The interval then reaches up to what is promised, and where nothing else made it wide, `short of spec` is the verdict.
+/// For arithmetic and L1: a shortfall against the spec means interference that the noise monitor missed. Widens the interval up to
+/// the spec; sets `short of spec` where no other reason applies.
 void reach_up_to_spec(Ceiling& ceiling, const Machine& machine);
 
 }  // namespace roof

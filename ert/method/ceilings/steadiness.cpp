@@ -1,32 +1,30 @@
 #include "ert/method/ceilings/steadiness.hpp"
 
+#include "ert/method/bench/level.hpp"
+
 namespace roof {
 namespace {
 
-/// Per clock it is one rate: what makes the interval wide is the clock's own.
+/// The rate per clock is narrow, so the clock's own spread makes the interval wide.
 bool is_wide_by_clock(const Ceiling& ceiling)
 {
-    return goes_with_clock(ceiling.level) && !ceiling.disturbed && ceiling.per_clock.n >= least_samples &&
+    return scales_with_clock(ceiling.level) && !ceiling.disturbed && ceiling.per_clock.n >= least_samples &&
            ceiling.per_clock.relative_half_width() <= tolerance_of(ceiling.level);
 }
 
 }  // namespace
 
-double tolerance_of(const std::string& level)
+double tolerance_of(std::string_view level)
 {
-    constexpr double of_core = 0.01;
-    constexpr double of_memory = 0.03;
-    return level == "core" || level == "L1" || level == "L2" ? of_core : of_memory;
+    constexpr double near_core = 0.01;
+    constexpr double beyond = 0.03;
+    return level_traits(level).is_near_core ? near_core : beyond;
 }
 
-bool goes_with_clock(const std::string& level)
+bool scales_with_clock(std::string_view level)
 {
-    return level == "core" || (level.size() == 2 && level[0] == 'L');
-}
-
-bool is_of_one_core(const std::string& level)
-{
-    return level == "core" || level == "L1";
+    const LevelKind kind = level_traits(level).kind;
+    return kind == LevelKind::core || kind == LevelKind::cache;
 }
 
 Steadiness steadiness_of(const Ceiling& ceiling)

@@ -21,7 +21,7 @@ std::string utc_now()
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-/// One launch under the clock; the wait for data is taken out of the launch's time.
+/// Times one launch; the wait for data is not part of the launch's time.
 Sample time_launch(Subject& subject, const std::vector<TimedPart>& parts, Trace& trace, const Clock& clock)
 {
     trace.reset();
@@ -45,7 +45,7 @@ Sample time_launch(Subject& subject, const std::vector<TimedPart>& parts, Trace&
     return sample;
 }
 
-/// Of what `field`, a member or a function, has for each used sample.
+/// The estimate of `field`, a member or a function, over the used samples.
 template <class Field>
 auto estimate_of(const std::vector<Sample>& samples, Field field)
 {
@@ -59,7 +59,7 @@ auto estimate_of(const std::vector<Sample>& samples, Field field)
     return Estimate<Unit>::of(values, discarded);
 }
 
-/// "lost its processor: 3 of 12 launches", or that every launch was disturbed; nothing if none was.
+/// "lost its processor: 3 of 12 launches left out", or that every launch was disturbed; empty if none was.
 std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
 {
     std::map<std::string, int> dropped;
@@ -78,7 +78,7 @@ std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
     return remarks;
 }
 
-/// What the bench would have been: that of its name on another device tells.
+/// The role of a bench of that name on any device.
 Role role_of_missing(const Item& item, const BenchRegistry& registry)
 {
     for (const char* kind : {"cpu", "gpu"})
@@ -86,18 +86,18 @@ Role role_of_missing(const Item& item, const BenchRegistry& registry)
     return item.bench_name == "bandwidth" ? Role::bandwidth : item.bench_name == "flops" ? Role::compute : Role::step;
 }
 
-/// A subject that is watched, if the item wants it and this machine can; else the reason why not, if it was wanted.
-struct Watched {
+/// The profile of a subject if the item asks for one, or a remark on why there is none.
+struct Profiling {
     std::optional<Profile> profile;
     std::vector<std::string> remarks;
 };
 
-Watched watch(const Item& item, const BenchRegistry& registry, const Device& device,
-              const std::vector<TimedPart>& parts)
+Profiling start_profiling(const Item& item, const BenchRegistry& registry, const Device& device,
+                          const std::vector<TimedPart>& parts)
 {
     if (!item.profile) return {};
     const Profiler* const profiler = registry.profiler(device.kind);
-    if (profiler == nullptr) return {{}, {"not profiled: this build has nothing that sees into a " + device.kind}};
+    if (profiler == nullptr) return {{}, {"not profiled: this build has no profiler for a " + device.kind}};
     try {
         return {profiler->attach(device, parts), {}};
     } catch (const Error& error) {
@@ -105,13 +105,13 @@ Watched watch(const Item& item, const BenchRegistry& registry, const Device& dev
     }
 }
 
-/// The remarks of it.
-std::vector<std::string> record(Subject& subject, Trace& trace, const Profile& watching, const Clock& clock,
+/// Profiles launches after measuring; returns remarks.
+std::vector<std::string> record(Subject& subject, Trace& trace, const Profile& profiling, const Clock& clock,
                                 const std::filesystem::path& folder, const std::string& id)
 {
     try {
-        std::vector<std::string> remarks = profile(subject, trace, watching, clock);
-        watching.write(folder, id);
+        std::vector<std::string> remarks = profile(subject, trace, profiling, clock);
+        profiling.write(folder, id);
         return remarks;
     } catch (const InputError&) {
         throw;
@@ -129,12 +129,12 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     row.memory = subject->memory();
     const std::vector<TimedPart> parts = subject->parts();
     Trace trace(clock, parts.size());
-    Watched watched = watch(item, registry, device, parts);
-    if (watched.profile) trace.tell(&watched.profile->listener);
+    Profiling profiling = start_profiling(item, registry, device, parts);
+    if (profiling.profile) trace.tell(&profiling.profile->listener);
     row.samples = collect(*subject, trace, item.stopping, clock, row.parts, observer);
-    if (watched.profile) watched.remarks = record(*subject, trace, *watched.profile, clock, folder, row.id());
+    if (profiling.profile) profiling.remarks = record(*subject, trace, *profiling.profile, clock, folder, row.id());
     std::vector<std::string> remarks = subject->remarks();
-    for (std::string& remark : watched.remarks) remarks.push_back(std::move(remark));
+    for (std::string& remark : profiling.remarks) remarks.push_back(std::move(remark));
     for (std::string& remark : remarks_on(row.samples)) remarks.push_back(std::move(remark));
     row.remarks = join(remarks, "; ");
     row.variant = subject->variant();
@@ -174,7 +174,7 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
         if (observer && !observer(sample, static_cast<int>(samples.size()))) throw Interrupted();
     };
 
-    // First touch, settling clocks, just-in-time compilation: seen, kept, and left out of the estimates.
+    // Warm-up (first touch, clocks, just-in-time compilation) is recorded and left out of the estimates.
     for (int i = 0; i < options.warmup; ++i) launch(false);
     subject.check();
     StoppingRule rule(options);

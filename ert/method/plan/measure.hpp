@@ -1,4 +1,4 @@
-// The measuring loop: every ceiling and every training step goes through these two functions.
+// The measuring loop, for ceilings and training steps alike.
 #pragma once
 
 #include "ert/base/error.hpp"
@@ -13,21 +13,21 @@ namespace roof {
 /// Called after each launch, warm-up included; returning false interrupts the row.
 using SampleObserver = std::function<bool(const Sample& sample, int launches_so_far)>;
 
-/// Warm up, check, then launch until the rule is content. Throws what the subject throws; throws Interrupted when the
-/// observer says so.
+/// Warms up, checks, then launches until the stopping rule is met. Throws what the subject throws, and Interrupted when the observer
+/// returns false.
 std::vector<Sample> collect(Subject& subject, const StoppingOptions& options, const Clock& clock,
                             std::vector<PartMeasurement>& parts, const SampleObserver& observer);
 
-/// The same with a trace of the caller's, for as many parts as the subject declares.
+/// The same with the caller's trace, for as many parts as the subject declares.
 std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOptions& options, const Clock& clock,
                             std::vector<PartMeasurement>& parts, const SampleObserver& observer);
 
-/// One item to one row. Errors of the subject become the row's status and reason; only Interrupted and InputError pass. What an
-/// item that is to be profiled records goes to `folder` before this returns; what hinders that is a remark of the row.
+/// Measures one item. Errors of the subject become the row's status and reason; Interrupted and InputError are thrown. Recordings of a
+/// profiled item are written to `folder`; a failure of the profiler becomes a remark of the row.
 Measurement measure(const Item& item, const BenchRegistry& registry, const Clock& clock,
                     const SampleObserver& observer = {}, const std::filesystem::path& folder = {});
 
-/// A person pressed Ctrl-C: the row under way is dropped.
+/// The user pressed Ctrl-C: the current row is dropped.
 class Interrupted : public Error {
   public:
     Interrupted() : Error("interrupted") {}

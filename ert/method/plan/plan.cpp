@@ -24,22 +24,22 @@ class Parser {
         check_keys(root, plan_keys_, "key of a plan");
         Plan plan;
         plan.source = text;
-        if (root["name"]) plan.name = word(root["name"], "name");
-        if (root["description"]) plan.description = word(root["description"], "description");
+        if (root["name"]) plan.name = text_of(root["name"], "name");
+        if (root["description"]) plan.description = text_of(root["description"], "description");
         number(root, "rounds", 1, plan.rounds);
         plan.max_rounds = plan.rounds;
         number(root, "max_rounds", plan.rounds, plan.max_rounds);
         number(root, "extra_rounds_until_seconds", 0.0, plan.extra_rounds_until.value);
-        if (root["expect"]) plan.expect = words(root["expect"], "expect");
+        if (root["expect"]) plan.expect = list_of(root["expect"], "expect");
         const StoppingOptions stopping = root["measure"] ? measure(root["measure"], {}) : StoppingOptions{};
         const std::vector<std::string> devices =
-            root["device"] ? words(root["device"], "device") : std::vector<std::string>{"cpu"};
+            root["device"] ? list_of(root["device"], "device") : std::vector<std::string>{"cpu"};
         const YAML::Node run = root["run"];
         if (!run || !run.IsSequence() || run.size() == 0) {
             throw InputError((run ? where(run) : name_) +
                              ": run: a plan needs a list of at least one entry, each with a bench");
         }
-        const bool profile = root["profile"] && truth(root["profile"], "profile");
+        const bool profile = root["profile"] && flag(root["profile"], "profile");
         for (const YAML::Node& node : run) add_entries(plan, node, stopping, devices, profile);
         return plan;
     }
@@ -66,28 +66,29 @@ class Parser {
         }
     }
 
-    std::string word(const YAML::Node& node, const std::string& key) const
+    std::string text_of(const YAML::Node& node, const std::string& key) const
     {
-        if (!node.IsScalar()) throw InputError(where(node) + ": " + key + ": one word is expected here");
+        if (!node.IsScalar()) throw InputError(where(node) + ": " + key + ": one value is expected here");
         return node.as<std::string>();
     }
 
-    std::vector<std::string> words(const YAML::Node& node, const std::string& key) const
+    std::vector<std::string> list_of(const YAML::Node& node, const std::string& key) const
     {
-        if (node.IsScalar()) return {word(node, key)};
+        if (node.IsScalar()) return {text_of(node, key)};
         if (!node.IsSequence() || node.size() == 0) {
             throw InputError(where(node) + ": " + key + ": a value or a list of values is expected here");
         }
         std::vector<std::string> list;
-        for (const YAML::Node& entry : node) list.push_back(word(entry, key));
+        for (const YAML::Node& entry : node) list.push_back(text_of(entry, key));
         return list;
     }
 
-    bool truth(const YAML::Node& node, const std::string& key) const
+    bool flag(const YAML::Node& node, const std::string& key) const
     {
-        const std::string said = word(node, key);
-        if (said != "true" && said != "false") throw InputError(where(node) + ": " + unknown_word(key, said, truths_));
-        return said == "true";
+        const std::string value = text_of(node, key);
+        if (value != "true" && value != "false")
+            throw InputError(where(node) + ": " + unknown_word(key, value, flags_));
+        return value == "true";
     }
 
     template <class Number>
@@ -136,15 +137,15 @@ class Parser {
         for (const auto& pair : node) {
             const auto key = pair.first.as<std::string>();
             if (key == "bench") {
-                entry.bench = word(pair.second, key);
+                entry.bench = text_of(pair.second, key);
             } else if (key == "device") {
-                here = words(pair.second, key);
+                here = list_of(pair.second, key);
             } else if (key == "measure") {
                 entry.stopping = measure(pair.second, stopping);
             } else if (key == "profile") {
-                entry.profile = truth(pair.second, key);
+                entry.profile = flag(pair.second, key);
             } else {
-                entry.axes[key] = words(pair.second, key);
+                entry.axes[key] = list_of(pair.second, key);
                 entry.axis_where[key] = where(pair.first);
             }
         }
@@ -159,7 +160,7 @@ class Parser {
     std::vector<std::string> plan_keys_{
         "name", "description", "device", "measure", "rounds", "max_rounds", "extra_rounds_until_seconds",
         "run",  "expect",      "profile"};
-    std::vector<std::string> truths_{"true", "false"};
+    std::vector<std::string> flags_{"true", "false"};
     std::vector<std::string> measure_keys_{"warmup", "min_samples", "max_samples", "interval", "budget_seconds"};
 };
 

@@ -1,5 +1,6 @@
 #include "ert/method/plan/resolved_sizes.hpp"
 
+#include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
@@ -11,7 +12,7 @@
 namespace roof {
 namespace {
 
-/// Working sets of the load sweep, and the rate that loads of each sustain.
+/// Working sets of the load sweep with the rate of each.
 using Swept = std::map<long long, double>;
 
 Swept swept_sizes(const std::vector<PointSummary>& points, const MeasuredLevel& level)
@@ -27,7 +28,7 @@ Swept swept_sizes(const std::vector<PointSummary>& points, const MeasuredLevel& 
     return sizes;
 }
 
-/// The size at which the level's ceiling was held, and a neighbour on the same level.
+/// The size of the level's ceiling, and a neighbour on the same level.
 std::vector<long long> fastest_pair(const Ceilings& ceilings, const MeasuredLevel& level, const Swept& sizes)
 {
     for (const Ceiling& ceiling : ceilings.all) {
@@ -46,10 +47,9 @@ std::vector<long long> fastest_pair(const Ceilings& ceilings, const MeasuredLeve
     return {};
 }
 
-/// Neighbouring sizes of the sweep that nearly fill the level, ascending, and of memory the largest alone, for its rate is one and what it
-/// takes is many rounds: there prefetchers have had time to start, and little of
-/// the set is left in the level before. They follow from where the level ends alone, so that calibrations in a row choose alike:
-/// the size at which loads were fastest would differ between them.
+/// Neighbouring sizes of the sweep that nearly fill the level, ascending; for memory the largest alone, so that it gets more rounds.
+/// At these sizes prefetchers have started, and little of the set lies in the level before. They depend only on where the level
+/// ends, so repeated calibrations choose the same sizes; the fastest size would vary.
 std::vector<long long> nearly_full(const Swept& sizes, const MeasuredLevel& level)
 {
     constexpr double nearly = 0.8;
@@ -64,7 +64,7 @@ std::vector<long long> nearly_full(const Swept& sizes, const MeasuredLevel& leve
     return held;
 }
 
-/// A share of the way from one working set to a larger one, in whole pages for every thread.
+/// The size at a share of the way (in log scale) between two working sets, in whole pages per thread.
 long long part_of_the_way(double from, double to, double share, int threads)
 {
     constexpr long long page = 4096;
@@ -83,7 +83,7 @@ std::vector<long long> across_the_edge(const MeasuredLevel& level)
     return sizes;
 }
 
-/// The rate of the slower of a pair of neighbours, of the best pair; of a single size, its own.
+/// Over all pairs of neighbours, the best rate of the slower member; for a single size its own rate.
 double best_of_pairs(const std::vector<long long>& sizes, const Swept& rates)
 {
     double best = sizes.size() == 1 ? rates.at(sizes.front()) : 0;
@@ -92,7 +92,7 @@ double best_of_pairs(const std::vector<long long>& sizes, const Swept& rates)
     return best;
 }
 
-/// A size of the sweep and one just above it, which tells whether the first is luck.
+/// A size of the sweep and one just above it, as a check against a lucky point.
 std::vector<long long> with_neighbour(const Swept& sizes, long long size, const MeasuredLevel& level)
 {
     constexpr double near = 0.25;
@@ -101,9 +101,9 @@ std::vector<long long> with_neighbour(const Swept& sizes, long long size, const 
     return {size, part_of_the_way(static_cast<double>(size), static_cast<double>(next->first), near, level.threads)};
 }
 
-/// The working set at which loads from a cache are fastest, where sizes that nearly fill it do not show as much; none if they do. A
-/// level may keep its best pace for some sizes only, as the L2 of a Zen 5 does from a half to three quarters of it. Small sets
-/// do not count: of them the level before still holds a part.
+/// The working set at which loads from a cache are fastest, if they are faster than at the sizes that nearly fill it. Some caches are
+/// fastest at part of their sizes only, such as a Zen 5's L2 from a half to three quarters of it. Small sets do not count, since
+/// the level before holds a part of them.
 std::optional<long long> faster_elsewhere(const Swept& rates, const MeasuredLevel& level,
                                           const std::vector<long long>& full)
 {
@@ -121,37 +121,37 @@ std::optional<long long> faster_elsewhere(const Swept& rates, const MeasuredLeve
     return fastest;
 }
 
-/// Whether every thread's share of the level fits in a huge page, which a probe may choose, and not in L1, where pages do not matter.
+/// Whether each thread's share of the level fits in one huge page, which a probe may choose. Not for L1, where pages do not matter.
 bool may_choose_pages(const MeasuredLevel& level)
 {
     constexpr double huge_page = 2 << 20;
-    return level.name != "L1" && level.beyond.value > 0 && level.to.value <= huge_page * level.threads;
+    return !level_traits(level.name).is_of_one_core && level.beyond.value > 0 &&
+           level.to.value <= huge_page * level.threads;
 }
 
-/// The last size of the sweep to which loads from a cache keep their pace, and one just inside it: what moves several arrays may
-/// find its own pace only in a cache that is all but full, as the triad does in the L2 of a Zen 5. None where that is beyond reach
-/// or of no use.
-std::vector<long long> all_but_full(const Swept& rates, const MeasuredLevel& level, const std::vector<long long>& full)
+/// The last size of the sweep at which loads keep the cache's rate, and one just below it. Operations on several arrays may reach their
+/// best rate only in an almost full cache, such as the triad in a Zen 5's L2. None where pages cannot be chosen.
+std::vector<long long> almost_full(const Swept& rates, const MeasuredLevel& level, const std::vector<long long>& full)
 {
     constexpr double kept = 0.97;
     constexpr double inside = 7.0 / 8;
     if (!may_choose_pages(level)) return {};
-    const double pace = kept * best_of_pairs(full, rates);
+    const double least_rate = kept * best_of_pairs(full, rates);
     for (auto last = rates.upper_bound(std::llround(level.to.value)); last != rates.begin();) {
         if (--last == rates.begin() || static_cast<double>(std::prev(last)->first) < level.from.value) break;
-        if (last->second < pace) continue;
+        if (last->second < least_rate) continue;
         const auto before = static_cast<double>(std::prev(last)->first);
         return {part_of_the_way(before, static_cast<double>(last->first), inside, level.threads), last->first};
     }
     return {};
 }
 
-/// The sizes that the level is measured at; each next to another that tells whether it is luck. One may come twice.
+/// The sizes at which to measure the level, each with a neighbour as a check. May contain a size twice.
 std::vector<long long> sizes_of(const Swept& rates, const MeasuredLevel& level)
 {
     const std::vector<long long> full = nearly_full(rates, level);
     if (full.empty()) return {};
-    std::vector<long long> sizes = all_but_full(rates, level, full);
+    std::vector<long long> sizes = almost_full(rates, level, full);
     if (sizes.empty()) sizes = full;
     const auto add = [&](const std::vector<long long>& more) { sizes.insert(sizes.end(), more.begin(), more.end()); };
     add(with_neighbour(rates, full.back(), level));
@@ -170,10 +170,10 @@ ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& ma
 {
     const std::vector<PointSummary> points = summarize_points(rows);
     const Ceilings ceilings = fit_ceilings(rows, points, machine);
-    ResolvedSizes found;
+    ResolvedSizes resolved;
     for (const MeasuredLevel& level : ceilings.levels_by_threads) {
-        const auto add = [&](const std::string& word, const std::vector<long long>& sizes) {
-            auto& list = found[{level.device, level.threads, word}];
+        const auto add = [&](const std::string& keyword, const std::vector<long long>& sizes) {
+            auto& list = resolved[{level.device, level.threads, keyword}];
             for (const long long size : sizes)
                 if (std::ranges::find(list, size) == list.end()) list.push_back(size);
         };
@@ -185,7 +185,7 @@ ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& ma
         if (!pair.empty()) add("fastest", {pair.front()});
         add("edges", across_the_edge(level));
     }
-    return found;
+    return resolved;
 }
 
 bool has_keyword(const Axes& axes, const Bench& bench, const BenchRegistry& registry)
@@ -202,9 +202,9 @@ bool has_keyword(const Axes& axes, const Bench& bench, const BenchRegistry& regi
 
 std::vector<std::string> sizes_for(const Item& item, const ResolvedSizes& sizes)
 {
-    const std::string& word = item.point.text("working_set");
+    const std::string& keyword = item.point.text("working_set");
     const int threads = item.point.has("threads") ? static_cast<int>(item.point.integer("threads")) : 1;
-    const auto found = sizes.find({item.device, threads, word});
+    const auto found = sizes.find({item.device, threads, keyword});
     std::vector<std::string> values;
     if (found == sizes.end()) return values;
     for (const long long size : found->second) values.push_back(std::to_string(size));

@@ -1,5 +1,6 @@
 #include "ert/method/plan/scheduler.hpp"
 
+#include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/ceilings/spec_rate.hpp"
 #include "ert/method/ceilings/steadiness.hpp"
@@ -19,7 +20,7 @@ std::set<std::string> ids_of(std::span<const Measurement> rows)
     return ids;
 }
 
-std::vector<Item> without_row(const std::vector<Item>& items, const std::set<std::string>& done)
+std::vector<Item> without_rows(const std::vector<Item>& items, const std::set<std::string>& done)
 {
     std::vector<Item> left;
     std::ranges::copy_if(items, std::back_inserter(left), [&](const Item& item) { return !done.contains(item.id()); });
@@ -31,22 +32,22 @@ std::string id_without_round(const std::string& bench, const std::string& device
     return bench + " " + device + " " + point.without("round").str();
 }
 
-/// Of several rounds, one round that found an undisturbed moment is an opinion; it takes two to agree. A clock that wandered has
-/// been read at every point: more rounds to one do not steady it.
+/// At least two rounds must be undisturbed and agree. A varying clock is measured at every point: more rounds of one point do not
+/// steady it.
 bool is_settled(const Ceiling& ceiling, int rounds, const Machine& machine)
 {
     const bool agree = ceiling.steadiness == Steadiness::steady || ceiling.steadiness == Steadiness::unsteady_clock;
     return agree && ceiling.rounds >= std::min(rounds, 2) && !ceiling.disturbed && !falls_short(ceiling, machine);
 }
 
-/// Where the processors move, memory has two rates for several threads. PointHistory that agree have met one of them.
-bool may_have_another(const Ceiling& ceiling, const Ceilings& ceilings)
+/// Where the host moves vCPUs, memory has two rates for several threads. Rounds that agree may have seen only one of them.
+bool may_have_second_rate(const Ceiling& ceiling, const Ceilings& ceilings)
 {
-    const bool is_of_several = ceiling.kind == Role::bandwidth && ceiling.level == "DRAM" && ceiling.threads > 1;
+    const bool is_of_several = ceiling.kind == Role::bandwidth && ceiling.level == memory_level && ceiling.threads > 1;
     return is_of_several && std::ranges::any_of(ceilings.all, shows_two_distances);
 }
 
-/// Only the written items decide what is found, or each answer would change the question.
+/// The rows of these items. Only the planned items resolve keywords; else each result would change the next.
 std::vector<Measurement> rows_of(const std::vector<Item>& items, std::span<const Measurement> rows)
 {
     std::set<std::string> wanted;
@@ -59,7 +60,7 @@ std::vector<Measurement> rows_of(const std::vector<Item>& items, std::span<const
 }  // namespace
 
 Scheduler::Scheduler(Plan plan, const BenchRegistry& registry, Settings settings, std::string only)
-    : written_(expand(plan, registry, settings, only)),
+    : planned_(expand(plan, registry, settings, only)),
       plan_(std::move(plan)),
       registry_(&registry),
       settings_(std::move(settings)),
@@ -70,24 +71,24 @@ Scheduler::Scheduler(Plan plan, const BenchRegistry& registry, Settings settings
 std::vector<Item> Scheduler::next(std::span<const Measurement> rows) const
 {
     const std::set<std::string> done = ids_of(rows);
-    std::vector<Item> left = without_row(written_, done);
+    std::vector<Item> left = without_rows(planned_, done);
     if (!left.empty() || registry_ == nullptr) return left;
-    return without_row(found_by(rows), done);
+    return without_rows(resolved_by(rows), done);
 }
 
-std::vector<Item> Scheduler::found_by(std::span<const Measurement> rows) const
+std::vector<Item> Scheduler::resolved_by(std::span<const Measurement> rows) const
 {
     if (!uses_keywords(plan_, *registry_, settings_)) return {};
-    const std::vector<Measurement> written = rows_of(written_, rows);
-    return expand_keywords(plan_, *registry_, resolve_sizes(written, registry_->machine()), settings_, only_);
+    const std::vector<Measurement> planned = rows_of(planned_, rows);
+    return expand_keywords(plan_, *registry_, resolve_sizes(planned, registry_->machine()), settings_, only_);
 }
 
-std::vector<Item> Scheduler::further(std::span<const Measurement> rows) const
+std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) const
 {
     if (registry_ == nullptr || plan_.max_rounds <= plan_.rounds) return {};
-    std::vector<Item> items = written_;
-    const std::vector<Item> found = found_by(rows);
-    items.insert(items.end(), found.begin(), found.end());
+    std::vector<Item> items = planned_;
+    const std::vector<Item> resolved = resolved_by(rows);
+    items.insert(items.end(), resolved.begin(), resolved.end());
     std::map<std::string, int> rounds;
     for (const Measurement& row : rows) ++rounds[id_without_round(row.bench, row.device, row.point)];
     std::map<std::string, const Item*> by_id;
@@ -95,13 +96,13 @@ std::vector<Item> Scheduler::further(std::span<const Measurement> rows) const
     std::vector<Item> more;
     std::set<std::string> taken;
     Ceilings ceilings = fit_ceilings(rows, registry_->machine());
-    // The end of a run cuts its last batch short. Memory, whose interference lasts longest, is not to bear that.
-    std::ranges::stable_partition(ceilings.all, [](const Ceiling& ceiling) { return ceiling.level == "DRAM"; });
+    // The time limit may cut the last batch short. Memory goes first, since its interference lasts longest.
+    std::ranges::stable_partition(ceilings.all, [](const Ceiling& ceiling) { return ceiling.level == memory_level; });
     for (const Ceiling& ceiling : ceilings.all) {
         const auto known = by_id.find(ceiling.point);
         const int so_far = rounds[ceiling.point];
         const bool is_done =
-            is_settled(ceiling, plan_.rounds, registry_->machine()) && !may_have_another(ceiling, ceilings);
+            is_settled(ceiling, plan_.rounds, registry_->machine()) && !may_have_second_rate(ceiling, ceilings);
         if (is_done || known == by_id.end() || so_far >= plan_.max_rounds) continue;
         if (!taken.insert(ceiling.point).second) continue;
         more.push_back(*known->second);

@@ -1,6 +1,5 @@
-// What is to be measured next, given the rows so far. Most plans say it at once. Some items rest on what others find: a
-// working set may be written as `levels` or `edges`, and stands for sizes that the sweep before has shown; and a ceiling
-// whose rounds disagree may be measured again.
+// Decides what to measure next, given the rows so far. Most items are known from the plan. Some depend on earlier rows: a working set
+// given as `levels` or `edges` is resolved from a sweep, and an unsteady ceiling may get extra rounds.
 #pragma once
 
 #include "ert/method/plan/plan.hpp"
@@ -16,31 +15,29 @@ struct Measurement;
 class Scheduler {
   public:
     /// These items, and nothing after them.
-    explicit Scheduler(std::vector<Item> items) : written_(std::move(items)) {}
-    /// The plan's: its written items in their rounds; then those that rest on them, in as many rounds. Throws InputError, as
-    /// `expand` does.
+    explicit Scheduler(std::vector<Item> items) : planned_(std::move(items)) {}
+    /// The plan's items in their rounds, then the items with keywords, in as many rounds. Throws InputError, as `expand` does.
     Scheduler(Plan plan, const BenchRegistry& registry, Settings settings = {}, std::string only = {});
 
-    /// Those without a row that come next; empty when nothing is left to do. A function of the rows alone: a run that was
-    /// stopped goes on with the same items.
+    /// The next items without a row; empty when the plan is complete. A function of the rows alone: a stopped run continues with
+    /// the same items.
     std::vector<Item> next(std::span<const Measurement> rows) const;
 
-    /// With nothing left to do, as long as the plan has rounds left: another round to each ceiling that is not steady. Time
-    /// well spent, but the rows are complete without it.
-    std::vector<Item> further(std::span<const Measurement> rows) const;
+    /// After the plan is complete: one more round of each ceiling that is not steady, while the plan allows. Optional.
+    std::vector<Item> extra_rounds(std::span<const Measurement> rows) const;
 
-    /// Of the run, after which no extra round begins; 0: no limit.
+    /// Time of the run after which no extra round begins; 0: no limit.
     Seconds extra_rounds_until() const { return plan_.extra_rounds_until; }
 
-    /// Known before anything is measured.
-    const std::vector<Item>& written() const { return written_; }
+    /// The items known before anything is measured.
+    const std::vector<Item>& planned() const { return planned_; }
 
   private:
-    std::vector<Item> found_by(std::span<const Measurement> rows) const;
+    std::vector<Item> resolved_by(std::span<const Measurement> rows) const;
 
-    std::vector<Item> written_;
+    std::vector<Item> planned_;
     Plan plan_;
-    const BenchRegistry* registry_ = nullptr;  ///< null: nothing rests on what is found
+    const BenchRegistry* registry_ = nullptr;  ///< null: no keywords and no extra rounds
     Settings settings_;
     std::string only_;
 };

@@ -18,12 +18,12 @@ void StoppingRule::discard(Seconds sample)
 
 bool StoppingRule::finished() const
 {
-    constexpr double patience = 4;  // budgets
-    if (discarded_ > options_.max_samples || (discarded_ > 0 && lost_ >= options_.budget * patience)) return true;
+    constexpr double budgets = 4;  // for disturbed launches
+    if (discarded_ > options_.max_samples || (discarded_ > 0 && lost_ >= options_.budget * budgets)) return true;
     const int n = kept();
     if (n < options_.min_samples) return false;
     if (n >= options_.max_samples || spent_ >= options_.budget) return true;
-    // Below six samples the range covers the median with less than 95%: too early to be content.
+    // With fewer than six samples no interval covers the median with 95%.
     return n >= 6 && Estimate<Seconds>::of(samples_).relative_half_width() <= options_.interval;
 }
 

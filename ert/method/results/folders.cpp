@@ -1,4 +1,4 @@
-// Which results folder a command writes to, and which holds the calibration it is placed under.
+// Chooses the results folder that a command writes to, and finds the calibration for placing its rows.
 #include "ert/base/error.hpp"
 #include "ert/method/results/results.hpp"
 
@@ -30,7 +30,7 @@ bool is_complete(const fs::path& folder, const Scheduler& scheduler)
     return fs::exists(folder / "measurements.csv") && scheduler.next(read_results(folder).rows).empty();
 }
 
-/// A calibration that was stopped early has roofs of one kind only; nothing can be placed under those.
+/// Both kinds of ceilings are needed; a calibration that was stopped early may have only one.
 bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
 {
     if (!fs::exists(folder / "measurements.csv") || !fs::exists(folder / "machine.yaml")) return false;
@@ -43,7 +43,7 @@ bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
         };
         return measured(Role::bandwidth) && measured(Role::compute);
     } catch (const Error&) {
-        return false;  // a damaged neighbour is nobody's calibration
+        return false;  // damaged, or of an older format
     }
 }
 
@@ -59,7 +59,7 @@ fs::path choose_folder(const fs::path& root, const Machine& machine, const std::
         if (!folder.filename().string().ends_with("-" + revision) || !fs::exists(folder / "plan.yaml")) continue;
         if (read_file(folder / "plan.yaml") != plan_text) continue;
         if (!is_complete(folder, scheduler)) return folder;
-        break;  // what is older than a complete run was given up; to read every run there ever was would take longer with each
+        break;  // older runs are abandoned; reading all of them would take longer with each run
     }
     const std::string stamp = fmt::format("{:%Y-%m-%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
     fs::path folder = home / (stamp + "-" + revision);
@@ -71,7 +71,7 @@ fs::path find_calibration(const fs::path& folder)
 {
     const fs::path here = fs::absolute(folder).lexically_normal();
     std::string machine_name;
-    if (fs::exists(here / "machine.yaml")) machine_name = read_machine(here / "machine.yaml").name;
+    if (fs::exists(here / "machine.yaml")) machine_name = read_machine_of(here).name;
     if (holds_ceilings(here, machine_name)) return here;
     std::vector<fs::path> places = newest_first(here);
     const std::vector<fs::path> beside =

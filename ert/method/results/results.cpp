@@ -18,6 +18,8 @@ namespace {
 constexpr const char* measurements_file = "measurements.csv";
 constexpr const char* samples_file = "samples.csv";
 constexpr const char* layers_file = "layers.csv";
+/// The first line of machine.yaml. Its number changes when columns or keys are renamed.
+constexpr const char* format_line = "format: 2\n";
 
 template <class Row>
 std::string header_line(const std::vector<Column<Row>>& columns)
@@ -73,21 +75,21 @@ void append_rows(const std::filesystem::path& file, const std::vector<Column<Row
     append_file(file, lines);
 }
 
-/// Leaves out an incomplete last line and the lines whose row does not count; checks the header.
+/// Removes an incomplete last line and lines whose row is incomplete; checks the header.
 template <class Row>
-void mend_file(const std::filesystem::path& file, const std::vector<Column<Row>>& columns,
-               const std::set<std::string>* counting)
+void repair_file(const std::filesystem::path& file, const std::vector<Column<Row>>& columns,
+                 const std::set<std::string>* complete)
 {
     if (!std::filesystem::exists(file)) return;
     const std::string text = read_file(file);
     const CsvTable table = parse_csv(text, file.string());
     if (!table.header.empty() && csv_line(table.header) != header_line(columns)) {
         throw InputError(file.string() +
-                         " was written by another version of ceiling: its columns differ; give --out another folder");
+                         " was written by another version of roof: its columns differ; give --out another folder");
     }
     std::string kept = table.header.empty() ? "" : header_line(columns);
     for (const auto& row : table.rows) {
-        if (counting == nullptr || counting->contains(row.front())) kept += csv_line(row);
+        if (complete == nullptr || complete->contains(row.front())) kept += csv_line(row);
     }
     if (kept != text) write_file(file, kept);
 }
@@ -121,21 +123,21 @@ RunDirectory::RunDirectory(std::filesystem::path folder, const std::string& plan
     }
     const std::filesystem::path machine_file = folder_ / "machine.yaml";
     if (std::filesystem::exists(machine_file)) {
-        const std::string other = read_machine(machine_file).name;
+        const std::string other = read_machine_of(folder_).name;
         if (other != machine.name)
             throw InputError(folder_.string() + " holds rows of another machine, " + printable(other));
     }
     keep_document(plan_file, plan_text);
-    keep_document(machine_file, YAML::Dump(to_yaml(machine)) + "\n");
-    mend();
+    keep_document(machine_file, format_line + YAML::Dump(to_yaml(machine)) + "\n");
+    repair();
 }
 
-void RunDirectory::mend()
+void RunDirectory::repair()
 {
-    mend_file(folder_ / measurements_file, measurement_columns(), nullptr);
+    repair_file(folder_ / measurements_file, measurement_columns(), nullptr);
     done_ = ids_in(folder_ / measurements_file);
-    mend_file(folder_ / samples_file, sample_columns(), &done_);
-    mend_file(folder_ / layers_file, part_columns(), &done_);
+    repair_file(folder_ / samples_file, sample_columns(), &done_);
+    repair_file(folder_ / layers_file, part_columns(), &done_);
 }
 
 void RunDirectory::append(const Measurement& row)
@@ -147,12 +149,21 @@ void RunDirectory::append(const Measurement& row)
     done_.insert(id);
 }
 
+Machine read_machine_of(const std::filesystem::path& folder)
+{
+    const std::filesystem::path file = folder / "machine.yaml";
+    if (!read_file(file).starts_with(format_line))
+        throw InputError(folder.string() +
+                         " holds results of an older format, which this version of roof does not read; measure again");
+    return read_machine(file);
+}
+
 Results read_results(const std::filesystem::path& folder)
 {
     if (!std::filesystem::is_directory(folder)) throw InputError("there is no results folder " + folder.string());
     Results results;
     results.folder = folder;
-    results.machine = read_machine(folder / "machine.yaml");
+    results.machine = read_machine_of(folder);
     if (std::filesystem::exists(folder / "plan.yaml")) results.plan = read_file(folder / "plan.yaml");
     std::map<std::string, std::size_t> index;
     read_rows<Measurement>(folder / measurements_file, measurement_columns(),
@@ -160,7 +171,7 @@ Results read_results(const std::filesystem::path& folder)
                                index[id] = results.rows.size();
                                results.rows.push_back(std::move(row));
                            });
-    // Lines whose row does not count are those of a run that was killed, or is at work right now.
+    // Lines without a row belong to a run that was killed or is still writing.
     const auto row_of = [&](const std::string& id) {
         const auto found = index.find(id);
         return found == index.end() ? nullptr : &results.rows[found->second];

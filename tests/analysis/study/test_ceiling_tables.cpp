@@ -218,25 +218,25 @@ TEST_CASE("a plateau that not every sweep shows stands among the levels, with wh
 
 TEST_CASE("processors that hand a line over at two speeds are said to move")
 {
-    Ceiling handover;
-    handover.device = "cpu";
-    handover.kind = Role::latency;
-    handover.level = "next core";
-    handover.condition = "next core";
-    handover.operation = "core_to_core";
-    handover.rate.median.value = 1 / 50e-9;
-    handover.modes = {{1 / 225e-9, 0.2}, {1 / 45e-9, 0.8}};
-    const Ceilings moving = only({handover});
+    Ceiling transfer;
+    transfer.device = "cpu";
+    transfer.kind = Role::latency;
+    transfer.level = "next core";
+    transfer.condition = "next core";
+    transfer.operation = "core_to_core";
+    transfer.rate.median.value = 1 / 50e-9;
+    transfer.modes = {{1 / 225e-9, 0.2}, {1 / 45e-9, 0.8}};
+    const Ceilings moving = only({transfer});
     CHECK_THAT(moved_processors(moving), Catch::Contains("to another in 45.0 ns") && Catch::Contains("225 ns"));
     CHECK_THAT(ceilings_table(moving, made::machine()), Catch::Contains("processors move"));
     const TextTable table = ceiling_tables(moving, made::machine()).front();
     CHECK(*cell(table, 0, "level") == "next core");
     CHECK(cell(table, 0, "working set") == nullptr);
 
-    handover.modes = {{1 / 60e-9, 0.5}, {1 / 45e-9, 0.5}};
-    CHECK(moved_processors(only({handover})).empty());
-    handover.modes = {{1 / 45e-9, 1}};
-    CHECK(moved_processors(only({handover})).empty());
+    transfer.modes = {{1 / 60e-9, 0.5}, {1 / 45e-9, 0.5}};
+    CHECK(moved_processors(only({transfer})).empty());
+    transfer.modes = {{1 / 45e-9, 1}};
+    CHECK(moved_processors(only({transfer})).empty());
 }
 
 TEST_CASE("a level that the sweep of another thread count does not show says so")

@@ -147,7 +147,7 @@ TEST_CASE("a table holds the numbers that its panel shows")
     for (const auto& [row, share] : phases) CHECK(share == Approx(1));
     const auto what_if = rows_of(what_if_table(study));
     for (const auto& answer : what_if)
-        if (answer.at("reason") == "") CHECK(answer.at("foretold_s") <= answer.at("measured_s"));
+        if (answer.at("reason") == "") CHECK(answer.at("predicted_s") <= answer.at("measured_s"));
     CHECK(rows_of(bandwidth_table(study)).size() > 10);
 }
 

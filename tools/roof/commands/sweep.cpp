@@ -59,14 +59,14 @@ int sweep_plan(const Options& options, Context& context)
     const Scheduler scheduler(plan, context.registry, parse_settings(options.settings), options.only);
     if (options.dry_run) {
         if (options.json)
-            print_json(context.out, dry_run_json(scheduler.written(), sweep_arguments(options)));
+            print_json(context.out, dry_run_json(scheduler.planned(), sweep_arguments(options)));
         else
-            context.out << dry_run_text(scheduler.written(), sweep_arguments(options));
+            context.out << dry_run_text(scheduler.planned(), sweep_arguments(options));
         return 0;
     }
     Job job{text_of(plan, options), scheduler, options.out, {}};
     if (options.predict)
-        job.opened = [&, predictions = predict(scheduler.written(), context)](const auto& folder, bool has_rows) {
+        job.opened = [&, predictions = predict(scheduler.planned(), context)](const auto& folder, bool has_rows) {
             keep_predictions(predictions, folder, has_rows, context);
         };
     const Session session = measure_all(job, context, progress(context));

@@ -35,7 +35,7 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
     };
     for (auto items = scheduler.next(rows); !items.empty(); items = scheduler.next(rows)) measure_batch(items, false);
     while (!is_late()) {
-        const std::vector<Item> items = scheduler.further(rows);
+        const std::vector<Item> items = scheduler.extra_rounds(rows);
         if (items.empty()) return;
         measure_batch(items, true);
     }
@@ -60,7 +60,7 @@ int Session::status() const
 Session measure_all(const Job& job, Context& context, const Listener& listener)
 {
     const Machine& machine = context.registry.machine();
-    check_items(job.scheduler.written(), context.registry);
+    check_items(job.scheduler.planned(), context.registry);
     Session session;
     std::vector<Measurement> rows;
     session.folder = job.out.empty() ? choose_folder(context.results, machine, job.plan_text, job.scheduler) : job.out;
