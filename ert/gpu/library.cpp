@@ -14,9 +14,14 @@ std::optional<Library> Library::open(std::span<const std::string> names)
     return std::nullopt;
 }
 
+void* Library::address_or_null(const char* name) const noexcept
+{
+    return dlsym(handle_, name);
+}
+
 void* Library::address(const char* name) const
 {
-    if (void* const found = dlsym(handle_, name)) return found;
+    if (void* const found = address_or_null(name)) return found;
     throw Unsupported(std::string("the library has no function ") + name);
 }
 

@@ -21,9 +21,17 @@ class Library {
         return reinterpret_cast<Function*>(address(name));
     }
 
+    /// The same; null where the library has none.
+    template <class Function>
+    Function* find(const char* name) const noexcept
+    {
+        return reinterpret_cast<Function*>(address_or_null(name));
+    }
+
   private:
     explicit Library(void* handle) : handle_(handle) {}
     void* address(const char* name) const;
+    void* address_or_null(const char* name) const noexcept;
 
     void* handle_;  ///< never closed: what it started may outlive us
 };

@@ -1,6 +1,7 @@
 #include "ert/gpu/noise_monitor.hpp"
 
 #include "ert/gpu/check.hpp"
+#include "ert/gpu/clock_of.hpp"
 
 #include <array>
 #include <cmath>
@@ -8,9 +9,6 @@
 namespace roof::gpu {
 
 namespace {
-
-/// The timer ticks every microsecond or so: shorter kernels do not tell the clock.
-constexpr double least_nanoseconds = 50e3;
 
 nvmlDevice_st* find(const Nvml* nvml, DeviceId id)
 {
@@ -22,18 +20,11 @@ nvmlDevice_st* find(const Nvml* nvml, DeviceId id)
 
 }  // namespace
 
-Hertz clock_of(const ClockReading& reading)
-{
-    const auto nanoseconds = static_cast<double>(reading.nanoseconds);
-    if (nanoseconds < least_nanoseconds) return {};
-    return {1e9 * static_cast<double>(reading.cycles) / nanoseconds};
-}
-
 MonitoredStream::MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml)
     : id_(id),
       nvml_(std::move(nvml)),
       handle_(find(nvml_.get(), id)),
-      reading_(1, "the reading of the multiprocessors' clock")
+      readings_(clock_readings, "readings of the multiprocessors' clocks")
 {
 }
 
@@ -46,12 +37,12 @@ Seconds MonitoredStream::time(const std::function<void()>& enqueue) const
 void MonitoredStream::launch(Trace& trace, const std::function<void()>& enqueue)
 {
     const CurrentDevice current(id_);
-    const ClockReading none;
-    reading_.write({&none, 1});
+    static const std::vector<ClockReading> none(clock_readings);
+    readings_.write(none);
     trace.took(timer_.time(stream_, enqueue));
     // Right after the launch, while the driver's averages still are the launch's.
     const GpuState state = handle_ != nullptr ? nvml_->look(handle_) : GpuState{};
-    const Hertz clock = clock_of(reading_.read(0, 1).front());
+    const Hertz clock = clock_of(readings_.read(0, clock_readings));
     trace.ran_at(clock.value > 0 ? clock : state.clock);
     trace.ran_under(state.conditions);
     if (const std::string_view why = disturbance_in(state.slowdowns); !why.empty()) trace.disturbed(why);

@@ -17,9 +17,6 @@
 
 namespace roof::gpu {
 
-/// The clock of a reading; 0 if it spans no time worth dividing by.
-Hertz clock_of(const ClockReading& reading);
-
 class MonitoredStream {
   public:
     /// On the device, which is current meanwhile. `nvml` may be null. Throws Error.
@@ -29,7 +26,7 @@ class MonitoredStream {
     const Stream& stream() const { return stream_; }
     cudaStream_t get() const { return stream_.get(); }
     /// For the kernel to write; one that does not leaves the driver's word for the clock.
-    ClockReading* reading() const { return reading_.data(); }
+    ClockReading* reading() const { return readings_.data(); }
 
     /// Device time of what `enqueue` puts into the stream, without watching.
     Seconds time(const std::function<void()>& enqueue) const;
@@ -51,7 +48,7 @@ class MonitoredStream {
     nvmlDevice_st* handle_ = nullptr;
     Stream stream_;
     EventTimer timer_;
-    Buffer<ClockReading> reading_;
+    Buffer<ClockReading> readings_;
     int launches_ = 0;
     int capped_ = 0;
 };

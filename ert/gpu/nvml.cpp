@@ -36,13 +36,23 @@ constexpr std::array<Reason, 4> disturbances{{
     {sync_boost, "the card waited for another's clock"},
 }};
 
-/// What a call with one unsigned result says; 0 if it fails.
+/// What a call with one unsigned result says; 0 if it fails, or the driver has no such function.
 template <class... Arguments>
 unsigned number(const Library& library, const char* name, Arguments... arguments)
 {
     unsigned value = 0;
-    const auto call = library.function<int(Arguments..., unsigned*)>(name);
-    return call(arguments..., &value) == success ? value : 0;
+    const auto call = library.find<int(Arguments..., unsigned*)>(name);
+    return call != nullptr && call(arguments..., &value) == success ? value : 0;
+}
+
+/// Under the name that newer drivers have for it, or the older one.
+unsigned long long slowdowns(const Library& library, Device device)
+{
+    using Reasons = int(Device, unsigned long long*);
+    Reasons* call = library.find<Reasons>("nvmlDeviceGetCurrentClocksEventReasons");
+    if (call == nullptr) call = library.find<Reasons>("nvmlDeviceGetCurrentClocksThrottleReasons");
+    unsigned long long bits = 0;
+    return call != nullptr && call(device, &bits) == success ? bits : 0;
 }
 
 Hertz megahertz(unsigned value)
@@ -83,8 +93,8 @@ std::shared_ptr<const Nvml> Nvml::open()
 nvmlDevice_st* Nvml::device(const std::string& bus_id) const
 {
     Device device = nullptr;
-    const auto find = library_.function<int(const char*, Device*)>("nvmlDeviceGetHandleByPciBusId_v2");
-    return find(bus_id.c_str(), &device) == success ? device : nullptr;
+    const auto find = library_.find<int(const char*, Device*)>("nvmlDeviceGetHandleByPciBusId_v2");
+    return find != nullptr && find(bus_id.c_str(), &device) == success ? device : nullptr;
 }
 
 GpuState Nvml::look(nvmlDevice_st* device) const
@@ -94,10 +104,7 @@ GpuState Nvml::look(nvmlDevice_st* device) const
     state.conditions.memory_clock = megahertz(number(library_, "nvmlDeviceGetClockInfo", device, clock_of_memory));
     state.conditions.watts = 1e-3 * number(library_, "nvmlDeviceGetPowerUsage", device);
     state.conditions.celsius = number(library_, "nvmlDeviceGetTemperature", device, sensor_of_gpu);
-    const auto reasons =
-        library_.function<int(Device, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
-    unsigned long long bits = 0;
-    if (reasons(device, &bits) == success) state.slowdowns = bits;
+    state.slowdowns = slowdowns(library_, device);
     return state;
 }
 
@@ -109,8 +116,8 @@ Hertz Nvml::highest_clock(nvmlDevice_st* device) const
 std::string Nvml::driver_version() const
 {
     std::array<char, 96> text{};
-    const auto version = library_.function<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
-    return version(text.data(), text.size()) == success ? text.data() : "";
+    const auto version = library_.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
+    return version != nullptr && version(text.data(), text.size()) == success ? text.data() : "";
 }
 
 }  // namespace roof::gpu

@@ -48,10 +48,11 @@ TEST_CASE("CUPTI knows every metric of the table on that chip, and its unit is a
                 INFO(metric.metric);
                 REQUIRE(host.has(metric.metric));
                 const std::string unit = host.unit(metric.metric);
-                CHECK(unit == (metric.quantity == "time"               ? "s"
-                               : metric.quantity.starts_with("bytes")  ? "byte"
-                               : metric.quantity.starts_with("tensor") ? "op"
-                                                                       : "inst"));
+                CHECK(unit == (metric.quantity == "time"                              ? "s"
+                               : metric.metric.find("_sectors_") != std::string::npos ? "sector"
+                               : metric.quantity.starts_with("bytes")                 ? "byte"
+                               : metric.quantity.starts_with("tensor")                ? "op"
+                                                                                      : "inst"));
             }
         }
     }

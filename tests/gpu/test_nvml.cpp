@@ -33,6 +33,8 @@ TEST_CASE("a missing library is no error, and a missing function is named")
     REQUIRE(library.has_value());
     CHECK(library->function<double(double)>("sqrt")(16) == 4);
     CHECK_THROWS_WITH(library->function<void()>("no_such_function"), Catch::Contains("no_such_function"));
+    CHECK(library->find<void()>("no_such_function") == nullptr);
+    CHECK(library->find<double(double)>("sqrt") != nullptr);
 }
 
 TEST_CASE("the compute capability is read from the description of a GPU")

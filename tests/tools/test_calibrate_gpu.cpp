@@ -70,10 +70,18 @@ fakes::FakeSubject::Script compute_script(const Point& point)
     return script_of(Flops{rate * launch_seconds}, Bytes{1e9});
 }
 
+bool passes_l1(const Point& point)
+{
+    const bool is_store = point.has("operation") && point.text("operation") == "store";
+    return is_store || (point.has("isa") && point.text("isa") != "cuda");
+}
+
+/// The L1s hold more than half of what the L2 does, as on real ones: loads that go through them show too little of it.
 fakes::FakeSubject::Script memory_script(const Point& point)
 {
     const double set = point.has("working_set") ? point.number("working_set") : 1e9;
-    const double rate = set <= l1_bytes ? 25e12 : set <= l2_bytes ? 8e12 : 4.5e12;
+    const double of_l1 = passes_l1(point) ? 0 : l1_bytes;
+    const double rate = set <= of_l1 ? 25e12 : set <= l2_bytes ? 8e12 : 4.5e12;
     return script_of({}, Bytes{rate * launch_seconds});
 }
 
@@ -81,7 +89,8 @@ fakes::FakeSubject::Script memory_script(const Point& point)
 fakes::FakeSubject::Script latency_script(const Point& point)
 {
     const double set = point.has("working_set") ? point.number("working_set") : 0;
-    const double seconds = point.has("path") ? 2e-6 : set <= l1_bytes ? 30e-9 : set <= l2_bytes ? 200e-9 : 600e-9;
+    const double of_l1 = passes_l1(point) ? 0 : l1_bytes;
+    const double seconds = point.has("path") ? 2e-6 : set <= of_l1 ? 30e-9 : set <= l2_bytes ? 200e-9 : 600e-9;
     return script_of({}, Bytes{64 * launch_seconds / seconds});
 }
 
@@ -120,7 +129,8 @@ BenchRegistry gpu_registry(const fakes::ManualClock& clock)
     const Axis isa = words("isa", "cuda");
     const Axis precision = words("precision", "fp32");
     Axis set{"working_set", "bytes", {}, {}, true, 1, 1LL << 40, {"levels", "edges", "fastest"}};
-    for (double size = 2e6; size < 2e9; size *= 1.25) set.defaults.push_back(std::to_string(std::llround(size)));
+    for (double size = 2e6; size < 2e9; size *= 2)
+        for (const double each : {size, 1.5 * size}) set.defaults.push_back(std::to_string(std::llround(each)));
     const auto add = [&](const std::string& name, Role role, std::vector<Axis> axes, const auto& script) {
         registry.add(std::make_unique<GpuBench>(name, role, std::move(axes), script, clock));
     };
@@ -128,7 +138,7 @@ BenchRegistry gpu_registry(const fakes::ManualClock& clock)
     add("matmul", Role::compute, {words("operation", "matmul"), isa, precision, words("size", "8192")}, compute_script);
     add("bandwidth", Role::bandwidth, {operation, isa, set}, memory_script);
     add("shared", Role::bandwidth, {operation, words("path", "shared")}, memory_script);
-    add("latency", Role::latency, {set}, latency_script);
+    add("latency", Role::latency, {Axis{"isa", "anything", {"cuda", "cg"}, {}}, set}, latency_script);
     add("distance", Role::latency, {Axis{"path", "anything", {"l2_near", "l2_far"}, {}}}, latency_script);
     add("partition", Role::bandwidth, {operation, Axis{"path", "anything", {"l2_near", "l2_far"}, {}}},
         partition_script);
@@ -177,6 +187,9 @@ TEST_CASE("memory levels of a GPU come from its load sweep, as for a CPU")
     const json all = json::parse(said.out).at("ceilings");
     CHECK(ceiling(all, "bandwidth", "L1", "load").at("median").get<double>() == Approx(25e12));
     CHECK(ceiling(all, "bandwidth", "L2", "load").at("median").get<double>() == Approx(8e12));
+    CHECK(ceiling(all, "bandwidth", "L2", "store").at("median").get<double>() == Approx(8e12));
+    CHECK(ceiling(all, "latency", "L1", "latency").at("median").get<double>() == Approx(1 / 30e-9));
+    CHECK(ceiling(all, "latency", "L2", "latency").at("median").get<double>() == Approx(1 / 200e-9));
     CHECK(ceiling(all, "bandwidth", "DRAM", "copy").at("median").get<double>() == Approx(4.5e12));
     CHECK(ceiling(all, "latency", "DRAM", "latency").at("median").get<double>() == Approx(1 / 600e-9));
 }

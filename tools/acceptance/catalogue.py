@@ -1,5 +1,5 @@
-"""The steps, in the order of their importance, which is also the order in which they run. Seconds are those of one H200, as far as they
-can be foreseen; what is over of eight minutes goes to the first that needs more, and in the end to the sweep."""
+"""The steps, in the order of their importance, which is also the order in which they run. Seconds are those
+of one H100; what is over of eight minutes goes to the first that needs more, and in the end to the sweep."""
 
 from acceptance.budget import Step
 from acceptance.scene import gpu, ncu, part, program, torch
@@ -8,33 +8,33 @@ from acceptance.steps import ceilings, machine, profiles, recorders, training
 TRAINS = (gpu, part("cudnn"))
 
 STEPS = (
-    Step("machine", "which machine, libraries and revision the numbers are of", 5, 40, (), machine.provenance),
+    Step("machine", "which machine, libraries and revision the numbers are of", 6, 40, (), machine.provenance),
     Step("device-tests", "every kernel of the ceilings computes what the host does; NVML's, cuBLASLt's and NCCL's prototypes",
-         40, 110, (gpu, program("test_gpu")), machine.device_tests),
-    Step("peers", "what PyTorch's products and copies reach, before", 15, 30, (gpu, torch), ceilings.measure_peers("before")),
-    Step("calibration", "every ceiling, in under a minute, beside what is promised; levels; near and far L2; links", 60, 100, (gpu,),
+         25, 110, (gpu, program("test_gpu")), machine.device_tests),
+    Step("peers", "what PyTorch's products and copies reach, before", 10, 30, (gpu, torch), ceilings.measure_peers("before")),
+    Step("calibration", "every ceiling, in under a minute, beside what is promised; levels; near and far L2; links", 52, 100, (gpu,),
          ceilings.calibrate),
-    Step("peers-again", "the same after: ours stand between", 15, 30, (gpu, torch), ceilings.measure_peers("after")),
-    Step("parity", "training computes what the loops and PyTorch do; graph and launches agree bit for bit", 30, 60,
+    Step("peers-again", "the same after: ours stand between", 10, 30, (gpu, torch), ceilings.measure_peers("after")),
+    Step("parity", "training computes what the loops and PyTorch do; graph and launches agree bit for bit", 75, 120,
          (*TRAINS, program("test_cudnn_device")), machine.parity),
-    Step("read-back", "counters read what is known: FLOPs within 1%, bytes within 3%", 25, 60, (gpu, part("cupti")),
+    Step("read-back", "counters read what is known: FLOPs within 1%, bytes within 3%", 38, 60, (gpu, part("cupti")),
          profiles.read_probes_back),
-    Step("ncu", "Nsight Compute reads the same of a training step's kernels", 40, 90, (*TRAINS, part("cupti"), ncu),
+    Step("ncu", "Nsight Compute reads the same of a training step's kernels", 58, 100, (*TRAINS, part("cupti"), ncu),
          profiles.count_beside_ncu),
-    Step("quick-calibration", "the main ceilings, in under 15 seconds", 15, 30, (gpu,), ceilings.calibrate_quickly),
-    Step("training-beside-pytorch", "our steps beside PyTorch at its best, in turns", 60, 1800, (*TRAINS, torch),
+    Step("quick-calibration", "the main ceilings, in under 15 seconds", 5, 20, (gpu,), ceilings.calibrate_quickly),
+    Step("training-beside-pytorch", "our steps beside PyTorch at its best, in turns", 72, 1800, (*TRAINS, torch),
          training.beside_pytorch),
-    Step("pytorch-recorded", "PyTorch's training loop recorded as it is, and placed under the ceilings", 20, 45,
+    Step("pytorch-recorded", "PyTorch's training loop recorded as it is, and placed under the ceilings", 17, 45,
          (gpu, program("roof_inject.so"), torch), profiles.record_pytorch),
-    Step("pytorch-counted", "kernels of a program that is none of ours counted as it launches them, under their names", 25, 90,
+    Step("pytorch-counted", "kernels of a program that is none of ours counted as it launches them, under their names", 35, 80,
          (gpu, program("roof_inject.so"), torch), recorders.count_pytorch),
-    Step("pytorch-graph", "kernels of its CUDA graphs have their phases", 15, 45, (gpu, program("roof_inject.so"), torch),
+    Step("pytorch-graph", "kernels of its CUDA graphs have their phases", 16, 40, (gpu, program("roof_inject.so"), torch),
          recorders.record_graphs),
-    Step("our-steps-recorded", "phases counted as they run add up to the step; tracing costs at most 5%", 25, 90,
+    Step("our-steps-recorded", "phases counted as they run add up to the step; tracing costs at most 5%", 15, 60,
          (*TRAINS, part("cupti")), recorders.record_our_steps),
-    Step("probes-placed", "counted probes land within 10% of the roofs they were measured on", 5, 15, (gpu, part("cupti")),
+    Step("probes-placed", "counted probes land within 10% of the roofs they were measured on", 3, 15, (gpu, part("cupti")),
          recorders.place_probes),
-    Step("nccl", "means of ranks by NCCL, one and two on one GPU", 10, 30, (gpu, program("nccl_ranks")), machine.nccl),
-    Step("training-ranks", "a step by NCCL, within a graph, in each way to communicate", 20, 60, TRAINS, training.on_ranks),
+    Step("nccl", "means of ranks by NCCL, one and two on one GPU", 4, 30, (gpu, program("nccl_ranks")), machine.nccl),
+    Step("training-ranks", "a step by NCCL, within a graph, in each way to communicate", 25, 60, TRAINS, training.on_ranks),
     Step("training-sweep", "training steps of every family, number format and batch", 30, 36000, TRAINS, training.sweep),
 )

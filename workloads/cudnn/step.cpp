@@ -95,14 +95,18 @@ void Step::train(Trace& trace)
     exposed_ += waited;
     trace.waited_for_data(waited);
 
+    const bool is_graph = prepare_graph(trace);
     begin_.record(stream_.get());
-    run_step(trace);
+    if (is_graph)
+        step_graph_->launch(stream_.get());
+    else
+        enqueue(trace, nullptr, false);
     end_.record(stream_.get());
     gpu::check(
         cudaMemcpyAsync(state_.data(), program_.state(), sizeof(StepState), cudaMemcpyDeviceToHost, stream_.get()));
     input_.fetch(images_read_);
     trace.communicated(wait());
-    trace.took(end_.since(begin_));
+    trace.took(is_graph ? graph_end_.since(graph_begin_) : end_.since(begin_));
     look(trace);
 
     StepState state;
@@ -117,12 +121,19 @@ void Step::train(Trace& trace)
     ++launches_;
 }
 
-/// The first launch loads kernels, which a capture could not, and is none.
-void Step::run_step(const Trace& trace)
+/// Whether this launch is a graph, which is then captured and uploaded: neither is part of a step's time. The first launch loads
+/// kernels, which a capture could not, and is none. The graph times itself: from outside, the host's launching would count, too.
+bool Step::prepare_graph(const Trace& trace)
 {
-    if (!options_.graph || launches_ == 0) return enqueue(trace, nullptr, false);
-    if (!step_graph_) step_graph_.emplace(stream_.get(), [&] { enqueue(trace, nullptr, true); });
-    step_graph_->launch(stream_.get());
+    if (!options_.graph || launches_ == 0) return false;
+    if (step_graph_) return true;
+    step_graph_.emplace(stream_.get(), [&] {
+        graph_begin_.record_in_graph(stream_.get());
+        enqueue(trace, nullptr, true);
+        graph_end_.record_in_graph(stream_.get());
+    });
+    stream_.synchronize();
+    return true;
 }
 
 /// A step more, timed part by part. It reads the batch that the next launch will read again.

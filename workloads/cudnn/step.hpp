@@ -54,7 +54,7 @@ class Step : public Subject {
 
   private:
     void train(Trace& trace);
-    void run_step(const Trace& trace);
+    bool prepare_graph(const Trace& trace);
     void run_watched(const Trace& trace);
     void enqueue(const Trace& trace, const std::vector<Event>* between, bool is_captured);
     Communication wait() const;
@@ -71,6 +71,7 @@ class Step : public Subject {
     Input input_;
     Work work_;
     Event begin_, end_;
+    Event graph_begin_, graph_end_;  ///< nodes of the graph
     Event images_read_;
     std::size_t first_update_;
     std::vector<Event> between_;  ///< one more than there are stages

@@ -28,11 +28,11 @@ __device__ Real apply(Real x, Real factor, Real addend)
     constexpr bool is_pair = std::is_same_v<Real, __half2> || std::is_same_v<Real, __nv_bfloat162>;
     if constexpr (operation == ChainOperation::fma) {
         if constexpr (is_pair)
-            return __hfma2(x, factor, addend);
+            return __hfma2(x, factor, x);
         else if constexpr (std::is_same_v<Real, unsigned>)
             return multiply_add(x, factor, addend);
         else
-            return fma(x, factor, addend);
+            return fma(x, factor, x);
     } else if constexpr (operation == ChainOperation::add) {
         if constexpr (is_pair)
             return __hadd2_rn(x, addend);

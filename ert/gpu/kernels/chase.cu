@@ -16,6 +16,7 @@ __global__ void links_kernel(ChaseLaunch launch, std::size_t stride)
     if (blockIdx.x == 0 && threadIdx.x == 0) launch.positions[blockIdx.y] = 0;
 }
 
+template <bool past_l1>
 __global__ void chase_kernel(ChaseLaunch launch)
 {
     const ClockSpan span;
@@ -24,7 +25,12 @@ __global__ void chase_kernel(ChaseLaunch launch)
 #pragma unroll 1
     for (int i = 0; i < launch.iterations; ++i) {
 #pragma unroll
-        for (int step = 0; step < chase_unroll; ++step) asm volatile("ld.global.u64 %0, [%0];" : "+l"(at));
+        for (int step = 0; step < chase_unroll; ++step) {
+            if constexpr (past_l1)
+                asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at));
+            else
+                asm volatile("ld.global.u64 %0, [%0];" : "+l"(at));
+        }
     }
     launch.positions[blockIdx.x] = (at - slice) / chase_line;
     span.end(launch.reading);
@@ -42,7 +48,8 @@ void enqueue_links(const ChaseLaunch& launch, cudaStream_t stream)
 
 void enqueue_chase(const ChaseLaunch& launch, cudaStream_t stream)
 {
-    chase_kernel<<<launch.slices_count, 1, 0, stream>>>(launch);
+    const auto kernel = launch.past_l1 ? chase_kernel<true> : chase_kernel<false>;
+    kernel<<<launch.slices_count, 1, 0, stream>>>(launch);
     check(cudaGetLastError());
 }
 

@@ -36,6 +36,7 @@ struct ChaseLaunch {
     ClockReading* reading = nullptr;
     int slices_count = 1;  ///< a block each
     int iterations = 1;
+    bool past_l1 = false;
 };
 
 /// Writes the chains. Throws Error.

@@ -1,43 +1,45 @@
-// Beside the work of a kernel: the first thread of the first block reads both clocks when it begins and when it ends.
+// Beside the work of a kernel: every warp reads both clocks when it begins and when it ends.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
+#include "ert/gpu/kernels/multiprocessor.cuh"
 
 namespace roof::gpu {
 
 class ClockSpan {
   public:
-    __device__ ClockSpan() : cycles_(cycles()), nanoseconds_(nanoseconds()) {}
+    __device__ ClockSpan() : cycle_(cycle()), nanosecond_(nanosecond()) {}
 
-    /// To be called last; `reading` may be null.
-    __device__ void end(ClockReading* reading) const
+    /// To be called last by every thread that is to count. `readings`: [clock_readings] by multiprocessor, or null.
+    __device__ void end(ClockReading* readings) const
     {
-        if (reading != nullptr && blockIdx.x == 0 && threadIdx.x == 0) tell(reading);
-    }
-
-    /// The same of the calling thread, whichever it is.
-    __device__ void tell(ClockReading* reading) const
-    {
-        reading->cycles = cycles() - cycles_;
-        reading->nanoseconds = nanoseconds() - nanoseconds_;
+        constexpr unsigned lanes = 32;
+        if (readings == nullptr || threadIdx.x % lanes != 0) return;
+        const unsigned here = multiprocessor_here();
+        if (here >= clock_readings) return;
+        ClockReading& reading = readings[here];
+        atomicMax(&reading.last_cycle, cycle());
+        atomicMax(&reading.last_nanosecond, nanosecond());
+        atomicMin(&reading.first_cycle, cycle_);
+        atomicMin(&reading.first_nanosecond, nanosecond_);
     }
 
   private:
-    __device__ static unsigned long long cycles()
+    __device__ static unsigned long long cycle()
     {
         unsigned long long value;
         asm volatile("mov.u64 %0, %%clock64;" : "=l"(value));
         return value;
     }
-    __device__ static unsigned long long nanoseconds()
+    __device__ static unsigned long long nanosecond()
     {
         unsigned long long value;
         asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value));
         return value;
     }
 
-    unsigned long long cycles_;
-    unsigned long long nanoseconds_;
+    unsigned long long cycle_;
+    unsigned long long nanosecond_;
 };
 
 }  // namespace roof::gpu

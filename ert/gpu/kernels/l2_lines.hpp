@@ -1,6 +1,6 @@
-// The kernels of the "distance" and "partition" benches that find out how far lines are, as host code sees them: one
-// thread on a chosen multiprocessor, or on each, loads from lines that lie in the L2, past the L1: one by one to tell
-// how far each is, and in a chain through those that are alike.
+// The kernels of the "distance" and "partition" benches that find out how far lines are, as host code sees them: one thread on a
+// chosen multiprocessor, or on each, accesses lines that lie in the L2: one by one to tell how far each is, and in a chain through
+// those that are alike.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -30,8 +30,9 @@ struct Seat {
 struct DistanceLaunch {
     Seat seat;
     const std::byte* lines = nullptr;  ///< each begins with its own address
-    std::uint32_t* cycles = nullptr;   ///< [l2_lines], of l2_loads loads; 0: the line did not hold its address
+    std::uint32_t* cycles = nullptr;   ///< [l2_lines], of l2_loads accesses; 0: the line did not hold its address
     int blocks = 0;                    ///< enough that every multiprocessor has one
+    unsigned zero = 0;                 ///< always 0: only the assembler must not know it
 };
 
 /// Lines of the "partition" bench, one after the other: enough that a quarter of them meets all slices of a partition
@@ -47,6 +48,7 @@ struct PoolLaunch {
     std::uint32_t* cycles = nullptr;   ///< [multiprocessor][pool_lines], as of DistanceLaunch
     unsigned multiprocessors = 0;
     int blocks = 0;
+    unsigned zero = 0;  ///< always 0: only the assembler must not know it
 };
 
 struct L2ChaseLaunch {

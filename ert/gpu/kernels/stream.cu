@@ -15,12 +15,18 @@ __device__ float triad(float a, float b)
 }
 
 /// Reads are volatile: a pass that repeats the last one is to read again.
+template <bool past_l1>
 __device__ float4 read(const float4* from)
 {
     float4 value;
-    asm volatile("ld.global.v4.f32 {%0,%1,%2,%3}, [%4];"
-                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                 : "l"(from));
+    if constexpr (past_l1)
+        asm volatile("ld.global.cg.v4.f32 {%0,%1,%2,%3}, [%4];"
+                     : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                     : "l"(from));
+    else
+        asm volatile("ld.global.v4.f32 {%0,%1,%2,%3}, [%4];"
+                     : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                     : "l"(from));
     return value;
 }
 
@@ -37,7 +43,7 @@ __device__ std::uint32_t sum_of(float4 value)
 }
 
 /// `count` vectors, `step` apart, from vector i.
-template <StreamOperation operation, int count>
+template <StreamOperation operation, bool past_l1, int count>
 __device__ void move(const StreamLaunch& launch, std::size_t i, std::size_t step, std::uint32_t& sum)
 {
     const auto* a = static_cast<const float4*>(launch.a);
@@ -48,8 +54,8 @@ __device__ void move(const StreamLaunch& launch, std::size_t i, std::size_t step
 #pragma unroll
     for (int k = 0; k < count; ++k) {
         x[k] = make_float4(stream_value, stream_value, stream_value, stream_value);
-        if constexpr (operation != StreamOperation::store) x[k] = read(a + i + k * step);
-        if constexpr (operation == StreamOperation::triad) y[k] = read(b + i + k * step);
+        if constexpr (operation != StreamOperation::store) x[k] = read<past_l1>(a + i + k * step);
+        if constexpr (operation == StreamOperation::triad) y[k] = read<past_l1>(b + i + k * step);
     }
 #pragma unroll
     for (int k = 0; k < count; ++k) {
@@ -64,7 +70,7 @@ __device__ void move(const StreamLaunch& launch, std::size_t i, std::size_t step
     }
 }
 
-template <StreamOperation operation, StreamLayout layout, int threads>
+template <StreamOperation operation, StreamLayout layout, int threads, bool past_l1>
 __global__ void __launch_bounds__(threads, 1024 / threads) stream_kernel(StreamLaunch launch)
 {
     const ClockSpan span;
@@ -75,9 +81,14 @@ __global__ void __launch_bounds__(threads, 1024 / threads) stream_kernel(StreamL
         std::size_t i = mine.first;
 #pragma unroll 1
         for (; i + (stream_unroll - 1) * mine.step < mine.end; i += stream_unroll * mine.step)
-            move<operation, stream_unroll>(launch, i, mine.step, sum);
+            move<operation, past_l1, stream_unroll>(launch, i, mine.step, sum);
+        if (i + mine.step < mine.end) {
+            move<operation, past_l1, 2>(launch, i, mine.step, sum);
+            i += 2 * mine.step;
+        }
 #pragma unroll 1
-        for (; i < mine.end; i += mine.step) move<operation, 1>(launch, i, mine.step, sum);
+        for (; i < mine.end; i += mine.step) move<operation, past_l1, 1>(launch, i, mine.step, sum);
+        if (launch.in_step) __syncthreads();
     }
     if constexpr (operation == StreamOperation::load) launch.sums[blockIdx.x * threads + threadIdx.x] = sum;
     span.end(launch.reading);
@@ -95,25 +106,27 @@ __global__ void fill_kernel(float4* array, std::size_t vectors, int shift, float
 
 using Kernel = void (*)(StreamLaunch);
 
-template <StreamOperation operation, StreamLayout layout>
+template <StreamOperation operation, bool past_l1, StreamLayout layout>
 Kernel with_threads(int threads)
 {
-    return threads == stream_block_sizes[0] ? stream_kernel<operation, layout, stream_block_sizes[0]>
-                                            : stream_kernel<operation, layout, stream_block_sizes[1]>;
+    return threads == stream_block_sizes[0] ? stream_kernel<operation, layout, stream_block_sizes[0], past_l1>
+                                            : stream_kernel<operation, layout, stream_block_sizes[1], past_l1>;
 }
 
-template <StreamOperation operation>
+template <StreamOperation operation, bool past_l1 = false>
 Kernel with_layout(const StreamKernel& kernel)
 {
-    return kernel.layout == StreamLayout::stretches ? with_threads<operation, StreamLayout::stretches>(kernel.threads)
-                                                    : with_threads<operation, StreamLayout::together>(kernel.threads);
+    return kernel.layout == StreamLayout::stretches
+               ? with_threads<operation, past_l1, StreamLayout::stretches>(kernel.threads)
+               : with_threads<operation, past_l1, StreamLayout::together>(kernel.threads);
 }
 
 Kernel function_of(const StreamKernel& kernel)
 {
     switch (kernel.operation) {
         case StreamOperation::load:
-            return with_layout<StreamOperation::load>(kernel);
+            return kernel.past_l1 ? with_layout<StreamOperation::load, true>(kernel)
+                                  : with_layout<StreamOperation::load>(kernel);
         case StreamOperation::store:
             return with_layout<StreamOperation::store>(kernel);
         case StreamOperation::copy:

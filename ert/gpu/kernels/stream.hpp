@@ -20,7 +20,8 @@ enum class StreamLayout { stretches, together };
 struct StreamKernel {
     StreamOperation operation = StreamOperation::load;
     StreamLayout layout = StreamLayout::stretches;
-    int threads = 512;  ///< of a block, one of stream_block_sizes
+    int threads = 512;     ///< of a block, one of stream_block_sizes
+    bool past_l1 = false;  ///< loads alone: they find nothing in the L1, and leave nothing there
 };
 
 inline constexpr std::array<int, 2> stream_block_sizes{512, 1024};
@@ -59,6 +60,9 @@ struct StreamLaunch {
     ClockReading* reading = nullptr;
     int blocks = 0;
     int passes = 1;
+    /// A block's threads begin each pass together. Otherwise some run ahead, and find their own part of a set that does not fit into a
+    /// cache still there.
+    bool in_step = false;
 };
 
 /// Puts one launch into the stream. Throws Error.

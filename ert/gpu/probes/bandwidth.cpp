@@ -1,9 +1,10 @@
 // Bench "bandwidth" of a GPU: load, store, copy and triad over a working set, from the L1s to device memory.
 //
-// Launched    one kernel of resident blocks; a launch makes many passes over the arrays. isa `cuda`: instructions of 16
-//             bytes. Either each block has a stretch of its own, which may fit its L1, or all blocks go along the
-//             arrays together; this and the number of threads are found by trying. isa `bulk`: the copy engines move
-//             chunks, past the L1.
+// Launched    one kernel of resident blocks; a launch makes many passes over the arrays. isa `cuda`: instructions of 16 bytes. Either
+//             each block has a stretch of its own, which may fit its L1, or all blocks go along the arrays together; this and the
+//             number of threads are found by trying. Where the set is a little larger than the cache, all threads of a multiprocessor
+//             begin each pass together: otherwise some run ahead and find their part of the set still in the cache. isa `cg`: such loads
+//             past the L1 (ld.global.cg). isa `bulk`: the copy engines move chunks, past the L1.
 // Saturates   the path to the level that holds the working set, from all multiprocessors together.
 // Bytes       those that the instructions read and write: per word 4 (load, store), 8 (copy), 12 (triad). The L2 writes
 //             whole sectors without reading them first, so there is no write-allocate traffic.
@@ -42,6 +43,7 @@ struct Candidate {
     bool is_bulk = false;
     StreamKernel kernel;
     int blocks = 1;
+    bool in_step = false;
 
     int threads() const { return blocks * (is_bulk ? bulk_threads : kernel.threads); }
 };
@@ -58,21 +60,70 @@ std::vector<Candidate> bulk_candidates(StreamOperation operation, int multiproce
     return candidates;
 }
 
-std::vector<Candidate> candidates_for(StreamOperation operation, bool is_bulk, int multiprocessors)
+std::string name_of(StreamLayout layout)
 {
-    if (is_bulk) return bulk_candidates(operation, multiprocessors);
+    return layout == StreamLayout::stretches ? "stretches" : "together";
+}
+
+/// What a row moves its bytes with.
+struct Transfer {
+    StreamOperation operation = StreamOperation::load;
+    bool is_bulk = false;
+    bool past_l1 = false;
+};
+
+Transfer transfer_of(const Point& point)
+{
+    return {parse_operation(point.text("operation")), point.text("isa") == "bulk", point.text("isa") == "cg"};
+}
+
+/// As many threads as fit, each at its own pace.
+std::vector<Candidate> free_candidates(const Transfer& transfer, int multiprocessors)
+{
     std::vector<Candidate> candidates;
     for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
-        const std::string how = layout == StreamLayout::stretches ? "stretches" : "together";
         for (const int threads : stream_block_sizes) {
-            const StreamKernel kernel{operation, layout, threads};
+            const StreamKernel kernel{transfer.operation, layout, threads, transfer.past_l1};
             const int each = resident_stream_blocks(kernel);
-            candidates.push_back({how + ", " + std::to_string(each * threads) +
+            candidates.push_back({name_of(layout) + ", " + std::to_string(each * threads) +
                                       " threads per multiprocessor in blocks of " + std::to_string(threads),
                                   false, kernel, each * multiprocessors});
         }
     }
     return candidates;
+}
+
+/// One block for each multiprocessor, whose threads begin each pass together.
+std::vector<Candidate> stepped_candidates(const Transfer& transfer, int multiprocessors)
+{
+    constexpr int threads = stream_block_sizes.back();
+    std::vector<Candidate> candidates;
+    for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
+        const StreamKernel kernel{transfer.operation, layout, threads, transfer.past_l1};
+        const std::string name =
+            name_of(layout) + ", " + std::to_string(threads) + " threads per multiprocessor, pass by pass";
+        candidates.push_back({name, false, kernel, multiprocessors, true});
+    }
+    return candidates;
+}
+
+/// Whether the set is a little larger than the cache.
+bool would_run_ahead(std::size_t working_set, Bytes capacity)
+{
+    constexpr double well_beyond = 4;
+    const auto bytes = static_cast<double>(working_set);
+    return bytes > capacity.value && bytes <= well_beyond * capacity.value;
+}
+
+std::vector<Candidate> candidates_for(const GpuPoint& at)
+{
+    const Transfer transfer = transfer_of(at.point);
+    const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
+    if (transfer.is_bulk) return bulk_candidates(transfer.operation, multiprocessors);
+    const Bytes first_cache = capacity_of(at.device, transfer.past_l1 ? "L2" : "L1");
+    const auto working_set = static_cast<std::size_t>(at.point.integer("working_set"));
+    return would_run_ahead(working_set, first_cache) ? stepped_candidates(transfer, multiprocessors)
+                                                     : free_candidates(transfer, multiprocessors);
 }
 
 std::size_t max_threads(const std::vector<Candidate>& candidates)
@@ -86,8 +137,7 @@ class StreamSubject final : public TunedSubject {
   public:
     explicit StreamSubject(const GpuPoint& at)
         : TunedSubject(at),
-          candidates_(candidates_for(parse_operation(at.point.text("operation")), at.point.text("isa") == "bulk",
-                                     attribute(at.id, cudaDevAttrMultiProcessorCount))),
+          candidates_(candidates_for(at)),
           arrays_(parse_operation(at.point.text("operation")),
                   static_cast<std::size_t>(at.point.integer("working_set")), max_threads(candidates_),
                   stream().stream())
@@ -120,6 +170,7 @@ class StreamSubject final : public TunedSubject {
         launch.reading = stream().reading();
         launch.blocks = candidate.blocks;
         launch.passes = static_cast<int>(passes);
+        launch.in_step = candidate.in_step;
         if (candidate.is_bulk && !checks) launch.sums = nullptr;
         if (candidate.is_bulk)
             enqueue_bulk(candidate.kernel.operation, launch, stream().get());
@@ -137,9 +188,9 @@ std::vector<Axis> axes(const Machine& machine)
     const std::vector<std::string> operations(operation_names.begin(), operation_names.end());
     return {{.name = "operation", .meaning = "what a pass does", .defaults = operations, .allowed = operations},
             {.name = "isa",
-             .meaning = "instructions of 16 bytes, or bulk copies",
+             .meaning = "instructions of 16 bytes, such loads past the L1 (ld.global.cg), or bulk copies",
              .defaults = {"cuda"},
-             .allowed = {"cuda", "bulk"}},
+             .allowed = {"cuda", "cg", "bulk"}},
             working_set_axis("bytes of all arrays together, over all multiprocessors", usual_working_sets(machine))};
 }
 
@@ -148,7 +199,8 @@ std::optional<std::string> unsupported_reason(const Point& point, const Machine&
     const StreamOperation operation = parse_operation(point.text("operation"));
     if (vectors_of_each(operation, static_cast<std::size_t>(point.integer("working_set"))) == 0)
         return "the working set is less than " + std::to_string(bulk_chunk_bytes) + " bytes for each array";
-    if (point.text("isa") == "cuda") return missing_for_all(point, machine, device);
+    if (point.text("isa") == "cg" && operation != StreamOperation::load) return "only loads can be told to pass the L1";
+    if (point.text("isa") != "bulk") return missing_for_all(point, machine, device);
     if (operation == StreamOperation::triad) return "the copy engine does not compute";
     return missing_capability(device, 90, "the copy engine");
 }

@@ -17,7 +17,7 @@ double apply(const ChainKernel& kernel, const Format& format, double x, double f
 {
     switch (kernel.operation) {
         case ChainOperation::fma:
-            return multiply_add(format, x, factor, addend);
+            return multiply_add(format, x, factor, format.is_integer ? addend : x);
         case ChainOperation::add:
             return multiply_add(format, x, 1, addend);
         case ChainOperation::mul:
@@ -47,7 +47,8 @@ std::array<double, 4> chain_constants(const ChainKernel& kernel)
     const double inverse = round_to(format, 1 / factor);
     const double addend = round_to(format, 0.3);
     if (kernel.operation == ChainOperation::add) return {1, addend, 1, -addend};
-    return {factor, addend, inverse, round_to(format, -addend * inverse)};
+    if (kernel.operation == ChainOperation::fma) return {factor - 1, addend, inverse - 1, -addend};
+    return {factor, addend, inverse, -addend};
 }
 
 std::vector<double> chain_starts(Precision precision, std::size_t count)

@@ -105,7 +105,7 @@ class DistanceSubject final : public TunedSubject {
         const std::vector<std::uint32_t> found = cycles.read(0, l2_lines);
         if (std::ranges::find(found, 0U) != found.end()) throw Error("a line of the L2 does not hold its own address");
         if (auto halves = halves_of(found)) return *std::move(halves);
-        throw Unsupported("this GPU's L2 shows no near and far half: loads from multiprocessor 0 take " +
+        throw Unsupported("this GPU's L2 shows no near and far half: accesses from multiprocessor 0 take " +
                           range_of(found) + ", and not at two distances");
     }
 
@@ -155,13 +155,15 @@ std::vector<Axis> axes(const Machine&)
 
 GpuBench distance_bench(const Libraries&)
 {
-    return {.name = "distance",
-            .role = Role::latency,
-            .description =
-                "Time of one load from the partition of the L2 that is near a multiprocessor, or from the far one, as "
-                "a chain through lines that were told apart by how long each takes.",
-            .axes = axes,
-            .create = [](const GpuPoint& at) { return std::make_unique<DistanceSubject>(at); }};
+    return {
+        .name = "distance",
+        .role = Role::latency,
+        .description =
+            "Time of one atomic access to the partition of the L2 that is near a multiprocessor, or to the far one, "
+            "as a chain through lines that were told apart by how long each takes. A load of a far line may be "
+            "answered by a copy in the near partition; an atomic is not.",
+        .axes = axes,
+        .create = [](const GpuPoint& at) { return std::make_unique<DistanceSubject>(at); }};
 }
 
 }  // namespace roof::gpu

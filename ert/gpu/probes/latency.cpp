@@ -34,6 +34,7 @@ class LatencySubject final : public TunedSubject {
     explicit LatencySubject(const GpuPoint& at)
         : TunedSubject(at),
           lines_(lines_of_slice(at.point, at.device)),
+          past_l1_(at.point.text("isa") == "cg"),
           positions_(static_cast<std::size_t>(multiprocessors_of(at.device)), "positions of the chase"),
           slices_(lines_ * chase_line * positions_.size(), "lines of the chase")
     {
@@ -70,7 +71,8 @@ class LatencySubject final : public TunedSubject {
                 .lines = lines_,
                 .reading = stream().reading(),
                 .slices_count = static_cast<int>(positions_.size()),
-                .iterations = static_cast<int>(iterations)};
+                .iterations = static_cast<int>(iterations),
+                .past_l1 = past_l1_};
     }
     void enqueue(long long iterations) const { enqueue_chase(launch_of(iterations), stream().get()); }
 
@@ -84,6 +86,7 @@ class LatencySubject final : public TunedSubject {
     }
 
     std::size_t lines_;
+    bool past_l1_;
     Buffer<unsigned long long> positions_;
     Buffer<std::byte> slices_;
 };
@@ -104,7 +107,11 @@ GpuBench latency_bench(const Libraries&)
                 "Time of one load of a chain in which each load returns the address of the next, on one thread of each "
                 "multiprocessor.",
             .axes = [](const Machine& machine) -> std::vector<Axis> {
-                return {working_set_axis("bytes of all lines, over all multiprocessors", usual_chase_sets(machine))};
+                return {{.name = "isa",
+                         .meaning = "loads, or loads past the L1 (ld.global.cg)",
+                         .defaults = {"cuda", "cg"},
+                         .allowed = {"cuda", "cg"}},
+                        working_set_axis("bytes of all lines, over all multiprocessors", usual_chase_sets(machine))};
             },
             .unsupported_reason = unsupported_reason,
             .create = [](const GpuPoint& at) { return std::make_unique<LatencySubject>(at); }};

@@ -187,13 +187,15 @@ std::vector<Axis> axes(const Machine&)
 
 GpuBench partition_bench(const Libraries&)
 {
-    return {.name = "partition",
-            .role = Role::bandwidth,
-            .description =
-                "Bytes that all multiprocessors load from the partition of the L2 that is near each, or from the far "
-                "one: lines were told apart by how long each takes, and every sum is checked.",
-            .axes = axes,
-            .create = [](const GpuPoint& at) { return std::make_unique<PartitionSubject>(at); }};
+    return {
+        .name = "partition",
+        .role = Role::bandwidth,
+        .description =
+            "Bytes that all multiprocessors load from the partition of the L2 that is near each, or from the far "
+            "one: lines were told apart by how long an atomic access takes, and every sum is checked. Where the near "
+            "partition keeps copies of far lines, as on an H100, both rates are the same.",
+        .axes = axes,
+        .create = [](const GpuPoint& at) { return std::make_unique<PartitionSubject>(at); }};
 }
 
 }  // namespace roof::gpu

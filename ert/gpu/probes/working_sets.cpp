@@ -8,9 +8,12 @@ namespace roof::gpu {
 
 namespace {
 
-constexpr long long smallest_each = 16 << 10;  ///< of a multiprocessor
+constexpr long long smallest_each = 32 << 10;  ///< of a multiprocessor
+/// Of a multiprocessor: between these the L1 ends, and where the L2 is hardly larger than all L1s, that, too.
+constexpr long long fine_from = 128 << 10;
+constexpr long long fine_to = 512 << 10;
 /// A set so many times as large as the L2 finds next to nothing in it.
-constexpr double beyond_l2 = 32;
+constexpr double beyond_l2 = 16;
 constexpr double most_share_of_memory = 0.25;
 
 const Device& first_gpu(const Machine& machine)
@@ -28,8 +31,7 @@ const Device& first_gpu(const Machine& machine)
 
 double capacity(const Device& device, const std::string& level)
 {
-    const auto found = std::ranges::find(device.levels, level, &MemoryLevel::name);
-    return found == device.levels.end() ? 0 : found->capacity.value;
+    return capacity_of(device, level).value;
 }
 
 long long largest(const Device& device)
@@ -40,20 +42,31 @@ long long largest(const Device& device)
     return static_cast<long long>(available > 0 ? std::min(wanted, most_share_of_memory * available) : wanted);
 }
 
-std::vector<std::string> octaves(const Machine& machine, bool halves)
+/// One size for each octave, or also those between.
+std::vector<std::string> octaves(const Machine& machine, bool between)
 {
     const Device& device = first_gpu(machine);
     std::vector<std::string> sets;
     const long long multiprocessors = multiprocessors_of(device);
-    for (long long bytes = smallest_each * multiprocessors; bytes <= largest(device); bytes *= 2) {
-        sets.push_back(std::to_string(bytes));
-        if (halves && bytes + bytes / 2 <= largest(device)) sets.push_back(std::to_string(bytes + bytes / 2));
+    for (long long each = smallest_each; each * multiprocessors <= largest(device); each *= 2) {
+        const bool is_fine = each >= fine_from && each < fine_to;
+        const int parts = !between ? 1 : is_fine ? 4 : 2;
+        for (int part = 0; part < parts; ++part) {
+            const long long bytes = (each + each / parts * part) * multiprocessors;
+            if (bytes <= largest(device)) sets.push_back(std::to_string(bytes));
+        }
     }
     if (sets.empty()) sets.push_back(std::to_string(smallest_each * multiprocessors));
     return sets;
 }
 
 }  // namespace
+
+Bytes capacity_of(const Device& device, std::string_view level)
+{
+    const auto found = std::ranges::find(device.levels, level, &MemoryLevel::name);
+    return found == device.levels.end() ? Bytes{} : found->capacity;
+}
 
 Axis working_set_axis(std::string meaning, std::vector<std::string> usual)
 {

@@ -67,6 +67,9 @@ struct MeasuredLevel {
     int threads = 1;
     Bytes beyond{};  ///< smallest working set past the plateau: the edge lies between `to` and this; 0 for memory
     Sharing sharing = Sharing::unclear;
+    /// Found by loads that pass the L1, because only those show it: on a GPU all L1s together hold nearly as much as the L2.
+    /// Its plateau may begin below the L1's end, and only what passes the L1 is measured on it.
+    bool past_l1 = false;
     bool confirmed = true;         ///< every sweep that could show it does
     std::vector<int> seen_with{};  ///< thread counts whose sweeps show it, its own included
 };

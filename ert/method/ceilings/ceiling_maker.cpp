@@ -6,6 +6,7 @@
 
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
+#include "ert/method/ceilings/levels.hpp"
 #include "ert/method/ceilings/steadiness.hpp"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ std::string level_at(const Measurement& row, const std::vector<MeasuredLevel>& l
     if (row.role == Role::compute || !row.point.has("working_set")) return std::string(core_level);
     const double bytes = row.point.number("working_set");
     for (const MeasuredLevel& level : levels) {
-        if (level.device != row.device || level.threads != threads_of(row.point)) continue;
+        if (level.device != row.device || level.threads != threads_of(row.point) || !is_answered_by(level, row))
+            continue;
         if (level.from.value <= bytes && bytes <= level.to.value) return level.name;
     }
     return {};
@@ -140,8 +142,10 @@ void CeilingMaker::set_rate(const PointSummary& point, Ceiling& ceiling) const
 
     Estimate<Quantity<0, 0, 0>> per_clock = point.per_clock;
     widen(rates_per_clock_.bounds(group, static_cast<int>(point.round_rates_per_clock.size())), per_clock);
+    // A GPU's clock depends on the power that the kernel draws: the clock of other kernels does not apply to it.
+    const bool shares_clock = !point.best.device.starts_with("gpu:");
     const Estimate<Hertz> clock = clocks_.sustained_under(point.best);
-    if (scales_with_clock(ceiling.level) && clock.n > 0 && per_clock.n >= least_samples) {
+    if (shares_clock && scales_with_clock(ceiling.level) && clock.n > 0 && per_clock.n >= least_samples) {
         set_at(clock, per_clock, ceiling);
         half_width = per_clock.relative_half_width();
     }

@@ -26,15 +26,15 @@ namespace roof {
 
 namespace {
 
-/// Device, threads, condition, operation.
-using SweepKey = std::tuple<std::string, int, std::string, std::string>;
+/// Device, threads, condition, operation; the instructions where they pass the L1, else empty.
+using SweepKey = std::tuple<std::string, int, std::string, std::string, std::string>;
 using Sweeps = std::map<SweepKey, Sweep>;
 
 void add_to_sweeps(const PointSummary& point, Sweeps& sweeps)
 {
     const Measurement& row = point.best;
     const SweepKey key{row.device, threads_of(row.point), condition_of(row.point),
-                       text_or(row.point, "operation", row.bench)};
+                       text_or(row.point, "operation", row.bench), passes_l1(row) ? text_or(row.point, "isa", "") : ""};
     const auto [place, is_new] = sweeps[key].try_emplace(row.point.number("working_set"), &point);
     if (!is_new && place->second->rate.median < point.rate.median) place->second = &point;
 }
@@ -90,13 +90,20 @@ const PointSummary* in_the_middle(const Sweep& sweep, const MeasuredLevel& level
     return nearest;
 }
 
+/// The sweep of loads that pass the L1; null if there is none.
+const Sweep* loads_past_l1(const Sweeps& sweeps, const std::string& device, int threads)
+{
+    const auto found = sweeps.find({device, threads, "", "load", "cg"});
+    return found == sweeps.end() ? nullptr : &found->second;
+}
+
 /// For every device and thread count, the load sweep under default conditions; without one, the first sweep.
 std::vector<SweptLevels> swept_levels(const Sweeps& sweeps, const Machine& machine)
 {
     std::map<std::pair<std::string, int>, const Sweep*> chosen;
     for (const auto& [key, sweep] : sweeps) {
-        const auto& [device, threads, condition, operation] = key;
-        if (!condition.empty()) continue;
+        const auto& [device, threads, condition, operation, past_l1] = key;
+        if (!condition.empty() || !past_l1.empty()) continue;
         const auto [place, is_first] = chosen.try_emplace({device, threads}, &sweep);
         if (!is_first && operation == "load") place->second = &sweep;
     }
@@ -108,6 +115,8 @@ std::vector<SweptLevels> swept_levels(const Sweeps& sweeps, const Machine& machi
             if (!point->disturbed) of_sweep.undisturbed.push_back(bytes);
         }
         of_sweep.levels = levels_of(*sweep, key.first, key.second, machine);
+        if (const Sweep* const past = loads_past_l1(sweeps, key.first, key.second))
+            of_sweep.levels = with_levels_past_l1(of_sweep.levels, levels_of(*past, key.first, key.second, machine, 2));
     }
     return swept;
 }
@@ -140,6 +149,7 @@ void add_level_ceilings(const Sweeps& sweeps, Choose choose, const CeilingMaker&
     for (const auto& [key, sweep] : sweeps) {
         for (const MeasuredLevel& level : ceilings.levels_by_threads) {
             if (level.device != std::get<0>(key) || level.threads != std::get<1>(key)) continue;
+            if (sweep.empty() || !is_answered_by(level, sweep.begin()->second->best)) continue;
             if (const PointSummary* const point = choose(sweep, level))
                 ceilings.all.push_back(maker.make(*point, level));
         }

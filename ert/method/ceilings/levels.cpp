@@ -88,7 +88,34 @@ std::string_view name(Sharing sharing)
     return name_in(sharings, sharing);
 }
 
-std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& device, int threads, const Machine& machine)
+bool passes_l1(const Measurement& row)
+{
+    if (!row.device.starts_with("gpu:")) return false;
+    const auto says = [&](const char* axis, std::string_view word) {
+        return row.point.has(axis) && row.point.text(axis) == word;
+    };
+    return says("isa", "cg") || says("isa", "bulk") || says("operation", "store");
+}
+
+bool is_answered_by(const MeasuredLevel& level, const Measurement& row)
+{
+    return level.name == "DRAM" || level.past_l1 == passes_l1(row);
+}
+
+std::vector<MeasuredLevel> with_levels_past_l1(const std::vector<MeasuredLevel>& through,
+                                               std::vector<MeasuredLevel> past)
+{
+    std::vector<MeasuredLevel> levels;
+    if (!through.empty() && through.front().name == "L1") levels.push_back(through.front());
+    for (MeasuredLevel& level : past) level.past_l1 = level.name != "DRAM";
+    if (!past.empty() && !through.empty())
+        past.back().from.value = std::max(past.back().from.value, through.back().from.value);
+    levels.insert(levels.end(), past.begin(), past.end());
+    return levels;
+}
+
+std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& device, int threads, const Machine& machine,
+                                     int first)
 {
     std::vector<RatePoint> points;
     for (const auto& [bytes, point] : sweep)
@@ -100,7 +127,7 @@ std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& devi
         MeasuredLevel level;
         level.device = device;
         level.threads = threads;
-        level.name = is_last ? std::string(memory_level) : cache_level(i + 1);
+        level.name = is_last ? std::string(memory_level) : cache_level(i + static_cast<std::size_t>(first));
         level.from = Bytes{points[plateaus[i].first].working_set};
         level.to = Bytes{points[plateaus[i].last].working_set};
         if (!is_last) level.beyond = Bytes{points[plateaus[i].last + 1].working_set};

@@ -2,6 +2,7 @@
 
 #include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/ceilings/levels.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ Swept swept_sizes(const std::vector<PointSummary>& points, const MeasuredLevel& 
     for (const PointSummary& point : points) {
         const Measurement& row = point.best;
         if (row.role != Role::bandwidth || row.device != level.device || !row.point.has("working_set")) continue;
+        if (!is_answered_by(level, row)) continue;
         if (row.point.has("threads") && row.point.integer("threads") != level.threads) continue;
         double& rate = sizes[row.point.integer("working_set")];
         rate = std::max(rate, point.rate.median.value);

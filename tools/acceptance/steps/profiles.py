@@ -11,12 +11,13 @@ from acceptance.scene import PEERS, ROOT
 
 PLAN = ROOT / "configs" / "profile" / "read-back.yaml"
 REPORT_SECONDS = 10
-NCU_SECONDS = 25
+NCU_SECONDS = 40
+NCU_LAUNCHES = 80
 NCU_WITHIN = 0.05
 
 
 def step_of(scene):
-    return [scene.roof, "run", "resnet18", "--batch", 8, "--precision", "bf16", "--device", "gpu:0", "--no-graph", "--steps", 3]
+    return [scene.roof, "run", "resnet18", "--batch", 8, "--precision", "bf16", "--device", "gpu:0", "--no-graph", "--deterministic", "--steps", 2]
 
 
 def keep(path, lines):
@@ -44,7 +45,7 @@ def count_beside_ncu(scene, seconds):
     folder = scene.fresh("ncu-ours")
     scene.run([*step_of(scene), "--profile", "--out", folder], "ncu-ours.log", time_left.left - NCU_SECONDS, accepted=(0, 1))
     said = scene.run(["ncu", "--csv", "--page", "raw", "--print-units", "base", "--cache-control", "none", "--clock-control", "none",
-                      "--metrics", ",".join(read_back.formulas()), "--launch-count", "300", *step_of(scene), "--out",
+                      "--metrics", ",".join(read_back.formulas()), "--launch-count", NCU_LAUNCHES, *step_of(scene), "--out",
                       scene.fresh("ncu-theirs")], "ncu.csv", time_left.left, accepted=(0, 1))
     lines = list(read_back.beside_ncu(folder, said))
     if not lines:

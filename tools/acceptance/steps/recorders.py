@@ -8,6 +8,8 @@ import profile_checks
 from acceptance.programs import Countdown, Failed
 from acceptance.scene import PEERS
 
+KERNELS = "100"  # counted one by one, each launched again for every pass
+
 
 def checked(check, *what):
     try:
@@ -27,11 +29,11 @@ def record_loop(scene, name, seconds, options, loop=()):
 def count_pytorch(scene, seconds):
     """From its first kernel, then after two seconds of tracing."""
     time_left = Countdown(seconds)
-    alone = record_loop(scene, "torch-counted-alone", seconds / 2, ("--from-start", "--counters", "--kernels", "300"), ("--steps", "4"))
+    alone = record_loop(scene, "torch-counted-alone", 0.6 * seconds, ("--from-start", "--counters", "--kernels", KERNELS), ("--steps", "2"))
     checked(profile_checks.check_counted_program, alone)
     loop = ("--steps", "1000000", "--seconds", str(int(time_left.left - 5)))
     after = record_loop(scene, "torch-counted", time_left.left,
-                        ("--after", "2", "--seconds", "2", "--counters", "--kernels", "300"), loop)
+                        ("--after", "2", "--seconds", "2", "--counters", "--kernels", KERNELS), loop)
     checked(profile_checks.check_counted_program, after)
     return profile_checks.remarks(after)
 

@@ -84,7 +84,7 @@ ConvolutionShape without_epilogue(ConvolutionShape shape)
 class TrialBudget {
   public:
     bool is_spent() const { return tried_ >= least_tried && steady_clock::now() - begin_ > most_time; }
-    /// Compiling an engine takes a good part of a second: only the first few of those are tried.
+    /// Compiling an engine takes a good part of a second: only the first of those is tried.
     bool takes(const EngineNotes& notes)
     {
         if (notes.compiled_at_run_time && ++compiled_ > most_compiled) return false;
@@ -94,9 +94,9 @@ class TrialBudget {
 
   private:
     using steady_clock = std::chrono::steady_clock;
-    static constexpr int least_tried = 4;
-    static constexpr int most_compiled = 4;
-    static constexpr std::chrono::milliseconds most_time{400};
+    static constexpr int least_tried = 2;
+    static constexpr int most_compiled = 1;
+    static constexpr std::chrono::milliseconds most_time{250};
 
     steady_clock::time_point begin_ = steady_clock::now();
     int tried_ = 0;

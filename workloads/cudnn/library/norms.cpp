@@ -95,7 +95,9 @@ std::optional<Candidate> Norms::find(const NormShape& shape)
         if (const std::vector<Candidate> planned = candidates({*same}, device_); !planned.empty())
             return planned.front();
     }
-    const std::vector<Candidate> offered = candidates(engines, device_);
+    // Most are compiled at run time, for a good part of a second: the one that the heuristics name first is held beside our kernels.
+    const std::vector<Candidate> offered =
+        engines.empty() ? std::vector<Candidate>{} : candidates({engines.front()}, device_);
     if (offered.empty()) return std::nullopt;
     try {
         return fastest(shape, offered);

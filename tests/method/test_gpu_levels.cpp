@@ -1,0 +1,112 @@
+// The levels of a GPU's memory, on rates that an NVIDIA H100 80GB HBM3 showed: medians of two rounds, in TB/s, by KiB of each of
+// its 132 multiprocessors.
+#include "tests/method/sweeps.hpp"
+
+using namespace roof;
+using namespace roof::tests;
+
+namespace {
+
+using Rates = std::vector<std::pair<double, double>>;  ///< KiB of each multiprocessor, TB/s
+
+@DATA@
+Measurement gpu_row(const std::string& operation, const std::string& isa, double kibibytes, double rate)
+{
+    Measurement made = row(operation, isa, 1, 132 * 1024 * kibibytes, 1e12 * rate);
+    made.device = "gpu:0";
+    const double seconds = made.seconds.median.value;
+    made.seconds = {Seconds{seconds}, Seconds{0.998 * seconds}, Seconds{1.002 * seconds}, 12, 0};
+    return made;
+}
+
+void add(const std::string& isa, const Rates& rates, std::vector<Measurement>& rows)
+{
+    for (const auto& [kibibytes, rate] : rates) rows.push_back(gpu_row("load", isa, kibibytes, rate));
+}
+
+Machine h100()
+{
+    Machine made;
+    made.devices.resize(1);
+    made.devices.front().name = "gpu:0";
+    made.devices.front().kind = "gpu";
+    made.devices.front().levels = {
+        {"L1", Bytes{30818304}, 1, 1}, {"L2", Bytes{52428800}, 1, 1}, {"DRAM", Bytes{85017493504.0}, 1, 1}};
+    return made;
+}
+
+const Ceiling* load(const Ceilings& ceilings, const std::string& level, const std::string& isa)
+{
+    const auto found = std::ranges::find_if(ceilings.all, [&](const Ceiling& ceiling) {
+        return ceiling.level == level && ceiling.isa == isa && ceiling.operation == "load";
+    });
+    return found == ceilings.all.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+TEST_CASE("an H100 has L1, L2 and memory: the L1 by ordinary loads, the L2 by loads past it")
+{
+    std::vector<Measurement> rows;
+    add("cuda", through_l1, rows);
+    add("cg", past_l1, rows);
+    const Ceilings ceilings = fit_ceilings(rows, h100());
+    REQUIRE(names(ceilings) == Names{"L1", "L2", "DRAM"});
+    CHECK(ceilings.levels[0].to.value == 132 * 1024 * 224.0);
+    CHECK(ceilings.levels[1].to.value > 33e6);
+    CHECK(ceilings.levels[1].to.value < 52e6);
+    for (const MeasuredLevel& level : ceilings.levels) CHECK_FALSE(level.contradiction);
+    REQUIRE(load(ceilings, "L1", "cuda") != nullptr);
+    REQUIRE(load(ceilings, "L2", "cg") != nullptr);
+    CHECK(load(ceilings, "L1", "cuda")->rate.median.value == Approx(32.5e12).epsilon(0.02));
+    CHECK(load(ceilings, "L2", "cg")->rate.median.value == Approx(7.65e12).epsilon(0.03));
+    CHECK(load(ceilings, "DRAM", "cuda")->rate.median.value == Approx(3.11e12).epsilon(0.02));
+    CHECK(load(ceilings, "L2", "cuda") == nullptr);
+    CHECK(load(ceilings, "L1", "cg") == nullptr);
+}
+
+TEST_CASE("without loads past the L1, an H100 shows no L2")
+{
+    std::vector<Measurement> rows;
+    add("cuda", through_l1, rows);
+    CHECK(names(fit_ceilings(rows, h100())) == Names{"L1", "DRAM"});
+}
+
+TEST_CASE("a GPU's stores at sizes of the L1 are a ceiling of the L2, which they are written through to")
+{
+    std::vector<Measurement> rows;
+    add("cuda", through_l1, rows);
+    add("cg", past_l1, rows);
+    for (const double kibibytes : {128.0, 192.0}) rows.push_back(gpu_row("store", "cuda", kibibytes, 4.1));
+    const Ceilings ceilings = fit_ceilings(rows, h100());
+    const auto is_store = [](const Ceiling& ceiling) { return ceiling.operation == "store"; };
+    REQUIRE(std::ranges::count_if(ceilings.all, is_store) == 1);
+    CHECK(std::ranges::find_if(ceilings.all, is_store)->level == "L2");
+}
+
+TEST_CASE("a GPU's rate is the measured one, whatever clock other kernels had")
+{
+    std::vector<Measurement> rows;
+    for (int i = 0; i < 20; ++i) {
+        Measurement made = gpu_row("fma", "wgmma", 1, 900);
+        made.role = Role::compute;
+        made.bench = "flops";
+        made.point = {};
+        made.point.set("operation", "tile");
+        made.point.set("isa", "wgmma");
+        made.point.set("precision", i == 0 ? "bf16" : "fp8");
+        made.work = {Flops{1e9}, {}, {}, Known::analytic};
+        made.clock = {Hertz{i == 0 ? 1.4e9 : 1.9e9}, Hertz{1.3e9}, Hertz{2e9}, 12, 0};
+        for (int k = 0; k < 12; ++k) {
+            Sample sample;
+            sample.seconds = made.seconds.median;
+            sample.clock = made.clock.median;
+            made.samples.push_back(sample);
+        }
+        rows.push_back(made);
+    }
+    const Ceilings ceilings = fit_ceilings(rows, h100());
+    const auto bf16 = std::ranges::find(ceilings.all, "bf16", &Ceiling::precision);
+    REQUIRE(bf16 != ceilings.all.end());
+    CHECK(bf16->rate.median.value == Approx(1e9 / rows.front().seconds.median.value).epsilon(0.01));
+}
