@@ -255,6 +255,9 @@ CountedWork count_work(const Metrics& metrics)
     if (const auto bytes = value_of(metrics, {"smsp__sass_data_bytes_mem_shared.sum"}, "byte"))
         work.bytes["shared"] = {*bytes};
     count_bytes(metrics, "L2", "lts__t_bytes", "lts__t_sectors", work);
+    // An access to the far partition of an L2 is counted at the near slice and, from the fabric, at the far one.
+    const auto fabric = value_of(metrics, {"lts__t_sectors_srcunit_ltcfabric.sum"}, "sector");
+    if (fabric && work.bytes.contains("L2")) work.bytes["L2"].value -= sector * *fabric;
     count_bytes(metrics, "DRAM", "dram__bytes", "dram__sectors", work);
     if (work.bytes.empty()) work.missing.push_back("bytes: no metric of them at any level");
     return work;

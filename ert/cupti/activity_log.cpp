@@ -29,6 +29,13 @@ CopyKind copy_kind(std::uint8_t kind)
     }
 }
 
+/// CUPTI's own work, and not the driver's: what the program compiles and loads is its own time.
+bool is_own(CUpti_ActivityOverheadKind kind)
+{
+    return kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH ||
+           kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION || kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE;
+}
+
 }  // namespace
 
 template <class Layout>
@@ -84,7 +91,8 @@ void ActivityLog::add(const CUpti_Activity& record)
         case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
             return add_external(record);
         case CUPTI_ACTIVITY_KIND_OVERHEAD:
-            overhead_ += as<OverheadLayout>(record).end - as<OverheadLayout>(record).start;
+            if (const auto& overhead = as<OverheadLayout>(record); is_own(overhead.overheadKind))
+                overhead_ += overhead.end - overhead.start;
             return;
         default:
             ++unknown_;

@@ -150,6 +150,7 @@ std::string Chip::unit(const std::string& metric) const
     const std::string said = dimension(metric);
     if (is_in_nanoseconds(said)) return "s";
     if (said == "instruction") return "inst";
+    if (said.ends_with("_sector")) return "sector";
     return said == "math_op" ? "op" : said;
 }
 

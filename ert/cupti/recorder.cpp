@@ -137,6 +137,11 @@ void Recorder::stop()
     cupti_->call<decltype(cuptiActivityFlushAll)>("cuptiActivityFlushAll", CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
+void Recorder::bring_completed() const noexcept
+{
+    if (is_running_) cupti_->function<decltype(cuptiActivityFlushAll)>("cuptiActivityFlushAll")(0);
+}
+
 void Recorder::enter(std::uint64_t label)
 {
     Subscriber::enter(label);

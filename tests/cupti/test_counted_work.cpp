@@ -12,6 +12,7 @@ namespace {
 std::string unit_of(const CounterMetric& metric)
 {
     if (metric.quantity == "time") return "s";
+    if (metric.metric.find("_sectors_") != std::string::npos) return "sector";
     if (metric.quantity.starts_with("bytes")) return "byte";
     return metric.quantity.starts_with("tensor") ? "op" : "inst";
 }

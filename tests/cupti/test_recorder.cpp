@@ -51,6 +51,18 @@ TEST_CASE("CUPTI's records become rows, up to a buffer's broken end, and dropped
     CHECK(calls == 2);
 }
 
+TEST_CASE("complete kernels are delivered on request, before a buffer is full")
+{
+    Recorder recorder(fake());
+    recorder.start();
+    recorder.bring_completed();
+    CHECK(recorder.activities() == 0);
+    const Variable complete("FAKE_CUPTI_COMPLETES", "1");
+    recorder.bring_completed();
+    CHECK(recorder.activities() > 0);
+    recorder.stop();
+}
+
 TEST_CASE("a process has one recorder at a time, and can have another after it")
 {
     {

@@ -210,6 +210,9 @@ TEST_CASE("records of unknown kinds are only counted, CUPTI's own time is summed
     overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
     overhead.start = 5;
     overhead.end = 25;
+    overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION;
+    log.add(as_activity(overhead));
+    overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING;  // the program's own
     log.add(as_activity(overhead));
     CHECK(log.unknown() == 1);
     CHECK(log.overhead() == 20);

@@ -21,7 +21,7 @@ STEPS = (
          profiles.read_probes_back),
     Step("ncu", "Nsight Compute reads the same of a training step's kernels", 58, 100, (*TRAINS, part("cupti"), ncu),
          profiles.count_beside_ncu),
-    Step("quick-calibration", "the main ceilings, in under 15 seconds", 5, 20, (gpu,), ceilings.calibrate_quickly),
+    Step("quick-calibration", "the main ceilings, in under 15 seconds", 4, 20, (gpu,), ceilings.calibrate_quickly),
     Step("training-beside-pytorch", "our steps beside PyTorch at its best, in turns", 72, 1800, (*TRAINS, torch),
          training.beside_pytorch),
     Step("pytorch-recorded", "PyTorch's training loop recorded as it is, and placed under the ceilings", 17, 45,
@@ -35,6 +35,6 @@ STEPS = (
     Step("probes-placed", "counted probes land within 10% of the roofs they were measured on", 3, 15, (gpu, part("cupti")),
          recorders.place_probes),
     Step("nccl", "means of ranks by NCCL, one and two on one GPU", 4, 30, (gpu, program("nccl_ranks")), machine.nccl),
-    Step("training-ranks", "a step by NCCL, within a graph, in each way to communicate", 25, 60, TRAINS, training.on_ranks),
-    Step("training-sweep", "training steps of every family, number format and batch", 30, 36000, TRAINS, training.sweep),
+    Step("training-ranks", "a step by NCCL, within a graph, in each way to communicate", 20, 60, TRAINS, training.on_ranks),
+    Step("training-sweep", "training steps of every family, number format and batch", 10, 36000, TRAINS, training.sweep),
 )

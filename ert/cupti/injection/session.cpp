@@ -94,6 +94,7 @@ void Session::run_thread()
             if (counter_->is_finished() && !recorder_->is_running()) finish("enough kernels were counted");
             continue;
         }
+        if (recorder_->activities() == 0) recorder_->bring_completed();  // the first work begins a window
         const Window::Action action = window_.next(clock(), recorder_->activities() > 0);
         if (action == Window::Action::restart) {
             recorder_->forget();
