@@ -31,7 +31,7 @@ class Training(Quiet):
             training.sweep(scene, 0.5)
 
     def test_little_time_is_for_few_rows_and_much_for_all(self):
-        words, left_out = training.rows_for(145)
+        words, left_out = training.rows_for(205)
         self.assertEqual("resnet50:32,alexnet:4", words[words.index("--rows") + 1])
         self.assertIn("2 rows in bf16", left_out)
         words, left_out = training.rows_for(1800)

@@ -17,7 +17,7 @@ NCU_WITHIN = 0.05
 
 
 def step_of(scene):
-    return [scene.roof, "run", "resnet18", "--batch", 8, "--precision", "bf16", "--device", "gpu:0", "--no-graph", "--deterministic", "--steps", 2]
+    return [scene.roof, "run", "alexnet", "--batch", 8, "--precision", "bf16", "--device", "gpu:0", "--no-graph", "--deterministic", "--steps", 2]
 
 
 def keep(path, lines):

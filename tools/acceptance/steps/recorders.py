@@ -8,7 +8,7 @@ import profile_checks
 from acceptance.programs import Countdown, Failed
 from acceptance.scene import PEERS
 
-KERNELS = "100"  # counted one by one, each launched again for every pass
+KERNELS = "250"  # counted one by one, each launched again for every pass
 
 
 def checked(check, *what):
@@ -49,11 +49,11 @@ def record_our_steps(scene, seconds):
 
     def step(name, time, *options):
         folder = scene.fresh(name)
-        scene.run([scene.roof, "run", "resnet18", "--batch", "32", "--device", "gpu:0", "--profile", *options, "--out", folder],
+        scene.run([scene.roof, "run", "alexnet", "--batch", "32", "--device", "gpu:0", "--profile", *options, "--out", folder],
                   f"{name}.log", time, accepted=(0, 1))
         return folder
 
-    checked(profile_checks.check_phases, step("our-phases", seconds * 0.6, "--no-graph"))
+    checked(profile_checks.check_phases, step("our-phases", seconds * 0.7, "--no-graph"))
     graph = step("our-graph", time_left.left)
     checked(profile_checks.check_cost_of_tracing, graph)
     return profile_checks.remarks(graph)

@@ -11,7 +11,8 @@ PLAN = ROOT / "configs" / "run" / "gpu_training.yaml"
 BENCH = ROOT / "tools" / "bench_training"
 #: In the order of what they tell: a usual step, one that waits for launches, one of large convolutions, one in between.
 HANDFUL = ("resnet50:32", "alexnet:4", "vgg16:32", "resnet18:4")
-ROW_SECONDS = 70  # PyTorch is started once for each of its variants, and imports itself for some 10 s each time
+ROW_SECONDS = 100  # PyTorch is started once for each of its variants, and imports itself for some 10 s each time
+ROUNDS = 3  # a row is kept only whole
 ALL_SECONDS = 900
 TABLE_SECONDS = 10
 
@@ -19,10 +20,10 @@ TABLE_SECONDS = 10
 def rows_for(seconds):
     """(arguments of bench_training, what they leave out)."""
     if seconds >= ALL_SECONDS:
-        return ["--models", "alexnet,resnet18,resnet50,vgg16", "--batches", "4,32,256"], ""
+        return ["--models", "alexnet,resnet18,resnet50,vgg16", "--batches", "4,32,256", "--minutes", f"{0.8 * seconds / 60:.2f}"], ""
     rows = HANDFUL[:max(1, int(seconds // ROW_SECONDS))]
-    words = ["--models", ",".join(row.split(":")[0] for row in rows), "--batches", "4,32", "--rows", ",".join(rows),
-             "--modes", "bf16:auto", "--no-compile"]
+    words = ["--rounds", ROUNDS, "--seconds", 1, "--models", ",".join(row.split(":")[0] for row in rows), "--batches", "4,32",
+             "--rows", ",".join(rows), "--modes", "bf16:auto", "--no-compile"]
     return words, (f"{len(rows)} rows in bf16, and PyTorch without torch.compile; all of them: "
                    f"tools/gpu_acceptance --only training-beside-pytorch --minutes {ALL_SECONDS // 60}")
 
@@ -34,7 +35,7 @@ def beside_pytorch(scene, seconds):
     table = scene.out / "pytorch.csv"
     try:
         scene.run([sys.executable, BENCH, "--device", "gpu:0", "--roof", scene.roof, "--python", sys.executable, *chosen,
-                   "--minutes", f"{0.8 * measuring / 60:.2f}", "--csv", table], "pytorch.log", measuring)
+                   "--csv", table], "pytorch.log", measuring)
     except TimeOver:
         if not table.exists():
             raise
