@@ -1,5 +1,5 @@
 // A pass of a batch norm computed by our own kernels and by a library's plan, side by side on made-up values of the shape: for timing
-// both, and for seeing that the plan computes what our kernels do. **Not yet run on hardware.**
+// both, and for seeing that the plan computes what our kernels do.
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
