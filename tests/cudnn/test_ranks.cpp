@@ -59,7 +59,8 @@ void take_mean(parallel::Communicator& communicator, std::span<float> values)
 }
 
 /// What NCCL does on devices, done at once on the host.
-nccl::StreamOperations operations_on(HostTraining& training, const GradientBlock& block, parallel::Communicator& communicator)
+nccl::StreamOperations operations_on(HostTraining& training, const GradientBlock& block,
+                                     parallel::Communicator& communicator)
 {
     const Tensor& values = training.written().parameters().values;
     return {.communication_follows_step = [] {},

@@ -149,9 +149,9 @@ TEST_CASE("drift is not computed from a calibration by another plan")
 TEST_CASE("a ceiling above what the core can do fails the calibration, and is named")
 {
     // The fake does 25 FLOPs per clock and core.
-    const auto [promised, status] = GENERATE(table<double, int>({{25, 0}, {24, 1}}));
+    const auto [spec, status] = GENERATE(table<double, int>({{25, 0}, {24, 1}}));
     const Workbench bench;
-    const auto registry = [&, per_clock = promised] {
+    const auto registry = [&, per_clock = spec] {
         BenchRegistry made = probing_registry(bench.clock, 1);
         made.machine().devices[0].spec_rates = {{"compute", "core", "fma", "", "fp32", per_clock, "Guide"}};
         return made;

@@ -14,7 +14,7 @@ enum class LevelKind { core, cache, memory, path };
 struct LevelTraits {
     std::string_view name;
     LevelKind kind = LevelKind::path;
-    int number = 0;             ///< of a cache, from 1
+    int number = 0;               ///< of a cache, from 1
     bool is_of_one_core = false;  ///< no other core can slow it: the core's arithmetic and its L1
     bool is_near_core = false;    ///< not slowed by traffic of other cores: the core, L1 and L2
 };

@@ -98,8 +98,8 @@ class Progress {
             times += ", ETA " + format_duration(each * static_cast<double>(left_ - finished_));
         }
         std::string line = fmt::format("[{}/{}] {}  {}", index_ + 1, total_, times, id_);
-        const auto room = static_cast<std::size_t>(context_.terminal.columns - 1);
-        if (line.size() > room) line.resize(room);
+        const auto columns = static_cast<std::size_t>(context_.terminal.columns - 1);
+        if (line.size() > columns) line.resize(columns);
         context_.err << erase_line << line << std::flush;
     }
 
