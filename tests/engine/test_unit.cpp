@@ -1,4 +1,4 @@
-#include "workloads/engine/unit.hpp"
+#include "workloads/engine/builder.hpp"
 
 #include "workloads/model/models.hpp"
 

@@ -16,9 +16,9 @@ class Dropping {
     explicit Dropping(Parameters parameters) : settings_{.batch = 4, .threads = 2, .parameters = parameters}
     {
         graph_.dropout("drop", 0, probability);
-        Builder build(graph_, settings_, program_);
+        Builder build(graph_, settings_, program_, state_);
         build.outputs.front() = x_ = program_.resident(plain(build.map(0)));
-        dropout(build, {.layer = 1}, state_);
+        dropout(build, {.layer = 1});
         y_ = build.outputs.back();
         build.give(1, {dy_ = program_.resident(y_.desc()), true});
         build.tape.back()();
@@ -80,10 +80,10 @@ TEST_CASE("Dropout is off for hashed parameters, where it would have to match an
     graph.dropout("drop", 0, probability);
     const Settings settings{.parameters = Parameters::hashed};
     Program program{dnnl::engine(dnnl::engine::kind::cpu, 0)};
-    Builder build(graph, settings, program);
-    build.outputs.front() = program.resident(plain(build.map(0)));
     StepState state;
-    dropout(build, {.layer = 1}, state);
+    Builder build(graph, settings, program, state);
+    build.outputs.front() = program.resident(plain(build.map(0)));
+    dropout(build, {.layer = 1});
     CHECK(program.parts().empty());
     CHECK(build.outputs[1].block == build.outputs[0].block);
 }

@@ -62,12 +62,12 @@ TEST_CASE("a team is released once, explicitly or at its end, and not at all whe
     const auto messages = on_ranks(2, [](Communicator& communicator) {
         if (communicator.rank == 0) {
             {
-                Team team(shared(communicator), nullptr, {"train", {"gpu:0"}, {}});
-                team.launch();
-                if (!team.release() || !team.release()) throw Error("not received");
+                Followers followers(shared(communicator), nullptr, {"train", {"gpu:0"}, {}});
+                followers.launch();
+                if (!followers.release() || !followers.release()) throw Error("not received");
             }
             send(communicator, {CommandKind::leave, {}});
-            Team lost(shared(communicator), nullptr, {"train", {"gpu:0"}, {}});
+            Followers lost(shared(communicator), nullptr, {"train", {"gpu:0"}, {}});
             communicator.fail("rank 0: enough");
             if (lost.release()) throw Error("received by nobody");
             return;

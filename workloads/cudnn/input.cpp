@@ -1,25 +1,12 @@
 #include "workloads/cudnn/input.hpp"
 
-#include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
+#include "workloads/engine/step_facts.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
 namespace roof::cudnn {
-namespace {
-
-void require_classes(const int* labels, std::size_t count, int classes)
-{
-    for (std::size_t n = 0; n < count; ++n) {
-        if (labels[n] >= 0 && labels[n] < classes) continue;
-        throw Error("image " + std::to_string(n) + " has label " + std::to_string(labels[n]) + "; the network has " +
-                    std::to_string(classes) + " classes");
-    }
-}
-
-}  // namespace
 
 Input::Input(data::Source source, const Target& target)
     : source_(std::move(source)),
@@ -44,7 +31,7 @@ void Input::fetch(const Event& is_read)
 
 void Input::send(const data::Batch& batch)
 {
-    require_classes(batch.labels, target_.batch, target_.classes);
+    engine::require_labels(batch.labels, target_.batch, target_.classes);
     std::byte* const from = pinned_[next_].data();
     next_ = 1 - next_;
     std::memcpy(from, batch.images, image_bytes_);

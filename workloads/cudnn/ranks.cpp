@@ -42,7 +42,7 @@ void Ranks::join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> 
 Ranks::~Ranks()
 {
     exchange_.reset();
-    const bool is_alone = world_.team != nullptr && !world_.team->release();
+    const bool is_alone = world_.followers != nullptr && !world_.followers->release();
     if (is_alone && devices_ != nullptr) devices_->abandon();
 }
 
@@ -56,7 +56,7 @@ GradientHooks Ranks::hooks()
 
 void Ranks::begin() const
 {
-    if (world_.team != nullptr) world_.team->launch();
+    if (world_.followers != nullptr) world_.followers->launch();
 }
 
 double Ranks::mean(double loss) const

@@ -205,11 +205,8 @@ void Step::check()
 
 std::string Step::variant() const
 {
-    std::vector<std::string> counts;
-    for (const auto& [algorithm, passes] : program_.written().algorithms())
-        counts.push_back(std::to_string(passes) + " " + algorithm);
-    return "convolution passes: " + join(counts, ", ") + (options_.graph ? "; one CUDA graph" : "; launch by launch") +
-           (ranks_ ? "; " + ranks_->describe() : "");
+    return engine::describe_passes(program_.written().algorithms()) +
+           (options_.graph ? "; one CUDA graph" : "; launch by launch") + (ranks_ ? "; " + ranks_->describe() : "");
 }
 
 std::vector<std::string> Step::remarks() const

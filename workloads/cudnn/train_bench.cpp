@@ -18,20 +18,17 @@ namespace roof::cudnn {
 namespace {
 
 using engine::learning_rate;
-using engine::numbers;
-using engine::words;
 
 Settings settings_of(const Point& point)
 {
-    return {
-        .batch = static_cast<int>(parallel::options_of(point).batch),
-        .parameters = point.text("parameters") == "hashed" ? engine::Parameters::hashed : engine::Parameters::random,
-        .learning_rate = learning_rate(point),
-        .precision = point.precision(),
-        .algorithm = engine::parse_algorithm(
-            point.text("algorithm"),
-            {Algorithm::automatic, Algorithm::direct, Algorithm::gemm, Algorithm::winograd, Algorithm::fft}),
-        .deterministic = point.text("deterministic") == "on"};
+    return {.batch = static_cast<int>(parallel::options_of(point).batch),
+            .parameters = engine::parameters_of(point),
+            .learning_rate = learning_rate(point),
+            .precision = point.precision(),
+            .algorithm = engine::parse_algorithm(
+                point.text("algorithm"),
+                {Algorithm::automatic, Algorithm::direct, Algorithm::gemm, Algorithm::winograd, Algorithm::fft}),
+            .deterministic = point.text("deterministic") == "on"};
 }
 
 std::optional<std::string> lacking_algorithm(const Settings& settings, const Device& device)
@@ -108,22 +105,15 @@ TrainBench::TrainBench(std::filesystem::path cache, std::shared_ptr<const gpu::N
 
 std::vector<Axis> TrainBench::axes(const Machine&) const
 {
-    const std::vector<std::string> models = model::model_names();
-    std::vector<Axis> all{
-        words("model", "network", models, models),
-        numbers("batch", "images", {"4", "32", "256"}, 65536),
-        words("precision",
-              "number format of activations and of the weights that are read; fp16 with loss scaling; sums and updates "
-              "are fp32",
-              {"tf32", "bf16"}, {"fp32", "tf32", "bf16", "fp16"}),
-        words("algorithm", "of convolutions; auto: of each pass of each shape the fastest, tried once", {"auto"},
-              {"auto", "direct", "gemm", "winograd", "fft"}),
-        words("data", "synthetic, hashed, or a folder of class/image.jpg", {"synthetic"}, {}),
-        words("parameters", "start of training; hashed: reproducible in any language, without dropout", {"random"},
-              {"random", "hashed"}),
-        words("lr", "learning rate", {"0.01"}, {}),
-        words("graph", "a step as one captured CUDA graph, or launch by launch", {"on"}, {"on", "off"}),
-        words("deterministic", "only what gives the same bits each time", {"off"}, {"off", "on"})};
+    std::vector<Axis> all = engine::training_axes({.batches = {"4", "32", "256"},
+                                                   .precisions = {"tf32", "bf16"},
+                                                   .allowed_precisions = {"fp32", "tf32", "bf16", "fp16"},
+                                                   .precision_note = "fp16 with loss scaling; ",
+                                                   .algorithms = {"auto", "direct", "gemm", "winograd", "fft"}});
+    all.push_back(
+        engine::text_axis("graph", "a step as one captured CUDA graph, or launch by launch", {"on"}, {"on", "off"}));
+    all.push_back(
+        engine::text_axis("deterministic", "only what gives the same bits each time", {"off"}, {"off", "on"}));
     std::ranges::move(parallel::axes(), std::back_inserter(all));
     return all;
 }

@@ -1,21 +1,35 @@
-// What the engines' benches have in common as points of a sweep.
+// The axes of a training step, and their values.
 #pragma once
 
 #include "ert/method/bench/bench.hpp"
+#include "workloads/engine/recipe.hpp"
 
 #include <string>
 #include <vector>
 
 namespace roof::engine {
 
-using Words = std::vector<std::string>;
+using Values = std::vector<std::string>;
 
-/// An axis of these words; of any text, if `legal` is empty.
-Axis words(std::string name, std::string meaning, Words usual, Words legal);
-/// An axis of whole numbers from 1 to `most`.
-Axis numbers(std::string name, std::string meaning, Words usual, long long most);
+/// An axis of these values; of any text, if `allowed` is empty.
+Axis text_axis(std::string name, std::string meaning, Values defaults, Values allowed);
+/// An axis of whole numbers from 1 to `max`.
+Axis number_axis(std::string name, std::string meaning, Values defaults, long long max);
+
+/// In what the engines' benches differ.
+struct TrainingAxes {
+    Values batches;     ///< defaults
+    Values precisions;  ///< defaults
+    Values allowed_precisions;
+    std::string precision_note{};  ///< "fp16 with loss scaling; "
+    Values algorithms;             ///< allowed, the default first
+};
+/// model, batch, precision, algorithm, data, parameters, lr.
+std::vector<Axis> training_axes(const TrainingAxes& of_engine);
 
 /// The point's `lr`. Throws InputError if it is negative or no number.
 float learning_rate(const Point& point);
+/// The point's `parameters`.
+Parameters parameters_of(const Point& point);
 
 }  // namespace roof::engine

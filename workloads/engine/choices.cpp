@@ -17,14 +17,14 @@ const std::vector<std::string> header{"shape", "pass", "precision", "threads", "
 
 std::map<Question, std::string> read(const fs::path& file)
 {
-    std::map<Question, std::string> found;
+    std::map<Question, std::string> choices;
     const CsvTable table = read_csv(file);
     if (table.header != header) throw InputError(file.string() + " has other columns");
     for (const std::vector<std::string>& row : table.rows) {
         if (row[3].empty() || row[3].find_first_not_of("0123456789") != std::string::npos) continue;
-        found[{row[0], row[1], row[2], std::atoi(row[3].c_str()), row[4]}] = row[5];
+        choices[{row[0], row[1], row[2], std::atoi(row[3].c_str()), row[4]}] = row[5];
     }
-    return found;
+    return choices;
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ Choices::Choices(fs::path file) : file_(std::move(file))
 {
     if (file_.empty() || !fs::exists(file_)) return;
     try {
-        found_ = read(file_);
+        choices_ = read(file_);
     } catch (const Error&) {
         std::error_code none;
         fs::remove(file_, none);  // what is lost is a few seconds of timing
@@ -42,13 +42,13 @@ Choices::Choices(fs::path file) : file_(std::move(file))
 
 std::optional<std::string> Choices::find(const Question& question) const
 {
-    const auto found = found_.find(question);
-    return found == found_.end() ? std::nullopt : std::optional(found->second);
+    const auto choice = choices_.find(question);
+    return choice == choices_.end() ? std::nullopt : std::optional(choice->second);
 }
 
 void Choices::remember(const Question& question, const std::string& implementation, Seconds seconds)
 {
-    found_[question] = implementation;
+    choices_[question] = implementation;
     if (file_.empty()) return;
     const std::vector<std::string> row{
         question.shape,   question.pass,  question.precision,         std::to_string(question.threads),

@@ -1,5 +1,5 @@
-// What was found to be the fastest implementation of each pass of each convolution on this machine: kept from run to run in
-// a CSV file, so that it is looked for once.
+// The fastest implementation of each pass of each convolution on this machine, kept from run to run in a CSV file, so that the
+// candidates are timed once.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -28,13 +28,13 @@ class Choices {
     explicit Choices(std::filesystem::path file = {});
 
     std::optional<std::string> find(const Question& question) const;
-    /// Keeps the library's name of the implementation, and the time it took. A file that cannot be written is no error: the
-    /// choice then holds for this process.
+    /// Keeps the implementation's name and its time. A file that cannot be written is no error: the choice then holds for this
+    /// process.
     void remember(const Question& question, const std::string& implementation, Seconds seconds);
 
   private:
     std::filesystem::path file_;
-    std::map<Question, std::string> found_;
+    std::map<Question, std::string> choices_;
 };
 
 /// The folder `roof` in the user's cache: $XDG_CACHE_HOME, else ~/.cache. Empty if there is neither.

@@ -1,5 +1,6 @@
 #include "workloads/engine/step_facts.hpp"
 
+#include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "workloads/model/work.hpp"
 
@@ -18,6 +19,22 @@ Work step_work(const model::Graph& graph, int batch, Precision precision, const 
     }
     if (saved != Flops{}) work.executed = work.flops - saved;
     return work;
+}
+
+std::string describe_passes(const std::map<std::string, int, std::less<>>& algorithms)
+{
+    std::vector<std::string> counts;
+    for (const auto& [algorithm, passes] : algorithms) counts.push_back(std::to_string(passes) + " " + algorithm);
+    return counts.empty() ? "" : "convolution passes: " + join(counts, ", ");
+}
+
+void require_labels(const int* labels, std::size_t count, int classes)
+{
+    for (std::size_t n = 0; n < count; ++n) {
+        if (labels[n] >= 0 && labels[n] < classes) continue;
+        throw Error("image " + std::to_string(n) + " has label " + std::to_string(labels[n]) + "; the network has " +
+                    std::to_string(classes) + " classes");
+    }
 }
 
 std::vector<std::string> remarks_on(const data::SourceFacts& facts)

@@ -6,6 +6,8 @@
 #include "workloads/data/source.hpp"
 #include "workloads/model/graph.hpp"
 
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,18 +19,11 @@ namespace roof::engine {
 Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<TimedPart>& parts,
                int ranks = 1);
 
-/// The part of each stage of a program, in their order. Executed FLOPs are said only where they are not the model's.
-template <class Stages>
-std::vector<TimedPart> parts_of(const Stages& stages)
-{
-    std::vector<TimedPart> parts;
-    for (const auto& stage : stages) {
-        parts.push_back(stage.part);
-        Work& work = parts.back().work;
-        if (work.executed == work.flops) work.executed = {};
-    }
-    return parts;
-}
+/// "convolution passes: 40 direct, 13 winograd"; empty where there are none.
+std::string describe_passes(const std::map<std::string, int, std::less<>>& algorithms);
+
+/// Throws Error for a label that is not in [0, classes).
+void require_labels(const int* labels, std::size_t count, int classes);
 
 /// Names the broken images that were skipped; none if there were none.
 std::vector<std::string> remarks_on(const data::SourceFacts& facts);

@@ -1,6 +1,7 @@
 #include "workloads/onednn/network.hpp"
 
 #include "workloads/engine/initial.hpp"
+#include "workloads/engine/step_facts.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 
@@ -8,42 +9,6 @@
 
 namespace roof::onednn {
 namespace {
-
-using model::LayerKind;
-
-void write(Builder& build, const Unit& unit, const StepState& state)
-{
-    switch (build.layer(unit).kind) {
-        case LayerKind::input:
-            return;
-        case LayerKind::convolution:
-            return convolution(build, unit);
-        case LayerKind::batch_norm:
-            return batch_norm(build, unit);
-        case LayerKind::relu:
-            return relu(build, unit);
-        case LayerKind::max_pool:
-            return max_pool(build, unit);
-        case LayerKind::average_pool:
-            return average_pool(build, unit);
-        case LayerKind::add:
-            return add(build, unit);
-        case LayerKind::flatten:
-            return pass_through(build, unit);
-        case LayerKind::dropout:
-            return dropout(build, unit, state);
-        case LayerKind::linear:
-            return linear(build, unit);
-    }
-}
-
-void write_step(Builder& build, StepState& state)
-{
-    for (const Unit& unit : engine::units_of(build.graph)) write(build, unit, state);
-    softmax_cross_entropy(build, state);
-    std::for_each(build.tape.rbegin(), build.tape.rend(), [](const auto& backward) { backward(); });
-    sgd(build);
-}
 
 /// From one layout to another.
 void copy(const dnnl::stream& stream, dnnl::memory from, dnnl::memory to)
@@ -72,16 +37,13 @@ Network::Network(const model::Graph& graph, const Settings& settings)
       program_(dnnl::engine(dnnl::engine::kind::cpu, 0))
 {
     const ThreadCount threads(settings_.threads);
-    Builder build(graph, settings_, program_);
+    Builder build(graph, settings_, program_, state_);
     images_ = program_.outside(plain(build.map(0)));
     build.outputs.front() = images_;
-    write_step(build, state_);
+    engine::write_layers(build);
     trained_ = std::move(build.trained);
     running_ = std::move(build.running);
     algorithms_ = std::move(build.algorithms);
-    made_in_.resize(program_.stage() + 1);
-    for (std::size_t k = parameters_.size(); k-- > 0;)
-        made_in_[build.backward_stages[static_cast<std::size_t>(parameters_[k].layer)]].push_back(k);
     program_.place("training " + graph.name() + " at batch " + std::to_string(settings_.batch));
 
     for (const Trained& trained : trained_) touch(trained);
@@ -97,11 +59,7 @@ Network::Network(const model::Graph& graph, const Settings& settings)
 
 double Network::forward(const float* images, const int* labels, Trace& trace)
 {
-    for (int n = 0; n < settings_.batch; ++n) {
-        if (labels[n] >= 0 && labels[n] < classes_) continue;
-        throw Error("image " + std::to_string(n) + " has label " + std::to_string(labels[n]) + "; the network has " +
-                    std::to_string(classes_) + " classes");
-    }
+    engine::require_labels(labels, static_cast<std::size_t>(settings_.batch), classes_);
     const ThreadCount threads(settings_.threads);
     images_.memory.set_data_handle(const_cast<float*>(images));  // only read; oneDNN's handles know no const
     state_.labels = labels;
@@ -113,7 +71,7 @@ void Network::backward(Trace& trace, const std::function<void(std::size_t parame
 {
     const ThreadCount threads(settings_.threads);
     const auto done = [&](std::size_t stage) {
-        if (ready) std::ranges::for_each(made_in_[stage], ready);
+        if (ready) std::ranges::for_each(program_.stages()[stage].ready, ready);
     };
     converting_errors("the backward pass", [&] { program_.run(Phase::backward, trace, done); });
 }
@@ -121,8 +79,8 @@ void Network::backward(Trace& trace, const std::function<void(std::size_t parame
 std::vector<parallel::GradientSize> Network::gradient_sizes() const
 {
     std::vector<parallel::GradientSize> sizes(trained_.size());
-    for (std::size_t stage = 0; stage < made_in_.size(); ++stage) {
-        for (const std::size_t k : made_in_[stage]) sizes[k] = {trained_[k].value.stored(), stage};
+    for (std::size_t stage = 0; stage < program_.stages().size(); ++stage) {
+        for (const std::size_t k : program_.stages()[stage].ready) sizes[k] = {trained_[k].value.stored(), stage};
     }
     return sizes;
 }

@@ -70,8 +70,6 @@ class Network {
     Tensor images_;
     std::vector<Trained> trained_;
     std::vector<Running> running_;
-    std::vector<std::vector<std::size_t>>
-        made_in_;  ///< by stage: parameters whose gradients are made there, from the last
     std::map<std::string, int, std::less<>> algorithms_;
 };
 

@@ -32,12 +32,12 @@ std::string PinnedThreads::describe() const
     return "threads on processors " + join(numbers, ", ");
 }
 
-PinnedThreads::Interlude::Interlude(const PinnedThreads& threads) : threads_(threads)
+PinnedThreads::UnpinnedScope::UnpinnedScope(const PinnedThreads& threads) : threads_(threads)
 {
     if (threads_.hold()) parallel::keep_to(threads_.allowed_);
 }
 
-PinnedThreads::Interlude::~Interlude()
+PinnedThreads::UnpinnedScope::~UnpinnedScope()
 {
     if (threads_.hold()) parallel::keep_to({threads_.processors_.front()});
 }

@@ -1,4 +1,4 @@
-// Threads that stay where they are: each on a processor of its own, so that what it touched first stays near it.
+// Threads pinned to a processor each, so that memory that a thread touched first stays near it.
 #pragma once
 
 #include <string>
@@ -8,36 +8,36 @@ namespace roof::onednn {
 
 class PinnedThreads {
   public:
-    /// The calling thread and those of its parallel regions of this size, each on one of the processors that are allowed; cores
-    /// before their second hardware threads. Where fewer are allowed than there are threads, or `threads` is 0, nothing is done.
+    /// Pins the calling thread and the threads of its parallel regions of this size to a processor each, cores before their second
+    /// hardware threads. Does nothing where fewer processors are allowed than there are threads, or `threads` is 0.
     explicit PinnedThreads(int threads);
-    /// Gives every thread the processors back that were allowed before.
+    /// Allows every thread the processors of before.
     ~PinnedThreads();
     PinnedThreads(const PinnedThreads&) = delete;
     PinnedThreads& operator=(const PinnedThreads&) = delete;
 
     bool hold() const { return !processors_.empty(); }
-    /// By thread; empty if they are free.
+    /// By thread; empty where nothing is pinned.
     const std::vector<int>& processors() const { return processors_; }
     /// "threads on processors 0, 1"; "threads not pinned".
     std::string describe() const;
 
-    /// What `work` returns. Threads that it starts may run wherever this process may.
+    /// Returns the result of `work`. Threads that it starts may run on all processors of this process.
     template <class Work>
     auto starting_free_threads(Work work) const
     {
-        const Interlude interlude(*this);
+        const UnpinnedScope scope(*this);
         return work();
     }
 
   private:
     /// Frees the calling thread, and pins it again.
-    class Interlude {
+    class UnpinnedScope {
       public:
-        explicit Interlude(const PinnedThreads& threads);
-        ~Interlude();
-        Interlude(const Interlude&) = delete;
-        Interlude& operator=(const Interlude&) = delete;
+        explicit UnpinnedScope(const PinnedThreads& threads);
+        ~UnpinnedScope();
+        UnpinnedScope(const UnpinnedScope&) = delete;
+        UnpinnedScope& operator=(const UnpinnedScope&) = delete;
 
       private:
         const PinnedThreads& threads_;

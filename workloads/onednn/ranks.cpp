@@ -29,7 +29,7 @@ Ranks::Ranks(Network& network, parallel::World world, const ExchangeOptions& opt
 
 void Ranks::begin()
 {
-    if (world_.team != nullptr) world_.team->launch();
+    if (world_.followers != nullptr) world_.followers->launch();
     exchange_.begin(network_.trained_bytes());
 }
 

@@ -1,6 +1,5 @@
 #include "workloads/onednn/step.hpp"
 
-#include "ert/base/text.hpp"
 #include "workloads/engine/step_facts.hpp"
 
 #include <algorithm>
@@ -78,13 +77,8 @@ void Step::check()
 
 std::string Step::variant() const
 {
-    std::vector<std::string> counts;
-    for (const auto& [algorithm, passes] : network_.algorithms())
-        counts.push_back(std::to_string(passes) + " " + algorithm);
-    std::vector<std::string> words;
-    if (!counts.empty()) words.push_back("convolution passes: " + join(counts, ", "));
-    words.push_back(ranks_ ? ranks_->describe() : threads_.describe());
-    return join(words, "; ");
+    const std::string passes = engine::describe_passes(network_.algorithms());
+    return passes + (passes.empty() ? "" : "; ") + (ranks_ ? ranks_->describe() : threads_.describe());
 }
 
 std::vector<std::string> Step::remarks() const

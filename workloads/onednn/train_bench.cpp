@@ -18,8 +18,6 @@ namespace roof::onednn {
 namespace {
 
 using engine::learning_rate;
-using engine::numbers;
-using engine::words;
 
 /// bf16 without instructions for it is slower than fp32, and says nothing about a machine.
 std::optional<std::string> lacking_precision(const Point& point, const Machine& machine)
@@ -58,20 +56,13 @@ TrainBench::TrainBench(std::filesystem::path memory, Build build)
 
 std::vector<Axis> TrainBench::axes(const Machine& machine) const
 {
-    const std::vector<std::string> models = model::model_names();
     const int threads = std::max(1, machine.threads);
-    std::vector<Axis> all{
-        words("model", "network", models, models),
-        numbers("batch", "images", {"4", "8", "16"}, 65536),
-        words("precision", "number format of activations and of the weights that are read; sums and updates are fp32",
-              {"fp32"}, {"fp32", "bf16"}),
-        words("algorithm", "of convolutions; auto: of each pass of each shape the fastest, tried once", {"direct"},
-              {"direct", "winograd", "gemm", "auto"}),
-        words("data", "synthetic, hashed, or a folder of class/image.jpg", {"synthetic"}, {}),
-        words("parameters", "start of training; hashed: reproducible in any language, without dropout", {"random"},
-              {"random", "hashed"}),
-        words("lr", "learning rate", {"0.01"}, {}),
-        numbers("threads", "threads, of all ranks on this machine together", {std::to_string(threads)}, threads)};
+    std::vector<Axis> all = engine::training_axes({.batches = {"4", "8", "16"},
+                                                   .precisions = {"fp32"},
+                                                   .allowed_precisions = {"fp32", "bf16"},
+                                                   .algorithms = {"direct", "winograd", "gemm", "auto"}});
+    all.push_back(engine::number_axis("threads", "threads, of all ranks on this machine together",
+                                      {std::to_string(threads)}, threads));
     std::ranges::move(parallel::axes(), std::back_inserter(all));
     return all;
 }
@@ -122,7 +113,7 @@ Settings TrainBench::settings_of(const Point& point, const Machine& machine) con
     return {
         .batch = static_cast<int>(parallel::options_of(point).batch),
         .threads = static_cast<int>(point.integer("threads")),
-        .parameters = point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random,
+        .parameters = engine::parameters_of(point),
         .learning_rate = learning_rate(point),
         .precision = point.precision(),
         .algorithm = algorithm_of(point),

@@ -7,13 +7,14 @@
 
 namespace roof::parallel {
 
-Team::Team(std::shared_ptr<Communicator> control, std::shared_ptr<Processes> processes, const Assignment& assignment)
+Followers::Followers(std::shared_ptr<Communicator> control, std::shared_ptr<Processes> processes,
+                     const Assignment& assignment)
     : control_(std::move(control)), processes_(std::move(processes))
 {
     send(*control_, {CommandKind::make, assignment});
 }
 
-Team::~Team()
+Followers::~Followers()
 {
     if (!release() || processes_ == nullptr) return;
     try {
@@ -22,7 +23,7 @@ Team::~Team()
     }
 }
 
-bool Team::release() noexcept
+bool Followers::release() noexcept
 {
     if (is_released_) return true;
     try {
@@ -56,15 +57,16 @@ World open_world(const Assignment& assignment, int ranks)
     if (const auto reason = unsupported_ranks(ranks, place)) throw Unsupported(*reason);
     if (place.launcher != Launcher::none) {
         const auto communicator = communicator_of(place);
-        const auto team = place.rank > 0 ? nullptr : std::make_shared<Team>(communicator, nullptr, assignment);
-        return {communicator, team, place};
+        const auto followers =
+            place.rank > 0 ? nullptr : std::make_shared<Followers>(communicator, nullptr, assignment);
+        return {communicator, followers, place};
     }
     const auto memory = SharedMemory::create(ranks);
     const auto processes = std::make_shared<Processes>(memory, std::filesystem::read_symlink("/proc/self/exe"));
     const auto communicator =
         shared_memory_communicator(memory, 0, {.while_waiting = [processes] { processes->check(); }});
     return {communicator,
-            std::make_shared<Team>(communicator, processes, assignment),
+            std::make_shared<Followers>(communicator, processes, assignment),
             {.launcher = Launcher::roof, .rank = 0, .ranks = ranks, .ranks_here = ranks}};
 }
 

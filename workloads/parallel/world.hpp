@@ -12,13 +12,14 @@
 namespace roof::parallel {
 
 /// Rank 0's hold on the others: they make their part when it is made, and let it go when it is destroyed.
-class Team {
+class Followers {
   public:
     /// `processes`: null if others started them.
-    Team(std::shared_ptr<Communicator> control, std::shared_ptr<Processes> processes, const Assignment& assignment);
-    ~Team();
-    Team(const Team&) = delete;
-    Team& operator=(const Team&) = delete;
+    Followers(std::shared_ptr<Communicator> control, std::shared_ptr<Processes> processes,
+              const Assignment& assignment);
+    ~Followers();
+    Followers(const Followers&) = delete;
+    Followers& operator=(const Followers&) = delete;
 
     /// Told before each launch of rank 0's own part.
     void launch() const { send(*control_, {CommandKind::launch, {}}); }
@@ -34,7 +35,7 @@ class Team {
 
 struct World {
     std::shared_ptr<Communicator> communicator;
-    std::shared_ptr<Team> team;  ///< null on all ranks but the first; goes before the communicator
+    std::shared_ptr<Followers> followers;  ///< null on all ranks but the first; goes before the communicator
     Place place;
 };
 

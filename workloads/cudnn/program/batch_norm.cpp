@@ -77,7 +77,7 @@ void differentiate_by_library(Builder& build, const Unit& unit, const Tensor& gr
                          choice.implementation);
     build.completed(unit.layer, true);
     build.completed(unit.layer, false);
-    build.give(build.source(unit), norm.result);
+    build.give(build.source(unit), {norm.result});
 }
 
 /// Appends the statistics of the unit's source, and leaves them with its output.
@@ -140,7 +140,7 @@ void spread(Builder& build, const Unit& unit, const Tensor& gradient, const Tens
                          {gradient, mask, source, output.weight, output.channels.mean,
                           output.channels.inverse_deviation, spreading.sum, spreading.sum_of_products, result},
                          "roof:norm_gradient");
-    build.give(build.source(unit), result);
+    build.give(build.source(unit), {result});
 }
 
 void backward(Builder& build, const Unit& unit, const Tensor& source)
@@ -245,7 +245,7 @@ void add(Builder& build, const Unit& unit)
             build.program.append(MaskGradient{given.front().tensor, other, mask, gradient},
                                  {given.front().tensor, other, mask, gradient}, "roof:relu");
         }
-        for (const int input : inputs) build.give(input, gradient, true);
+        for (const int input : inputs) build.give(input, {gradient, true});
     });
 }
 

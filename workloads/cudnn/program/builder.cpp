@@ -5,13 +5,11 @@
 namespace roof::cudnn {
 
 Builder::Builder(const model::Graph& network, const Settings& chosen, const Choosers& who, Program& into)
-    : graph(network),
+    : engine::Builder<Program, Tensor>(network, into, chosen.batch, chosen.precision),
       settings(chosen),
       choosers(who),
-      program(into),
       parameters(network, chosen, into),
-      outputs(network.layers().size()),
-      shares_(network.layers().size())
+      outputs(network.layers().size())
 {
     Tensor planar = map(0);
     planar.precision = Precision::fp32;
@@ -20,11 +18,6 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, const Choo
     labels_given = program.resident(numbers);
     labels = program.resident(numbers);
     row_losses = program.resident({.batch = 1, .channels = settings.batch});
-}
-
-model::LayerWork Builder::work(int index) const
-{
-    return model::work_of(graph, index, settings.batch, settings.precision);
 }
 
 Tensor Builder::map(int index) const
@@ -43,41 +36,20 @@ void Builder::put(const Unit& unit, const Tensor& tensor)
     output(unit.last()).tensor = tensor;
 }
 
-void Builder::begin(const Unit& unit, Phase phase)
-{
-    const std::string name = layer(unit).name + (unit.fused() ? "+" + graph.layer(unit.relu).name : "");
-    program.begin(name, std::string(model::name(layer(unit).kind)), phase);
-}
-
-void Builder::add_work(const model::PassWork& work)
-{
-    program.add_work(to_work(work));
-}
-
-void Builder::add_flops(Flops flops)
-{
-    program.add_work({.flops = flops, .compulsory = {}, .no_reuse = {}});
-}
-
-void Builder::give(int layer, const Tensor& share, bool shared)
-{
-    shares_[static_cast<std::size_t>(layer)].push_back({share, shared});
-}
-
 std::vector<Builder::Share> Builder::shares(int layer, std::size_t most)
 {
-    std::vector<Share> given = shares_[static_cast<std::size_t>(layer)];
-    while (given.size() > most) {
-        const std::vector<Share> pair{given[given.size() - 2], given.back()};
+    std::vector<Share> all = given(layer);
+    while (all.size() > most) {
+        const std::vector<Share> pair{all[all.size() - 2], all.back()};
         const Tensor sum = over(pair);
         program.add_work(moving({pair[0].tensor, pair[1].tensor, sum}, 1));
         program.append(
             MaskGradient{.share = pair[0].tensor, .other_share = pair[1].tensor, .output = {}, .result = sum},
             {pair[0].tensor, pair[1].tensor, sum}, "roof:sum");
-        given.pop_back();
-        given.back() = {sum};
+        all.pop_back();
+        all.back() = {sum};
     }
-    return given;
+    return all;
 }
 
 Tensor Builder::over(const std::vector<Share>& shares)

@@ -29,8 +29,7 @@ void account(Builder& build, const Unit& unit, const model::PassWork& work, cons
             model::convolution_of(build.graph, unit.layer, build.settings.batch), choice.winograd_tile);
         done.executed = Flops{2.0 * static_cast<double>(products)};
     }
-    build.program.add_work(done);
-    ++build.algorithms[choice.algorithm];
+    build.add_convolution(done, choice.algorithm);
 }
 
 void append(Builder& build, const Choice& choice, Convolve operation)
@@ -76,7 +75,7 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
             .source = to_source,
             .weights = build.parameters.of(unit.layer, false).read,
             .result = gradient});
-    build.give(build.source(unit), to_source);
+    build.give(build.source(unit), {to_source});
 }
 
 }  // namespace

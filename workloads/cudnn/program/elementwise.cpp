@@ -50,7 +50,7 @@ void relu(Builder& build, const Unit& unit)
         const Tensor gradient = build.over({given});
         build.program.append(MaskGradient{given.tensor, {}, result, gradient}, {given.tensor, result, gradient},
                              "roof:relu");
-        build.give(build.source(unit), gradient);
+        build.give(build.source(unit), {gradient});
     });
 }
 
@@ -73,7 +73,7 @@ void max_pool(Builder& build, const Unit& unit)
         const Tensor gradient = build.program.tensor(source);
         build.program.append(MaxPoolGradient{gradient, given, winners, window}, {gradient, given, winners},
                              "roof:max_pool");
-        build.give(build.source(unit), gradient);
+        build.give(build.source(unit), {gradient});
     });
 }
 
@@ -92,7 +92,7 @@ void average_pool(Builder& build, const Unit& unit)
         const Tensor given = build.shares(unit.layer, 1).front().tensor;
         const Tensor gradient = build.program.tensor(source);
         build.program.append(AveragePoolGradient{gradient, given}, {gradient, given}, "roof:average_pool");
-        build.give(build.source(unit), gradient);
+        build.give(build.source(unit), {gradient});
     });
 }
 
@@ -116,7 +116,7 @@ void dropout(Builder& build, const Unit& unit)
         const Tensor gradient = build.over({given});
         build.program.append(Dropout{given.tensor, gradient, layer, probability, first}, {given.tensor, gradient},
                              "roof:dropout");
-        build.give(build.source(unit), gradient);
+        build.give(build.source(unit), {gradient});
     });
 }
 
@@ -125,7 +125,7 @@ void pass_through(Builder& build, const Unit& unit)
     build.put(unit, build.input(unit));
     build.tape.emplace_back([=, &build] {
         const Builder::Share given = build.shares(unit.layer, 1).front();
-        build.give(build.source(unit), given.tensor, given.shared);
+        build.give(build.source(unit), given);
     });
 }
 

@@ -51,7 +51,7 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
     const Tensor to_source = build.program.tensor(source);
     append(build, product_of(build, unit, Pass::backward_data, source.precision),
            {.source = to_source, .weights = weights.read, .result = gradient});
-    build.give(build.source(unit), to_source);
+    build.give(build.source(unit), {to_source});
 }
 
 }  // namespace

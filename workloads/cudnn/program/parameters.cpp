@@ -1,6 +1,6 @@
 #include "workloads/cudnn/program/parameters.hpp"
 
-#include "ert/base/error.hpp"
+#include "workloads/engine/builder.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -76,10 +76,7 @@ Parameters::Parameters(const model::Graph& graph, const Settings& settings, Prog
 
 std::size_t Parameters::index_of(int layer, bool is_bias) const
 {
-    for (std::size_t k = 0; k < described_.size(); ++k) {
-        if (described_[k].layer == layer && described_[k].is_bias == is_bias) return k;
-    }
-    throw Error("layer " + std::to_string(layer) + " has no such parameter");
+    return engine::parameter_index(described_, layer, is_bias);
 }
 
 }  // namespace roof::cudnn

@@ -1,6 +1,6 @@
 #include "workloads/cudnn/program/program.hpp"
 
-#include "workloads/engine/step_facts.hpp"
+#include <utility>
 
 namespace roof::cudnn {
 namespace {
@@ -8,9 +8,9 @@ namespace {
 /// "bf16 32x64x56x56".
 std::string describe(const Tensor& tensor)
 {
-    const auto word = [](int value) { return std::to_string(value); };
-    return std::string(traits(tensor.precision).name) + " " + word(tensor.batch) + "x" + word(tensor.channels) + "x" +
-           word(tensor.height) + "x" + word(tensor.width);
+    const auto text = [](int value) { return std::to_string(value); };
+    return std::string(traits(tensor.precision).name) + " " + text(tensor.batch) + "x" + text(tensor.channels) + "x" +
+           text(tensor.height) + "x" + text(tensor.width);
 }
 
 }  // namespace
@@ -22,14 +22,14 @@ Program::Program()
 
 Tensor Program::tensor(Tensor shape)
 {
-    shape.block = plan_.add(shape.bytes());
+    shape.block = plan().add(shape.bytes());
     return shape;
 }
 
 Tensor Program::resident(Tensor shape)
 {
     const Tensor kept = tensor(shape);
-    plan_.keep(kept.block);
+    plan().keep(kept.block);
     return kept;
 }
 
@@ -46,41 +46,16 @@ Tensor Program::scratch(std::size_t bytes)
     return tensor({.batch = pages, .channels = static_cast<int>(page), .precision = Precision::int8});
 }
 
-void Program::begin(const std::string& layer, const std::string& kind, Phase phase)
-{
-    stages_.push_back({{.layer = layer, .kind = kind, .phase = phase, .work = {}, .implementation = {}}, {}, {}});
-}
-
-void Program::add_work(const Work& work)
-{
-    Work& sum = stages_.back().part.work;
-    sum.executed += work.executed.value > 0 ? work.executed : work.flops;
-    sum.flops += work.flops;
-    sum.compulsory += work.compulsory;
-    sum.no_reuse += work.no_reuse;
-}
-
 void Program::append(const Operation& operation, const std::vector<Tensor>& used, const std::string& implementation)
 {
-    roof::Operation said{implementation, {}, {}};
+    roof::Operation description{implementation, {}, {}};
     for (const Tensor& tensor : used) {
         if (!tensor) continue;
-        plan_.use(tensor.block, moment_);
-        said.operands += (said.operands.empty() ? "" : ", ") + describe(tensor);
-        said.bytes += Bytes{static_cast<double>(tensor.bytes())};
+        use(tensor.block);
+        description.operands += (description.operands.empty() ? "" : ", ") + describe(tensor);
+        description.bytes += Bytes{static_cast<double>(tensor.bytes())};
     }
-    ++moment_;
-    Stage& stage = stages_.back();
-    stage.operations.push_back(operation);
-    std::string& names = stage.part.implementation;
-    if ((" + " + names + " + ").find(" + " + implementation + " + ") == std::string::npos)
-        names += (names.empty() ? "" : " + ") + implementation;
-    stage.part.operations.push_back(std::move(said));
-}
-
-std::vector<TimedPart> Program::parts() const
-{
-    return engine::parts_of(stages_);
+    add_operation(operation, std::move(description));
 }
 
 }  // namespace roof::cudnn

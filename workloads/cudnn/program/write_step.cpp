@@ -1,38 +1,8 @@
 // The step from its beginning, the import of images, to its end, the update of all parameters.
 #include "workloads/cudnn/program/layers.hpp"
 
-#include <algorithm>
-
 namespace roof::cudnn {
 namespace {
-
-using model::LayerKind;
-
-void write(Builder& build, const Unit& unit)
-{
-    switch (build.layer(unit).kind) {
-        case LayerKind::input:
-            return;
-        case LayerKind::convolution:
-            return convolution(build, unit);
-        case LayerKind::batch_norm:
-            return batch_norm(build, unit);
-        case LayerKind::relu:
-            return relu(build, unit);
-        case LayerKind::max_pool:
-            return max_pool(build, unit);
-        case LayerKind::average_pool:
-            return average_pool(build, unit);
-        case LayerKind::add:
-            return add(build, unit);
-        case LayerKind::flatten:
-            return pass_through(build, unit);
-        case LayerKind::dropout:
-            return dropout(build, unit);
-        case LayerKind::linear:
-            return linear(build, unit);
-    }
-}
 
 void import_images(Builder& build)
 {
@@ -49,10 +19,7 @@ void import_images(Builder& build)
 void write_step(Builder& build)
 {
     import_images(build);
-    for (const Unit& unit : engine::units_of(build.graph)) write(build, unit);
-    softmax_cross_entropy(build);
-    std::for_each(build.tape.rbegin(), build.tape.rend(), [](const auto& backward) { backward(); });
-    sgd(build);
+    engine::write_layers(build);
 }
 
 void softmax_cross_entropy(Builder& build)
@@ -64,7 +31,7 @@ void softmax_cross_entropy(Builder& build)
     build.program.add_work(moving({logits, gradient}, 5));
     build.program.append(Loss{logits, build.labels, gradient, build.row_losses},
                          {logits, build.labels, gradient, build.row_losses}, "roof:softmax");
-    build.give(last, gradient);
+    build.give(last, {gradient});
 }
 
 void sgd(Builder& build)

@@ -10,8 +10,8 @@
 namespace roof::onednn {
 namespace {
 
-/// The batch norms of a stage, and the sum and ReLU that go with them.
-struct Joint {
+/// The batch norms of a stage, and the sum and ReLU computed with them.
+struct FusedNorms {
     std::vector<int> norms;
     int sum = -1;     ///< -1: none
     int relu = -1;    ///< -1: none
@@ -53,7 +53,7 @@ Norm describe(Builder& build, int layer)
 }
 
 /// Each operand once: what one of the layers writes and the next one reads is not moved.
-Work joint_work(const Builder& build, const Joint& joint, model::PassWork model::LayerWork::*pass, double spared)
+Work fused_work(const Builder& build, const FusedNorms& fused, model::PassWork model::LayerWork::*pass, double spared)
 {
     Work work{};
     const auto add = [&](int layer, bool bytes) {
@@ -61,10 +61,10 @@ Work joint_work(const Builder& build, const Joint& joint, model::PassWork model:
         work.flops += of.flops;
         if (bytes) work.compulsory += of.compulsory;
     };
-    for (const int layer : joint.norms) add(layer, true);
+    for (const int layer : fused.norms) add(layer, true);
     const bool backward = pass == &model::LayerWork::backward_data;
-    if (joint.sum >= 0 && !backward) add(joint.sum, true);
-    if (joint.relu >= 0) add(joint.relu, backward && joint.sum >= 0);
+    if (fused.sum >= 0 && !backward) add(fused.sum, true);
+    if (fused.relu >= 0) add(fused.relu, backward && fused.sum >= 0);
     work.compulsory = work.compulsory - Bytes{spared};
     work.no_reuse = work.compulsory;
     return work;
@@ -90,59 +90,59 @@ std::vector<Tensor> tensors_of(const NormSum& sum)
     return all;
 }
 
-NormSum forward(Builder& build, const Joint& joint)
+NormSum forward(Builder& build, const FusedNorms& fused)
 {
-    build.begin_joint(joint.layers(), Phase::forward);
+    build.begin(fused.layers(), Phase::forward);
     NormSum sum;
-    sum.relu = joint.relu >= 0;
-    for (const int layer : joint.norms) sum.norms.push_back(describe(build, layer));
+    sum.relu = fused.relu >= 0;
+    for (const int layer : fused.norms) sum.norms.push_back(describe(build, layer));
     const Desc layout = sum.norms.front().source.desc();
     if (sum.norms.size() == 2) {
         sum.norms[1].source = build.program.in_layout(sum.norms[1].source, layout);
         sum.norms[1].map = sum.norms[0].map;
     }
-    if (joint.addend >= 0)
-        sum.addend = build.program.in_layout(build.outputs[static_cast<std::size_t>(joint.addend)], layout);
+    if (fused.addend >= 0)
+        sum.addend = build.program.in_layout(build.outputs[static_cast<std::size_t>(fused.addend)], layout);
     sum.result = build.program.tensor(layout);
-    const double spared = joint.sum < 0 ? 0 : 2.0 * static_cast<double>(joint.norms.size());
+    const double spared = fused.sum < 0 ? 0 : 2.0 * static_cast<double>(fused.norms.size());
     build.program.add_work(
-        joint_work(build, joint, &model::LayerWork::forward, spared * map_bytes(sum.result, build, joint.last())));
+        fused_work(build, fused, &model::LayerWork::forward, spared * map_bytes(sum.result, build, fused.last())));
     std::vector<Tensor> used = tensors_of(sum);
     used.push_back(sum.result);
-    build.program.append([sum] { run_forward(sum); }, used, implementation(sum, joint.sum >= 0));
-    for (const int layer : joint.layers()) build.outputs[static_cast<std::size_t>(layer)] = sum.result;
+    build.program.append([sum] { run_forward(sum); }, used, implementation(sum, fused.sum >= 0));
+    for (const int layer : fused.layers()) build.outputs[static_cast<std::size_t>(layer)] = sum.result;
     return sum;
 }
 
-void append_backward(Builder& build, const Joint& joint, const NormSum& sum, const NormSumGradient& gradient)
+void append_backward(Builder& build, const FusedNorms& fused, const NormSum& sum, const NormSumGradient& gradient)
 {
     std::vector<Tensor> used = tensors_of(sum);
     used.push_back(gradient.first);
     if (gradient.second) used.push_back(*gradient.second);
     if (gradient.sum) used.insert(used.end(), {*gradient.sum, sum.result});
     used.insert(used.end(), gradient.to_sources.begin(), gradient.to_sources.end());
-    build.program.append([=] { run_backward(sum, gradient); }, used, implementation(sum, joint.sum >= 0));
-    for (std::size_t k = 0; k < joint.norms.size(); ++k)
-        build.give(build.source({.layer = joint.norms[k]}), {gradient.to_sources[k]});
+    build.program.append([=] { run_backward(sum, gradient); }, used, implementation(sum, fused.sum >= 0));
+    for (std::size_t k = 0; k < fused.norms.size(); ++k)
+        build.give(build.source({.layer = fused.norms[k]}), {gradient.to_sources[k]});
 }
 
-void backward(Builder& build, const Joint& joint, const NormSum& sum)
+void backward(Builder& build, const FusedNorms& fused, const NormSum& sum)
 {
-    build.begin_joint(joint.layers(), Phase::backward);
-    build.program.add_work(joint_work(build, joint, &model::LayerWork::backward_data, 0));
-    const Gradient given = build.gradient(joint.last());
+    build.begin(fused.layers(), Phase::backward);
+    build.program.add_work(fused_work(build, fused, &model::LayerWork::backward_data, 0));
+    const Gradient given = build.gradient(fused.last());
     const Tensor to_source = given.shared ? build.program.tensor(given.tensor.desc()) : given.tensor;
-    append_backward(build, joint, sum, {.first = given.tensor, .second = {}, .sum = {}, .to_sources = {to_source}});
+    append_backward(build, fused, sum, {.first = given.tensor, .second = {}, .sum = {}, .to_sources = {to_source}});
 }
 
 /// The sum's gradient is that of all its inputs; the last norm's may take its place where nobody else asks for it.
-void backward_of_sum(Builder& build, const Joint& joint, const NormSum& sum)
+void backward_of_sum(Builder& build, const FusedNorms& fused, const NormSum& sum)
 {
-    build.begin_joint(joint.layers(), Phase::backward);
-    const double moved = map_bytes(sum.result, build, joint.last());
+    build.begin(fused.layers(), Phase::backward);
+    const double moved = map_bytes(sum.result, build, fused.last());
     build.program.add_work(
-        joint_work(build, joint, &model::LayerWork::backward_data, moved * static_cast<double>(joint.norms.size())));
-    const std::vector<Gradient> given = build.shares(joint.relu, 2);
+        fused_work(build, fused, &model::LayerWork::backward_data, moved * static_cast<double>(fused.norms.size())));
+    const std::vector<Gradient> given = build.shares(fused.relu, 2);
     const Gradient& own = given.back();
     const Tensor before_relu = own.shared ? build.program.tensor(own.tensor.desc()) : own.tensor;
     NormSumGradient gradient{.first = own.tensor, .second = {}, .sum = before_relu, .to_sources = {}};
@@ -151,12 +151,12 @@ void backward_of_sum(Builder& build, const Joint& joint, const NormSum& sum)
         const double count = static_cast<double>(sum.result.stored());
         build.program.add_work({.flops = {count}, .compulsory = {moved}, .no_reuse = {moved}});
     }
-    for (std::size_t k = 0; k < joint.norms.size(); ++k) {
-        const bool in_place = joint.addend < 0 && k + 1 == joint.norms.size();
+    for (std::size_t k = 0; k < fused.norms.size(); ++k) {
+        const bool in_place = fused.addend < 0 && k + 1 == fused.norms.size();
         gradient.to_sources.push_back(in_place ? before_relu : build.program.tensor(before_relu.desc()));
     }
-    append_backward(build, joint, sum, gradient);
-    if (joint.addend >= 0) build.give(joint.addend, {before_relu});
+    append_backward(build, fused, sum, gradient);
+    if (fused.addend >= 0) build.give(fused.addend, {before_relu});
 }
 
 /// The sum and the ReLU that this batch norm is computed with; nothing if it stands alone.
@@ -174,23 +174,23 @@ bool goes_with_sum(const model::Graph& graph, int layer)
 void batch_norm(Builder& build, const Unit& unit)
 {
     if (goes_with_sum(build.graph, unit.layer)) return;
-    const Joint joint{.norms = {unit.layer}, .relu = unit.relu};
-    const NormSum sum = forward(build, joint);
-    build.tape.emplace_back([=, &build] { backward(build, joint, sum); });
+    const FusedNorms fused{.norms = {unit.layer}, .relu = unit.relu};
+    const NormSum sum = forward(build, fused);
+    build.tape.emplace_back([=, &build] { backward(build, fused, sum); });
 }
 
 bool sum_of_batch_norms(Builder& build, const Unit& unit)
 {
-    Joint joint{.norms = {}, .sum = unit.layer, .relu = unit.relu};
+    FusedNorms fused{.norms = {}, .sum = unit.layer, .relu = unit.relu};
     for (const int input : build.layer(unit).inputs) {
         if (goes_with_sum(build.graph, input))
-            joint.norms.push_back(input);
+            fused.norms.push_back(input);
         else
-            joint.addend = input;
+            fused.addend = input;
     }
-    if (joint.norms.empty()) return false;
-    const NormSum sum = forward(build, joint);
-    build.tape.emplace_back([=, &build] { backward_of_sum(build, joint, sum); });
+    if (fused.norms.empty()) return false;
+    const NormSum sum = forward(build, fused);
+    build.tape.emplace_back([=, &build] { backward_of_sum(build, fused, sum); });
     return true;
 }
 

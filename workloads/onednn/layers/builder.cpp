@@ -1,26 +1,19 @@
 #include "workloads/onednn/layers/builder.hpp"
 
-#include "ert/base/text.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 
 #include <algorithm>
 
 namespace roof::onednn {
 
-Builder::Builder(const model::Graph& network, const Settings& chosen, Program& into)
-    : graph(network),
+Builder::Builder(const model::Graph& network, const Settings& chosen, Program& into, StepState& shared_state)
+    : engine::Builder<Program, Tensor>(network, into, chosen.batch, chosen.precision),
       settings(chosen),
-      program(into),
+      state(shared_state),
       outputs(network.layers().size()),
       trained(network.parameters().size()),
-      backward_stages(network.layers().size()),
-      shares_(network.layers().size())
+      parameters_(network.parameters())
 {
-}
-
-model::LayerWork Builder::work(int index) const
-{
-    return model::work_of(graph, index, settings.batch, settings.precision);
 }
 
 Dims Builder::map(int index) const
@@ -35,28 +28,13 @@ void Builder::put(const Unit& unit, const Tensor& output)
     outputs[static_cast<std::size_t>(unit.last())] = output;
 }
 
-void Builder::begin_joint(const std::vector<int>& layers, Phase phase)
+void Builder::begin(const std::vector<int>& layers, Phase phase)
 {
-    std::vector<std::string> names;
-    for (const int index : layers) names.push_back(graph.layer(index).name);
-    program.begin(join(names, "+"), std::string(model::name(graph.layer(layers.front()).kind)), phase);
+    engine::Builder<Program, Tensor>::begin(layers, phase);
     if (phase != Phase::backward) return;
-    for (const int index : layers) backward_stages[static_cast<std::size_t>(index)] = program.stage();
-}
-
-void Builder::begin(const Unit& unit, Phase phase)
-{
-    begin_joint(unit.fused() ? std::vector<int>{unit.layer, unit.relu} : std::vector<int>{unit.layer}, phase);
-}
-
-void Builder::add_work(const model::PassWork& work)
-{
-    program.add_work(to_work(work));
-}
-
-void Builder::add_flops(Flops flops)
-{
-    program.add_work({.flops = flops, .compulsory = {}, .no_reuse = {}});
+    for (std::size_t k = parameters_.size(); k-- > 0;) {
+        if (std::ranges::find(layers, parameters_[k].layer) != layers.end()) program.completes(k);
+    }
 }
 
 Trained& Builder::train(int layer, bool is_bias, const Desc& layout, Dims dims)
@@ -83,27 +61,23 @@ Trained& Builder::train_rows(int layer, const Dims& dims, Dim apart)
 
 Trained& Builder::place_of(int layer, bool is_bias)
 {
-    const std::vector<model::Parameter> parameters = graph.parameters();
-    for (std::size_t k = 0; k < parameters.size(); ++k) {
-        if (parameters[k].layer == layer && parameters[k].is_bias == is_bias) return trained[k];
-    }
-    throw Error(graph.layer(layer).name + " has no such parameter");
+    return trained[engine::parameter_index(parameters_, layer, is_bias)];
 }
 
 std::vector<Gradient> Builder::shares(int layer, std::size_t most)
 {
     const Desc layout = outputs[static_cast<std::size_t>(layer)].desc();
-    std::vector<Gradient> given;
-    for (const Gradient& share : shares_[static_cast<std::size_t>(layer)]) {
+    std::vector<Gradient> all;
+    for (const Gradient& share : given(layer)) {
         const Tensor tensor = program.in_layout(share.tensor, layout);
-        given.push_back({tensor, share.shared && tensor.block == share.tensor.block});
+        all.push_back({tensor, share.shared && tensor.block == share.tensor.block});
     }
-    while (given.size() > most) {
-        const Gradient right = given.back();
-        given.pop_back();
-        given.back() = sum_gradients(*this, given.back(), right);
+    while (all.size() > most) {
+        const Gradient right = all.back();
+        all.pop_back();
+        all.back() = sum_gradients(*this, all.back(), right);
     }
-    return given;
+    return all;
 }
 
 }  // namespace roof::onednn

@@ -13,8 +13,7 @@ void append(Builder& build, const Unit& unit, Pass pass, const Candidate& chosen
 {
     Work work = to_work(build.work(unit.layer).of(pass));
     work.executed = chosen.executed;
-    build.program.add_work(work);
-    ++build.algorithms[std::string(engine::name(chosen.algorithm))];
+    build.add_convolution(work, std::string(engine::name(chosen.algorithm)));
     append_pass(build.program, pass, chosen, tensors);
 }
 
@@ -46,7 +45,7 @@ void convolution(Builder& build, const Unit& unit)
 
     build.begin(unit, Phase::forward);
     if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
-    const Tensor given = build.outputs[static_cast<std::size_t>(build.source(unit))];
+    const Tensor given = build.input(unit);
     const Tensor source = build.program.in_layout(given, chosen.edges.source);
     const Tensor result = build.program.tensor(chosen.edges.result);
     append(build, unit, Pass::forward, chosen.forward,

@@ -44,13 +44,13 @@ template <class Element>
         drop_all(to.as<float>(), from.as<float>(), rule, begin, end);
 }
 
-void append_drop(Builder& build, const Unit& unit, const StepState& state, const Tensor& from, const Tensor& to)
+void append_drop(Builder& build, const Unit& unit, const Tensor& from, const Tensor& to)
 {
     const double probability = build.layer(unit).dropout;
     const auto threshold = static_cast<std::uint32_t>(probability * 4294967296.0);
     const auto scale = static_cast<float>(1 / (1 - probability));
     build.program.append(
-        [=, &state, layer = static_cast<std::uint32_t>(unit.layer), first = first_place(build, to)] {
+        [=, &state = build.state, layer = static_cast<std::uint32_t>(unit.layer), first = first_place(build, to)] {
             const std::uint32_t stream = mix(mix(engine::dropout_seed + state.step) + layer);
             for_ranges(to.stored(), [=, out = to.elements(), in = from.elements()](auto begin, auto end) {
                 drop(out, in, {stream, threshold, first, scale}, begin, end);
@@ -61,22 +61,22 @@ void append_drop(Builder& build, const Unit& unit, const StepState& state, const
 
 }  // namespace
 
-void dropout(Builder& build, const Unit& unit, const StepState& state)
+void dropout(Builder& build, const Unit& unit)
 {
     if (build.settings.parameters == Parameters::hashed) return pass_through(build, unit);
-    const Tensor x = build.outputs[static_cast<std::size_t>(build.source(unit))];
+    const Tensor x = build.input(unit);
     const Tensor y = build.program.tensor(x.desc());
     build.begin(unit, Phase::forward);
     build.add_work(build.work(unit.layer).forward);
-    append_drop(build, unit, state, x, y);
+    append_drop(build, unit, x, y);
     build.put(unit, y);
 
-    build.tape.emplace_back([=, &build, &state] {
+    build.tape.emplace_back([=, &build] {
         build.begin(unit, Phase::backward);
         build.add_work(build.work(unit.layer).backward_data);
         const Gradient given = build.gradient(unit.layer);
         const Tensor dx = given.shared ? build.program.tensor(y.desc()) : given.tensor;
-        append_drop(build, unit, state, given.tensor, dx);
+        append_drop(build, unit, given.tensor, dx);
         build.give(build.source(unit), {dx});
     });
 }

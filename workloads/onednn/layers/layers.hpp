@@ -15,9 +15,9 @@ void relu(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);
 void add(Builder& build, const Unit& unit);
-void dropout(Builder& build, const Unit& unit, const StepState& state);
+void dropout(Builder& build, const Unit& unit);
 /// Of the network's last layer; the mean over the batch goes to state.loss.
-void softmax_cross_entropy(Builder& build, StepState& state);
+void softmax_cross_entropy(Builder& build);
 /// One stage over all that was trained.
 void sgd(Builder& build);
 

@@ -76,7 +76,7 @@ Work update_work(const Linear& linear, const model::LayerWork& work)
 
 void update(Builder& build, const Unit& unit, const Linear& linear, const Tensor& given)
 {
-    build.begin({.layer = unit.layer}, Phase::update);
+    build.begin(Unit{.layer = unit.layer}, Phase::update);
     build.program.add_work(update_work(linear, build.work(unit.layer)));
     const Trained& trained = *linear.trained;
     const Tensor copy = trained.copy.value_or(trained.value);
@@ -93,7 +93,7 @@ void update(Builder& build, const Unit& unit, const Linear& linear, const Tensor
 
 void linear(Builder& build, const Unit& unit)
 {
-    const Tensor given = build.outputs[static_cast<std::size_t>(build.source(unit))];
+    const Tensor given = build.input(unit);
     const int inputs = static_cast<int>(build.graph.input_shape(unit.layer).elements());
     const int outputs = build.layer(unit).output.channels;
     const LinearShape shape{.batch = build.settings.batch, .inputs = inputs, .outputs = outputs};

@@ -50,8 +50,9 @@ Work elementwise(const Tensor& logits, double flops, double moves)
 
 }  // namespace
 
-void softmax_cross_entropy(Builder& build, StepState& state)
+void softmax_cross_entropy(Builder& build)
 {
+    StepState& state = build.state;
     const int last = static_cast<int>(build.graph.layers().size()) - 1;
     const int batch = build.settings.batch;
     const int classes = build.graph.classes();

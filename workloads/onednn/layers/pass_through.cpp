@@ -5,7 +5,7 @@ namespace roof::onednn {
 
 void pass_through(Builder& build, const Unit& unit)
 {
-    build.put(unit, build.outputs[static_cast<std::size_t>(build.source(unit))]);
+    build.put(unit, build.input(unit));
     build.tape.emplace_back([=, &build] { build.give(build.source(unit), build.gradient(unit.layer)); });
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 void pool(Builder& build, const Unit& unit, dnnl::algorithm algorithm)
 {
-    const Tensor x = build.outputs[static_cast<std::size_t>(build.source(unit))];
+    const Tensor x = build.input(unit);
     const PoolingPasses passes = converting_errors(build.layer(unit).name, [&] {
         return describe_pooling(build.program.engine(), x.desc(), build.map(unit.layer), build.layer(unit).window,
                                 algorithm);

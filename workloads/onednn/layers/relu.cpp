@@ -63,7 +63,7 @@ template <class Element>
 
 void relu(Builder& build, const Unit& unit)
 {
-    const Tensor x = build.outputs[static_cast<std::size_t>(build.source(unit))];
+    const Tensor x = build.input(unit);
     build.begin(unit, Phase::forward);
     build.add_work(build.work(unit.layer).forward);
     const Tensor y = build.program.tensor(x.desc());

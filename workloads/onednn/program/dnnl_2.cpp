@@ -18,19 +18,19 @@ Desc bias_of(const Convolution& shapes)
     return shapes.bias.empty() ? Desc{} : plain(shapes.bias);
 }
 
-/// The operation outlives the walk through its implementations: the library only keeps where it lies.
+/// The operation outlives the implementations_of through its implementations: the library only keeps where it lies.
 template <class Pass, class... Hint>
-std::vector<typename Pass::primitive_desc> walk(const typename Pass::desc& operation,
-                                                const dnnl::primitive_attr& attributes, const dnnl::engine& engine,
-                                                const Hint&... forward)
+std::vector<typename Pass::primitive_desc> implementations_of(const typename Pass::desc& operation,
+                                                              const dnnl::primitive_attr& attributes,
+                                                              const dnnl::engine& engine, const Hint&... forward)
 {
-    std::vector<typename Pass::primitive_desc> found;
+    std::vector<typename Pass::primitive_desc> all;
     typename Pass::primitive_desc description(operation, attributes, engine, forward...);
     do {
-        if (is_reference(description.impl_info_str()) && !found.empty()) break;
-        found.push_back(description);
+        if (is_reference(description.impl_info_str()) && !all.empty()) break;
+        all.push_back(description);
     } while (description.next_impl());
-    return found;
+    return all;
 }
 
 /// What `make` returns, or nothing where the library knows no such operation.
@@ -84,7 +84,7 @@ std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const Convol
     const Dims strides = square(shapes.window.stride);
     const Dims padding = square(shapes.window.padding);
     return or_none([&] {
-        return walk<dnnl::convolution_forward>(
+        return implementations_of<dnnl::convolution_forward>(
             {prop_kind::forward_training, algorithm, shapes.source, any(shapes.weights, shapes.precision),
              bias_of(shapes), any(shapes.result, shapes.precision), strides, padding, padding},
             attributes(shapes.relu), engine);
@@ -97,7 +97,7 @@ std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, c
     const Dims strides = square(shapes.window.stride);
     const Dims padding = square(shapes.window.padding);
     return or_none([&] {
-        return walk<dnnl::convolution_backward_data>(
+        return implementations_of<dnnl::convolution_backward_data>(
             {algorithm, any(shapes.source.dims(), shapes.precision), any(shapes.weights, shapes.precision),
              any(shapes.result, shapes.precision), strides, padding, padding},
             attributes(), engine, forward);
@@ -110,7 +110,7 @@ std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& eng
     const Dims strides = square(shapes.window.stride);
     const Dims padding = square(shapes.window.padding);
     return or_none([&] {
-        return walk<dnnl::convolution_backward_weights>(
+        return implementations_of<dnnl::convolution_backward_weights>(
             {algorithm, shapes.source, any(shapes.weights), bias_of(shapes), any(shapes.result, shapes.precision),
              strides, padding, padding},
             attributes(), engine, forward);

@@ -20,21 +20,21 @@ Desc bias_of(const Convolution& shapes)
 
 /// Each implementation is described anew: a description that moves on takes its copies with it.
 template <class Describe>
-auto walk(const Describe& describe) -> std::vector<decltype(describe())>
+auto implementations_of(const Describe& describe) -> std::vector<decltype(describe())>
 {
-    std::vector<decltype(describe())> found;
+    std::vector<decltype(describe())> all;
     try {
         for (int place = 0;; ++place) {
             auto description = describe();
             for (int skipped = 0; skipped < place; ++skipped) {
-                if (!description.next_impl()) return found;
+                if (!description.next_impl()) return all;
             }
-            if (is_reference(description.impl_info_str()) && !found.empty()) return found;
-            found.push_back(description);
+            if (is_reference(description.impl_info_str()) && !all.empty()) return all;
+            all.push_back(description);
         }
     } catch (const dnnl::error& error) {
         if (error.status != dnnl_unimplemented) throw;
-        return found;
+        return all;
     }
 }
 
@@ -73,7 +73,7 @@ std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const Convol
 {
     const Dims strides = square(shapes.window.stride);
     const Dims padding = square(shapes.window.padding);
-    return walk([&] {
+    return implementations_of([&] {
         return dnnl::convolution_forward::primitive_desc(
             engine, prop_kind::forward_training, algorithm, shapes.source, any(shapes.weights, shapes.precision),
             bias_of(shapes), any(shapes.result, shapes.precision), strides, padding, padding, attributes(shapes.relu));
@@ -85,7 +85,7 @@ std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, c
 {
     const Dims strides = square(shapes.window.stride);
     const Dims padding = square(shapes.window.padding);
-    return walk([&] {
+    return implementations_of([&] {
         return dnnl::convolution_backward_data::primitive_desc(
             engine, algorithm, any(dims_of(shapes.source), shapes.precision), any(shapes.weights, shapes.precision),
             any(shapes.result, shapes.precision), strides, padding, padding, forward, attributes());
@@ -97,7 +97,7 @@ std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& eng
 {
     const Dims strides = square(shapes.window.stride);
     const Dims padding = square(shapes.window.padding);
-    return walk([&] {
+    return implementations_of([&] {
         return dnnl::convolution_backward_weights::primitive_desc(engine, algorithm, shapes.source, any(shapes.weights),
                                                                   bias_of(shapes), any(shapes.result, shapes.precision),
                                                                   strides, padding, padding, forward, attributes());

@@ -1,6 +1,5 @@
 #include "workloads/onednn/program/program.hpp"
 
-#include "workloads/engine/step_facts.hpp"
 #include "workloads/kernels/parallel.hpp"
 
 #include <algorithm>
@@ -47,34 +46,20 @@ void describe(Operation& operation, const std::string& name, const Tensor& tenso
 
 Tensor Program::tensor(const Desc& desc)
 {
-    tensors_.push_back({dnnl::memory(desc, engine_, DNNL_MEMORY_NONE), plan_.add(desc.get_size())});
+    tensors_.push_back({dnnl::memory(desc, engine_, DNNL_MEMORY_NONE), plan().add(desc.get_size())});
     return tensors_.back();
 }
 
 Tensor Program::resident(const Desc& desc)
 {
     const Tensor kept = tensor(desc);
-    plan_.keep(kept.block);
+    plan().keep(kept.block);
     return kept;
 }
 
 Tensor Program::outside(const Desc& desc) const
 {
     return {dnnl::memory(desc, engine_, DNNL_MEMORY_NONE)};
-}
-
-void Program::begin(const std::string& layer, const std::string& kind, Phase phase)
-{
-    stages_.push_back({{.layer = layer, .kind = kind, .phase = phase, .work = {}, .implementation = {}}, {}});
-}
-
-void Program::add_work(const Work& work)
-{
-    Work& sum = stages_.back().part.work;
-    sum.executed += work.executed.value > 0 ? work.executed : work.flops;
-    sum.flops += work.flops;
-    sum.compulsory += work.compulsory;
-    sum.no_reuse += work.no_reuse;
 }
 
 void Program::append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation)
@@ -84,9 +69,7 @@ void Program::append(std::function<void()> run, const std::vector<Tensor>& used,
         use(tensor);
         describe(operation, "", tensor);
     }
-    ++moment_;
-    stages_.back().operations.push_back(std::move(run));
-    credit(std::move(operation));
+    add_operation(std::move(run), std::move(operation));
 }
 
 void Program::append(dnnl::primitive primitive, const std::string& implementation, const Desc& scratchpad,
@@ -100,11 +83,9 @@ void Program::append(dnnl::primitive primitive, const std::string& implementatio
         use(tensor);
         describe(operation, argument_name(argument), tensor);
     }
-    ++moment_;
-    stages_.back().operations.emplace_back([this, primitive = std::move(primitive), memories = std::move(memories)] {
-        primitive.execute(stream_, memories);
-    });
-    credit(std::move(operation));
+    add_operation([this, primitive = std::move(primitive),
+                   memories = std::move(memories)] { primitive.execute(stream_, memories); },
+                  std::move(operation));
 }
 
 Tensor Program::in_layout(const Tensor& from, const Desc& desc)
@@ -124,8 +105,8 @@ void Program::reorder(const Tensor& from, const Tensor& to)
 
 void Program::place(const std::string& what_for)
 {
-    arena_ = Arena(plan_.lay_out(), what_for);
-    for (const Tensor& tensor : tensors_) tensor.memory.set_data_handle(arena_.at(plan_.offset(tensor.block)));
+    arena_ = Arena(plan().lay_out(), what_for);
+    for (const Tensor& tensor : tensors_) tensor.memory.set_data_handle(arena_.at(plan().offset(tensor.block)));
     tensors_.clear();
 }
 
@@ -135,15 +116,10 @@ void Program::fill(std::byte value)
                [&](std::size_t begin, std::size_t end) { std::fill(arena_.at(begin), arena_.at(end), value); });
 }
 
-std::vector<TimedPart> Program::parts() const
-{
-    return engine::parts_of(stages_);
-}
-
 void Program::run(Phase phase, Trace& trace, const std::function<void(std::size_t stage)>& done)
 {
-    for (std::size_t index = 0; index < stages_.size(); ++index) {
-        if (stages_[index].part.phase != phase) continue;
+    for (std::size_t index = 0; index < stages().size(); ++index) {
+        if (stages()[index].part.phase != phase) continue;
         run_stage(index, trace);
         if (done) done(index);
     }
@@ -152,21 +128,12 @@ void Program::run(Phase phase, Trace& trace, const std::function<void(std::size_
 void Program::run_stage(std::size_t index, Trace& trace)
 {
     const Trace::Span span = trace.part(index);
-    for (const std::function<void()>& operation : stages_[index].operations) operation();
+    for (const std::function<void()>& operation : stages()[index].operations) operation();
 }
 
 void Program::use(const Tensor& tensor)
 {
-    if (tensor.block >= 0) plan_.use(tensor.block, moment_);
-}
-
-/// A stage names each implementation once, in the order they run.
-void Program::credit(Operation operation)
-{
-    TimedPart& part = stages_.back().part;
-    if ((" + " + part.implementation + " + ").find(" + " + operation.implementation + " + ") == std::string::npos)
-        part.implementation += (part.implementation.empty() ? "" : " + ") + operation.implementation;
-    part.operations.push_back(std::move(operation));
+    if (tensor.block >= 0) engine::Program<std::function<void()>>::use(tensor.block);
 }
 
 }  // namespace roof::onednn

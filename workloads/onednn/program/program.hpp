@@ -1,9 +1,9 @@
-// A training step as a program: stages, each a layer in one phase, of operations on tensors. It is written once, layer by
-// layer; then its memory is planned from who uses what when; after that it only runs.
+// The step's program on the CPU: operations are calls of oneDNN's primitives or of this project's functions, and tensors have oneDNN's
+// layouts. After place() it only runs.
 #pragma once
 
 #include "ert/method/bench/subject.hpp"
-#include "workloads/engine/memory_plan.hpp"
+#include "workloads/engine/program.hpp"
 #include "workloads/kernels/elements.hpp"
 #include "workloads/onednn/program/arena.hpp"
 #include "workloads/onednn/program/dnnl.hpp"
@@ -34,7 +34,7 @@ struct Tensor {
 
 using Arguments = std::vector<std::pair<int, Tensor>>;
 
-class Program {
+class Program : public engine::Program<std::function<void()>> {
   public:
     explicit Program(dnnl::engine engine) : engine_(std::move(engine)), stream_(engine_) {}
     Program(const Program&) = delete;
@@ -49,10 +49,6 @@ class Program {
     Tensor resident(const Desc& desc);
     /// Lives in memory that others give it before each run.
     Tensor outside(const Desc& desc) const;
-
-    /// Opens a stage; what is appended from here on belongs to it.
-    void begin(const std::string& layer, const std::string& kind, Phase phase);
-    void add_work(const Work& work);
 
     /// Appends a primitive; its scratchpad is planned with it.
     template <class Primitive>
@@ -72,11 +68,8 @@ class Program {
     /// Writes this byte everywhere: to stand for data where only time matters.
     void fill(std::byte value);
     std::size_t arena_bytes() const { return arena_.size(); }
-    /// In the order they run, which is forward, backward, update.
-    std::vector<TimedPart> parts() const;
-
     /// The stage that is open while the program is written; its index is that of its part.
-    std::size_t stage() const { return stages_.size() - 1; }
+    std::size_t stage() const { return stages().size() - 1; }
 
     /// Runs the phase's stages, each in a span of its own; `done` is told of each, outside its span.
     void run(Phase phase, Trace& trace, const std::function<void(std::size_t stage)>& done = {});
@@ -84,22 +77,13 @@ class Program {
     void run_stage(std::size_t index, Trace& trace);
 
   private:
-    struct Stage {
-        TimedPart part;
-        std::vector<std::function<void()>> operations;
-    };
-
     void append(dnnl::primitive primitive, const std::string& implementation, const Desc& scratchpad,
                 Arguments arguments);
     void use(const Tensor& tensor);
-    void credit(Operation operation);
 
     dnnl::engine engine_;
     dnnl::stream stream_;
     std::vector<Tensor> tensors_;
-    std::vector<Stage> stages_;
-    int moment_ = 0;  ///< operations appended so far
-    engine::MemoryPlan plan_;
     Arena arena_;
 };
 

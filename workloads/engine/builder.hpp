@@ -1,0 +1,147 @@
+// What the layers of every engine need to write themselves into a program: the network's graph, the shares of each gradient, and a
+// tape. A layer appends its forward pass at once and puts its backward pass on the tape, which is played from its end.
+#pragma once
+
+#include "ert/base/text.hpp"
+#include "ert/method/bench/subject.hpp"
+#include "workloads/model/graph.hpp"
+#include "workloads/model/work.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace roof::engine {
+
+/// A layer, and the ReLU that is computed with it, if any.
+struct Unit {
+    int layer = 0;
+    int relu = -1;
+
+    bool fused() const { return relu >= 0; }
+    int last() const { return fused() ? relu : layer; }
+};
+
+/// The layers that read this layer's output.
+std::vector<int> readers(const model::Graph& graph, int layer);
+/// The ReLU that alone reads this layer's output, if this kind can compute it; -1 if there is none.
+int relu_behind(const model::Graph& graph, int layer);
+
+/// All layers of the network as units, in the order of its layers: a ReLU that goes with a layer has none of its own.
+std::vector<Unit> units_of(const model::Graph& graph);
+
+/// The layer and, if it is fused, its ReLU.
+std::vector<int> layers_of(const Unit& unit);
+/// The index in `parameters` of the layer's weight or bias. Throws Error if it has none.
+std::size_t parameter_index(const std::vector<model::Parameter>& parameters, int layer, bool is_bias);
+
+Work to_work(const model::PassWork& work);
+
+/// A batch norm's running statistics, [channels] each.
+template <class Tensor>
+struct Running {
+    std::string layer;
+    Tensor mean, variance;
+};
+
+/// One consumer's share of a gradient. `shared`: it is read again later and must not be overwritten.
+template <class Tensor>
+struct GradientShare {
+    Tensor tensor;
+    bool shared = false;
+};
+
+template <class Program, class Tensor>
+class Builder {
+  public:
+    using Share = GradientShare<Tensor>;
+
+    /// All must outlive the builder.
+    Builder(const model::Graph& network, Program& into, int batch, Precision precision)
+        : graph(network), program(into), shares_(network.layers().size()), batch_(batch), precision_(precision)
+    {
+    }
+
+    const model::Graph& graph;
+    Program& program;
+    std::vector<Running<Tensor>> running;
+    std::map<std::string, int, std::less<>> algorithms;  ///< passes of convolutions by algorithm
+    std::vector<std::function<void()>> tape;
+
+    const model::Layer& layer(const Unit& unit) const { return graph.layer(unit.layer); }
+    /// The first of the layer's inputs.
+    int source(const Unit& unit) const { return layer(unit).inputs.front(); }
+    bool is_image(int index) const { return index == 0; }
+    model::LayerWork work(int index) const { return model::work_of(graph, index, batch_, precision_); }
+
+    /// Opens the stage of these layers, "bn1+relu", of the first one's kind.
+    void begin(const std::vector<int>& layers, Phase phase)
+    {
+        std::vector<std::string> names;
+        for (const int index : layers) names.push_back(graph.layer(index).name);
+        program.begin(join(names, "+"), std::string(model::name(graph.layer(layers.front()).kind)), phase);
+    }
+    void begin(const Unit& unit, Phase phase) { begin(layers_of(unit), phase); }
+    void add_work(const model::PassWork& work) { program.add_work(to_work(work)); }
+    /// FLOPs on values that another pass moves anyway.
+    void add_flops(Flops flops) { program.add_work({.flops = flops, .compulsory = {}, .no_reuse = {}}); }
+    /// A pass of a convolution by this algorithm.
+    void add_convolution(const Work& work, const std::string& algorithm)
+    {
+        program.add_work(work);
+        ++algorithms[algorithm];
+    }
+
+    /// Adds a share of the gradient of the layer's output.
+    void give(int index, const Share& share) { shares_[static_cast<std::size_t>(index)].push_back(share); }
+
+  protected:
+    const std::vector<Share>& given(int index) const { return shares_[static_cast<std::size_t>(index)]; }
+
+  private:
+    std::vector<std::vector<Share>> shares_;  ///< by layer
+    int batch_;
+    Precision precision_;
+};
+
+/// Writes one unit by the engine's function for its kind, which stands in the builder's namespace.
+template <class Builder>
+void write_unit(Builder& build, const Unit& unit)
+{
+    using model::LayerKind;
+    switch (build.layer(unit).kind) {
+        case LayerKind::input:
+            return;
+        case LayerKind::convolution:
+            return convolution(build, unit);
+        case LayerKind::batch_norm:
+            return batch_norm(build, unit);
+        case LayerKind::relu:
+            return relu(build, unit);
+        case LayerKind::max_pool:
+            return max_pool(build, unit);
+        case LayerKind::average_pool:
+            return average_pool(build, unit);
+        case LayerKind::add:
+            return add(build, unit);
+        case LayerKind::flatten:
+            return pass_through(build, unit);
+        case LayerKind::dropout:
+            return dropout(build, unit);
+        case LayerKind::linear:
+            return linear(build, unit);
+    }
+}
+
+/// Writes the step behind the input: forward, loss, backward, update.
+template <class Builder>
+void write_layers(Builder& build)
+{
+    for (const Unit& unit : units_of(build.graph)) write_unit(build, unit);
+    softmax_cross_entropy(build);
+    for (auto backward = build.tape.rbegin(); backward != build.tape.rend(); ++backward) (*backward)();
+    sgd(build);
+}
+
+}  // namespace roof::engine

@@ -1,0 +1,27 @@
+#include "workloads/engine/program.hpp"
+
+namespace roof::engine {
+
+void add_work(TimedPart& part, const Work& work)
+{
+    part.work.executed += work.executed.value > 0 ? work.executed : work.flops;
+    part.work.flops += work.flops;
+    part.work.compulsory += work.compulsory;
+    part.work.no_reuse += work.no_reuse;
+}
+
+void add_operation(TimedPart& part, Operation operation)
+{
+    std::string& names = part.implementation;
+    if ((" + " + names + " + ").find(" + " + operation.implementation + " + ") == std::string::npos)
+        names += (names.empty() ? "" : " + ") + operation.implementation;
+    part.operations.push_back(std::move(operation));
+}
+
+TimedPart finished(TimedPart part)
+{
+    if (part.work.executed == part.work.flops) part.work.executed = {};
+    return part;
+}
+
+}  // namespace roof::engine

@@ -1,0 +1,68 @@
+// A training step as a program: stages, each a layer in one phase, of operations in the order in which they run: forward, backward,
+// update. The layers write it once; then its memory is planned from which operations use which blocks. An engine derives from it and
+// says what an operation is.
+#pragma once
+
+#include "ert/method/bench/subject.hpp"
+#include "workloads/engine/memory_plan.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace roof::engine {
+
+/// Adds work to a part; work without executed FLOPs executes those of the model.
+void add_work(TimedPart& part, const Work& work);
+/// Adds an operation to the part's list and its implementation, once, to the part's name.
+void add_operation(TimedPart& part, Operation operation);
+/// The part with executed FLOPs only where they differ from the model's.
+TimedPart finished(TimedPart part);
+
+/// `Run`: what runs an operation, or describes it to what runs it.
+template <class Run>
+class Program {
+  public:
+    struct Stage {
+        TimedPart part;
+        std::vector<Run> operations;
+        std::vector<std::size_t> ready;  ///< parameters whose gradients are complete after the stage
+    };
+
+    /// Opens a stage; what is appended from here on belongs to it.
+    void begin(const std::string& layer, const std::string& kind, Phase phase)
+    {
+        stages_.push_back({{.layer = layer, .kind = kind, .phase = phase, .work = {}, .implementation = {}}, {}, {}});
+    }
+    void add_work(const Work& work) { engine::add_work(stages_.back().part, work); }
+    /// The open stage completes the gradient of this parameter.
+    void completes(std::size_t parameter) { stages_.back().ready.push_back(parameter); }
+
+    const std::vector<Stage>& stages() const { return stages_; }
+    /// By stage.
+    std::vector<TimedPart> parts() const
+    {
+        std::vector<TimedPart> all;
+        for (const Stage& stage : stages_) all.push_back(finished(stage.part));
+        return all;
+    }
+
+  protected:
+    /// The block is used by the operation that is appended next.
+    void use(int block) { plan_.use(block, moment_); }
+    void add_operation(Run run, Operation description)
+    {
+        ++moment_;
+        stages_.back().operations.push_back(std::move(run));
+        engine::add_operation(stages_.back().part, std::move(description));
+    }
+    MemoryPlan& plan() { return plan_; }
+    const MemoryPlan& plan() const { return plan_; }
+
+  private:
+    std::vector<Stage> stages_;
+    int moment_ = 0;  ///< operations appended so far
+    MemoryPlan plan_;
+};
+
+}  // namespace roof::engine
