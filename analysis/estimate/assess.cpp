@@ -1,5 +1,4 @@
-// Holds a published number against the estimate of the same thing, quantity by quantity. The limits here say when two numbers
-// are called the same, and when one is so far off that its unit or its clock is in doubt.
+// Compares a published number with its estimate, by quantity.
 #include "analysis/estimate/published.hpp"
 
 #include "analysis/table/quantities.hpp"
@@ -17,24 +16,22 @@
 namespace roof::analysis {
 namespace {
 
-constexpr double same = 0.1;          ///< of the estimate: two numbers that agree
-constexpr double beyond = 1.02;       ///< times a roof: above it, rounding allowed for
-constexpr double far = 10;            ///< times: a time so much above its roof is not that of the work alone
+constexpr double same = 0.1;          ///< tolerance of agreement, as a share of the estimate
+constexpr double beyond = 1.02;       ///< times a roof: above it, with tolerance for rounding
+constexpr double too_slow = 10;       ///< times the roof's time: more than the work was timed
 constexpr double prefix = 1000;       ///< from one SI prefix to the next
-constexpr double prefix_slack = 1.3;  ///< how closely a factor must be a prefix to be called one
+constexpr double prefix_slack = 1.3;  ///< tolerance of a factor that is a prefix
 
-/// One published number, what surrounds it, and what comes of it.
+/// One published number with its context.
 struct Case {
     const PublishedNumber& published;
     std::span<const PublishedNumber> all;
     std::optional<MachineEstimate> estimate;  ///< none without a known machine
 };
 
-using Verdict = Assessment;
-
-Verdict say(const Case& at, double estimated, Standing standing, std::string remark)
+Assessment assessed(const Case& at, double estimated, Verdict verdict, std::string remark)
 {
-    return {at.published, estimated, standing, std::move(remark)};
+    return {at.published, estimated, verdict, std::move(remark)};
 }
 
 bool agree(double value, double estimated)
@@ -59,7 +56,7 @@ bool placed(const Case& at)
     return at.estimate && at.estimate->reason.empty();
 }
 
-/// The intensity published for the same work on the same machine, or else that of compulsory traffic.
+/// The published intensity of the same work on the same machine, or that of compulsory traffic.
 Intensity intensity_of(const Case& at)
 {
     const auto same_work = [&](const PublishedNumber& other) {
@@ -71,9 +68,9 @@ Intensity intensity_of(const Case& at)
     return found != at.all.end() ? Intensity{found->si} : at.estimate->intensity();
 }
 
-Verdict assess_rate(const Case& at)
+Assessment assess_rate(const Case& at)
 {
-    if (!placed(at)) return say(at, 0, Standing::unchecked, "no roof is known for it");
+    if (!placed(at)) return assessed(at, 0, Verdict::unchecked, "its roof is unknown");
     const MachineEstimate& estimate = *at.estimate;
     const Intensity intensity = intensity_of(at);
     const LevelEstimate& memory = estimate.levels.back();
@@ -82,31 +79,32 @@ Verdict assess_rate(const Case& at)
     const std::string where = fmt::format("the roof at {} FLOP/B", plain_number(intensity.value));
     if (at.published.si > beyond * roof) {
         const std::string which = at.published.si > estimate.peak.value ? "the peak" : where;
-        return say(at, roof, Standing::impossible,
-                   fmt::format("is {} {}: no such rate is possible", times(share), which));
+        return assessed(at, roof, Verdict::impossible,
+                        fmt::format("is {} {}: this rate is impossible", times(share), which));
     }
     std::string remark = fmt::format("reaches {} of {}", percent(share), where);
-    if (share * far > 1) return say(at, roof, Standing::plausible, remark);
+    if (share * too_slow > 1) return assessed(at, roof, Verdict::plausible, remark);
     if (share * prefix <= beyond) remark += fmt::format("; one prefix higher it would be {}", percent(share * prefix));
-    return say(at, roof, Standing::doubtful, remark + ": the unit is wrong, or more was timed than the work");
+    return assessed(at, roof, Verdict::doubtful, remark + ": the unit is wrong, or more than the work was timed");
 }
 
-Verdict assess_intensity(const Case& at)
+Assessment assess_intensity(const Case& at)
 {
-    if (!placed(at)) return say(at, 0, Standing::unchecked, "no machine is known for it");
+    if (!placed(at)) return assessed(at, 0, Verdict::unchecked, "its machine is unknown");
     const double compulsory = at.estimate->intensity().value;
-    if (agree(at.published.si, compulsory)) return say(at, compulsory, Standing::agrees, "compulsory traffic");
+    if (agree(at.published.si, compulsory)) return assessed(at, compulsory, Verdict::agrees, "compulsory traffic");
     const double traffic = compulsory / at.published.si;
     if (traffic > 1)
-        return say(at, compulsory, Standing::plausible, fmt::format("traffic is {} the compulsory", times(traffic)));
-    return say(
-        at, compulsory, Standing::doubtful,
-        fmt::format("traffic is only {} of the compulsory: bytes that were allocated are not bytes that were moved, or "
-                    "FLOPs were counted that the layers have not",
+        return assessed(at, compulsory, Verdict::plausible,
+                        fmt::format("traffic is {} the compulsory", times(traffic)));
+    return assessed(
+        at, compulsory, Verdict::doubtful,
+        fmt::format("traffic is only {} of the compulsory: allocated bytes were counted as moved bytes, or more FLOPs "
+                    "than the layers have",
                     percent(traffic)));
 }
 
-Verdict assess_flops(const Case& at)
+Assessment assess_flops(const Case& at)
 {
     const model::Graph graph = model::build_model(at.published.of.model);
     const bool per_image = at.published.quantity == "flops_per_image";
@@ -114,27 +112,27 @@ Verdict assess_flops(const Case& at)
     const double estimated = at.published.of.passes == Passes::forward ? work.forward.value : work.step().value;
     const double ratio = at.published.si / estimated;
     if (agree(at.published.si, estimated))
-        return say(at, estimated, Standing::agrees, "convolutions and linear layers");
+        return assessed(at, estimated, Verdict::agrees, "convolutions and linear layers");
     if (std::abs(ratio - 0.5) < same / 2)
-        return say(at, estimated, Standing::doubtful, "these are multiply-adds: FLOPs are twice as many");
-    if (ratio > 1) return say(at, estimated, Standing::differs, "counts " + times(ratio) + " too many");
-    return say(at, estimated, ratio * far < 1 ? Standing::doubtful : Standing::differs,
-               "counts " + times(1 / ratio) +
-                   " too few: a counter that saw only some of the instructions, or an algorithm with fewer "
-                   "multiplications");
+        return assessed(at, estimated, Verdict::doubtful, "these are multiply-adds: FLOPs are twice as many");
+    if (ratio > 1) return assessed(at, estimated, Verdict::differs, "counts " + times(ratio) + " too many");
+    return assessed(at, estimated, ratio * too_slow < 1 ? Verdict::doubtful : Verdict::differs,
+                    "counts " + times(1 / ratio) +
+                        " too few: a counter of only some instructions, or an algorithm with fewer "
+                        "multiplications");
 }
 
-Verdict assess_bytes(const Case& at, Bytes estimated, Bytes by_pytorch)
+Assessment assess_bytes(const Case& at, Bytes estimated, Bytes by_pytorch)
 {
     const auto apart = [&](Bytes bytes) { return std::abs(std::log(at.published.si / bytes.value)); };
     const bool as_pytorch = apart(by_pytorch) < apart(estimated);
     const double nearest = as_pytorch ? by_pytorch.value : estimated.value;
     if (agree(at.published.si, nearest))
-        return say(at, nearest, Standing::agrees,
-                   as_pytorch ? "with the 8 bytes PyTorch keeps for each winner of a max pool" : "");
+        return assessed(at, nearest, Verdict::agrees,
+                        as_pytorch ? "with the 8 bytes PyTorch keeps for each winner of a max pool" : "");
     const double ratio = at.published.si / nearest;
-    return say(at, nearest, is_prefix_apart(ratio) ? Standing::doubtful : Standing::differs,
-               fmt::format("is {} what is allocated", ratio < 1 ? percent(ratio) + " of" : times(ratio)));
+    return assessed(at, nearest, is_prefix_apart(ratio) ? Verdict::doubtful : Verdict::differs,
+                    fmt::format("is {} what is allocated", ratio < 1 ? percent(ratio) + " of" : times(ratio)));
 }
 
 Footprint footprint(const Case& at)
@@ -143,80 +141,82 @@ Footprint footprint(const Case& at)
     return footprint_of(model::build_model(of.model), of.batch, of.precision, of.passes);
 }
 
-Verdict assess_memory(const Case& at)
+Assessment assess_memory(const Case& at)
 {
     const Footprint need = footprint(at);
     return assess_bytes(at, need.total(), need.total() - need.kept() + need.kept_by_pytorch());
 }
 
-Verdict assess_activations(const Case& at)
+Assessment assess_activations(const Case& at)
 {
     const Footprint need = footprint(at);
     return assess_bytes(at, need.kept(), need.kept_by_pytorch());
 }
 
 /// Of a step or of an epoch.
-Verdict assess_time(const Case& at)
+Assessment assess_time(const Case& at)
 {
-    if (!placed(at)) return say(at, 0, Standing::unchecked, "no roof is known for it");
+    if (!placed(at)) return assessed(at, 0, Verdict::unchecked, "its roof is unknown");
     const bool epoch = at.published.quantity == "epoch";
     const double least = (epoch ? at.estimate->epoch() : at.estimate->step()).value;
     const double ratio = at.published.si / least;
     if (ratio < 1 && agree(at.published.si, at.estimate->at_once.value))
-        return say(at, least, Standing::agrees, "if the maximum is taken once for the network; layers run one by one");
+        return assessed(at, least, Verdict::agrees,
+                        "if the maximum is taken once for the whole network, although layers run one after another");
     if (ratio * beyond < 1)
-        return say(at, least, Standing::impossible,
-                   fmt::format("takes {} of the least time the roofs allow{}", percent(ratio),
-                               epoch ? ": it were fewer images, or smaller ones" : ""));
-    if (ratio < far)
-        return say(at, least, Standing::plausible, "takes " + times(ratio) + " the least time the roofs allow");
-    return say(at, least, Standing::doubtful,
-               "takes " + times(ratio) +
-                   " the least time the roofs allow: start-up or the wait for data was timed, not the work");
+        return assessed(at, least, Verdict::impossible,
+                        fmt::format("takes {} of the least time the roofs allow{}", percent(ratio),
+                                    epoch ? ": the epoch had fewer or smaller images" : ""));
+    if (ratio < too_slow)
+        return assessed(at, least, Verdict::plausible, "takes " + times(ratio) + " the least time the roofs allow");
+    return assessed(
+        at, least, Verdict::doubtful,
+        "takes " + times(ratio) + " the least time the roofs allow: start-up or waiting for data was timed, too");
 }
 
-Verdict assess_image(const Case& at)
+Assessment assess_image(const Case& at)
 {
     const double values = static_cast<double>(model::build_model(at.published.of.model).layer(0).output.elements());
     const double stored = values * traits(at.published.of.precision).storage_bytes;
     for (const double bytes : {values, stored})
         if (agree(at.published.si, bytes))
-            return say(at, bytes, Standing::agrees, bytes == values ? "a byte for each value" : "as a tensor");
+            return assessed(at, bytes, Verdict::agrees, bytes == values ? "a byte for each value" : "as a tensor");
     const double nearest = is_prefix_apart(at.published.si / values) ? values : stored;
-    return say(at, nearest, is_prefix_apart(at.published.si / nearest) ? Standing::doubtful : Standing::differs,
-               fmt::format("is {} an image of {} values: the unit is wrong", times(at.published.si / nearest),
-                           plain_number(values, 6)));
+    return assessed(at, nearest, is_prefix_apart(at.published.si / nearest) ? Verdict::doubtful : Verdict::differs,
+                    fmt::format("is {} an image of {} values: the unit is wrong", times(at.published.si / nearest),
+                                plain_number(values, 6)));
 }
 
-Verdict assess_window(const Case& at)
+Assessment assess_window(const Case& at)
 {
     const model::Graph graph = model::build_model(at.published.of.model);
     const auto found = std::ranges::find(graph.layers(), at.published.layer, &model::Layer::name);
-    if (found == graph.layers().end()) return say(at, 0, Standing::unchecked, "the network has no such layer");
+    if (found == graph.layers().end()) return assessed(at, 0, Verdict::unchecked, "the network has no such layer");
     const double size = found->window.size;
-    if (size == at.published.si) return say(at, size, Standing::agrees, "");
-    return say(at, size, Standing::differs,
-               fmt::format("the window is {0}x{0}: its FLOPs come out {1} too many", size,
-                           times(at.published.si * at.published.si / (size * size))));
+    if (size == at.published.si) return assessed(at, size, Verdict::agrees, "");
+    return assessed(at, size, Verdict::differs,
+                    fmt::format("the window is {0}x{0}: its FLOPs come out {1} too many", size,
+                                times(at.published.si * at.published.si / (size * size))));
 }
 
-Verdict assess_fit(const Case& at)
+Assessment assess_fit(const Case& at)
 {
-    if (!at.estimate || at.estimate->memory.value <= 0) return say(at, 0, Standing::unchecked, "no memory is known");
+    if (!at.estimate || at.estimate->memory.value <= 0)
+        return assessed(at, 0, Verdict::unchecked, "the memory is unknown");
     const bool fits = at.estimate->fits();
     const std::string remark = fmt::format("needs {} of {}", format_si(at.estimate->footprint.total().value, "B"),
                                            format_si(at.estimate->memory.value, "B"));
-    return say(at, fits ? 1 : 0, fits == (at.published.value != 0) ? Standing::agrees : Standing::differs, remark);
+    return assessed(at, fits ? 1 : 0, fits == (at.published.value != 0) ? Verdict::agrees : Verdict::differs, remark);
 }
 
-Verdict assess_nothing(const Case& at)
+Assessment assess_nothing(const Case& at)
 {
-    return say(at, 0, Standing::unchecked, "no estimate is made of it");
+    return assessed(at, 0, Verdict::unchecked, "there is no estimate of it");
 }
 
-const std::map<std::string, Verdict (*)(const Case&)>& assessors()
+const std::map<std::string, Assessment (*)(const Case&)>& assessors()
 {
-    static const std::map<std::string, Verdict (*)(const Case&)> table{
+    static const std::map<std::string, Assessment (*)(const Case&)> table{
         {"flop_rate", assess_rate}, {"intensity", assess_intensity},
         {"flops", assess_flops},    {"flops_per_image", assess_flops},
         {"memory", assess_memory},  {"activations", assess_activations},
@@ -252,11 +252,11 @@ std::string work_of_row(const PublishedNumber& number)
 
 }  // namespace
 
-std::string_view name(Standing standing)
+std::string_view name(Verdict verdict)
 {
     constexpr std::array<std::string_view, 6> names{"agrees",   "plausible",  "differs",
                                                     "doubtful", "impossible", "unchecked"};
-    return names[static_cast<std::size_t>(standing)];
+    return names[static_cast<std::size_t>(verdict)];
 }
 
 std::vector<Assessment> assess(std::span<const PublishedNumber> numbers, std::span<const Target> targets)
@@ -272,7 +272,7 @@ std::vector<Assessment> assess(std::span<const PublishedNumber> numbers, std::sp
 std::string estimate_text(const Assessment& a)
 {
     const std::string& quantity = a.published.quantity;
-    if (a.standing == Standing::unchecked) return "-";
+    if (a.verdict == Verdict::unchecked) return "-";
     if (quantity == "fits") return yes_or_no(a.estimated);
     if (quantity == "intensity") return plain_number(a.estimated) + " FLOP/B";
     if (quantity == "window") return plain_number(a.estimated) + " pixels";
@@ -289,15 +289,23 @@ std::string published_text(const PublishedNumber& number)
     return fmt::format("{:g} {}", number.value, number.unit);
 }
 
-std::string to_text(std::span<const Assessment> assessments)
+DataTable published_table(std::span<const Assessment> assessments)
 {
-    Table table({"published for", "machine", "quantity", "published", "estimate", "standing", "remark"});
-    for (const Assessment& a : assessments) {
-        const PublishedNumber& number = a.published;
-        table.add({work_of_row(number), number.machine.empty() ? "-" : number.machine, number.quantity,
-                   published_text(number), estimate_text(a), std::string(name(a.standing)), a.remark});
-    }
-    return table.text();
+    using A = const Assessment&;
+    static const std::vector<ColumnOf<Assessment>> columns{
+        {"published for", "", [](A a) { return word(work_of_row(a.published)); }, Shown::terminal},
+        {"model", "", [](A a) { return word(a.published.of.model); }, Shown::page},
+        {"batch", "", [](A a) { return count(a.published.of.batch); }, Shown::page},
+        {"machine", "", [](A a) { return a.published.machine.empty() ? absent() : word(a.published.machine); }},
+        {"quantity", "", [](A a) { return word(a.published.quantity); }},
+        {"published", "", [](A a) { return numeric_text(published_text(a.published)); }},
+        {"estimate", "", [](A a) { return numeric_text(estimate_text(a)); }},
+        {"how", "", [](A a) { return word(a.published.how); }, Shown::page},
+        {"assessment", "", [](A a) { return word(name(a.verdict)); }},
+        {"remark", "", [](A a) { return word(a.remark); }},
+        {"source", "", [](A a) { return word(a.published.source); }, Shown::page},
+    };
+    return table_of(columns, std::vector<Assessment>(assessments.begin(), assessments.end()));
 }
 
 }  // namespace roof::analysis

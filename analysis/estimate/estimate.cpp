@@ -1,4 +1,4 @@
-// Only sums and words: the formulas themselves are in workloads/model/work.cpp.
+// Sums and text only: the formulas are in workloads/model/work.cpp.
 #include "analysis/estimate/estimate.hpp"
 
 #include "ert/base/error.hpp"
@@ -53,7 +53,7 @@ bool elementwise(const LayerEstimate& layer)
     return !contraction(layer);
 }
 
-/// From the flatten on, an activation is a vector: PyTorch shows [n, f] there.
+/// After the flatten layer an activation is a vector, [n, f], as in PyTorch.
 std::vector<LayerEstimate> layer_estimates(const model::Graph& graph, int batch, Precision precision)
 {
     std::vector<LayerEstimate> layers;
@@ -77,7 +77,7 @@ nlohmann::json integer(double value)
     return static_cast<long long>(value);
 }
 
-/// Zero stays a plain 0; the column's head names the unit.
+/// Without a unit, which the heading names; zero is "0".
 std::string count_text(double value)
 {
     return std::string(trim(format_si(value, "")));
@@ -148,7 +148,7 @@ std::string step_table(const ModelEstimate& estimate)
     return table.text();
 }
 
-/// What is allocated, each kind of it, by what is run.
+/// Allocated memory by kind, for each kind of run.
 std::string memory_table(const ModelEstimate& estimate)
 {
     Table table({"memory for", "parameters", "with gradients, momentum", "activations", "working", "all", "known"});

@@ -1,5 +1,5 @@
-// What one training step of a model has to do and to keep, before anything is run: multiply-adds, FLOPs, bytes that move and
-// bytes that are allocated, all analytic.
+// The cost of one training step of a model by arithmetic: multiply-adds, FLOPs, bytes moved and bytes allocated, all
+// analytic.
 #pragma once
 
 #include "analysis/estimate/footprint.hpp"
@@ -39,10 +39,11 @@ struct ModelEstimate {
 /// Throws InputError for an unknown model or a batch below 1.
 ModelEstimate estimate_model(std::string_view model, int batch, Precision precision);
 
-/// Keys model, batch, precision, parameters, multiply_adds, flops, bytes, memory, layers; every count is a JSON integer.
+/// Keys model, batch, precision, parameters, multiply_adds, flops, bytes, memory, layers; every count is a JSON
+/// integer.
 nlohmann::json to_json(const ModelEstimate& estimate);
 
-/// A table for people, less than 100 columns wide: convolution and linear layers one by one, the others summed by kind.
+/// Tables, less than 100 columns wide: convolution and linear layers one by one, the others summed by kind.
 std::string to_text(const ModelEstimate& estimate);
 
 }  // namespace roof::analysis

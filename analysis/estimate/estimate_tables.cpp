@@ -20,7 +20,7 @@ constexpr std::string_view both = "both";
 
 using Cell = std::function<std::string(const MachineEstimate&)>;
 
-/// Quantities down, machines across.
+/// A row for each quantity, a column for each machine.
 class Columns {
   public:
     explicit Columns(std::span<const MachineEstimate> estimates) : estimates_(estimates), table_(header()) {}
@@ -33,7 +33,7 @@ class Columns {
         table_.add(std::move(cells));
     }
 
-    /// For what an estimate has only where its machine has the precision.
+    /// "-" if the machine lacks the precision.
     void add_placed(const std::string& what, std::string_view known, const Cell& cell)
     {
         add(what, known, [&](const MachineEstimate& e) { return e.reason.empty() ? cell(e) : std::string("-"); });
@@ -82,10 +82,10 @@ void add_ceilings(Columns& columns, std::span<const MachineEstimate> estimates)
     columns.add_placed(fmt::format("peak in {}", traits(estimates.front().request.precision).name), machines,
                        [](const MachineEstimate& e) { return format_si(e.peak.value, "FLOP/s"); });
     for (const std::string& name : level_names(estimates)) {
-        const auto at_level = [&](const auto& say) {
-            return [&name, say](const MachineEstimate& e) {
+        const auto at_level = [&](const auto& text_of) {
+            return [&name, text_of](const MachineEstimate& e) {
                 const LevelEstimate* const level = level_of(e, name);
-                return level != nullptr ? say(*level) : std::string("-");
+                return level != nullptr ? text_of(*level) : std::string("-");
             };
         };
         columns.add_placed(name + " bandwidth", machines,
@@ -144,12 +144,12 @@ void add_memory(Columns& columns)
     columns.add("  of it activations", counted, [&](const MachineEstimate& e) { return bytes(e.footprint.kept()); });
     columns.add("  as PyTorch keeps them", counted,
                 [&](const MachineEstimate& e) { return bytes(e.footprint.kept_by_pytorch()); });
-    columns.add("memory there is", "as told",
+    columns.add("available memory", "as given",
                 [&](const MachineEstimate& e) { return e.memory.value > 0 ? bytes(e.memory) : std::string("-"); });
-    columns.add("fits", "as told", [](const MachineEstimate& e) {
+    columns.add("fits", "as given", [](const MachineEstimate& e) {
         return e.memory.value <= 0 ? std::string("-") : std::string(e.fits() ? "yes" : "out of memory");
     });
-    columns.add("largest batch that fits", "as told", [](const MachineEstimate& e) {
+    columns.add("largest batch that fits", "as given", [](const MachineEstimate& e) {
         return e.memory.value > 0 ? std::to_string(e.largest_batch) : std::string("-");
     });
 }
@@ -157,7 +157,7 @@ void add_memory(Columns& columns)
 std::string heading(const EstimateRequest& request)
 {
     const std::string devices = request.devices < 2 ? "" : fmt::format(" on each of {} devices", request.devices);
-    return fmt::format("{} at batch {}{} in {}, {}: what the roofs allow at best\n", request.model, request.batch,
+    return fmt::format("{} at batch {}{} in {}, {}: the best that the roofs allow\n", request.model, request.batch,
                        devices, traits(request.precision).name,
                        request.passes == Passes::forward ? "forward pass" : "training step");
 }

@@ -14,7 +14,7 @@
 namespace roof::analysis {
 namespace {
 
-/// Shares of a time under the compute roof between which neither compute nor memory can be called its bound.
+/// Between these shares of the time under the compute roof, neither compute nor memory is the bound.
 constexpr double split_low = 0.45;
 constexpr double split_high = 0.55;
 
@@ -27,7 +27,7 @@ long long whole(const std::string& option, const std::string& text)
     long long value = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || rest != text.data() + text.size() || value < 1)
-        throw InputError(fmt::format("{}='{}' is no whole number above 0", option, printable(text)));
+        throw InputError(fmt::format("{}='{}' is not a whole number above 0", option, printable(text)));
     return value;
 }
 
@@ -86,7 +86,7 @@ Fact of_duration(Seconds time)
 
 Fact fits(const MachineEstimate& e)
 {
-    if (e.memory.value <= 0) return Fact::none("nobody says how much memory " + e.machine + " has");
+    if (e.memory.value <= 0) return Fact::none("the memory of " + e.machine + " is unknown");
     return Fact::of_word(e.fits() ? "yes" : "no",
                          fmt::format("{} ({} of {})", e.fits() ? "yes" : "no",
                                      format_si(e.footprint.total().value, "B"), format_si(e.memory.value, "B")));
@@ -184,7 +184,7 @@ class FactFinder {
         need_arguments(call, 2, "a model and a machine");
         const auto target = std::ranges::find(sources_.targets, call.arguments.back(), &Target::name);
         if (target == sources_.targets.end())
-            return Fact::none("nothing is known of the machine '" + printable(call.arguments.back()) + "'");
+            return Fact::none("unknown machine '" + printable(call.arguments.back()) + "'");
         const MachineEstimate estimate = estimate_on(*target, request_of(call, sources_.usual));
         return estimate.reason.empty() ? function(estimate) : Fact::none(estimate.reason);
     }

@@ -1,8 +1,8 @@
-// What hypotheses can ask: of estimates on machines, and of the rows that were measured.
+// The functions of hypotheses: estimates on machines, and measured rows.
 //   bound intensity ridge peak time prediction images_per_second epoch memory largest_batch fits (MODEL, MACHINE)
 //   flops parameters (MODEL)
 //   measured_time measured_rate measured_images_per_second measured_memory measured_wait measured_status (MODEL)
-// Options by name: batch precision phase devices link images; of what was measured, batch precision data device.
+// Named options: batch precision phase devices link images; for measured rows batch precision data device.
 #pragma once
 
 #include "analysis/estimate/hypothesis.hpp"
@@ -14,14 +14,14 @@
 
 namespace roof::analysis {
 
-/// What facts are drawn from. Everything must outlive the knowledge made of it.
+/// The sources of facts. They must outlive the Knowledge.
 struct FactSources {
-    std::span<const Target> targets;    ///< by the name a hypothesis uses
+    std::span<const Target> targets;    ///< by the names in hypotheses
     std::span<const Measurement> rows;  ///< of the study's own run; may be empty
-    EstimateRequest usual;              ///< for options a hypothesis leaves out; its model is not used
+    EstimateRequest usual;              ///< defaults of options; its model is not used
 };
 
-/// A machine or a row that is not there makes a fact unknown; a word that is none of the above throws InputError.
+/// An unknown machine or row makes a fact unknown; an unknown function throws InputError.
 Knowledge knowledge_of(const FactSources& sources);
 
 }  // namespace roof::analysis

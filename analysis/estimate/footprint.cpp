@@ -18,7 +18,7 @@ using model::LayerKind;
 
 constexpr std::array<std::string_view, 2> pass_names{"forward", "step"};
 
-/// A layer whose output lies where its first input lay: it hands it on, or works in its place.
+/// A layer whose output uses the memory of its first input.
 bool is_in_place(const Layer& layer)
 {
     const bool keeps_size = layer.kind == LayerKind::average_pool && layer.window.size == 1;
@@ -26,22 +26,22 @@ bool is_in_place(const Layer& layer)
            layer.kind == LayerKind::add;
 }
 
-/// The layer that made the memory in which this layer's output lies.
+/// The layer that allocated the memory of this layer's output.
 int owner(const Graph& graph, int index)
 {
     while (is_in_place(graph.layer(index))) index = graph.layer(index).inputs.front();
     return index;
 }
 
-/// Memory that one layer made, by that layer's index: what came to lie there, and how long the backward pass wants it.
+/// Memory allocated by one layer.
 struct Block {
-    long long values = 0;  ///< of one image; 0 for a layer that made none
-    int needed_by = -1;    ///< the first layer whose backward pass reads it; none if negative: then it is not kept
-    int last_user = 0;     ///< the last layer that took it as an input: from its backward pass on it has a gradient
+    long long values = 0;  ///< of one image; 0 if the layer allocates none
+    int needed_by = -1;    ///< the first layer whose backward pass reads it; negative: none, so it is not kept
+    int last_user = 0;  ///< the last layer with it as an input; its gradient exists from that layer's backward pass on
     bool kept() const { return needed_by >= 0; }
 };
 
-/// What the backward pass of a layer reads: its input, its output, or neither.
+/// The layer whose output the backward pass of a layer reads; -1 for none.
 int read_by_backward(const Graph& graph, int index)
 {
     const Layer& layer = graph.layer(index);
@@ -62,7 +62,7 @@ std::vector<Block> blocks_of(const Graph& graph)
         if (read >= 0 && !block(read).kept()) block(read).needed_by = index;
     }
     block(layers - 1).needed_by = block(layers - 1).last_user = layers - 1;  // the loss
-    blocks.front() = {};                                                     // the images are counted apart
+    blocks.front() = {};                                                     // images are counted separately
     return blocks;
 }
 
@@ -73,7 +73,7 @@ long long kept_values(const std::vector<Block>& blocks)
     return sum;
 }
 
-/// The most values alive while one layer after another runs forward: what has been kept so far, and what passes by.
+/// The most live values during the forward pass: kept ones, and those still in use.
 long long most_alive_forward(const std::vector<Block>& blocks)
 {
     long long most = 0;
@@ -88,7 +88,7 @@ long long most_alive_forward(const std::vector<Block>& blocks)
     return most;
 }
 
-/// The same while they run backward, from the last: what is still to be read, and the gradients under way.
+/// The most live values during the backward pass: those still to be read, and gradients.
 long long most_alive_backward(const std::vector<Block>& blocks)
 {
     long long most = 0;
@@ -104,7 +104,7 @@ long long most_alive_backward(const std::vector<Block>& blocks)
     return most;
 }
 
-/// Over all layers, the most values of one layer's inputs and output.
+/// The most values of the inputs and the output of one layer.
 long long largest_layer(const Graph& graph)
 {
     long long most = 0;
@@ -178,7 +178,7 @@ Bytes inference_bytes(const Graph& graph, int batch, Precision precision)
 
 int largest_batch(const Graph& graph, Precision precision, Passes passes, Bytes memory)
 {
-    // Every part grows with the batch by the same amount for each image.
+    // The footprint is linear in the batch.
     const Bytes one = footprint_of(graph, 1, precision, passes).total();
     const Bytes each = footprint_of(graph, 2, precision, passes).total() - one;
     const Bytes fixed = one - each;

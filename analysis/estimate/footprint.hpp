@@ -1,6 +1,6 @@
-// What a network keeps in memory while it trains: parameters and their company, and the activations that the backward pass
-// will ask for. Counted from shapes, so every number is analytic; an allocator's rounding, a library's workspace and a
-// driver's context come on top.
+// The memory of a network while it trains: parameters, gradients, momentum, and the activations that the backward
+// pass needs. Counted from shapes, so every number is analytic, without an allocator's rounding, a library's
+// workspace and a driver's context.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -11,38 +11,39 @@
 
 namespace roof::analysis {
 
-/// Which passes an estimate covers: the forward pass alone, or a whole training step.
+/// The passes of an estimate: the forward pass, or a whole training step.
 enum class Passes { forward, step };
 
 std::string_view name(Passes passes);
 /// "forward" or "step"; throws InputError naming both.
 Passes parse_passes(std::string_view word);
 
-/// Bytes, for a batch. A forward pass here is one of training: its activations are kept.
+/// For a batch. A forward pass is one of training: its activations are kept.
 struct Footprint {
-    Bytes parameters;  ///< with the small copy that formats of less than 4 bytes train beside
+    Bytes parameters;  ///< with the low-precision copy of formats below 4 bytes
     Bytes gradients;   ///< of parameters; 0 for a forward pass
     Bytes momentum;    ///< 0 for a forward pass
     Bytes images;      ///< the batch itself
     Bytes
         activations;  ///< inputs of convolutions, linear layers and batch norms, outputs of ReLU, and the loss's input
     Bytes masks;      ///< a byte for each value of a dropout and each winner of a max pool
-    Bytes working;    ///< the largest layer's gradients of input and output; of a forward pass, what is not kept
-    Bytes pool_winners;  ///< of `masks`, those of max pools: PyTorch keeps 8 bytes where one would do
+    Bytes
+        working;  ///< gradients of the largest layer; in a forward pass, activations that are not kept
+    Bytes pool_winners;  ///< the part of `masks` for max pools; PyTorch uses 8 bytes instead of one
 
     Bytes kept() const { return activations + masks; }
-    /// What PyTorch keeps: its pool indices are 8 bytes each.
+    /// With PyTorch's pool indices of 8 bytes.
     Bytes kept_by_pytorch() const { return kept() + 7.0 * pool_winners; }
     Bytes total() const { return parameters + gradients + momentum + images + kept() + working; }
 };
 
-/// ReLU works in its input's place, a residual add in its first operand's; flatten and a pooling that keeps the size take no room.
+/// ReLU and residual add run in place; flatten and a pooling that keeps the size take no memory.
 Footprint footprint_of(const model::Graph& graph, int batch, Precision precision, Passes passes);
 
-/// A forward pass that keeps nothing for a backward pass: parameters, images, and the two largest neighbouring activations.
+/// A forward pass without a backward pass: parameters, images, and the two largest neighbouring activations.
 Bytes inference_bytes(const model::Graph& graph, int batch, Precision precision);
 
-/// The most images whose footprint is no larger than `memory`; 0 if not even one fits.
+/// The most images that fit into `memory`; 0 if not even one does.
 int largest_batch(const model::Graph& graph, Precision precision, Passes passes, Bytes memory);
 
 }  // namespace roof::analysis

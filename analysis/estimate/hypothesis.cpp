@@ -15,16 +15,16 @@
 namespace roof::analysis {
 namespace {
 
-constexpr double same = 0.1;  ///< of the larger: two numbers that ~ calls equal
+constexpr double same = 0.1;  ///< tolerance of ~, as a share of the larger number
 constexpr std::array<std::string_view, 7> comparisons{"==", "!=", "<=", ">=", "<", ">", "~"};
 
-/// A term's facts, multiplied and divided as they stand; and as it was written, with what each call came to.
+/// The value of a term, and its text with the value of each call.
 struct Term {
     Fact fact;
     std::string shown;
 };
 
-/// Reads one line from left to right and asks as it goes.
+/// Parses one line and evaluates its calls.
 class Reader {
   public:
     Reader(const std::string& text, const Knowledge& knowledge) : text_(text), knowledge_(knowledge) {}
@@ -52,7 +52,7 @@ class Reader {
         return product;
     }
 
-    /// Of positive numbers; an unknown makes the whole unknown.
+    /// For positive numbers. Unknown if one side is unknown.
     Fact joined(const Fact& a, const Fact& b, bool divide)
     {
         if (!a.unknown.empty()) return a;
@@ -147,7 +147,7 @@ class Reader {
     Answer compare_words(const Fact& a, const std::string& sign, const Fact& b) const
     {
         if (sign != "==" && sign != "!=")
-            throw InputError(fmt::format("'{}': words are compared by == and !=", printable(text_)));
+            throw InputError(fmt::format("'{}': words are compared with == and !=", printable(text_)));
         return (a.word == b.word) == (sign == "==") ? Answer::holds : Answer::fails;
     }
 
@@ -158,7 +158,7 @@ class Reader {
             return apart <= same || a.value == b.value ? Answer::holds : Answer::fails;
         }
         if (sign == "==" || sign == "!=")
-            throw InputError(fmt::format("'{}': numbers are compared by < <= > >= and ~", printable(text_)));
+            throw InputError(fmt::format("'{}': numbers are compared with < <= > >= and ~", printable(text_)));
         const bool less = sign.front() == '<';
         const Fact& smaller = less ? a : b;
         const Fact& larger = less ? b : a;

@@ -1,8 +1,8 @@
-// Hypotheses as data: what a study expects, in a line that can be read and answered.
+// Hypotheses of a study, each in a line that is parsed and answered.
 //   bound(resnet18, v100, batch=10) == memory
 //   time(resnet50, a100, batch=64) / time(resnet18, a100, batch=64) > 2
-// A comparison of two terms; a term is a number, a word or a call, or such joined by * and /. Numbers are compared by
-// < <= > >= and by ~ (within a tenth of each other), words by == and !=.
+// A hypothesis compares two terms. A term is a number, a word or a call, or several joined by * and /. Numbers are
+// compared with < <= > >= and ~ (within a tenth of each other), words with == and !=.
 #pragma once
 
 #include <functional>
@@ -13,21 +13,21 @@
 
 namespace roof::analysis {
 
-/// A call in a hypothesis: function, arguments, and those given by name.
+/// A call in a hypothesis: function, arguments and named options.
 struct Call {
     std::string function;
     std::vector<std::string> arguments;
     std::map<std::string, std::string> options;
 };
 
-/// What a call comes to: a number with its interval, or a word; or nothing, and then why.
+/// The result of a call: a number with its interval, a word, or unknown with the reason.
 struct Fact {
     double value = 0;
     double low = 0;
     double high = 0;
-    std::string word;     ///< set where the fact is a word; empty for a number
-    std::string shown;    ///< as a person reads it, with its unit: "17.4 FLOP/B"
-    std::string unknown;  ///< why it cannot be told; empty if it can
+    std::string word;     ///< empty for a number
+    std::string shown;    ///< as text with its unit: "17.4 FLOP/B"
+    std::string unknown;  ///< why it is unknown; empty if it is known
 
     bool is_word() const { return !word.empty(); }
 
@@ -43,7 +43,7 @@ struct Fact {
     static Fact none(std::string why) { return {0, 0, 0, {}, {}, std::move(why)}; }
 };
 
-/// Answers a call; throws InputError for one that nobody could answer (an unknown function, a missing argument).
+/// Answers a call; throws InputError for an unknown function or a missing argument.
 using Knowledge = std::function<Fact(const Call&)>;
 
 enum class Answer { holds, fails, undecided };
@@ -53,14 +53,14 @@ std::string_view name(Answer answer);
 struct Answered {
     std::string hypothesis;
     Answer answer = Answer::undecided;
-    std::string numbers;  ///< both sides as they came out, or why they did not
+    std::string numbers;  ///< both sides, or why one is unknown
 };
 
-/// Throws InputError naming the hypothesis and the place where it cannot be read.
+/// Throws InputError with the hypothesis and the character of a syntax error.
 Answered answer(const std::string& hypothesis, const Knowledge& knowledge);
 std::vector<Answered> answer_all(std::span<const std::string> hypotheses, const Knowledge& knowledge);
 
-/// Two lines each: answer and hypothesis, and below it the numbers.
+/// Two lines each: answer and hypothesis, then the numbers.
 std::string to_text(std::span<const Answered> answers);
 
 }  // namespace roof::analysis

@@ -1,6 +1,5 @@
 #include "analysis/estimate/machine_estimate.hpp"
 
-#include "analysis/estimate/all_reduce.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "ert/base/error.hpp"
 #include "workloads/model/work.hpp"
@@ -18,7 +17,7 @@ namespace {
 using model::LayerWork;
 using model::PassWork;
 
-/// The step as a measurement would describe it, but for its times.
+/// The step as a measurement without times.
 class PlannedStep {
   public:
     PlannedStep(const model::Graph& graph, const EstimateRequest& request)
@@ -45,7 +44,7 @@ class PlannedStep {
         return row;
     }
 
-    /// Without its parts: the work of the network as one piece.
+    /// Without its parts: the network as one piece of work.
     Measurement whole(const std::string& device) const
     {
         Measurement row = this->row(device);
@@ -72,9 +71,9 @@ void check(const EstimateRequest& request)
     if (request.batch < 1) throw InputError(fmt::format("a batch holds at least 1 image, not {}", request.batch));
     if (request.devices < 2) return;
     if (request.passes == Passes::forward)
-        throw InputError("several devices share the gradients of a whole step; a forward pass has none to share");
+        throw InputError("several devices exchange the gradients of a whole step; a forward pass has no gradients");
     if (request.link.empty())
-        throw InputError("several devices need a link to share their gradients over, such as nvlink or pcie");
+        throw InputError("several devices need a link for their gradients, such as nvlink or pcie");
 }
 
 void add_levels(MachineEstimate& estimate, const Placement& step)
@@ -86,7 +85,7 @@ void add_levels(MachineEstimate& estimate, const Placement& step)
     }
 }
 
-/// How much of each roof is usual on the target, other tenants on a shared machine taking their part.
+/// The usual share of each roof on the target; below 1 on a shared machine.
 class TypicalShares {
   public:
     TypicalShares(const Target& target, Precision precision)
@@ -96,7 +95,7 @@ class TypicalShares {
         for (const Ceiling* const level : roofs.levels) levels_[level->level] = level->typical_share();
     }
 
-    /// FLOPs over the peak, and then the slowest level's bytes over its bandwidth.
+    /// FLOPs over the peak plus the largest bytes over bandwidth of a level.
     Seconds one_after_the_other(const Placement& layer) const
     {
         Seconds moving;
@@ -157,6 +156,12 @@ Seconds MachineEstimate::epoch() const
 {
     const double images = static_cast<double>(request.batch) * request.devices;
     return std::ceil(static_cast<double>(request.images) / images) * step();
+}
+
+Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link)
+{
+    const double steps = 2.0 * (devices - 1);
+    return steps * link.latency + (bytes * (steps / devices)) / link.bandwidth;
 }
 
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request)

@@ -1,11 +1,10 @@
-// What the roofs of a machine allow a training step, before it is run: the estimate of a model put under measured ceilings or
-// a sheet's peaks. The formulas are those a measured step is placed by (analysis/roofline/place.hpp), so estimate and placement can be
-// held against each other.
+// The time that the roofs of a machine allow a training step: the estimate of a model under measured ceilings or the
+// peaks of a sheet. The formulas are those for measured steps (analysis/roofline/place.hpp), so estimate and
+// placement are comparable.
 //   layer by layer   the sum over layers and passes of max(FLOPs / peak, compulsory bytes / bandwidth of each level)
-//   all at once      the same maximum taken once over the network's sums, as if all layers ran side by side
-//   without overlap  the sum over layers and passes of FLOPs / peak + bytes / bandwidth: what a program needs that moves first and
-//                    computes then, at the rates that are usual on the target rather than those of its quiet moments: on a shared
-//                    machine a step cannot choose its own. No bound, but the better prediction: real kernels overlap the two in part.
+//   all at once      the same maximum over the network's sums, as if all layers ran at the same time
+//   without overlap  the sum over layers and passes of FLOPs / peak + bytes / bandwidth, at the usual rates of the
+//                    target, which on a shared machine are below its ceilings. Not a bound, but the better prediction.
 #pragma once
 
 #include "analysis/estimate/footprint.hpp"
@@ -21,7 +20,7 @@ namespace roof::analysis {
 
 inline constexpr long long imagenet_images = 1281167;  ///< of its training set
 
-/// What an estimate is asked for.
+/// The input of an estimate.
 struct EstimateRequest {
     std::string model;
     int batch = 1;  ///< on each device
@@ -29,28 +28,28 @@ struct EstimateRequest {
     Passes passes = Passes::step;
     long long images = imagenet_images;  ///< of an epoch
     int devices = 1;
-    std::string link{};  ///< between devices; needed where there are several
+    std::string link{};  ///< between devices; required if there are several
 };
 
-/// Traffic of the whole network at one level, and where the level's roof meets that of compute.
+/// Traffic of the whole network at one level, and the level's ridge point.
 struct LevelEstimate {
     std::string name;
     ByteRate bandwidth;
     Bytes low;   ///< compulsory
-    Bytes high;  ///< without reuse, where the footprint of a layer does not fit into the caches nearer to the core
+    Bytes high;  ///< without reuse, if a layer's footprint does not fit into the caches nearer to the core
     Intensity intensity_low;
     Intensity intensity_high;
     Intensity ridge;
 };
 
-/// Several devices, each with a batch of its own, that add up their gradients.
+/// Several devices, each with its own batch, that sum their gradients.
 struct ScalingEstimate {
     int devices = 1;
     std::string link;
     Bytes gradients;
     Seconds all_reduce;
-    Seconds exposed;  ///< a step whose all-reduce waits for the backward pass
-    Seconds hidden;   ///< a step whose all-reduce runs beside the backward pass
+    Seconds exposed;  ///< a step with the all-reduce after the backward pass
+    Seconds hidden;   ///< a step with the all-reduce during the backward pass
 };
 
 struct MachineEstimate {
@@ -58,11 +57,11 @@ struct MachineEstimate {
     std::string machine;
     std::string title;
     Known known = Known::spec;  ///< of peak and bandwidths
-    std::string reason;         ///< why there is no estimate; then all below is empty but for the footprint
+    std::string reason;       ///< why there is no estimate; then only the footprint is set
     FlopRate peak;
     std::vector<LevelEstimate> levels;  ///< nearest to the core first
-    Flops flops;                        ///< of all layers, elementwise ones and update included
-    std::string binds;                  ///< under which most of the time lies, layer by layer
+    Flops flops;                        ///< of all layers and the update
+    std::string binds;                  ///< the roof with most of the layer-by-layer time
     bool binds_compute = false;
     double compute_share = 0;  ///< of the time layer by layer
     Seconds layer_by_layer;
@@ -72,11 +71,11 @@ struct MachineEstimate {
     Seconds forward, backward, update;  ///< add up to layer_by_layer
     std::optional<ScalingEstimate> scaling;
     Footprint footprint;
-    Bytes memory;           ///< 0 if not known
-    int largest_batch = 0;  ///< that fits; 0 if not known, or if nothing does
+    Bytes memory;           ///< 0 if unknown
+    int largest_batch = 0;  ///< that fits; 0 if unknown, or if nothing fits
     std::vector<Placement> layers;
 
-    /// Of one step on all devices, with an exposed all-reduce.
+    /// One step on all devices, with an exposed all-reduce.
     Seconds step() const { return scaling ? scaling->exposed : layer_by_layer; }
     double images_per_second() const;
     Seconds epoch() const;
@@ -86,7 +85,13 @@ struct MachineEstimate {
     Intensity ridge() const { return levels.empty() ? Intensity{} : levels.back().ridge; }
 };
 
-/// Throws InputError for an unknown model, a batch below 1, several devices without a link, or a forward pass on several.
+/// The alpha-beta model of a ring all-reduce over N devices: 2(N-1) steps, in each of which every device sends 1/N of
+/// the bytes.
+///   2(N-1) alpha + 2(N-1)/N * bytes / beta
+Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link);
+
+/// Throws InputError for an unknown model, a batch below 1, several devices without a link, or a forward pass on
+/// several.
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request);
 
 }  // namespace roof::analysis

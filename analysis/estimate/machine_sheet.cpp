@@ -11,7 +11,7 @@
 namespace roof::analysis {
 namespace {
 
-/// Reads one sheet's nodes; knows the file's name for its messages.
+/// Reads the YAML nodes of one sheet.
 class SheetReader {
   public:
     explicit SheetReader(std::string name) : name_(std::move(name)) {}
@@ -27,7 +27,7 @@ class SheetReader {
         sheet.also = words(root["also"], "also");
         sheet.models = words(root["models"], "models");
         sheet.sources = words(root["sources"], "sources");
-        if (sheet.sources.empty()) throw InputError(name_ + ": sources: a sheet says where its figures come from");
+        if (sheet.sources.empty()) throw InputError(name_ + ": sources: a sheet must name the sources of its figures");
         for (const auto& peak : need(root, "peaks"))
             sheet.peaks[parse_precision(peak.first.as<std::string>())] = FlopRate{positive(peak.second, "peaks")};
         for (const YAML::Node& level : need(root, "levels")) sheet.levels.push_back(read_level(level));

@@ -1,5 +1,5 @@
-// A machine's spec sheet as data (configs/machines): peaks and bandwidths as its vendor publishes them, each with a source.
-// What stands here is `spec`: nobody measured it on the machine at hand.
+// A machine's spec sheet (configs/machines): peaks and bandwidths as published by its vendor, with sources. Known:
+// spec, not measured.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -11,7 +11,7 @@
 
 namespace roof::analysis {
 
-/// A way between devices, in one direction.
+/// A link between devices, in one direction.
 struct Link {
     std::string name;    ///< nvlink, pcie
     Seconds latency;     ///< of one message, the alpha of the alpha-beta model
@@ -28,7 +28,7 @@ struct MachineSheet {
     std::string name{};                     ///< "v100-sxm2", as --on takes it
     std::string title{};                    ///< the vendor's name
     std::string kind{};                     ///< "cpu" or "gpu"
-    std::vector<std::string> also{};        ///< other words for it: "v100"
+    std::vector<std::string> also{};        ///< other names: "v100"
     std::vector<std::string> models{};      ///< as a driver reports the device
     std::map<Precision, FlopRate> peaks{};  ///< of matrix products, without sparsity
     std::vector<SheetLevel> levels{};       ///< nearest to the core first; the last is memory
@@ -37,11 +37,11 @@ struct MachineSheet {
 
     Bytes memory() const { return levels.back().capacity; }
     bool is_called(const std::string& word) const;
-    /// Whether it is of the device that reports this model.
+    /// Whether a device with this reported model is on the sheet.
     bool describes(const std::string& model) const;
 };
 
-/// Reads a sheet's YAML; `name` stands in messages. Throws InputError with file, line, key and what is legal there.
+/// Reads a sheet's YAML; messages contain `name`. Throws InputError with file, line, key and the legal values.
 MachineSheet parse_sheet(const std::string& text, const std::string& name);
 
 }  // namespace roof::analysis

@@ -39,15 +39,6 @@ PredictionError error_of(const Prediction& prediction, const Measurement& row)
 
 }  // namespace
 
-std::array<std::string, 5> cells_of(const PredictionError& error)
-{
-    const bool ok = error.measured.value > 0;
-    return {error.prediction.row, format_duration(error.prediction.predicted.value),
-            ok ? format_duration(error.measured.value) : std::string(name(error.status)),
-            ok ? signed_percent(error.error) : "-",
-            std::string(error.prediction.fits ? "fits" : "out of memory") + (error.right ? "" : ", wrongly")};
-}
-
 std::string signed_percent(double share)
 {
     return (share < 0 ? "-" : "+") + percent(std::abs(share));
@@ -119,17 +110,45 @@ PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<co
     return errors;
 }
 
-std::string to_text(const PredictionErrors& errors, int columns)
+DataTable predictions_table(const PredictionErrors& errors)
 {
-    std::vector<std::vector<std::string>> rows;
-    for (const PredictionError& error : errors.rows) {
-        const auto [row, predicted, measured, off, memory] = cells_of(error);
-        rows.push_back({printable(row), predicted, measured, off, memory});
-    }
-    return fitted_table({"row", "predicted", "measured", "error", "memory"}, rows, {"memory"}, columns) +
-           fitted_lines(fmt::format("\nerror of the predicted time: {} in the middle, {} at worst\n",
-                                    percent(errors.median), percent(errors.worst)),
-                        columns);
+    using E = const PredictionError&;
+    static const std::vector<ColumnOf<PredictionError>> of_error{
+        {"row", "row", [](E e) { return word(e.prediction.row); }},
+        {"", "least_s", [](E e) { return analysis::number(e.prediction.least.value); }},
+        {"predicted (analytic)", "predicted_s", [](E e) { return seconds(e.prediction.predicted); }},
+        {"", "memory_bytes", [](E e) { return analysis::number(e.prediction.memory.value); }},
+        {"", "predicted_to_fit", [](E e) { return truth(e.prediction.fits); }},
+        {"", "status", [](E e) { return word(name(e.status)); }},
+        {"measured", "measured_s",
+         [](E e) {
+             Cell cell = e.measured.value > 0 ? seconds(e.measured) : numeric_text(std::string(name(e.status)));
+             if (e.status == Status::ok) cell.value = e.measured.value;
+             return cell;
+         }},
+        {"error", "error_share",
+         [](E e) {
+             Cell cell = only_if(e.measured.value > 0, analysis::number(e.error, signed_percent(e.error)));
+             if (e.status == Status::ok) cell.value = e.error;
+             return cell;
+         }},
+        {"memory", "",
+         [](E e) {
+             return word(std::string(e.prediction.fits ? "fits" : "out of memory") + (e.right ? "" : ", wrongly"));
+         }},
+        {"", "right_about_fitting", [](E e) { return truth(e.right); }},
+    };
+    DataTable table = table_of(of_error, errors.rows);
+    table.expendable = {"memory"};
+    return table;
+}
+
+std::string to_text(const PredictionErrors& errors, int width)
+{
+    return to_text(predictions_table(errors), width) +
+           fitted_lines(fmt::format("\nerror of the predicted time: median {}, worst {}\n", percent(errors.median),
+                                    percent(errors.worst)),
+                        width);
 }
 
 }  // namespace roof::analysis

@@ -1,12 +1,12 @@
-// Blind prediction: the estimate of every row of a sweep, written down with a fingerprint before the first is measured, and held
-// against the rows afterwards. The prediction is the time without overlap (analysis/estimate/machine_estimate.hpp).
+// Blind prediction: the estimate of every row of a sweep, saved with a fingerprint before the first row is measured,
+// and compared with the rows afterwards. The prediction is the time without overlap (machine_estimate.hpp).
 #pragma once
 
 #include "analysis/estimate/machine_estimate.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/bench/point.hpp"
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace roof::analysis {
 
-/// Beside a folder's rows.
+/// In the results folder.
 constexpr std::string_view predictions_file = "predictions.csv";
 
 struct Prediction {
@@ -26,16 +26,16 @@ struct Prediction {
     bool fits = true;
 };
 
-/// Of a training step: a point with model, batch and precision. Nothing for a point of another kind, and for a precision the
-/// target has no ceiling of. Throws InputError for a model that is none.
+/// For a training step: a point with model, batch and precision. nullopt for other points, and for a precision
+/// without a ceiling on the target. Throws InputError for an unknown model.
 std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target);
 
-/// predictions.csv: row, least_s, predicted_s, memory_bytes, fits. Reads back bit for bit.
+/// predictions.csv: row, least_s, predicted_s, memory_bytes, fits. Numbers are exact.
 std::string to_csv(std::span<const Prediction> predictions);
 /// Throws InputError with file and line.
 std::vector<Prediction> parse_predictions(std::string_view text, const std::string& name);
 
-/// 64 bits (FNV-1a) of a text in 16 hexadecimal digits: printed before measuring, it shows that a file was not written after.
+/// FNV-1a (64 bits) of a text in 16 hexadecimal digits. Printed before measuring, it proves that the file is older.
 std::string fingerprint(std::string_view text);
 
 struct PredictionError {
@@ -43,24 +43,23 @@ struct PredictionError {
     Status status = Status::ok;
     Seconds measured;   ///< 0 unless ok
     double error = 0;   ///< predicted over measured, less 1
-    bool right = true;  ///< about whether it fits
+    bool right = true;  ///< whether it fits was predicted correctly
 };
-
-/// For people: row, predicted, measured or what became of it, error, memory.
-std::array<std::string, 5> cells_of(const PredictionError& error);
 
 /// "+3.4%", "-12%".
 std::string signed_percent(double share);
 
-/// Rows without a prediction, and predictions without a row, are left out.
+/// Rows without a prediction and predictions without a row are left out.
 struct PredictionErrors {
-    std::vector<PredictionError> rows;  ///< as the predictions stand
+    std::vector<PredictionError> rows;  ///< in the order of the predictions
     double median = 0;                  ///< of |error|, over rows that are ok
     double worst = 0;
 };
 PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<const Measurement> rows);
 
-/// A table, and the median and the worst error in a sentence, in so many columns; 0: as wide as they are.
+DataTable predictions_table(const PredictionErrors& errors);
+
+/// The table, the median error and the worst error, in at most `columns`; 0: unlimited.
 std::string to_text(const PredictionErrors& errors, int columns = 0);
 
 }  // namespace roof::analysis

@@ -1,4 +1,4 @@
-// Reading published numbers; analysis/estimate/assess.cpp holds them against the estimate.
+// Reads published numbers; assess.cpp compares them with the estimate.
 #include "analysis/estimate/published.hpp"
 
 #include "ert/base/csv.hpp"
@@ -20,7 +20,7 @@ const Units bytes{{"B", 1}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}};
 const Units seconds{{"s", 1}, {"ms", 1e-3}};
 const Units operations{{"FLOP", 1}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}};
 
-/// What each quantity may be told in, and how much of the SI unit that is.
+/// The legal units of each quantity, with their factor to the SI unit.
 const std::map<std::string, Units>& units_of_quantities()
 {
     static const std::map<std::string, Units> table{
@@ -43,9 +43,9 @@ const std::map<std::string, Units>& units_of_quantities()
 template <class Map>
 std::vector<std::string> keys(const Map& map)
 {
-    std::vector<std::string> words;
-    for (const auto& [key, value] : map) words.push_back(key);
-    return words;
+    std::vector<std::string> names;
+    for (const auto& [key, value] : map) names.push_back(key);
+    return names;
 }
 
 double number(const std::string& cell, const std::string& where)
@@ -57,7 +57,7 @@ double number(const std::string& cell, const std::string& where)
     return value;
 }
 
-/// One row, cell by cell; an empty cell leaves what is there.
+/// Reads one row; an empty cell keeps the default.
 class RowReader {
   public:
     RowReader(const CsvTable& table, std::size_t row, const std::string& name)
@@ -119,8 +119,8 @@ class RowReader {
 
 const std::vector<std::string>& published_quantities()
 {
-    static const std::vector<std::string> words = keys(units_of_quantities());
-    return words;
+    static const std::vector<std::string> names = keys(units_of_quantities());
+    return names;
 }
 
 std::vector<PublishedNumber> parse_published(std::string_view text, const std::string& name)

@@ -45,7 +45,7 @@ const Link& Target::link(const std::string& link_name) const
     if (found != links.end()) return *found;
     std::vector<std::string> names;
     for (const Link& one : links) names.push_back(one.name);
-    throw InputError(links.empty() ? "'" + name + "' has no links: nothing is known of a way between two of it"
+    throw InputError(links.empty() ? "'" + name + "' has no links between devices"
                                    : unknown_word("link of " + name, link_name, names));
 }
 

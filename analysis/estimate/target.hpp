@@ -1,5 +1,4 @@
-// The machine an estimate is for: ceilings measured on it, or the peaks of its spec sheet, in one shape, so that one formula
-// serves both and only the word for how it is known differs.
+// The machine of an estimate: measured ceilings or the peaks of a spec sheet, in the same form.
 #pragma once
 
 #include "analysis/estimate/machine_sheet.hpp"
@@ -14,23 +13,23 @@
 namespace roof::analysis {
 
 struct Target {
-    std::string name{};         ///< as the user wrote it; with ":" and the device where a calibration has several
+    std::string name{};         ///< as the user wrote it; plus ":" and the device if a calibration has several
     std::string title{};        ///< the device's model
     Known known = Known::spec;  ///< of the rates: measured or spec
     std::string device{};       ///< whose ceilings these are
     Machine machine{};
     Ceilings ceilings{};
-    Bytes memory{};  ///< 0 if nobody says
+    Bytes memory{};  ///< 0 if unknown
     std::vector<Link> links{};
 
-    /// Throws InputError naming the links there are.
+    /// Throws InputError with the names of the links.
     const Link& link(const std::string& link_name) const;
 };
 
-/// A sheet's figures take the place of ceilings; a ceiling of a sheet has no interval.
+/// The figures of the sheet become ceilings without intervals.
 Target target_of(const MachineSheet& sheet);
 
-/// One for each device with ceilings of bandwidth and of compute. A calibration without any throws InputError.
+/// One for each device with bandwidth and compute ceilings. Throws InputError if there is none.
 std::vector<Target> targets_of(const Results& calibration, const std::string& name);
 
 }  // namespace roof::analysis

@@ -20,11 +20,11 @@ constexpr std::array<Named<CallPurpose>, 6> purposes{{{CallPurpose::launch, "lau
                                                       {CallPurpose::other, "other"}}};
 
 struct Part {
-    std::string_view word;
+    std::string_view text;
     CallPurpose purpose;
 };
 
-/// The first that is in the name decides.
+/// The first part in the name decides.
 constexpr std::array parts{
     Part{"Synchronize", CallPurpose::wait},   Part{"StreamWaitEvent", CallPurpose::event},
     Part{"Launch", CallPurpose::launch},      Part{"Memcpy", CallPurpose::copy},
@@ -52,7 +52,7 @@ std::string_view name(CallPurpose purpose)
 
 CallPurpose purpose_of(std::string_view call)
 {
-    const auto part = std::ranges::find_if(parts, [&](const Part& p) { return call.find(p.word) != call.npos; });
+    const auto part = std::ranges::find_if(parts, [&](const Part& p) { return call.find(p.text) != call.npos; });
     return part == parts.end() ? CallPurpose::other : part->purpose;
 }
 

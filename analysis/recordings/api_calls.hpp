@@ -1,4 +1,4 @@
-// Calls of the host into the device's runtime and driver, added up by name, from api.csv.
+// Calls of the host into the runtime and driver of a device, from api.csv, summed by name.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -11,13 +11,12 @@
 
 namespace roof::analysis {
 
-/// What a call is for. In `wait` the host stands still until a device is done: that is no overhead of the call itself.
+/// Purpose of a call. In `wait` the host waits until a device is done; that is not overhead of the call.
 enum class CallPurpose { launch, wait, copy, allocate, event, other };
 
 std::string_view name(CallPurpose purpose);
 
-/// By the names that the CUDA runtime and driver, NCCL and their libraries give; a copy that is not asynchronous is a copy,
-/// though it waits as well.
+/// By the names of the CUDA runtime and driver, NCCL and their libraries. A synchronous copy is a copy.
 CallPurpose purpose_of(std::string_view call);
 
 struct CallTotal {
@@ -29,8 +28,8 @@ struct CallTotal {
     Seconds longest;
 };
 
-/// Of a results folder: of each row the most seconds first; empty without api.csv. A driver's call that a runtime's call made
-/// counts in both, as the recorder wrote both.
+/// Of a results folder, the most seconds of each row first; empty without api.csv. A driver call inside a runtime
+/// call counts in both.
 std::vector<CallTotal> add_up_calls(const std::filesystem::path& folder);
 
 }  // namespace roof::analysis

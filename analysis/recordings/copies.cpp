@@ -30,8 +30,8 @@ bool is(const Measurement& row, const std::string& axis, const std::string& valu
     return row.point.has(axis) && row.point.text(axis) == value;
 }
 
-/// Whether the row measured what these copies do. Where the host's pages are not known, both sorts of page serve.
-bool serves(const Measurement& row, const CopyTotal& copies)
+/// Whether the row measured this kind of copy. If the kind of host pages is unknown, both kinds match.
+bool matches(const Measurement& row, const CopyTotal& copies)
 {
     if (row.status != Status::ok || row.device != copies.device || row.seconds.median.value <= 0) return false;
     if (copies.kind == CopyKind::peer) return row.bench == "peer";
@@ -71,7 +71,7 @@ std::optional<ByteRate> link_ceiling(const CopyTotal& copies, std::span<const Me
 {
     std::optional<ByteRate> best;
     for (const Measurement& row : calibration) {
-        if (!serves(row, copies)) continue;
+        if (!matches(row, copies)) continue;
         const ByteRate rate = row.work.compulsory / row.seconds.median;
         if (!best || *best < rate) best = rate;
     }

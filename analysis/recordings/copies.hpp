@@ -1,5 +1,5 @@
-// Copies and fills of a run, added up by kind and by the memory at both ends, from copies.csv, beside the measured ceiling of
-// the link they went over.
+// Copies and fills of a run, from copies.csv, summed by kind and by the memory at both ends, with the measured
+// ceiling of their link.
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
@@ -21,21 +21,21 @@ struct CopyTotal {
     std::optional<MemoryKind> source;
     std::optional<MemoryKind> destination;
     std::size_t copies = 0;
-    std::size_t unsized = 0;  ///< of them, those whose bytes are not known
-    Bytes bytes;              ///< of those whose bytes are known
+    std::size_t unsized = 0;  ///< copies of unknown size
+    Bytes bytes;              ///< of copies of known size
     Bytes smallest;
     Bytes largest;
     Seconds seconds;        ///< of all
-    Seconds sized_seconds;  ///< of those whose bytes are known
+    Seconds sized_seconds;  ///< of copies of known size
 
-    /// 0 where no bytes are known.
+    /// 0 if no size is known.
     ByteRate rate() const { return sized_seconds.value > 0 ? bytes / sized_seconds : ByteRate{}; }
 };
 
-/// Of a results folder: of each row the most seconds first; empty without copies.csv.
+/// Of a results folder, the most seconds of each row first; empty without copies.csv.
 std::vector<CopyTotal> add_up_copies(const std::filesystem::path& folder);
 
-/// The best rate that the benches `link` and `peer` reached for copies of this kind on that device; none if it was not measured,
+/// The best rate of the benches `link` and `peer` for copies of this kind on that device. nullopt if not measured,
 /// and for copies within one memory.
 std::optional<ByteRate> link_ceiling(const CopyTotal& copies, std::span<const Measurement> calibration);
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double sector = 32;
 
-/// The first of the names that is there with that unit. Another unit is as good as absent: it is not what the name rates.
+/// The first of these metrics that exists with this unit.
 std::optional<double> value_of(const Metrics& metrics, std::initializer_list<std::string> names, std::string_view unit)
 {
     for (const std::string& name : names) {
@@ -30,19 +30,19 @@ std::optional<double> value_of(const Metrics& metrics, std::initializer_list<std
     return {};
 }
 
-/// Metrics that add up to a quantity, or to a part of it that stands by itself: all of them are needed.
+/// Metrics that are summed to a quantity. All of them are needed.
 struct Sum {
     std::string precision;
     std::vector<const CounterMetric*> terms;
 };
 
-/// The precision in "flops.fp32" or "tensor.bf16", if the quantity is of that kind; else nothing.
+/// The precision in "flops.fp32" or "tensor.bf16" if the quantity is of that kind; otherwise empty.
 std::string precision_in(const std::string& quantity, std::string_view kind)
 {
     return quantity.starts_with(kind) ? quantity.substr(kind.size()) : std::string{};
 }
 
-/// Of instructions outside tensor cores. Packed pairs are a sum of their own: most chips have none.
+/// Instructions outside tensor cores. Packed pairs are a separate sum, because most chips have none.
 std::vector<Sum> scalar_sums()
 {
     std::map<std::pair<std::string, std::string>, Sum> sums;
@@ -85,10 +85,10 @@ void count_scalar(const Metrics& metrics, const Sum& sum, CountedWork& work)
         work.flops[sum.precision] += Flops{flops};
     else if (absent.size() < sum.terms.size())
         work.missing.push_back(
-            fmt::format("FLOPs of {}: {} not counted, and a part is no sum", sum.precision, join(absent, " and ")));
+            fmt::format("FLOPs of {}: {} not counted, so the sum is incomplete", sum.precision, join(absent, " and ")));
 }
 
-/// What a metric of tensor cores counts, by its name; null for one that the table does not have.
+/// The tensor-core metric of this name; null if it is not in the table.
 const CounterMetric* tensor_metric(const std::string& name)
 {
     const auto& all = built_in_counter_table().metrics;
@@ -97,7 +97,7 @@ const CounterMetric* tensor_metric(const std::string& name)
     return found == all.end() ? nullptr : &*found;
 }
 
-/// FLOPs of tensor cores: parents, and parts by sparsity where the parent is not there. Integer operations are no FLOPs.
+/// FLOPs of tensor cores: the sums, or the metrics by sparsity if there is no sum. Integer operations are not FLOPs.
 void count_tensor(const Metrics& metrics, CountedWork& work)
 {
     constexpr std::string_view stem = "sm__ops_path_tensor_src_", sum = ".sum", part = "_sparsity_o";
@@ -111,7 +111,7 @@ void count_tensor(const Metrics& metrics, CountedWork& work)
         const CounterMetric* const known = tensor_metric(parent);
         const std::string precision = known == nullptr ? "" : precision_in(known->quantity, "tensor.");
         if (precision.empty())
-            work.missing.push_back(fmt::format("FLOPs of {}: of no precision that is known here", name));
+            work.missing.push_back(fmt::format("FLOPs of {}: the precision is unknown", name));
         else if (precision != "int8" && metric->second.value > 0)
             work.flops[precision] += Flops{known->factor * metric->second.value};
     }
@@ -121,12 +121,13 @@ void count_tensor(const Metrics& metrics, CountedWork& work)
             "type; ask for sm__ops_path_tensor_src_*.sum");
 }
 
-/// What passes L1 by ways of its own, which the level's one metric does not see, where it was counted.
-void add_other_ways(const Metrics& metrics, const std::string& level, const std::string& seen, CountedWork& work)
+/// Traffic of the level that its main metric does not include.
+void add_other_traffic(const Metrics& metrics, const std::string& level, const std::string& main_metric,
+                       CountedWork& work)
 {
     if (!work.bytes.contains(level)) return;
     for (const CounterMetric& metric : built_in_counter_table().metrics)
-        if (metric.quantity == "bytes." + level && metric.metric != seen)
+        if (metric.quantity == "bytes." + level && metric.metric != main_metric)
             work.bytes[level] += Bytes{metric.factor * value_of(metrics, {metric.metric}, "byte").value_or(0)};
 }
 
@@ -157,7 +158,7 @@ struct ProcessorEvent {
     double flops;
 };
 
-/// Intel's events count a multiply-add twice already.
+/// Intel's events already count a multiply-add twice.
 constexpr std::array processor_events{
     ProcessorEvent{"SCALAR_SINGLE", "fp32", 1},      ProcessorEvent{"128B_PACKED_SINGLE", "fp32", 4},
     ProcessorEvent{"256B_PACKED_SINGLE", "fp32", 8}, ProcessorEvent{"512B_PACKED_SINGLE", "fp32", 16},
@@ -194,7 +195,7 @@ bool holds_any(std::string_view name, std::initializer_list<std::string_view> pa
     return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != name.npos; });
 }
 
-/// AMD's events up to Zen 4 do not tell single precision from double: their FLOPs have no precision.
+/// AMD's events up to Zen 4 do not distinguish single and double precision.
 void count_amd(const Metrics& metrics, CountedWork& work)
 {
     for (const auto& [name, metric] : metrics) {
@@ -205,7 +206,7 @@ void count_amd(const Metrics& metrics, CountedWork& work)
     }
 }
 
-/// Lines of 64 bytes between the memory and the last cache, of all channels; perf gives some of them in bytes already.
+/// Lines of 64 bytes between memory and the last cache, over all channels; perf gives some events in bytes.
 void count_memory_lines(const Metrics& metrics, CountedWork& work)
 {
     constexpr double line = 64;
@@ -248,10 +249,10 @@ CountedWork count_work(const Metrics& metrics)
     count_tensor(metrics, work);
     count_processor(metrics, work);
     count_amd(metrics, work);
-    if (work.flops.empty() && work.missing.empty()) work.missing.push_back("FLOPs: no metric of them");
+    if (work.flops.empty() && work.missing.empty()) work.missing.push_back("FLOPs: there is no metric");
     count_memory_lines(metrics, work);
     count_bytes(metrics, "L1", "l1tex__t_bytes", "l1tex__t_sectors", work);
-    add_other_ways(metrics, "L1", "l1tex__t_bytes.sum", work);
+    add_other_traffic(metrics, "L1", "l1tex__t_bytes.sum", work);
     if (const auto bytes = value_of(metrics, {"smsp__sass_data_bytes_mem_shared.sum"}, "byte"))
         work.bytes["shared"] = {*bytes};
     count_bytes(metrics, "L2", "lts__t_bytes", "lts__t_sectors", work);
@@ -259,7 +260,7 @@ CountedWork count_work(const Metrics& metrics)
     const auto fabric = value_of(metrics, {"lts__t_sectors_srcunit_ltcfabric.sum"}, "sector");
     if (fabric && work.bytes.contains("L2")) work.bytes["L2"].value -= sector * *fabric;
     count_bytes(metrics, "DRAM", "dram__bytes", "dram__sectors", work);
-    if (work.bytes.empty()) work.missing.push_back("bytes: no metric of them at any level");
+    if (work.bytes.empty()) work.missing.push_back("bytes: there is no metric at any level");
     return work;
 }
 

@@ -1,8 +1,7 @@
-// Work as counters saw it: from metrics by the names that Nsight Compute, CUPTI, perf and LIKWID give them to FLOPs by precision
-// and bytes by memory level. What a GPU's metric counts, and with which factor, is in configs/counters/nvidia.yaml, which the
-// recorder asks by, too; what older files have in place of these is read here: sectors of 32 bytes, `sm__sass_…` for `smsp__sass_…`,
-// the parts of a tensor metric by sparsity, which are never added to it.
-// A precision or a level of which a part is missing is not counted at all, and named.
+// Work by hardware counters: metrics as named by Nsight Compute, CUPTI, perf and LIKWID become FLOPs by precision and
+// bytes by memory level. configs/counters/nvidia.yaml defines the metrics of GPUs and their factors. Older files are
+// supported: sectors of 32 bytes, `sm__sass_…` for `smsp__sass_…`, and tensor metrics by sparsity, which are not
+// added to their sum. A precision or level with a missing part is not counted, but named.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -13,7 +12,7 @@
 
 namespace roof::analysis {
 
-/// A value in an SI unit without prefix, as counters.csv has it.
+/// A value in an SI unit without prefix, as in counters.csv.
 struct Metric {
     double value = 0;
     std::string unit;
@@ -24,10 +23,10 @@ using Metrics = std::map<std::string, Metric, std::less<>>;
 struct CountedWork {
     std::map<std::string, Flops> flops;  ///< by precision
     std::map<std::string, Bytes> bytes;  ///< by level: L1, shared, L2, DRAM
-    std::vector<std::string> missing;    ///< what could not be counted, each a sentence
+    std::vector<std::string> missing;    ///< what could not be counted, in sentences
 
     Flops total() const;
-    /// That of the most FLOPs; empty without any.
+    /// The precision with the most FLOPs; empty without FLOPs.
     std::string precision() const;
 };
 

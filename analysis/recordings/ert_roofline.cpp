@@ -1,5 +1,5 @@
-// The Empirical Roofline Tool's roofline.json: {"empirical": {"gbytes": {"data": [["L1", 91.2], …]}, "gflops": {"data": [["FP64
-// GFLOPs", 33.1], …]}}, …}. The keys name the units: 1e9 bytes, or FLOPs, per second.
+// The Empirical Roofline Tool's roofline.json: {"empirical": {"gbytes": {"data": [["L1", 91.2], …]}, "gflops":
+// {"data": [["FP64 GFLOPs", 33.1], …]}}, …}. The keys name the units: 1e9 bytes, or FLOPs, per second.
 #include "analysis/recordings/import_formats.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -27,19 +27,19 @@ std::vector<Named> read_pairs(const Json& empirical, const char* key, const std:
     if (!empirical.contains(key)) return {};
     const Json& section = empirical.at(key);
     if (!section.is_object() || !section.contains("data") || !section.at("data").is_array())
-        throw wrong("a list 'data' is wanted");
+        throw wrong("expected a list 'data'");
     std::vector<Named> pairs;
     for (const Json& pair : section.at("data")) {
         if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_number())
-            throw wrong("a pair of a name and a number is wanted, not " + printable(pair.dump().substr(0, 60)));
+            throw wrong("expected a pair of a name and a number, not " + printable(pair.dump().substr(0, 60)));
         const auto value = pair[1].get<double>();
-        if (!std::isfinite(value) || value <= 0) throw wrong("a rate above 0 is wanted");
+        if (!std::isfinite(value) || value <= 0) throw wrong("expected a rate above 0");
         pairs.push_back({pair[0].get<std::string>(), value * 1e9});
     }
     return pairs;
 }
 
-/// "FP64 GFLOPs" -> "fp64"; a label without a precision has none, for the tool's default depends on its build.
+/// "FP64 GFLOPs" -> "fp64"; empty for a label without a precision, because the tool's default depends on its build.
 std::string precision_in(const std::string& label)
 {
     for (const auto& [word, precision] : std::initializer_list<std::pair<const char*, const char*>>{
@@ -48,7 +48,7 @@ std::string precision_in(const std::string& label)
     return {};
 }
 
-/// The tool keeps its configuration as metadata, in the words of its own language; files made by hand have none.
+/// From the tool's configuration in its metadata; files made by hand have none.
 std::string device_in(const std::string& text)
 {
     return text.find("'ERT_GPU': ['True']") != text.npos ? "gpu:0" : "cpu";
@@ -62,7 +62,7 @@ Measurement blank_row(const std::string& device, Role role)
     row.device = device;
     row.seconds = Estimate<Seconds>::of(std::vector<double>{1.0});
     row.work.known = Known::measured;
-    row.description = "A rate of the Empirical Roofline Tool, as its roofline.json has it.";
+    row.description = "A rate from roofline.json of the Empirical Roofline Tool.";
     return row;
 }
 
@@ -104,10 +104,9 @@ Imported read_ert_roofline(const std::string& text, const std::string& name, con
     }
     if (imported.rows.empty()) throw InputError(name + ": it holds no rate");
     imported.remarks.push_back(
-        "A bandwidth comes without the working sets it was found at: it is a ceiling by its name, and no roof is drawn "
-        "from it. The file says of its device no more than whether it is a GPU, and that in its metadata alone; "
-        "`--device` "
-        "says which.");
+        "Bandwidths have no working sets, so they are ceilings by name, and no roof is drawn from them. The file says "
+        "only in "
+        "its metadata whether the device is a GPU; `--device` names the device.");
     return imported;
 }
 

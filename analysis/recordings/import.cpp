@@ -23,7 +23,7 @@ struct Format {
     Imported (*read)(const std::string& text, const std::string& name, const std::string& row);
 };
 
-/// perf's lines are JSON too, so it stands before what looks for a word in a whole document.
+/// In the order of their checks: perf's lines are JSON, too.
 constexpr std::array formats{Format{is_perf_stat, read_perf_stat}, Format{is_nsight_compute, read_nsight_compute},
                              Format{is_likwid, read_likwid}, Format{is_ert_roofline, read_ert_roofline},
                              Format{is_kineto, read_kineto}};
@@ -43,7 +43,7 @@ Machine machine_of(const std::vector<Imported>& files, const std::string& name)
     return machine;
 }
 
-/// Enough to know a database by, which is read where it lies.
+/// Enough to recognize a database.
 std::string first_bytes(const std::filesystem::path& file)
 {
     std::ifstream in(file, std::ios::binary);
@@ -54,7 +54,7 @@ std::string first_bytes(const std::filesystem::path& file)
     return bytes;
 }
 
-/// A document for people: nothing in it can be run.
+/// Describes the import; it cannot be run.
 std::string plan_of(const std::vector<Imported>& files)
 {
     std::string plan = "name: import\ndescription: measured by other tools, and imported\n";
@@ -99,7 +99,7 @@ Imported import_file(const std::filesystem::path& file, const std::string& row)
     for (const Format& format : formats)
         if (format.is(text)) return format.read(text, name, row_name);
     throw InputError(name +
-                     ": it is none of the files that can be imported: Nsight Compute's CSV, Nsight Systems' SQLite "
+                     ": the format is unknown. Known formats: Nsight Compute's CSV, Nsight Systems' SQLite "
                      "export, PyTorch's trace, `perf stat -j`, likwid-perfctr's CSV, the Empirical Roofline Tool's "
                      "roofline.json");
 }

@@ -14,7 +14,7 @@ ImportedRow processor_row(const std::string& name, Seconds seconds, const Counte
     if (const auto memory = work.bytes.find("DRAM"); memory != work.bytes.end())
         row.measurement.work.compulsory = row.measurement.work.no_reuse = memory->second;
     else
-        imported.missing.push_back("bytes at DRAM: no metric of them");
+        imported.missing.push_back("bytes at DRAM: there is no metric");
     if (seconds.value > 0) row.measurement.seconds = Estimate<Seconds>::of(std::vector<double>{seconds.value});
     imported.missing.insert(imported.missing.end(), work.missing.begin(), work.missing.end());
     return row;

@@ -1,4 +1,4 @@
-// What the readers of processors' counters share.
+// Shared by the readers of CPU counters.
 #pragma once
 
 #include "analysis/recordings/counted_work.hpp"
@@ -6,7 +6,7 @@
 
 namespace roof::analysis {
 
-/// A row on the device "cpu" with counted work; what is missing is said in `imported`. `seconds` is 0 if it is not known.
+/// A row on the device "cpu" with counted work. Adds what is missing to `imported`. `seconds` is 0 if unknown.
 ImportedRow processor_row(const std::string& name, Seconds seconds, const CountedWork& work, Imported& imported);
 
 /// A counter of the whole row.

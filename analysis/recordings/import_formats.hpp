@@ -1,6 +1,6 @@
-// The files of other tools that can be imported. Each is known by its content, never by its name, and each reader throws
-// InputError with the line, the byte or the table for a file that is wrong or cut off. `name` stands in messages; `row` names the
-// row in our results.
+// The file formats that can be imported. Each is recognized by content. Each reader throws InputError with line, byte
+// or table for a malformed or truncated file. Messages contain `name`; `row` becomes the name of the row in the
+// results.
 #pragma once
 
 #include "analysis/recordings/imported.hpp"
@@ -11,7 +11,7 @@
 
 namespace roof::analysis {
 
-/// `ncu --csv --page details` and `--page raw`, and what `ncu --csv` prints. `text` is the whole file.
+/// `ncu --csv --page details` and `--page raw`, and the output of `ncu --csv`. `text` is the whole file.
 bool is_nsight_compute(std::string_view text);
 Imported read_nsight_compute(const std::string& text, const std::string& name, const std::string& row);
 

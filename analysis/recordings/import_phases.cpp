@@ -9,30 +9,30 @@ namespace roof::analysis {
 
 namespace {
 
-struct Stretch {
+struct PhaseRange {
     Seconds begin, end;
     std::string_view phase;
 };
 
-/// Outer ranges first: of nested ones, the last that holds a moment is the innermost.
-std::vector<Stretch> mark(std::vector<RangeRecord>& ranges)
+/// Sorted by begin, so outer ranges come before inner ones.
+std::vector<PhaseRange> mark(std::vector<RangeRecord>& ranges)
 {
-    std::vector<Stretch> stretches;
+    std::vector<PhaseRange> phases;
     for (RangeRecord& range : ranges) {
         const std::string_view phase = phase_in(range.name);
         range.kind = kind_in(range.name);
-        if (!phase.empty() && range.start) stretches.push_back({*range.start, *range.start + range.duration, phase});
+        if (!phase.empty() && range.start) phases.push_back({*range.start, *range.start + range.duration, phase});
     }
-    std::ranges::stable_sort(stretches, {}, &Stretch::begin);
-    return stretches;
+    std::ranges::stable_sort(phases, {}, &PhaseRange::begin);
+    return phases;
 }
 
-/// Stretches may nest, though phases hardly do: the latest to begin that is still open.
-std::string_view phase_at(Seconds moment, const std::vector<Stretch>& stretches)
+/// The innermost phase at a moment; empty outside all phases.
+std::string_view phase_at(Seconds moment, const std::vector<PhaseRange>& phases)
 {
     constexpr int deepest = 16;
-    auto after = std::ranges::upper_bound(stretches, moment, {}, &Stretch::begin);
-    for (int i = 0; i < deepest && after != stretches.begin(); ++i)
+    auto after = std::ranges::upper_bound(phases, moment, {}, &PhaseRange::begin);
+    for (int i = 0; i < deepest && after != phases.begin(); ++i)
         if (moment < (--after)->end) return after->phase;
     return {};
 }
@@ -41,12 +41,12 @@ std::string_view phase_at(Seconds moment, const std::vector<Stretch>& stretches)
 
 void attribute_phases(ImportedRow& row)
 {
-    const std::vector<Stretch> stretches = mark(row.ranges);
-    if (stretches.empty()) return;
+    const std::vector<PhaseRange> phases = mark(row.ranges);
+    if (phases.empty()) return;
     std::unordered_map<std::uint64_t, std::string_view> caused;
     for (ApiRecord& call : row.calls) {
         if (!call.start) continue;
-        const std::string_view phase = phase_at(*call.start, stretches);
+        const std::string_view phase = phase_at(*call.start, phases);
         call.phase = phase;
         if (call.correlation && !phase.empty()) caused[*call.correlation] = phase;
     }

@@ -1,12 +1,12 @@
-// Phases of a training step from the names that programs give to stretches of their time.
+// Phases of a training step from the names of recorded ranges.
 #pragma once
 
 #include "analysis/recordings/imported.hpp"
 
 namespace roof::analysis {
 
-/// Marks ranges called "forward", "backward", "optimizer…" and their like as phases, and "step" or "ProfilerStep#7" as steps;
-/// then gives kernels, copies and calls the phase during which the host asked for them.
+/// Marks ranges such as "forward", "backward" and "optimizer…" as phases, and "step" or "ProfilerStep#7" as steps.
+/// Kernels, copies and calls get the phase during which the host called them.
 void attribute_phases(ImportedRow& row);
 
 }  // namespace roof::analysis

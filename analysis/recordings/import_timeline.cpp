@@ -20,19 +20,19 @@ struct Extent {
     }
 };
 
-template <class Round>
-void for_each_list(ImportedRow& row, const Round& round)
+template <class Visit>
+void for_each_list(ImportedRow& row, const Visit& visit)
 {
-    round(row.kernels);
-    round(row.calls);
-    round(row.copies);
-    round(row.waits);
-    round(row.ranges);
+    visit(row.kernels);
+    visit(row.calls);
+    visit(row.copies);
+    visit(row.waits);
+    visit(row.ranges);
 }
 
 }  // namespace
 
-void settle_timeline(ImportedRow& row, Imported& imported)
+void complete_timeline(ImportedRow& row, Imported& imported)
 {
     attribute_phases(row);
     Extent extent;
@@ -43,7 +43,7 @@ void settle_timeline(ImportedRow& row, Imported& imported)
         for (auto& record : records)
             if (record.start) record.start->value -= *extent.begin;
     });
-    // Before the first record there may be allocations; their order and distance is what counts.
+    // Allocations may precede the first record.
     for (MemoryRecord& record : row.memory)
         if (record.start) record.start->value = std::max(0.0, record.start->value - extent.begin.value_or(0));
     std::vector<double> steps;
@@ -52,7 +52,7 @@ void settle_timeline(ImportedRow& row, Imported& imported)
     if (steps.empty() && extent.begin) steps.push_back(*extent.end - *extent.begin);
     if (!steps.empty()) row.measurement.seconds = Estimate<Seconds>::of(steps);
     row.measurement.work.known = Known::counter;
-    imported.missing.push_back("FLOPs and bytes: it is a recording of times; Nsight Compute counts them");
+    imported.missing.push_back("FLOPs and bytes: this is a recording of times; Nsight Compute counts them");
 }
 
 }  // namespace roof::analysis

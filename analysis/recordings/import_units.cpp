@@ -9,74 +9,74 @@ namespace roof::analysis {
 
 namespace {
 
-struct Word {
-    std::string_view word;
+struct KnownUnit {
+    std::string_view text;
     double factor;
     std::string_view name;
 };
 
 constexpr double kibi = 1024, mebi = kibi * kibi, gibi = kibi * mebi;
 
-/// Nsight's prefixes are decimal; LIKWID's are too; only "KiB" and its kin are not.
-constexpr std::array words{
-    Word{"byte", 1, "byte"},
-    Word{"Kbyte", 1e3, "byte"},
-    Word{"Mbyte", 1e6, "byte"},
-    Word{"Gbyte", 1e9, "byte"},
-    Word{"Tbyte", 1e12, "byte"},
-    Word{"B", 1, "byte"},
-    Word{"Bytes", 1, "byte"},
-    Word{"KBytes", 1e3, "byte"},
-    Word{"MBytes", 1e6, "byte"},
-    Word{"GBytes", 1e9, "byte"},
-    Word{"KiB", kibi, "byte"},
-    Word{"MiB", mebi, "byte"},
-    Word{"GiB", gibi, "byte"},
-    Word{"nsecond", 1e-9, "s"},
-    Word{"usecond", 1e-6, "s"},
-    Word{"msecond", 1e-3, "s"},
-    Word{"second", 1, "s"},
-    Word{"ns", 1e-9, "s"},
-    Word{"us", 1e-6, "s"},
-    Word{"ms", 1e-3, "s"},
-    Word{"s", 1, "s"},
-    Word{"nsec", 1e-9, "s"},
-    Word{"usec", 1e-6, "s"},
-    Word{"msec", 1e-3, "s"},
-    Word{"sec", 1, "s"},
-    Word{"hz", 1, "Hz"},
-    Word{"Khz", 1e3, "Hz"},
-    Word{"Mhz", 1e6, "Hz"},
-    Word{"Ghz", 1e9, "Hz"},
-    Word{"Hz", 1, "Hz"},
-    Word{"KHz", 1e3, "Hz"},
-    Word{"MHz", 1e6, "Hz"},
-    Word{"GHz", 1e9, "Hz"},
-    Word{"FLOP", 1, "FLOP"},
-    Word{"MFLOP", 1e6, "FLOP"},
-    Word{"GFLOP", 1e9, "FLOP"},
-    Word{"inst", 1, "inst"},
-    Word{"Kinst", 1e3, "inst"},
-    Word{"Minst", 1e6, "inst"},
-    Word{"Ginst", 1e9, "inst"},
-    Word{"sector", 1, "sector"},
-    Word{"Ksector", 1e3, "sector"},
-    Word{"Msector", 1e6, "sector"},
-    Word{"Gsector", 1e9, "sector"},
-    Word{"cycle", 1, "cycle"},
-    Word{"Kcycle", 1e3, "cycle"},
-    Word{"Mcycle", 1e6, "cycle"},
-    Word{"request", 1, "request"},
-    Word{"warp", 1, "warp"},
-    Word{"thread", 1, "thread"},
-    Word{"block", 1, "block"},
-    Word{"register", 1, "register"},
-    Word{"%", 0.01, ""},
-    Word{"", 1, ""},
-    Word{"1", 1, ""},
-    Word{"Joules", 1, "J"},
-    Word{"J", 1, "J"},
-    Word{"W", 1, "W"},
+/// Prefixes of Nsight and LIKWID are decimal; KiB, MiB and GiB are binary.
+constexpr std::array known_units{
+    KnownUnit{"byte", 1, "byte"},
+    KnownUnit{"Kbyte", 1e3, "byte"},
+    KnownUnit{"Mbyte", 1e6, "byte"},
+    KnownUnit{"Gbyte", 1e9, "byte"},
+    KnownUnit{"Tbyte", 1e12, "byte"},
+    KnownUnit{"B", 1, "byte"},
+    KnownUnit{"Bytes", 1, "byte"},
+    KnownUnit{"KBytes", 1e3, "byte"},
+    KnownUnit{"MBytes", 1e6, "byte"},
+    KnownUnit{"GBytes", 1e9, "byte"},
+    KnownUnit{"KiB", kibi, "byte"},
+    KnownUnit{"MiB", mebi, "byte"},
+    KnownUnit{"GiB", gibi, "byte"},
+    KnownUnit{"nsecond", 1e-9, "s"},
+    KnownUnit{"usecond", 1e-6, "s"},
+    KnownUnit{"msecond", 1e-3, "s"},
+    KnownUnit{"second", 1, "s"},
+    KnownUnit{"ns", 1e-9, "s"},
+    KnownUnit{"us", 1e-6, "s"},
+    KnownUnit{"ms", 1e-3, "s"},
+    KnownUnit{"s", 1, "s"},
+    KnownUnit{"nsec", 1e-9, "s"},
+    KnownUnit{"usec", 1e-6, "s"},
+    KnownUnit{"msec", 1e-3, "s"},
+    KnownUnit{"sec", 1, "s"},
+    KnownUnit{"hz", 1, "Hz"},
+    KnownUnit{"Khz", 1e3, "Hz"},
+    KnownUnit{"Mhz", 1e6, "Hz"},
+    KnownUnit{"Ghz", 1e9, "Hz"},
+    KnownUnit{"Hz", 1, "Hz"},
+    KnownUnit{"KHz", 1e3, "Hz"},
+    KnownUnit{"MHz", 1e6, "Hz"},
+    KnownUnit{"GHz", 1e9, "Hz"},
+    KnownUnit{"FLOP", 1, "FLOP"},
+    KnownUnit{"MFLOP", 1e6, "FLOP"},
+    KnownUnit{"GFLOP", 1e9, "FLOP"},
+    KnownUnit{"inst", 1, "inst"},
+    KnownUnit{"Kinst", 1e3, "inst"},
+    KnownUnit{"Minst", 1e6, "inst"},
+    KnownUnit{"Ginst", 1e9, "inst"},
+    KnownUnit{"sector", 1, "sector"},
+    KnownUnit{"Ksector", 1e3, "sector"},
+    KnownUnit{"Msector", 1e6, "sector"},
+    KnownUnit{"Gsector", 1e9, "sector"},
+    KnownUnit{"cycle", 1, "cycle"},
+    KnownUnit{"Kcycle", 1e3, "cycle"},
+    KnownUnit{"Mcycle", 1e6, "cycle"},
+    KnownUnit{"request", 1, "request"},
+    KnownUnit{"warp", 1, "warp"},
+    KnownUnit{"thread", 1, "thread"},
+    KnownUnit{"block", 1, "block"},
+    KnownUnit{"register", 1, "register"},
+    KnownUnit{"%", 0.01, ""},
+    KnownUnit{"", 1, ""},
+    KnownUnit{"1", 1, ""},
+    KnownUnit{"Joules", 1, "J"},
+    KnownUnit{"J", 1, "J"},
+    KnownUnit{"W", 1, "W"},
 };
 
 bool is_digit(char letter)
@@ -84,7 +84,7 @@ bool is_digit(char letter)
     return letter >= '0' && letter <= '9';
 }
 
-/// The groups after the first separator have three digits each, and the first one to three.
+/// Groups after the first separator have three digits, the first group one to three.
 bool well_grouped(std::string_view whole, char separator)
 {
     std::size_t begin = 0;
@@ -108,9 +108,9 @@ std::optional<Unit> unit_of(std::string_view text)
         if (!above || !below) return {};
         return Unit{above->factor / below->factor, above->name + "/" + below->name};
     }
-    const auto word = std::ranges::find(words, text, &Word::word);
-    if (word == words.end()) return {};
-    return Unit{word->factor, std::string(word->name)};
+    const auto unit = std::ranges::find(known_units, text, &KnownUnit::text);
+    if (unit == known_units.end()) return {};
+    return Unit{unit->factor, std::string(unit->name)};
 }
 
 std::optional<NumberStyle> style_shown_by(std::string_view number)

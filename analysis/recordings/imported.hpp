@@ -1,4 +1,4 @@
-// What another tool's file holds, in our records and units: a row of results for each program or region it measured.
+// The content of another tool's file as our records and units: a row of results for each measured program or region.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -11,7 +11,7 @@
 namespace roof::analysis {
 
 struct ImportedRow {
-    /// Its id is made from this: bench, device and point. Empty estimates and 0 FLOPs or bytes: the file does not say.
+    /// Empty estimates and 0 FLOPs or bytes mean: unknown.
     Measurement measurement;
     std::vector<KernelRecord> kernels{};
     std::vector<ApiRecord> calls{};
@@ -26,8 +26,8 @@ struct Imported {
     std::string format;  ///< "Nsight Compute, details page"
     std::vector<Device> devices;
     std::vector<ImportedRow> rows;
-    std::vector<std::string> missing;  ///< what it lacks for a point on a roofline, each a sentence
-    std::vector<std::string> remarks;  ///< what a reader of its numbers must know, each a sentence
+    std::vector<std::string> missing;  ///< what it lacks for a point on a roofline, in sentences
+    std::vector<std::string> remarks;  ///< what readers of its numbers must know, in sentences
 };
 
 }  // namespace roof::analysis

@@ -10,7 +10,7 @@
 #include <array>
 #include <cctype>
 
-/// Of the assembly that CMakeLists.txt writes: the bytes of the file.
+/// The bytes of configs/kernels.yaml, in the assembly that CMakeLists.txt writes.
 extern "C" const char roof_kernel_rules_begin[];
 extern "C" const char roof_kernel_rules_end[];
 
@@ -18,14 +18,14 @@ namespace roof::analysis {
 
 namespace {
 
-std::string small_letters(std::string_view text)
+std::string lower_case(std::string_view text)
 {
     std::string small(text);
     std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return small;
 }
 
-/// `text` and `part` in small letters. Only `*` is special: names are full of question marks' neighbours, brackets.
+/// Both in lower case. Only `*` is a wildcard.
 bool holds(std::string_view text, std::string_view part)
 {
     for (std::size_t from = 0;;) {
@@ -43,19 +43,19 @@ bool holds_any(std::string_view text, const std::vector<std::string>& parts)
     return std::ranges::any_of(parts, [&](const std::string& part) { return holds(text, part); });
 }
 
-/// The kernel with all its words in small letters.
-struct Words {
+/// A kernel in lower case.
+struct LowerCaseKernel {
     std::string name, layer, kind, phase;
 };
 
-bool fits(const KernelRule& rule, const Words& kernel)
+bool fits(const KernelRule& rule, const LowerCaseKernel& kernel)
 {
     if (!holds_any(kernel.name, rule.names) || holds_any(kernel.name, rule.without)) return false;
     if (!rule.phases.empty() && std::ranges::find(rule.phases, kernel.phase) == rule.phases.end()) return false;
     return rule.layers.empty() || holds_any(kernel.layer, rule.layers) || holds_any(kernel.kind, rule.layers);
 }
 
-const KernelRule* first_that_fits(const std::vector<KernelRule>& rules, const Words& kernel)
+const KernelRule* first_that_fits(const std::vector<KernelRule>& rules, const LowerCaseKernel& kernel)
 {
     const auto rule = std::ranges::find_if(rules, [&](const KernelRule& r) { return fits(r, kernel); });
     return rule == rules.end() ? nullptr : &*rule;
@@ -66,20 +66,20 @@ InputError wrong(const std::string& file, const YAML::Mark& mark, const std::str
     return InputError(fmt::format("{}:{}: {}", file, mark.line + 1, what));
 }
 
-std::vector<std::string> words_of(const YAML::Node& node, const std::string& file)
+std::vector<std::string> names_of(const YAML::Node& node, const std::string& file)
 {
-    if (!node.IsSequence()) throw wrong(file, node.Mark(), "a list is wanted: [a, b]");
+    if (!node.IsSequence()) throw wrong(file, node.Mark(), "expected a list: [a, b]");
     std::vector<std::string> words;
     for (const YAML::Node& word : node) {
-        words.push_back(small_letters(word.as<std::string>()));
-        if (words.back().empty()) throw wrong(file, word.Mark(), "an empty word fits everything");
+        words.push_back(lower_case(word.as<std::string>()));
+        if (words.back().empty()) throw wrong(file, word.Mark(), "an empty name fits everything");
     }
     return words;
 }
 
 KernelRule rule_of(const YAML::Node& node, const std::string& result, const std::string& file)
 {
-    if (!node.IsMap()) throw wrong(file, node.Mark(), "a rule is wanted: {" + result + ": …, names: […]}");
+    if (!node.IsMap()) throw wrong(file, node.Mark(), "expected a rule: {" + result + ": …, names: […]}");
     KernelRule rule;
     const std::array<std::pair<const char*, std::vector<std::string> KernelRule::*>, 4> lists{
         {{"names", &KernelRule::names},
@@ -90,7 +90,7 @@ KernelRule rule_of(const YAML::Node& node, const std::string& result, const std:
         const auto key = entry.first.as<std::string>();
         const auto list = std::ranges::find_if(lists, [&](const auto& l) { return key == l.first; });
         if (list != lists.end())
-            rule.*list->second = words_of(entry.second, file);
+            rule.*list->second = names_of(entry.second, file);
         else if (key == result)
             rule.result = entry.second.as<std::string>();
         else
@@ -107,12 +107,12 @@ KernelRule rule_of(const YAML::Node& node, const std::string& result, const std:
 
 KernelKind KernelRules::kind_of(const NamedKernel& kernel) const
 {
-    const Words words{small_letters(kernel.name), small_letters(kernel.layer), small_letters(kernel.kind),
-                      small_letters(kernel.phase)};
-    const KernelRule* category = first_that_fits(categories, words);
+    const LowerCaseKernel lower{lower_case(kernel.name), lower_case(kernel.layer), lower_case(kernel.kind),
+                                lower_case(kernel.phase)};
+    const KernelRule* category = first_that_fits(categories, lower);
     if (category == nullptr) return {std::string(no_category), ""};
     const bool convolves = category->result.starts_with("convolution");
-    const KernelRule* algorithm = convolves ? first_that_fits(algorithms, words) : nullptr;
+    const KernelRule* algorithm = convolves ? first_that_fits(algorithms, lower) : nullptr;
     return {category->result, algorithm == nullptr ? "" : algorithm->result};
 }
 
@@ -120,7 +120,7 @@ KernelRules parse_kernel_rules(const std::string& yaml, const std::string& file)
 {
     try {
         const YAML::Node root = YAML::Load(yaml);
-        if (!root.IsMap()) throw InputError(file + ": `categories` and `algorithms` are wanted");
+        if (!root.IsMap()) throw InputError(file + ": expected `categories` and `algorithms`");
         KernelRules rules;
         for (const auto& entry : root) {
             const auto key = entry.first.as<std::string>();

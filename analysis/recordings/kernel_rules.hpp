@@ -1,5 +1,4 @@
-// What kernels are for: rules from a YAML file (configs/kernels.yaml explains its grammar) that sort them by name, and where the
-// name does not tell, by the phase and the layer that launched them.
+// Rules that sort kernels into categories by name, phase and layer. configs/kernels.yaml explains their grammar.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@ namespace roof::analysis {
 
 inline constexpr std::string_view no_category = "unclassified";
 
-/// One kernel as its row has it; what is not known is empty.
+/// A kernel and what launched it; unknown fields are empty.
 struct NamedKernel {
     std::string_view name;
     std::string_view layer;
@@ -19,8 +18,8 @@ struct NamedKernel {
 };
 
 struct KernelKind {
-    std::string category;   ///< "unclassified" where no rule knows it
-    std::string algorithm;  ///< of a convolution; else empty, and where no rule knows it
+    std::string category;   ///< "unclassified" if no rule fits
+    std::string algorithm;  ///< of a convolution; empty if no rule fits
 };
 
 struct KernelRule {
@@ -38,13 +37,13 @@ struct KernelRules {
     KernelKind kind_of(const NamedKernel& kernel) const;
 };
 
-/// Throws InputError with file and line for what is no rule, and for a rule without names.
+/// Throws InputError with file and line for a malformed rule and for a rule without names.
 KernelRules parse_kernel_rules(const std::string& yaml, const std::string& file);
 
-/// configs/kernels.yaml, as it was when this was built.
+/// configs/kernels.yaml, embedded at build time.
 const KernelRules& built_in_kernel_rules();
 
-/// Whether a category is one of several devices working together.
+/// Whether a category is communication between devices.
 bool is_collective(std::string_view category);
 
 }  // namespace roof::analysis

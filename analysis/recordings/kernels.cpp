@@ -9,22 +9,22 @@ namespace roof::analysis {
 
 namespace {
 
-/// Launches of one name, in one layer and phase of one row on one device: what the rules need to see, once.
+/// Launches of one name in one layer and phase of one row on one device: the input of the rules.
 struct Group {
     KernelTotal total;
     std::string layer;
     std::string phase;
 };
 
-/// Adds up lines as they are read.
+/// Sums lines while they are read.
 class Groups {
   public:
     void add(const std::string& row, const KernelRecord& kernel)
     {
         const Cause& cause = kernel.cause;
         key_.clear();
-        for (const std::string* word : {&row, &cause.device, &cause.layer, &cause.phase, &kernel.name})
-            key_.append(*word).push_back('\n');
+        for (const std::string* part : {&row, &cause.device, &cause.layer, &cause.phase, &kernel.name})
+            key_.append(*part).push_back('\n');
         const auto [place, is_new] = places_.try_emplace(key_, groups_.size());
         if (is_new) groups_.push_back({{row, cause.device, {}, {}, kernel.name, 0, 0}, cause.layer, cause.phase});
         KernelTotal& total = groups_[place->second].total;
@@ -64,7 +64,7 @@ std::vector<KernelTotal> classified(std::vector<Group> groups, const KernelRules
     return list;
 }
 
-/// `read` calls what it is given for each record, and returns their number.
+/// `read` calls its argument for each record and returns the number of records.
 template <class Read>
 KernelDigest digest(const Read& read, const KernelRules& rules, const LayerKinds& kinds)
 {

@@ -1,6 +1,5 @@
-// Kernels of a run, digested: from kernels.csv in its results folder, one line for each kernel that was launched, to a total for
-// each row, device, category and name. The file is read line by line and never held, so a million kernels take the memory of
-// their names.
+// Kernels of a run, from kernels.csv (a line for each launch): totals for each row, device, category and name. The
+// file is read line by line, so memory grows with the number of names, not of launches.
 #pragma once
 
 #include "analysis/recordings/kernel_rules.hpp"
@@ -22,7 +21,7 @@ namespace roof::analysis {
 struct KernelTotal {
     std::string row;  ///< Measurement::id()
     std::string device;
-    std::string category;   ///< as the rules say
+    std::string category;   ///< by the rules
     std::string algorithm;  ///< of a convolution
     std::string name;
     std::size_t launches = 0;
@@ -30,22 +29,23 @@ struct KernelTotal {
 };
 
 struct KernelDigest {
-    std::vector<KernelTotal> totals;  ///< of each row the most seconds first
+    std::vector<KernelTotal> totals;  ///< the most seconds of each row first
     std::size_t launches = 0;         ///< lines read
 };
 
-/// What kind each layer is (convolution, linear, …), by its name.
+/// The kind of each layer (convolution, linear, …) by its name.
 using LayerKinds = std::map<std::string, std::string, std::less<>>;
 
-/// As the rows' parts say.
+/// From the parts of the rows.
 LayerKinds layer_kinds(std::span<const Measurement> rows);
 
-/// `name` stands in messages. A last line that was cut off is left out. Throws InputError for a missing column, and for a line
-/// with too few cells or a duration that is no number.
+/// Messages contain `name`. A truncated last line is left out. Throws InputError for a missing column, for a line
+/// with too few cells and for a duration that is not a number.
 KernelDigest digest_kernels(std::istream& csv, const std::string& name,
                             const KernelRules& rules = built_in_kernel_rules(), const LayerKinds& kinds = {});
 
-/// Of a results folder; empty if it holds no kernels.csv. `also` is called for every kernel, so that one pass serves two readers.
+/// Of a results folder; empty without kernels.csv. `also` is called for every kernel, so the file is read once for
+/// two uses.
 KernelDigest digest_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds,
                             const TakeRecord<KernelRecord>& also);
 

@@ -1,5 +1,5 @@
-// PyTorch's profile: Chrome's trace format, whose times are microseconds. Read event by event and never held as a document, for
-// such files are long; a time keeps all its digits, for some count from 1970.
+// PyTorch's profile: Chrome's trace format, with times in microseconds. These files are long, so they are read event
+// by event. Times keep all their digits, because some count from 1970.
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_timeline.hpp"
 #include "ert/base/error.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// "1690000000000000.123" microseconds -> nanoseconds; nothing for what is no such number.
+/// "1690000000000000.123" microseconds -> nanoseconds; nullopt for any other text.
 std::optional<std::int64_t> nanoseconds_in(std::string_view microseconds)
 {
     const std::size_t point = std::min(microseconds.find('.'), microseconds.size());
@@ -35,7 +35,7 @@ std::optional<std::int64_t> nanoseconds_in(std::string_view microseconds)
     return value;
 }
 
-/// One event of the trace as it is read. Numbers are kept as they are written.
+/// One event of the trace. Numbers are kept as text.
 struct Event {
     std::string phase, category, name, start, duration, thread;
     std::map<std::string, std::string, std::less<>> arguments;
@@ -74,7 +74,7 @@ Number number_in(const std::string& text)
     return value;
 }
 
-/// What nlohmann's parser calls: collects the events of `traceEvents` and hands each to the row.
+/// Receives the parser's events and adds each entry of `traceEvents` to the row.
 class Handler : public nlohmann::json_sax<Json> {
   public:
     Handler(std::string name, ImportedRow& row) : name_(std::move(name)), row_(row) {}
@@ -160,7 +160,7 @@ class Handler : public nlohmann::json_sax<Json> {
     std::int64_t time_in(const std::string& text, std::string_view what) const
     {
         if (const auto time = nanoseconds_in(text)) return *time;
-        throw InputError(fmt::format("{}: event {}, '{}': its {} '{}' is no time", name_, events,
+        throw InputError(fmt::format("{}: event {}, '{}': its {} '{}' is not a time", name_, events,
                                      printable(event_.name), what, printable(text)));
     }
 
@@ -190,7 +190,7 @@ class Handler : public nlohmann::json_sax<Json> {
         return {static_cast<double>(nanoseconds - *zero_) * 1e-9};
     }
 
-    /// PyTorch's own allocator, on devices: bytes that are taken, or below 0 given back. It takes them from a pool.
+    /// PyTorch's allocator on devices: allocated bytes, negative for a release, from a pool.
     void add_memory()
     {
         const std::string& bytes = argument("Bytes");
@@ -285,7 +285,7 @@ Imported read_kineto(const std::string& text, const std::string& name, const std
     for (const CopyRecord& copy : row.copies) used[copy.cause.device] = handler.models[copy.cause.device];
     for (const auto& [device, model] : used) imported.devices.push_back({device, "gpu", model, {}, {}, {}, {}});
     row.measurement.device = used.empty() ? "gpu:0" : used.begin()->first;
-    settle_timeline(row, imported);
+    complete_timeline(row, imported);
     imported.rows.push_back(std::move(row));
     return imported;
 }

@@ -1,5 +1,5 @@
-// `likwid-perfctr`'s CSV: tables, each under a line "TABLE,[Region name,]Group 1 Metric,GROUP,rows". Of them the metrics by
-// hardware thread are read; a region is a row. The unit stands in brackets behind a metric's name.
+// `likwid-perfctr`'s CSV: tables, each under a line "TABLE,[Region name,]Group 1 Metric,GROUP,rows". The metrics by
+// hardware thread are read; a region becomes a row. The unit follows a metric's name in brackets.
 #include "analysis/recordings/import_counters.hpp"
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_units.hpp"
@@ -28,7 +28,7 @@ using Region = std::map<std::string, ByThread, std::less<>>;
 
 struct Header {
     std::string region;
-    bool metrics = false;  ///< by thread, no statistics
+    bool metrics = false;  ///< by thread, not statistics
     std::size_t rows = 0;
 };
 
@@ -42,7 +42,7 @@ Header read_header(const CsvLines& lines)
         if (!cell.empty()) last = cell;
     }
     const auto rows = number_of(last);
-    if (!rows || *rows < 0 || *rows > 1e6) throw InputError(lines.where() + ": it does not say how many rows follow");
+    if (!rows || *rows < 0 || *rows > 1e6) throw InputError(lines.where() + ": the number of rows is missing");
     header.rows = static_cast<std::size_t>(*rows);
     return header;
 }
@@ -62,8 +62,8 @@ void add_metric(Region& region, const CsvLines& lines, std::size_t threads)
         const bool absent = lines.cells()[i] == "nan" || lines.cells()[i] == "-" || lines.cells()[i] == "inf";
         if (absent) return;
         if (!value)
-            throw InputError(
-                fmt::format("{}: {}: '{}' is no number", lines.where(), printable(name), printable(lines.cells()[i])));
+            throw InputError(fmt::format("{}: {}: '{}' is not a number", lines.where(), printable(name),
+                                         printable(lines.cells()[i])));
         metric.values.push_back(*value * unit->factor);
     }
     region[std::string(trim(name.substr(0, open)))] = std::move(metric);
@@ -107,7 +107,7 @@ double sum_of(const ByThread& metric)
     return sum;
 }
 
-/// Rates times each thread's own time in the region; volumes as they are.
+/// FLOPs are rates times each thread's time in the region; volumes are read directly.
 CountedWork work_of(const Region& region, const ByThread* times)
 {
     CountedWork work;
@@ -144,7 +144,7 @@ Imported read_likwid(const std::string& text, const std::string& name, const std
     for (const auto& [region_name, region] : read_regions(text, name)) {
         const ByThread* const times = find_metric(region, {"Runtime (RDTSC)"}, "s");
         const Seconds seconds{times == nullptr || times->values.empty() ? 0 : std::ranges::max(times->values)};
-        if (seconds.value <= 0) imported.missing.push_back("time: there is no Runtime (RDTSC)");
+        if (seconds.value <= 0) imported.missing.push_back("time: Runtime (RDTSC) is missing");
         ImportedRow row = processor_row(region_name.empty() ? row_name : row_name + " " + region_name, seconds,
                                         work_of(region, times), imported);
         for (const auto& [metric, by_thread] : region)

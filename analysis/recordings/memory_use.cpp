@@ -13,10 +13,10 @@ namespace {
 
 using Key = std::tuple<std::string, std::string, std::optional<MemoryKind>>;
 
-/// Walks the records of one memory in their order.
-class Follower {
+/// Adds up the records of one memory in their order.
+class MemoryTracker {
   public:
-    void follow(MemoryUse& use, const MemoryRecord& record)
+    void add(MemoryUse& use, const MemoryRecord& record)
     {
         if (record.action == MemoryAction::allocate)
             allocate(use, record);
@@ -35,7 +35,7 @@ class Follower {
         if (record.address) held_[*record.address] = *record.bytes;
     }
 
-    /// A recorder may say the size of what is released, or not; what we saw allocated counts.
+    /// The size is that of the recorded allocation: recorders may omit it in a release.
     void release(MemoryUse& use, const MemoryRecord& record)
     {
         ++use.releases;
@@ -70,8 +70,8 @@ std::vector<MemoryUse> follow_memory(const std::filesystem::path& folder)
         if (timed) std::ranges::stable_sort(records, {}, [](const MemoryRecord& r) { return r.start->value; });
         MemoryUse use;
         std::tie(use.row, use.device, use.memory) = key;
-        Follower follower;
-        for (const MemoryRecord& record : records) follower.follow(use, record);
+        MemoryTracker tracker;
+        for (const MemoryRecord& record : records) tracker.add(use, record);
         if (!timed) use.timeline.clear();
         all.push_back(std::move(use));
     }

@@ -1,4 +1,4 @@
-// The device's and the host's memory over a run, from the allocations and releases in memory.csv.
+// Memory of devices and host over a run, from the allocations and releases in memory.csv.
 #pragma once
 
 #include "ert/recording/records.hpp"
@@ -22,13 +22,13 @@ struct MemoryUse {
     std::optional<MemoryKind> memory;
     std::size_t allocations = 0;
     std::size_t releases = 0;
-    std::size_t unmatched = 0;  ///< releases of what was allocated before the recording, or whose size is unknown
-    Bytes peak;                 ///< held at once, of what was allocated while recording
-    Bytes left;                 ///< held at the end
-    std::vector<MemoryPoint> timeline;  ///< in order of time; empty where records say no start
+    std::size_t unmatched = 0;          ///< releases of memory of unknown size or allocated before the recording
+    Bytes peak;                         ///< the most held at once, without memory allocated before the recording
+    Bytes left;                         ///< held at the end
+    std::vector<MemoryPoint> timeline;  ///< sorted by time; empty if records have no start
 };
 
-/// Of a results folder, the most bytes first within a row; empty without memory.csv.
+/// Of a results folder, the highest peak of each row first; empty without memory.csv.
 std::vector<MemoryUse> follow_memory(const std::filesystem::path& folder);
 
 }  // namespace roof::analysis

@@ -1,5 +1,6 @@
-// Nsight Compute's CSV. Two shapes: a metric to a line (details, and metrics asked for by name), and a launch to a line with a
-// metric to a column and a second line of units (raw). What the program printed stands before the header.
+// Nsight Compute's CSV, in two forms: a line for each metric (details, and metrics selected by name), or a line for
+// each launch with a column for each metric and a second line of units (raw). The program's output precedes the
+// header.
 #include "analysis/recordings/counted_work.hpp"
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_units.hpp"
@@ -61,7 +62,7 @@ Number whole_number_in(std::string_view text)
     return static_cast<std::uint64_t>(*value);
 }
 
-/// The file, read: launches by their number, in its order.
+/// Reads the launches of a file by their ID.
 class Reader {
   public:
     Reader(const std::string& text, const std::string& name)
@@ -69,7 +70,7 @@ class Reader {
         const std::size_t header = find_line(text, is_header);
         const std::string_view before = std::string_view(text).substr(0, header);
         const auto skipped = static_cast<std::size_t>(std::ranges::count(before, '\n'));
-        // As many empty lines in place of what was printed before keep the numbers of the lines.
+        // Empty lines replace the program's output, so line numbers stay right.
         std::istringstream csv(std::string(skipped, '\n') + text.substr(header));
         CsvLines lines(csv, name);
         for (std::size_t i = 0; i <= skipped; ++i)
@@ -134,10 +135,10 @@ class Reader {
     Launch& launch_of(const CsvLines& lines)
     {
         const Number id = whole_number_in(columns_.cell(lines, "ID"));
-        if (!id) throw InputError(lines.where() + ": its ID is no number of a launch");
+        if (!id) throw InputError(lines.where() + ": its ID is not the number of a launch");
         Launch& launch = launches[*id];
         const std::string kernel(columns_.cell(lines, "Kernel Name"));
-        if (kernel.empty()) throw InputError(lines.where() + ": it names no kernel");
+        if (kernel.empty()) throw InputError(lines.where() + ": the kernel's name is missing");
         if (!launch.name.empty() && launch.name != kernel)
             throw InputError(lines.where() + ": its ID is that of another kernel");
         if (!launch.name.empty()) return launch;
@@ -161,7 +162,8 @@ class Reader {
             const bool number_like =
                 !text.empty() && (text.front() == '-' || (text.front() >= '0' && text.front() <= '9'));
             if (number_like && name.ends_with(".sum"))
-                throw InputError(fmt::format("{}: {}: '{}' is no number", where, printable(metric), printable(text)));
+                throw InputError(
+                    fmt::format("{}: {}: '{}' is not a number", where, printable(metric), printable(text)));
             ++unavailable;
             return;
         }
@@ -174,13 +176,13 @@ class Reader {
             unit->factor == 1 && (unit->name == "byte" || unit->name == "inst" || unit->name == "sector");
         if (counts && name.ends_with(".sum") && *value != std::floor(*value))
             throw InputError(
-                fmt::format("{}: {}: '{}' is no whole number of {}: its thousands may be marked by points; "
+                fmt::format("{}: {}: '{}' is not a whole number of {}: its thousands may be separated by points; "
                             "export it again with LC_ALL=C",
                             where, printable(metric), printable(text), unit->name));
         const Metric read{*value * unit->factor, unit->name};
         const auto [place, is_new] = launch.metrics.emplace(name, read);
         if (!is_new && place->second.value != read.value && std::string_view(name).find("__") != std::string::npos)
-            throw InputError(fmt::format("{}: {} stands twice with different values", where, printable(name)));
+            throw InputError(fmt::format("{}: {} occurs twice with different values", where, printable(name)));
     }
 
     Columns columns_;
@@ -205,7 +207,7 @@ void add_once(std::vector<std::string>& sentences, const std::vector<std::string
         if (std::ranges::find(sentences, sentence) == sentences.end()) sentences.push_back(sentence);
 }
 
-/// Time and counted work of all launches of the device; an amount that one of them lacks is no sum, and left out.
+/// Time and counted work of all launches of the device. An amount that one of them lacks is left out.
 void add_up(Measurement& row, const std::vector<const Launch*>& launches, Imported& imported)
 {
     double seconds = 0;
@@ -228,8 +230,8 @@ void add_up(Measurement& row, const std::vector<const Launch*>& launches, Import
     if (!moved) row.work.compulsory = {};
     row.work.no_reuse = row.work.compulsory;
     if (timed) row.seconds = Estimate<Seconds>::of(std::vector<double>{seconds});
-    if (!timed) add_once(imported.missing, {"time: gpu__time_duration.sum is not there for every launch"});
-    if (!moved) add_once(imported.missing, {"bytes at DRAM: not there for every launch"});
+    if (!timed) add_once(imported.missing, {"time: gpu__time_duration.sum is missing for some launches"});
+    if (!moved) add_once(imported.missing, {"bytes at DRAM: missing for some launches"});
     const auto most = std::ranges::max_element(flops, {}, [](const auto& f) { return f.second; });
     if (counted && most != flops.end()) row.point.set("precision", most->first);
 }
@@ -262,13 +264,14 @@ Imported read_nsight_compute(const std::string& text, const std::string& name, c
         imported.rows.push_back(std::move(row));
     }
     imported.remarks.push_back(
-        "Times are those of Nsight Compute, which runs kernels one by one, by default with cold caches and the clocks "
-        "locked: they are not those of the run.");
+        "Times are those of Nsight Compute, which runs kernels one by one, by default with cold caches and locked "
+        "clocks. They "
+        "differ from the times of the run.");
     for (const std::string& unit : reader.unknown_units)
-        imported.remarks.push_back("Metrics in the unit '" + unit + "' were left out: it is not known here.");
+        imported.remarks.push_back("Metrics in the unit '" + unit + "' were left out: the unit is unknown.");
     if (reader.unavailable > 0)
         imported.remarks.push_back(std::to_string(reader.unavailable) +
-                                   " values were no numbers (n/a, words) and left out.");
+                                   " values were not numbers (n/a, text) and were left out.");
     return imported;
 }
 

@@ -1,5 +1,5 @@
-// Nsight Systems' SQLite export. Times are nanoseconds, as its schema says. Tables are there only if something was recorded for
-// them, and their columns differ from version to version: what is not there is not known.
+// Nsight Systems' SQLite export. Times are nanoseconds. Tables exist only if something was recorded for them, and
+// their columns depend on the version.
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_timeline.hpp"
 #include "analysis/recordings/sqlite_file.hpp"
@@ -18,7 +18,7 @@ namespace roof::analysis {
 namespace {
 
 constexpr double nanosecond = 1e-9;
-constexpr std::int64_t farthest = 4'000'000'000'000'000'000;  ///< nanoseconds, of a clock that began in 1970
+constexpr std::int64_t latest = 4'000'000'000'000'000'000;  ///< nanoseconds since 1970
 
 using Strings = std::unordered_map<std::int64_t, std::string>;
 
@@ -67,24 +67,24 @@ class Reader {
         return found->second;
     }
 
-    /// Column 0, of a record without an end.
+    /// The time in column 0 of a record without an end.
     Seconds moment_of(const Row& row, const std::string& table) const
     {
         const std::int64_t start = row.whole(0);
-        if (row.is_null(0) || start < 0 || start > farthest)
+        if (row.is_null(0) || start < 0 || start > latest)
             throw InputError(fmt::format("{}: table {}: a record at {} ns", database_.name(), table, row.text(0)));
         if (zero_ == std::numeric_limits<std::int64_t>::max()) zero_ = start;
         return {static_cast<double>(start - zero_) * nanosecond};
     }
 
-    /// Columns 0 and 1.
+    /// Start and duration from columns 0 and 1.
     std::pair<Seconds, Seconds> time_of(const Row& row, const std::string& table) const
     {
         const std::int64_t start = row.whole(0), end = row.whole(1);
-        if (row.is_null(0) || row.is_null(1) || start < 0 || end < start || end > farthest)
+        if (row.is_null(0) || row.is_null(1) || start < 0 || end < start || end > latest)
             throw InputError(fmt::format("{}: table {}: a record from {} to {} ns", database_.name(), table,
                                          row.text(0), row.text(1)));
-        // The zero is moved before nanoseconds since some far day become seconds, and lose digits.
+        // Subtract the first time before conversion to seconds, which would lose digits.
         if (zero_ == std::numeric_limits<std::int64_t>::max()) zero_ = start;
         return {Seconds{static_cast<double>(start - zero_) * nanosecond},
                 Seconds{static_cast<double>(end - start) * nanosecond}};
@@ -157,8 +157,7 @@ class Reader {
             case 10:
                 return CopyKind::peer;
             default:
-                throw InputError(fmt::format("{}: copyKind {} is of no kind that is known here", database_.name(),
-                                             row.text(column)));
+                throw InputError(fmt::format("{}: copyKind {} is unknown", database_.name(), row.text(column)));
         }
     }
 
@@ -215,12 +214,12 @@ class Reader {
                          });
     }
 
-    /// Which number is an allocation, and which is of what memory, the export says in tables of words.
+    /// Enumeration tables of the export define the numbers of operations and kinds of memory.
     void read_memory(ImportedRow& imported)
     {
         const std::string table = "CUDA_GPU_MEMORY_USAGE_EVENTS";
-        const std::map<std::int64_t, std::string> operations = words_of("ENUM_CUDA_DEV_MEM_EVENT_OPER");
-        const std::map<std::int64_t, std::string> kinds = words_of("ENUM_CUDA_MEM_KIND");
+        const std::map<std::int64_t, std::string> operations = labels_of("ENUM_CUDA_DEV_MEM_EVENT_OPER");
+        const std::map<std::int64_t, std::string> kinds = labels_of("ENUM_CUDA_MEM_KIND");
         database_.select(table, {"start", "memoryOperationType", "bytes", "address", "deviceId", "memKind"}, 3,
                          [&](const Row& row) {
                              const auto operation = operations.find(row.whole(1));
@@ -237,11 +236,11 @@ class Reader {
                          });
     }
 
-    std::map<std::int64_t, std::string> words_of(const std::string& table) const
+    std::map<std::int64_t, std::string> labels_of(const std::string& table) const
     {
-        std::map<std::int64_t, std::string> words;
-        database_.select(table, {"id", "label"}, 2, [&](const Row& row) { words[row.whole(0)] = row.text(1); });
-        return words;
+        std::map<std::int64_t, std::string> labels;
+        database_.select(table, {"id", "label"}, 2, [&](const Row& row) { labels[row.whole(0)] = row.text(1); });
+        return labels;
     }
 
     static std::optional<MemoryKind> memory_named(const std::map<std::int64_t, std::string>& kinds, std::int64_t number)
@@ -269,7 +268,7 @@ class Reader {
                          });
     }
 
-    /// Ranges have an end; marks and names of threads have none.
+    /// Marks and names of threads have no end and are skipped.
     void read_ranges(ImportedRow& imported)
     {
         const std::string table = "NVTX_EVENTS";
@@ -303,7 +302,7 @@ Imported read_nsight_systems(const std::filesystem::path& file, const std::strin
     reader.read(row);
     imported.devices = reader.devices(row);
     row.measurement.device = imported.devices.empty() ? "gpu:0" : imported.devices.front().name;
-    settle_timeline(row, imported);
+    complete_timeline(row, imported);
     imported.rows.push_back(std::move(row));
     return imported;
 }

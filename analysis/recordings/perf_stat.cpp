@@ -1,4 +1,4 @@
-// `perf stat -j`: a JSON object to a line. An event may come in many lines, one for each core or memory channel.
+// `perf stat -j`: a JSON object on each line. An event may have a line for each core or memory channel.
 #include "analysis/recordings/import_counters.hpp"
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_units.hpp"
@@ -34,7 +34,7 @@ std::string text_in(const Json& line, const char* key)
 struct Events {
     Metrics metrics;
     std::vector<std::string> uncounted;
-    bool scaled = false;  ///< some did not run all the time
+    bool scaled = false;  ///< some counted only part of the time
 };
 
 bool is_aggregated(const Json& line)
@@ -46,7 +46,7 @@ bool is_aggregated(const Json& line)
 void add(Events& events, const Json& line, const std::string& where)
 {
     if (line.contains("interval"))
-        throw InputError(where + ": it was printed with -I, at intervals; a row is one run: leave -I out");
+        throw InputError(where + ": it was made with -I (intervals), but a row is one run: leave -I out");
     const std::string event = text_in(line, "event"), text = text_in(line, "counter-value");
     if (event.empty() || text.empty()) return;
     if (text.starts_with('<')) {
@@ -55,17 +55,17 @@ void add(Events& events, const Json& line, const std::string& where)
     }
     const auto value = number_of(text);
     if (!value || *value < 0)
-        throw InputError(fmt::format("{}: {}: '{}' is no count", where, printable(event), printable(text)));
+        throw InputError(fmt::format("{}: {}: '{}' is not a count", where, printable(event), printable(text)));
     const auto unit = unit_of(text_in(line, "unit"));
     if (!unit)
-        throw InputError(fmt::format("{}: {}: the unit '{}' is not known", where, printable(event),
-                                     printable(text_in(line, "unit"))));
+        throw InputError(
+            fmt::format("{}: {}: the unit '{}' is unknown", where, printable(event), printable(text_in(line, "unit"))));
     const auto share = number_of(text_in(line, "pcnt-running"));
     events.scaled = events.scaled || (share && *share < 99.5);
     const auto [place, is_new] = events.metrics.emplace(event, Metric{0, unit->name});
     if (!is_new && !is_aggregated(line))
-        throw InputError(
-            fmt::format("{}: {} stands twice: it holds several runs; import them one by one", where, printable(event)));
+        throw InputError(fmt::format("{}: {} occurs twice: the file has several runs; import them one by one", where,
+                                     printable(event)));
     place->second.value += *value * unit->factor;
 }
 
@@ -80,7 +80,7 @@ Events read_events(const std::string& text, const std::string& name)
         at = end + 1;
         if (line.empty() || line.front() == '#') continue;
         const Json parsed = Json::parse(line, nullptr, false);
-        if (!parsed.is_object()) throw InputError(where + ": it is no line of `perf stat -j`");
+        if (!parsed.is_object()) throw InputError(where + ": this is not a line of `perf stat -j`");
         add(events, parsed, where);
     }
     return events;
@@ -112,7 +112,8 @@ Imported read_perf_stat(const std::string& text, const std::string& name, const 
     if (!events.uncounted.empty()) imported.missing.push_back("not counted: " + join(events.uncounted, ", "));
     if (events.scaled)
         imported.remarks.push_back(
-            "More events were asked for than there are counters: perf took turns and scaled, so counts are estimates.");
+            "More events were requested than there are counters. perf multiplexed and scaled them, so counts are "
+            "estimates.");
     imported.rows.push_back(std::move(row));
     return imported;
 }

@@ -1,4 +1,4 @@
-// A SQLite file, read only: tables that may be missing, with columns that may be.
+// A read-only SQLite file whose tables and columns may be missing.
 #pragma once
 
 #include "ert/recording/records.hpp"
@@ -16,14 +16,14 @@
 
 namespace roof::analysis {
 
-/// A row of a query: columns by their place in it.
+/// A row of a query; columns by index.
 class Row {
   public:
     explicit Row(sqlite3_stmt* statement) : statement_(statement) {}
 
     bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
     std::int64_t whole(int column) const { return sqlite3_column_int64(statement_, column); }
-    /// Nothing for NULL, and for what is below 0.
+    /// nullopt for NULL and for negative numbers.
     Number number(int column) const;
     std::string text(int column) const;
 
@@ -33,7 +33,7 @@ class Row {
 
 using TakeRow = std::function<void(const Row&)>;
 
-/// All throw InputError with SQLite's own words for a file that is damaged.
+/// All functions throw InputError with SQLite's message for a damaged file.
 class Database {
   public:
     explicit Database(const std::filesystem::path& file);
@@ -41,8 +41,8 @@ class Database {
     /// Names of the table's columns; empty if there is no such table.
     std::set<std::string> columns(const std::string& table) const;
 
-    /// The rows of a table, with NULL for the wanted columns it lacks; none if there is no such table. Throws InputError if it
-    /// lacks one of the first `required`.
+    /// The rows of a table; columns that it lacks are NULL. No rows without the table. Throws InputError if it lacks
+    /// one of the first `required` columns.
     void select(const std::string& table, const std::vector<std::string>& wanted, std::size_t required,
                 const TakeRow& take) const;
 

@@ -7,10 +7,10 @@
 
 namespace roof::analysis {
 
-/// "name:line" of the place in the text.
+/// "name:line" of this offset.
 std::string place_in(const std::string& name, std::string_view text, std::size_t offset);
 
-/// The place of the first line for which `fits(line)` holds; npos if there is none.
+/// The offset of the first line for which `fits(line)` is true; npos if there is none.
 template <class Fits>
 std::size_t find_line(std::string_view text, const Fits& fits)
 {

@@ -19,40 +19,40 @@ std::size_t index_of(Activity activity)
     return static_cast<std::size_t>(activity);
 }
 
-/// Where something begins (+1) or ends (-1).
+/// Begin (+1) or end (-1) of an activity.
 struct Event {
     double at;
     int change;
     Activity activity;
 };
 
-/// What is at work at one instant.
-struct AtWork {
+/// The number of running activities at one instant.
+struct Running {
     std::array<int, activities> count{};
 
     int of(Activity activity) const { return count[index_of(activity)]; }
     int kernels() const { return of(Activity::kernel) + of(Activity::unclassified); }
 };
 
-/// Enters a stretch of time during which nothing begins or ends.
-void enter(TimeBreakdown& time_breakdown, Seconds stretch, const AtWork& at_work)
+/// Adds an interval in which nothing begins or ends.
+void add_interval(TimeBreakdown& time_breakdown, Seconds time, const Running& running)
 {
-    const bool collective = at_work.of(Activity::collective) > 0, copy = at_work.of(Activity::copy) > 0;
-    const bool kernel = at_work.kernels() > 0;
-    if (kernel) time_breakdown.computing += stretch;
-    time_breakdown.kernel_time += stretch * at_work.kernels();
-    if (kernel && collective) time_breakdown.hidden_collectives += stretch;
-    if ((kernel || collective) && copy) time_breakdown.hidden_copies += stretch;
-    if (at_work.of(Activity::kernel) > 0)
-        time_breakdown.kernels += stretch;
+    const bool collective = running.of(Activity::collective) > 0, copy = running.of(Activity::copy) > 0;
+    const bool kernel = running.kernels() > 0;
+    if (kernel) time_breakdown.computing += time;
+    time_breakdown.kernel_time += time * running.kernels();
+    if (kernel && collective) time_breakdown.hidden_collectives += time;
+    if ((kernel || collective) && copy) time_breakdown.hidden_copies += time;
+    if (running.of(Activity::kernel) > 0)
+        time_breakdown.kernels += time;
     else if (kernel)
-        time_breakdown.unclassified += stretch;
+        time_breakdown.unclassified += time;
     else if (collective)
-        time_breakdown.collectives += stretch;
+        time_breakdown.collectives += time;
     else if (copy)
-        time_breakdown.copies += stretch;
+        time_breakdown.copies += time;
     else
-        time_breakdown.idle += stretch;
+        time_breakdown.idle += time;
 }
 
 TimeBreakdown time_breakdown_of(std::span<const Interval> intervals, const Window& window)
@@ -68,20 +68,20 @@ TimeBreakdown time_breakdown_of(std::span<const Interval> intervals, const Windo
             ++time_breakdown.kernel_count;
     }
     std::ranges::sort(events, {}, &Event::at);
-    AtWork at_work;
+    Running running;
     double now = window.begin.value;
     for (const Event& event : events) {
-        enter(time_breakdown, {event.at - now}, at_work);
-        at_work.count[index_of(event.activity)] += event.change;
+        add_interval(time_breakdown, {event.at - now}, running);
+        running.count[index_of(event.activity)] += event.change;
         now = event.at;
     }
-    enter(time_breakdown, {window.end.value - now}, at_work);
+    add_interval(time_breakdown, {window.end.value - now}, running);
     return time_breakdown;
 }
 
-/// Those of the intervals, sorted by start, that can reach into the window. `latest` has the latest end up to each.
-std::span<const Interval> reaching_into(const Window& window, std::span<const Interval> intervals,
-                                        std::span<const double> latest)
+/// The intervals that can overlap the window. They are sorted by start; `latest` has the latest end up to each.
+std::span<const Interval> overlapping(const Window& window, std::span<const Interval> intervals,
+                                      std::span<const double> latest)
 {
     const auto first = std::ranges::upper_bound(latest, window.begin.value) - latest.begin();
     const auto last = std::ranges::lower_bound(intervals, window.end, {}, &Interval::start) - intervals.begin();
@@ -89,14 +89,14 @@ std::span<const Interval> reaching_into(const Window& window, std::span<const In
     return intervals.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
 }
 
-template <class Stretch>
-void check_order(const std::vector<Stretch>& stretches, Seconds Stretch::*from, Seconds Stretch::*to)
+template <class Span>
+void check_order(const std::vector<Span>& spans, Seconds Span::*from, Seconds Span::*to)
 {
-    for (const Stretch& stretch : stretches)
-        if (stretch.*to < stretch.*from) throw std::invalid_argument("it ends before it begins");
+    for (const Span& span : spans)
+        if (span.*to < span.*from) throw std::invalid_argument("it ends before it begins");
 }
 
-/// What was recorded of one device in one row.
+/// The recorded intervals of one device in one row.
 struct Timeline {
     std::vector<Interval> intervals;
     std::size_t unplaced = 0;
@@ -112,7 +112,7 @@ void place(Timeline& timeline, const std::optional<Seconds>& start, Seconds dura
         ++timeline.unplaced;
 }
 
-/// What each kernel is, asked of the rules once for each name, layer and phase.
+/// The activity of each kernel. The rules are applied once for each name, layer and phase.
 class Activities {
   public:
     Activities(const KernelRules& rules, const LayerKinds& kinds) : rules_(rules), kinds_(kinds) {}
@@ -121,12 +121,12 @@ class Activities {
     {
         const std::string key = kernel.name + '\n' + kernel.cause.layer + '\n' + kernel.cause.phase;
         const auto [place, is_new] = known_.try_emplace(key, Activity::kernel);
-        if (is_new) place->second = ask(kernel);
+        if (is_new) place->second = classify(kernel);
         return place->second;
     }
 
   private:
-    Activity ask(const KernelRecord& kernel) const
+    Activity classify(const KernelRecord& kernel) const
     {
         const auto kind = kinds_.find(kernel.cause.layer);
         const std::string category = rules_
@@ -174,7 +174,7 @@ TimeBreakdown mean_of(std::span<const TimeBreakdown> all)
     return sum;
 }
 
-/// A set of time_breakdown for each device of each row; of the whole recording where no step was marked.
+/// One for each device of each row; of the whole recording if no step was marked.
 std::vector<DeviceTimeBreakdown> time_breakdown_of(const Timelines& timelines,
                                                    const std::map<std::string, std::vector<Window>>& steps)
 {
@@ -215,7 +215,7 @@ std::vector<TimeBreakdown> finish_breakdowns(std::vector<Interval> intervals, st
         latest.push_back(latest.empty() ? interval.end.value : std::max(latest.back(), interval.end.value));
     std::vector<TimeBreakdown> all;
     for (const Window& window : windows)
-        all.push_back(time_breakdown_of(reaching_into(window, intervals, latest), window));
+        all.push_back(time_breakdown_of(overlapping(window, intervals, latest), window));
     return all;
 }
 

@@ -1,7 +1,7 @@
-// The time_breakdown of a device: where the wall time of a step went, from the start and the end of everything that ran on it. Every
-// instant is entered once: under kernels, if one that the rules know runs; else under unclassified, collectives or copies, in
-// this order; else it is idle. So the entries add up to the wall time, and what is entered under copies or collectives is what
-// no kernel hides.
+// The time breakdown of a device: where the wall time of a step went, from the start and end of everything that ran
+// on it. Every instant counts once: as kernels if a classified kernel runs, else as unclassified, collectives or
+// copies, in this order, else as idle. So the entries add up to the wall time, and copies and collectives count only
+// while no kernel runs.
 #pragma once
 
 #include "analysis/recordings/kernels.hpp"
@@ -29,40 +29,40 @@ struct Window {
 };
 
 struct TimeBreakdown {
-    Seconds wall;  ///< all below are of this
+    Seconds wall;  ///< the sum of the next five
     Seconds kernels, unclassified, collectives, copies, idle;
     Seconds hidden_collectives;    ///< while a kernel ran
     Seconds hidden_copies;         ///< while a kernel or a collective ran
-    Seconds computing;             ///< while at least one kernel ran, known or not
-    Seconds kernel_time;           ///< of all kernels, added up
-    std::size_t kernel_count = 0;  ///< begun or at work in it
+    Seconds computing;             ///< while at least one kernel ran
+    Seconds kernel_time;           ///< sum over all kernels
+    std::size_t kernel_count = 0;  ///< that ran in it
 
     Seconds entered() const { return kernels + unclassified + collectives + copies + idle; }
     Seconds busy() const { return wall - idle; }
-    /// Kernels at work, on the average over the time when one is; 0 without kernels.
+    /// Mean number of running kernels while at least one runs; 0 without kernels.
     double concurrency() const { return computing.value > 0 ? kernel_time / computing : 0; }
     TimeBreakdown& operator+=(const TimeBreakdown& other);
 };
 
-/// Of each window, in their order; intervals in any. What lies outside a window is not in its time_breakdown.
+/// One for each window. Intervals may be in any order; what is outside a window does not count in it.
 /// Throws std::invalid_argument for an interval or a window that ends before it begins.
 std::vector<TimeBreakdown> finish_breakdowns(std::vector<Interval> intervals, std::span<const Window> windows);
 
-/// The time_breakdown of one row on one device: the mean over its steps.
+/// The time breakdown of one row on one device: the mean over its steps.
 struct DeviceTimeBreakdown {
     std::string row;  ///< Measurement::id()
     std::string device;
     TimeBreakdown mean;
-    std::size_t steps = 0;     ///< recorded; 0: no step was marked, and the time_breakdown are of the whole recording
-    std::size_t unplaced = 0;  ///< kernels and copies that say no start, and so stand in no time_breakdown
+    std::size_t steps = 0;     ///< recorded; 0: no step was marked, and `mean` is of the whole recording
+    std::size_t unplaced = 0;  ///< kernels and copies without a start, which are not included
 };
 
 struct RecordedKernels {
     KernelDigest digest;
-    std::vector<DeviceTimeBreakdown> time_breakdown;  ///< none where no record says when it began
+    std::vector<DeviceTimeBreakdown> time_breakdown;  ///< empty if no record has a start
 };
 
-/// Of a results folder's kernels.csv, which is read once, copies.csv and ranges.csv.
+/// From kernels.csv (read once), copies.csv and ranges.csv of a results folder.
 RecordedKernels read_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds);
 
 }  // namespace roof::analysis

@@ -1,5 +1,5 @@
-// A drawing of characters: dots in braille (two by four to a cell) or, for plain terminals, one ASCII mark per cell, with
-// text laid over them.
+// A drawing of characters: braille dots (two by four per cell) or, for plain terminals, one ASCII mark per cell, with
+// text on top.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@ class Canvas {
 
     int columns() const { return columns_; }
     int rows() const { return rows_; }
-    /// Dots per row and column of the drawing: what one step of a curve should be.
+    /// Dots per row and per column.
     int dots_across() const { return columns_ * (plain_ ? 1 : 2); }
     int dots_down() const { return rows_ * (plain_ ? 1 : 4); }
 
-    /// A dot at (x, y), counted in dots from the upper left corner; `mark` stands for it in plain drawings. Outside: none.
+    /// A dot at (x, y) in dots from the upper left corner; `mark` in plain drawings. Ignored outside the drawing.
     void dot(int x, int y, char mark);
-    /// ASCII text over the dots; what falls outside is cut off.
+    /// ASCII text over the dots, cut off at the edge.
     void write(int column, int row, std::string_view text);
-    /// Is there no text at these cells?
+    /// Whether these cells have no text.
     bool free(int column, int row, int length) const;
 
     /// UTF-8, one line per row, without trailing blanks.

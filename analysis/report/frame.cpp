@@ -10,11 +10,11 @@ namespace roof::analysis {
 
 namespace {
 
-/// Below the first ridge lies elementwise work, above the last one convolution: decades kept free for them.
+/// Decades below the first ridge point, for elementwise work, and above the last one, for convolutions.
 constexpr int decades_below_ridge = 1;
 constexpr int decades_above_ridge = 2;
 
-struct Range {
+struct Extent {
     double low = std::numeric_limits<double>::infinity();
     double high = 0;
 
@@ -39,8 +39,8 @@ double decade_above(double value)
 
 std::optional<Frame> frame_of(const Ceilings& ceilings)
 {
-    Range bandwidth;
-    Range compute;
+    Extent bandwidth;
+    Extent compute;
     for (const std::string& device : devices_of(ceilings)) {
         const Roofs roofs = roofs_of(ceilings, device);
         for (const Ceiling* roof : roofs.levels) bandwidth.add(roof->rate.median.value);

@@ -1,5 +1,4 @@
-// The frame of a roofline picture. It comes from the ceilings alone, never from the points, so two runs on one machine are
-// drawn in the same frame and a layer that got faster is seen to have moved.
+// The frame of a roofline picture. It depends on the ceilings alone, so pictures of one machine are comparable.
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"
@@ -16,10 +15,10 @@ struct Frame {
     double rate_high = 0;
 };
 
-/// Over all devices. Nothing unless there is at least one bandwidth and one compute ceiling.
+/// Over all devices. nullopt without a bandwidth or a compute ceiling.
 std::optional<Frame> frame_of(const Ceilings& ceilings);
 
-/// A logarithmic scale from [low, high] onto [from, to]; values outside are put on the edge.
+/// A logarithmic scale from [low, high] onto [from, to]; values outside are clamped.
 struct LogScale {
     double low = 1;
     double high = 10;

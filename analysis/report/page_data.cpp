@@ -6,6 +6,8 @@
 #include "analysis/table/json_values.hpp"
 #include "analysis/table/rows.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <map>
 #include <utility>
 
@@ -15,13 +17,13 @@ using nlohmann::json;
 
 namespace {
 
-/// Words that many points share are written once; a point holds their number.
-class Words {
+/// Texts that many points share, written once; points have their index.
+class SharedTexts {
   public:
-    std::size_t operator()(const std::string& word)
+    std::size_t operator()(const std::string& text)
     {
-        const auto [at, is_new] = numbers_.try_emplace(word, list_.size());
-        if (is_new) list_.push_back(json_text(word));
+        const auto [at, is_new] = numbers_.try_emplace(text, list_.size());
+        if (is_new) list_.push_back(json_text(text));
         return at->second;
     }
     const json& list() const { return list_; }
@@ -64,7 +66,7 @@ json roofs_json(const Roofs& roofs, const Machine& machine)
             {"mixes", std::move(mixes)}};
 }
 
-/// The roofs of each device and thread count once, those of every device at the most threads among them.
+/// The roofs of each device and thread count, once. The most threads of every device are included.
 class RoofSets {
   public:
     explicit RoofSets(const Study& study) : study_(study)
@@ -72,7 +74,7 @@ class RoofSets {
         for (const std::string& device : devices_of(study.ceilings)) add(roofs_of(study.ceilings, device));
     }
 
-    /// The number of the row's roofs; -1 without any.
+    /// Index of the row's roofs; -1 without roofs.
     int of(const Measurement& row) { return add(roofs_of(study_.ceilings, row.device, threads_of(row))); }
     const json& list() const { return list_; }
 
@@ -105,7 +107,7 @@ json row_json(const Measurement& row, int roofs)
             {"roofs", roofs}};
 }
 
-/// The columns of the points, and the words they index.
+/// The columns of the points and the texts they index.
 class Points {
   public:
     void add(const Placement& p, std::size_t row)
@@ -158,7 +160,7 @@ class Points {
         return list;
     }
 
-    Words names_, kinds_, notes_, roof_names_;
+    SharedTexts names_, kinds_, notes_, roof_names_;
     json columns_ = {{"row", json::array()}};
 };
 

@@ -1,4 +1,4 @@
-// What this run does not hold, and what would bring it: a line each, so that a silence is never taken for a zero.
+// What this run lacks and how to get it, a line each: a missing number is not a zero.
 #include "analysis/report/panels.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/recording_tables.hpp"
@@ -36,35 +36,37 @@ std::vector<std::string> absent_from(const Study& study)
     std::vector<std::string> texts;
     if (study.ceilings.all.empty())
         texts.push_back(
-            "Ceilings: `roof calibrate` on the same machine, then `roof report` again; all under roofs is missing "
+            "Ceilings: run `roof calibrate` on the same machine, then `roof report` again. Nothing can be placed under "
+            "roofs "
             "until then.");
-    const std::string where = gpu ? "" : "a training step on the CPU has none; on a machine with a GPU, ";
+    const std::string where = gpu ? "" : "a training step on the CPU has none. On a machine with a GPU, ";
     if (!has_recording(study, "kernels.csv"))
         texts.push_back("Kernels: " + where +
-                        "`roof run MODEL --profile` records them; `roof import FILE` brings those of other tools.");
+                        "`roof run MODEL --profile` records them, and `roof import FILE` reads those of other tools.");
     if (!has_recording(study, "api.csv") || !has_recording(study, "copies.csv"))
         texts.push_back("API calls, copies between host and device: " + where +
                         "`roof run MODEL --profile` records them, and `roof import FILE` reads those of Nsight Systems "
                         "and PyTorch's profiler.");
     if (!has_recording(study, "counters.csv"))
         texts.push_back(
-            "Counters: none were read with this run, so its FLOPs and bytes are analytic; `roof run MODEL --profile` "
-            "reads them where the machine has any, `roof import FILE` those of Nsight Compute, `perf stat -j` and "
+            "Counters: none were read with this run, so its FLOPs and bytes are analytic. `roof run MODEL --profile` "
+            "reads "
+            "them if the machine has any, `roof import FILE` reads those of Nsight Compute, `perf stat -j` and "
             "LIKWID.");
     texts.push_back(
-        "Memory by category: only the whole is measured; `roof estimate MODEL --batch N` divides it "
-        "into parameters, activations and workspace (analytic).");
+        "Memory by category: only the total is measured. `roof estimate MODEL --batch N` divides it into parameters, "
+        "activations and workspace (analytic).");
     texts.push_back(
-        "Energy: no command of this release reads a counter of it; `perf stat -e power/energy-pkg/ roof run MODEL` "
-        "does on machines that have one.");
+        "Energy: this release does not read energy counters. `perf stat -e power/energy-pkg/ roof run MODEL` does, on "
+        "machines that have them.");
     if (!has_several_devices(study))
         texts.push_back(
-            "Scaling over devices: a plan whose rows name more than one device brings it, with `roof sweep PLAN`; "
-            "`roof list devices` names those there are. All steps here ran on one.");
+            "Scaling over devices: all steps here ran on one. Use a plan whose rows name more than one device, with "
+            "`roof "
+            "sweep PLAN`; `roof list devices` names the devices.");
     if (!has_latency(study))
         texts.push_back(
-            "Latency of the memory levels: `roof calibrate` measures it, and so does any plan with the bench "
-            "`latency`.");
+            "Latency of the memory levels: `roof calibrate` and any plan with the bench `latency` measure it.");
     return texts;
 }
 

@@ -17,15 +17,9 @@ namespace roof::analysis {
 
 namespace {
 
-struct Sample {
-    double working_set;
-    Estimate<ByteRate> rate;
-};
-using Series = std::map<std::string, std::vector<Sample>>;
+using Series = std::map<std::string, std::vector<SeriesPoint>>;
 
-constexpr int colours = 8;
-
-/// Operation, instruction set unless each point found its own, and what is unusual about it.
+/// Operation, instruction set unless each point chose its own, and unusual conditions.
 std::string name_of_series(const Measurement& row)
 {
     std::string name = row.point.has("operation") ? row.point.text("operation") : row.bench;
@@ -51,12 +45,12 @@ Series series_of(const std::vector<PointSummary>& points, const std::string& dev
         const Measurement& row = point.best;
         const double working_set = of_sweep(row) && threads_of(row) == most ? row.point.number("working_set") : 0;
         if (!(working_set > 0)) continue;
-        series[name_of_series(row)].push_back(
-            {working_set,
-             {{point.rate.median.value}, {point.rate.low.value}, {point.rate.high.value}, point.rate.n, 0}});
+        const std::string name = name_of_series(row);
+        series[name].push_back(
+            {working_set, point.rate.median.value, point.rate.low.value, point.rate.high.value,
+             fmt::format("{} over {}: {}", name, format_capacity(working_set), with_interval(point.rate, "B/s"))});
     }
-    for (auto& [name, samples] : series)
-        std::sort(samples.begin(), samples.end(), [](auto& a, auto& b) { return a.working_set < b.working_set; });
+    for (auto& [name, samples] : series) std::ranges::sort(samples, {}, &SeriesPoint::x);
     return series;
 }
 
@@ -64,11 +58,11 @@ LogPlot plot_of(const Series& series)
 {
     double small = INFINITY, large = 0, slow = INFINITY, fast = 0;
     for (const auto& [name, samples] : series)
-        for (const Sample& s : samples) {
-            small = std::min(small, s.working_set);
-            large = std::max(large, s.working_set);
-            slow = std::min(slow, s.rate.median.value);
-            fast = std::max(fast, s.rate.median.value);
+        for (const SeriesPoint& s : samples) {
+            small = std::min(small, s.x);
+            large = std::max(large, s.x);
+            slow = std::min(slow, s.median);
+            fast = std::max(fast, s.median);
         }
     const double left = std::exp2(std::floor(std::log2(small)));
     return {{left, std::max(2 * left, std::exp2(std::ceil(std::log2(large)))), 88, 1032},
@@ -77,23 +71,23 @@ LogPlot plot_of(const Series& series)
             "bandwidth (B/s)"};
 }
 
-/// Names of levels end up in one row above the plot; a reported capacity is a dashed mark without a name.
+/// A solid mark at the end of each measured level, a dashed mark at its reported capacity.
 void draw_levels(Svg& svg, const LogPlot& plot, const Ceilings& ceilings, const std::string& device)
 {
     for (const MeasuredLevel& level : ceilings.levels) {
         if (level.device != device) continue;
         const double from = std::max(level.from.value, plot.x.low);
         const double to = std::min(level.to.value, plot.x.high);
-        const bool last = level.name == "DRAM";
+        const bool is_memory = level.name == "DRAM";
         if (!(to > from)) continue;
-        if (!last) {
+        if (!is_memory) {
             svg.open("level", fmt::format("{}: holds working sets up to {}, measured", level.name,
                                           format_capacity(level.to.value)));
             svg.line({plot.x(to), plot.top()}, {plot.x(to), plot.bottom()}, "level-mark");
             svg.close();
         }
         svg.text({(plot.x(from) + plot.x(to)) / 2, plot.top() + 14}, level.name, "name", Anchor::middle);
-        if (!plot.x.holds(level.reported.value) || last) continue;
+        if (!plot.x.holds(level.reported.value) || is_memory) continue;
         svg.open("level", fmt::format("{}: {} reported", level.name, format_capacity(level.reported.value)));
         svg.line({plot.x(level.reported.value), plot.top()}, {plot.x(level.reported.value), plot.bottom()},
                  "reported-mark");
@@ -105,8 +99,7 @@ std::string picture(const Series& series, const Ceilings& ceilings, const std::s
 {
     const LogPlot plot = plot_of(series);
     std::vector<LegendEntry> legend;
-    for (const auto& [name, samples] : series)
-        legend.push_back({fmt::format("series s{}", legend.size() % colours), "dot swatch", name});
+    for (const auto& [name, samples] : series) legend.push_back(series_entry(legend.size(), name));
     constexpr double height = 384;
     const double width = plot.right() - plot.left();
     Svg svg(1060, height + legend_height(legend, width), "Bandwidth against working set of " + device);
@@ -116,23 +109,9 @@ std::string picture(const Series& series, const Ceilings& ceilings, const std::s
         ticks(plot.y.low, plot.y.high, 10), [](double v) { return tick_text(v, "B/s"); });
     draw_levels(svg, plot, ceilings, device);
     draw_legend(svg, legend, {plot.left(), height}, width);
-    int index = 0;
-    for (const auto& [name, samples] : series) {
-        const int colour = index++ % colours;
-        svg.open(fmt::format("series s{}", colour));
-        std::vector<Spot> path;
-        for (const Sample& s : samples) path.push_back(plot(s.working_set, s.rate.median.value));
-        svg.polyline(path, "curve");
-        for (const Sample& s : samples) {
-            const Spot at = plot(s.working_set, s.rate.median.value);
-            svg.line(plot(s.working_set, s.rate.low.value), plot(s.working_set, s.rate.high.value), "curve");
-            svg.mark(Shape::circle, at, 2.6, "dot",
-                     fmt::format("{} over {}: {}", name, format_capacity(s.working_set), with_interval(s.rate, "B/s")));
-        }
-        svg.close();
-    }
-    return "<figure><figcaption>" + escape(device) + "</figcaption>\n<div class=\"scroll\">" + svg.str() +
-           "</div></figure>\n";
+    std::size_t index = 0;
+    for (const auto& [name, samples] : series) draw_series(svg, plot, index++, samples, 2.6);
+    return figure(device, svg.str());
 }
 
 }  // namespace

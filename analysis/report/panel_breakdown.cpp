@@ -21,7 +21,7 @@ constexpr double bar_width = 740;
 constexpr double strip_height = 15;
 constexpr double row_height = 50;
 
-/// The style sheet's name of a segment's colour; names it does not know share one.
+/// The CSS class of a segment.
 std::string class_of(const Segment& segment)
 {
     return segment.is_phase ? segment.name : segment.name == not_accounted_for ? "rest" : "kind-" + segment.name;
@@ -43,7 +43,7 @@ void draw_strip(Svg& svg, const std::vector<Segment>& segments, double step, dou
     }
 }
 
-/// Phases, what is not accounted for, and the kinds there are.
+/// Phases, time outside them, and the existing kinds.
 std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
 {
     std::vector<std::string> seen;
@@ -60,7 +60,7 @@ std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
     return entries;
 }
 
-/// Says of a folder only that it is one: its name may be longer than there is room for.
+/// A folder is only "folder": its name may be too long.
 std::string label_of(const Measurement& row)
 {
     const std::string data = data_of(row);

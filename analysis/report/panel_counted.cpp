@@ -1,8 +1,9 @@
-// Kernels under the roofs of their device, by what counters saw: a point for each memory level that was counted, joined.
+// Kernels under the roofs of their device, by what counters saw: a point for each memory level that was counted,
+// joined.
 #include "analysis/report/panels.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/study/counted_kernels.hpp"
-#include "analysis/study/recording_tables.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
@@ -17,7 +18,7 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr std::size_t most_points = 100;  ///< of a picture: the longest
+constexpr std::size_t most_points = 100;  ///< in a picture, the longest
 
 LogPlot plot_of(const Frame& frame)
 {
@@ -59,31 +60,22 @@ std::string picture(const Study& study, const std::vector<CountedKernel>& kernel
     const Roofs roofs = roofs_of(study.ceilings, device);
     if (!frame || roofs.empty()) return {};
     const LogPlot plot = plot_of(*frame);
-    Svg svg(1060, 516, "Counted kernels under the roofs of " + device);
-    draw_axes(
-        svg, plot, ticks(frame->intensity_low, frame->intensity_high, 10),
-        [](double v) { return fmt::format("{:g}", v); }, ticks(frame->rate_low, frame->rate_high, 10),
-        [](double v) { return tick_text(v, "FLOP/s"); });
-    svg.open_clip(key, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
-                  plot.bottom() - plot.top() + 20);
-    draw_roofs(svg, plot, roofs);
+    Svg svg = roofline_svg(516, "Counted kernels under the roofs of " + device, plot, roofs, key);
     std::size_t drawn = 0;
     for (const CountedKernel& kernel : kernels)
         if (kernel.device == device && kernel.rate().value > 0 && !kernel.levels.empty() && drawn++ < most_points)
             draw(svg, plot, kernel, kernels.front().seconds.value);
     name_roofs(svg, plot, roofs);
     svg.close();
-    return drawn == 0 ? ""
-                      : "<figure><figcaption>" + escape(device) + "</figcaption><div class=\"scroll\">" + svg.str() +
-                            "</div></figure>\n";
+    return drawn == 0 ? "" : figure(device, svg.str());
 }
 
 }  // namespace
 
 std::string counted_panel(const Study& study, const std::string& key)
 {
-    const std::string table = html_of(counted_table(study));
-    const std::string steps = html_of(phase_counts_table(study)) + html_of(step_counters_table(study));
+    const std::string table = html_table(counted_kernels_table(study));
+    const std::string steps = html_table(phase_counts_table(study)) + html_table(step_counters_table(study));
     if (table.empty()) return steps;
     std::vector<CountedKernel> kernels = counted_kernels(study);
     std::ranges::stable_sort(kernels, std::greater{}, &CountedKernel::seconds);

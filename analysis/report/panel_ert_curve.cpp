@@ -1,5 +1,5 @@
-// The Empirical Roofline's curve: what a loop with loads and multiply-adds reaches at each arithmetic intensity and working
-// set, under the roofs that were measured apart from it. The knees must fall where the roofs cross.
+// The Empirical Roofline curves: the rate of a loop of loads and multiply-adds at each arithmetic intensity and
+// working set, under separately measured roofs.
 #include "analysis/report/panels.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/study/ert_curves.hpp"
@@ -16,8 +16,6 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr int colours = 8;
-
 LogPlot plot_of(const Curves& curves, const Roofs& roofs)
 {
     double low = INFINITY, high = 0, slow = INFINITY, fast = 0;
@@ -30,7 +28,7 @@ LogPlot plot_of(const Curves& curves, const Roofs& roofs)
         }
     for (const std::vector<const Ceiling*>& group : {roofs.compute, roofs.mixes})
         for (const Ceiling* roof : group) fast = std::max(fast, roof->rate.high.value);
-    // Powers of four, for that is how the ticks go.
+    // Powers of four, like the ticks.
     const double left = std::pow(4, std::floor(std::log2(low) / 2));
     const double right = std::pow(4, std::floor(std::log2(high) / 2) + 1);
     return {{left, right, 96, 1032},
@@ -47,20 +45,16 @@ std::string intensity_tick(double value)
 void draw_curve(Svg& svg, const LogPlot& plot, double bytes, const std::vector<Dot>& dots, const Roofs& roofs,
                 std::size_t level)
 {
-    svg.open(fmt::format("series s{}", level % colours));
-    std::vector<Spot> path;
-    for (const Dot& dot : dots) path.push_back(plot(dot.intensity, dot.rate.median.value));
-    svg.polyline(path, "curve");
+    std::vector<SeriesPoint> points;
     for (const Dot& dot : dots) {
         const double roof = allowed(roofs, level, dot.intensity);
         const std::string share =
             roof > 0 ? fmt::format(", {} of what the roofs allow", percent(dot.rate.median.value / roof)) : "";
-        svg.line(plot(dot.intensity, dot.rate.low.value), plot(dot.intensity, dot.rate.high.value), "curve");
-        svg.mark(Shape::circle, plot(dot.intensity, dot.rate.median.value), 3.2, "dot",
-                 fmt::format("{} FLOP/B over {}: {}{}", intensity_tick(dot.intensity), format_capacity(bytes),
-                             with_interval(dot.rate, "FLOP/s"), share));
+        points.push_back({dot.intensity, dot.rate.median.value, dot.rate.low.value, dot.rate.high.value,
+                          fmt::format("{} FLOP/B over {}: {}{}", intensity_tick(dot.intensity), format_capacity(bytes),
+                                      with_interval(dot.rate, "FLOP/s"), share)});
     }
-    svg.close();
+    draw_series(svg, plot, level, points, 3.2);
 }
 
 std::vector<LegendEntry> legend_of(const Curves& curves, const Roofs& roofs, const Ceilings& ceilings)
@@ -69,7 +63,7 @@ std::vector<LegendEntry> legend_of(const Curves& curves, const Roofs& roofs, con
     for (const auto& [bytes, dots] : curves) {
         const std::size_t level = level_of(bytes, roofs, ceilings);
         const std::string name = roofs.levels.empty() ? "" : " (" + roofs.levels[level]->level + ")";
-        entries.push_back({fmt::format("series s{}", level % colours), "dot swatch", format_capacity(bytes) + name});
+        entries.push_back(series_entry(level, format_capacity(bytes) + name));
     }
     return entries;
 }
@@ -94,8 +88,7 @@ std::string picture(const CurveKey& key, const Curves& curves, const Ceilings& c
         draw_curve(svg, plot, bytes, dots, roofs, level_of(bytes, roofs, ceilings));
     name_roofs(svg, plot, roofs);
     svg.close();
-    return "<figure><figcaption>" + escape(title) + "</figcaption>\n<div class=\"scroll\">" + svg.str() +
-           "</div></figure>\n";
+    return figure(title, svg.str());
 }
 
 }  // namespace

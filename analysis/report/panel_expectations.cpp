@@ -1,6 +1,7 @@
-// What was said before anything was measured, and what became of it: the plan's hypotheses, and the predicted times.
+// The hypotheses of the plan and the predicted times, beside what was measured.
 #include "analysis/report/panels.hpp"
 #include "analysis/report/svg.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
@@ -14,38 +15,12 @@
 namespace roof::analysis {
 namespace {
 
-/// An answer that is not the expected one stands out.
-Cell answer_cell(Answer answer)
-{
-    const std::string word = escape(name(answer));
-    return {answer == Answer::fails ? "<span class=\"warn\">" + word + "</span>" : word, false, 1};
-}
-
-std::string answers_table(const std::vector<Answered>& answers)
-{
-    std::vector<std::vector<Cell>> rows;
-    for (const Answered& one : answers)
-        rows.push_back({Cell::text(one.hypothesis), answer_cell(one.answer), Cell::text(one.numbers)});
-    return html_table({"expected", "answer", "numbers"}, rows);
-}
-
-std::string predictions_table(const PredictionErrors& errors)
-{
-    std::vector<std::vector<Cell>> rows;
-    for (const PredictionError& error : errors.rows) {
-        const auto [row, predicted, measured, off, memory] = cells_of(error);
-        rows.push_back(
-            {Cell::text(row), Cell::value(predicted), Cell::value(measured), Cell::value(off), Cell::text(memory)});
-    }
-    return html_table({"row", "predicted (analytic)", "measured", "error", "memory"}, rows);
-}
-
 double decade_below(double value)
 {
     return std::pow(10.0, std::floor(std::log10(value)));
 }
 
-/// The plot of both times on one scale; nothing unless a row was measured.
+/// Both times on one scale; nullopt unless a row was measured.
 std::optional<LogPlot> plot_of(const PredictionErrors& errors)
 {
     double low = INFINITY;
@@ -61,7 +36,7 @@ std::optional<LogPlot> plot_of(const PredictionErrors& errors)
     return LogPlot{{low, high, 82, 460}, {low, high, 330, 20}, "measured step time", "predicted step time"};
 }
 
-/// A point on the diagonal was predicted right; those above it ran faster than predicted.
+/// Points on the diagonal were predicted exactly; points above it ran faster than predicted.
 std::string predictions_chart(const PredictionErrors& errors)
 {
     const std::optional<LogPlot> plot = plot_of(errors);
@@ -81,7 +56,7 @@ std::string predictions_chart(const PredictionErrors& errors)
     svg.close();
     return "<figure><figcaption>Estimate against measurement</figcaption>\n" + svg.str() + "</figure>\n" +
            paragraph(
-               "On the line the estimate (analytic) was right; above it the step ran faster than predicted, below it "
+               "On the line the estimate (analytic) is exact. Above it the step ran faster than predicted, below it "
                "slower.",
                "legend");
 }
@@ -91,14 +66,13 @@ std::string predictions_chart(const PredictionErrors& errors)
 std::string expectations_panel(const Study& study, const std::string&)
 {
     std::string html;
-    if (!study.answers.empty()) html += answers_table(study.answers);
+    html += html_table(hypotheses_table(study.answers));
     if (study.predictions.rows.empty()) return html;
-    html += predictions_chart(study.predictions) + predictions_table(study.predictions);
-    return html +
-           paragraph(fmt::format("Error of the predicted time: {} in the middle, {} at worst. Fingerprint of the "
-                                 "predictions, printed before the first row was measured: {}.",
-                                 percent(study.predictions.median), percent(study.predictions.worst),
-                                 study.predictions_fingerprint));
+    html += predictions_chart(study.predictions) + html_table(predictions_table(study.predictions));
+    return html + paragraph(fmt::format("Error of the predicted time: median {}, worst {}. Fingerprint of the "
+                                        "predictions, printed before the first row was measured: {}.",
+                                        percent(study.predictions.median), percent(study.predictions.worst),
+                                        study.predictions_fingerprint));
 }
 
 }  // namespace roof::analysis

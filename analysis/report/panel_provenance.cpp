@@ -1,5 +1,6 @@
-// Where the numbers come from: machine, versions, plan, how each is known, and what was not measured and why.
+// The source of the numbers: machine, versions, plan, how each number is known, and what was not measured and why.
 #include "analysis/report/panels.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "ert/base/text.hpp"
@@ -44,38 +45,33 @@ std::string how_known()
     return definitions({
         {"times",
          "measured: median of the launches after warm-up, with a distribution-free 95% interval from order statistics; "
-         "below six samples the smallest and the largest"},
-        {"ceilings", "measured by this tool's own probes, never taken from a data sheet"},
+         "with fewer than six samples the smallest and the largest"},
+        {"ceilings", "measured by the probes of this tool, never taken from a data sheet"},
         {"of spec",
-         "the figures that the maker's guide gives for one core, per clock: they stand beside the ceilings and are "
-         "part of "
-         "none; the clock they are held against is measured beside each launch"},
+         "figures of the maker's guide for one core, per clock. They are shown beside the ceilings and are part of "
+         "none. "
+         "The clock is measured beside each launch"},
         {"FLOPs",
          "analytic: two per multiply-add over the full kernel window, taps on padding included; elementwise layers one "
          "or a few per element"},
         {"bytes",
-         "analytic interval: compulsory, each operand moved once, to no reuse, each use moved again; where the layer's "
-         "footprint fits into the caches nearer to the core, compulsory"},
+         "analytic interval: from compulsory (each operand moves once) to no reuse (it moves again at every use); "
+         "compulsory "
+         "if the layer's footprint fits into the caches nearer to the core"},
         {"intensity", "FLOPs / bytes, at each level"},
         {"attainable time", "max(FLOPs / compute roof, compulsory bytes / bandwidth roof of each level)"},
         {"reached, headroom", "attainable time / measured time; measured time - attainable time, never below 0"},
         {"above a roof",
-         "possible: operands left in a cache by the layer before are counted as traffic, and padded taps as FLOPs"},
+         "possible: operands still in a cache from the layer before count as traffic, and taps on padding count as "
+         "FLOPs"},
     });
 }
 
 std::string not_measured(const Study& study)
 {
-    std::vector<std::vector<Cell>> rows;
-    const auto collect = [&](const Results& results) {
-        for (const Measurement& row : results.rows)
-            if (row.status != Status::ok)
-                rows.push_back({Cell::text(row.id()), Cell::text(name(row.status)), Cell::text(row.reason)});
-    };
-    collect(study.results);
-    if (study.calibration.folder != study.results.folder) collect(study.calibration);
-    if (rows.empty()) return "<h4>Not measured</h4>\n" + paragraph("Every planned row was measured.");
-    return "<h4>Not measured</h4>\n" + html_table({"row", "status", "reason"}, rows);
+    const DataTable table = not_measured_table(study);
+    return subheading("Not measured") +
+           (table.empty() ? paragraph("Every planned row was measured.") : html_table(table));
 }
 
 std::string sentences(const Study& study)
@@ -118,9 +114,9 @@ std::string provenance_panel(const Study& study, const std::string&)
            definitions({{"results", study.results.folder.filename().string()},
                         {"calibration", calibration},
                         {"calibrated", calibration_date(study)}}) +
-           "<h4>How each number is known</h4>\n" + how_known() + sentences(study) + not_measured(study) +
+           subheading("How each number is known") + how_known() + sentences(study) + not_measured(study) +
            text_list("Not available here", missing_capabilities(machine)) +
-           text_list("Doubts about what the machine reports", machine.inconsistencies) +
+           text_list("Inconsistencies in what the machine reports", machine.inconsistencies) +
            plan_of(study.results, "The plan of this run") + plan_of(study.calibration, "The plan of the calibration");
 }
 

@@ -1,9 +1,9 @@
-// What a recorder saw beside the kernels: the time_breakdown of each device, calls, copies, and memory over time. A panel shows itself
-// where its file is there.
+// What was recorded: kernels, the time breakdown of each device, calls, copies, memory over time; and several ranks.
+// A panel is empty where its file is missing.
 #include "analysis/report/panels.hpp"
 #include "analysis/report/svg.hpp"
 #include "analysis/study/recording.hpp"
-#include "analysis/study/recording_tables.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
@@ -19,7 +19,7 @@ namespace {
 constexpr double width = 1060, height = 90, left = 120;
 constexpr std::size_t most_spots = 800;
 
-/// Held bytes over time, as steps; of very many points the highest of each stretch, so no peak is lost.
+/// Held bytes over time, as steps. Of too many points the highest of each group is drawn.
 std::vector<Spot> spots_of(const MemoryUse& use)
 {
     const double begin = use.timeline.front().at.value;
@@ -58,29 +58,44 @@ bool has_steps(const Study& study)
 
 }  // namespace
 
+std::string kernels_panel(const Study& study, const std::string&)
+{
+    if (!has_steps(study)) return {};
+    const std::string html = html_table(kernel_categories_table(study));
+    if (!html.empty()) return html;
+    return paragraph(
+        "No kernels were recorded with this run: it holds no kernels.csv. Training steps on the CPU launch none, and "
+        "their layers are in the breakdown above.");
+}
+
 std::string time_breakdown_panel(const Study& study, const std::string&)
 {
-    return has_steps(study) ? html_of(time_breakdown_table(study)) : std::string{};
+    return has_steps(study) ? html_table(time_breakdown_table(study)) : std::string{};
 }
 
 std::string calls_panel(const Study& study, const std::string&)
 {
-    return has_steps(study) ? html_of(calls_table(study)) : std::string{};
+    return has_steps(study) ? html_table(calls_table(study)) : std::string{};
 }
 
 std::string copies_panel(const Study& study, const std::string&)
 {
-    return has_steps(study) ? html_of(copies_table(study)) : std::string{};
+    return has_steps(study) ? html_table(copies_table(study)) : std::string{};
 }
 
 std::string memory_panel(const Study& study, const std::string&)
 {
     if (!has_steps(study)) return {};
-    std::string html = html_of(memory_table(study));
+    std::string html = html_table(memory_table(study));
     if (html.empty()) return {};
     for (const MemoryUse& use : memory_of(study))
         if (use.timeline.size() > 1) html += picture_of(use);
     return html;
+}
+
+std::string scaling_panel(const Study& study, const std::string&)
+{
+    return html_table(scaling_table(study));
 }
 
 }  // namespace roof::analysis

@@ -1,4 +1,5 @@
-// The hierarchical roofline of each model: roofs as bands, its layers and phases at the largest batch, its steps at all.
+// The hierarchical roofline of each model: roofs as bands, layers and phases at the largest batch, steps at all
+// batches.
 #include "analysis/report/panels.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/roofline/describe.hpp"
@@ -16,7 +17,7 @@ namespace roof::analysis {
 
 namespace {
 
-/// Of a static picture: its longest layers. The page's charts show all.
+/// The longest layers in a static picture. The page's charts show all.
 constexpr std::size_t most_points = 400;
 
 LogPlot plot_of(const Frame& frame)
@@ -32,13 +33,7 @@ Spot spot_of(const LogPlot& plot, const Placement& p)
     return plot(p.levels.back().intensity_high.value, p.rate.median.value);
 }
 
-Shape shape_of(const Placement& p)
-{
-    if (p.phase == Phase::backward) return Shape::square;
-    return p.phase == Phase::update ? Shape::triangle : Shape::circle;
-}
-
-/// A whisker from the intensity without reuse, over all levels, to that of compulsory traffic.
+/// A whisker from the lowest intensity without reuse to the intensity of compulsory traffic.
 void draw_interval(Svg& svg, const LogPlot& plot, const Placement& p)
 {
     constexpr double cap = 3.5;
@@ -53,17 +48,14 @@ void draw_interval(Svg& svg, const LogPlot& plot, const Placement& p)
 
 void draw_point(Svg& svg, const LogPlot& plot, const Placement& p, Seconds step)
 {
-    constexpr double radius_of_whole_step = 26;
-    const double share = step.value > 0 ? std::clamp(p.seconds.median / step, 0.0, 1.0) : 0;
     svg.open(fmt::format("point {}", roof::name(*p.phase)), explain(p) + remarks_on(p));
     draw_interval(svg, plot, p);
-    const double radius = std::max(2.5, radius_of_whole_step * std::sqrt(share));
     const std::string_view layer = is_above(p.levels.back(), p.rate.median) ? "hollow" : "dot";
-    svg.mark(shape_of(p), spot_of(plot, p), radius, p.scope == Scope::phase ? "phase" : layer, "");
+    svg.mark(shape_of(p), spot_of(plot, p), radius_of(p, step), p.scope == Scope::phase ? "phase" : layer, "");
     svg.close();
 }
 
-/// The step at each batch, joined in the order of growing batch; the first and the last carry their batch.
+/// The step at each batch, connected by batch; the first and the last are labelled.
 void draw_steps(Svg& svg, const LogPlot& plot, std::vector<const Placement*> steps)
 {
     std::stable_sort(steps.begin(), steps.end(), [](auto* a, auto* b) { return a->batch < b->batch; });
@@ -77,7 +69,8 @@ void draw_steps(Svg& svg, const LogPlot& plot, std::vector<const Placement*> ste
     }
 }
 
-/// Of ranks on several devices: the roof of the link between them, and the step at the intensity of what goes over it.
+/// For ranks on several devices: the roof of the link between them, and the step at the intensity of the link's
+/// traffic.
 void draw_link(Svg& svg, const LogPlot& plot, const Placement& step)
 {
     if (!step.link) return;
@@ -95,31 +88,14 @@ void draw_link(Svg& svg, const LogPlot& plot, const Placement& step)
     svg.close();
 }
 
-/// All but the batch is the same.
+/// Whether everything but the batch is the same.
 bool same_series(const Placement& p, const Measurement& row)
 {
     return p.model == model_of(row) && p.device == row.device && p.precision == precision_of(row) &&
            p.threads == threads_of(row) && p.data == data_of(row);
 }
 
-/// Axes and roofs; what is drawn until close() is cut off at the frame.
-Svg svg_with_roofs(const std::string& label, const LogPlot& plot, const Roofs& roofs, const std::string& key)
-{
-    Svg svg(1060, 616, label);
-    draw_axes(
-        svg, plot, ticks(plot.x.low, plot.x.high, 10), [](double v) { return fmt::format("{:g}", v); },
-        ticks(plot.y.low, plot.y.high, 10), [](double v) { return tick_text(v, "FLOP/s"); });
-    svg.open_clip(key, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
-                  plot.bottom() - plot.top() + 20);
-    draw_roofs(svg, plot, roofs);
-    return svg;
-}
-
-std::string figure_of(const std::string& title, const Svg& svg)
-{
-    return fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"scroll\">{}</div></figure>\n", escape(title),
-                       svg.str());
-}
+constexpr double height = 616;
 
 std::string picture(const Study& study, const Measurement& row, const Frame& frame, const std::string& key)
 {
@@ -147,16 +123,16 @@ std::string picture(const Study& study, const Measurement& row, const Frame& fra
         inside.resize(most_points);
     }
     const LogPlot plot = plot_of(frame);
-    Svg svg = svg_with_roofs("Roofline of " + title, plot, roofs, key);
+    Svg svg = roofline_svg(height, "Roofline of " + title, plot, roofs, key);
     for (const Placement* p : inside) draw_point(svg, plot, *p, row.seconds.median);
     name_roofs(svg, plot, roofs);
     draw_steps(svg, plot, steps);
     draw_link(svg, plot, *whole);
     svg.close();
-    return figure_of(title, svg);
+    return figure(title, svg.str());
 }
 
-/// Of a folder without training steps: the roofs of each of its devices.
+/// For a folder without training steps: the roofs of each device.
 std::string roofs_alone(const Study& study, const Frame& frame, const std::string& key)
 {
     std::string html;
@@ -165,10 +141,10 @@ std::string roofs_alone(const Study& study, const Frame& frame, const std::strin
         const Roofs roofs = roofs_of(study.ceilings, device);
         const std::string title = fmt::format("{}, {}", device, threads_text(roofs.threads));
         const LogPlot plot = plot_of(frame);
-        Svg svg = svg_with_roofs("Roofs of " + title, plot, roofs, fmt::format("{}-{}", key, ++count));
+        Svg svg = roofline_svg(height, "Roofs of " + title, plot, roofs, fmt::format("{}-{}", key, ++count));
         name_roofs(svg, plot, roofs);
         svg.close();
-        html += figure_of(title, svg);
+        html += figure(title, svg.str());
     }
     return html;
 }
@@ -185,14 +161,14 @@ constexpr std::string_view phase_key =
     "batches "
     "<svg width=\"14\" height=\"14\"><circle class=\"key-hollow\" cx=\"7\" cy=\"7\" r=\"5\"/></svg>hollow: a layer "
     "above the "
-    "farthest level's roof, for part of its bytes were still in a cache</p>\n";
+    "farthest level's roof, because part of its bytes was still in a cache</p>\n";
 
 }  // namespace
 
 std::string roofline_panel(const Study& study, const std::string& key)
 {
     const std::optional<Frame> frame = frame_of(study.ceilings);
-    if (!frame) return paragraph("No roofline can be drawn: it takes a bandwidth and a compute ceiling.");
+    if (!frame) return paragraph("No roofline can be drawn: it needs a bandwidth and a compute ceiling.");
     if (step_rows(study.results.rows).empty()) return roofs_alone(study, *frame, key);
     std::string html;
     int count = 0;

@@ -1,9 +1,9 @@
-// The time-based roofline: for each layer the seconds the compute roof would need alone, over those the farthest memory level
-// would. Work without FLOPs, which has no place under a roofline, stays in sight.
+// The time-based roofline: for each layer the seconds the compute roof would need alone, over those the farthest
+// memory level would. Work without FLOPs, which has no place under a roofline, stays in sight.
 #include "analysis/report/panels.hpp"
-#include "analysis/report/svg.hpp"
+#include "analysis/report/roof_lines.hpp"
 #include "analysis/roofline/describe.hpp"
-#include "analysis/roofline/needs.hpp"
+#include "analysis/roofline/place.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -18,8 +18,7 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr double radius_of_whole_step = 26;
-constexpr std::size_t most_points = 400;  ///< of a static picture: its longest layers
+constexpr std::size_t most_points = 400;  ///< in a static picture, the longest
 
 std::vector<const Placement*> layers_of(const Study& study, const Measurement& row)
 {
@@ -32,7 +31,7 @@ std::vector<const Placement*> layers_of(const Study& study, const Measurement& r
     return layers;
 }
 
-/// Both axes run over the same whole decades.
+/// Both axes have the same whole decades.
 LogPlot plot_of(const std::vector<const Placement*>& layers)
 {
     double low = INFINITY, high = 0;
@@ -54,16 +53,11 @@ LogPlot plot_of(const std::vector<const Placement*>& layers)
 void draw_layer(Svg& svg, const LogPlot& plot, const Placement& p, Seconds step)
 {
     const Needs needs = needs_of(p);
-    const double share = step.value > 0 ? std::clamp(p.seconds.median / step, 0.0, 1.0) : 0;
-    const Shape shape = p.phase == Phase::backward ? Shape::square
-                        : p.phase == Phase::update ? Shape::triangle
-                                                   : Shape::circle;
     svg.open(fmt::format("point {}", roof::name(*p.phase)),
              fmt::format("{} {}: {} measured; memory allows {}, compute {}", p.name, roof::name(*p.phase),
                          format_duration(p.seconds.median.value), format_duration(needs.memory.value),
                          format_duration(needs.compute.value)));
-    svg.mark(shape, plot(needs.memory.value, needs.compute.value),
-             std::max(2.5, radius_of_whole_step * std::sqrt(share)), "dot", "");
+    svg.mark(shape_of(p), plot(needs.memory.value, needs.compute.value), radius_of(p, step), "dot", "");
     svg.close();
 }
 
@@ -80,8 +74,7 @@ std::string picture(std::vector<const Placement*> layers, const Measurement& row
     draw_axes(svg, plot, ticks(plot.x.low, plot.x.high, 10), text, ticks(plot.y.low, plot.y.high, 10), text);
     svg.line(plot(plot.x.low, plot.y.low), plot(plot.x.high, plot.y.high), "reported-mark");
     for (const Placement* p : layers) draw_layer(svg, plot, *p, row.seconds.median);
-    return fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"scroll\">{}</div></figure>\n", escape(title),
-                       svg.str());
+    return figure(title, svg.str());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Throughput and the share of the compute roof over the batch: a line for each model, device, precision and source of images.
+// Throughput and the share of the compute roof over the batch: a line for each model, device, precision and source of
+// images.
 #include "analysis/report/panels.hpp"
 #include "analysis/report/svg.hpp"
 #include "analysis/study/verdict.hpp"
@@ -17,21 +18,11 @@ namespace roof::analysis {
 
 namespace {
 
-/// A value over the batch, with the interval of the step time carried over.
-struct Sample {
-    double batch;
-    double median;
-    double low;
-    double high;
-    std::string title;
-};
-using Series = std::map<std::string, std::vector<Sample>>;
-
-constexpr int colours = 8;
+using Series = std::map<std::string, std::vector<SeriesPoint>>;
 
 Series series_of(const Study& study, bool share_of_roof)
 {
-    std::set<std::string> of_ranks;  // the panel of ranks shows these
+    std::set<std::string> of_ranks;  // shown in the panel of ranks
     for (const Measurement& row : study.results.rows)
         if (row.ranks() > 1) of_ranks.insert(row.id());
     Series series;
@@ -48,9 +39,7 @@ Series series_of(const Study& study, bool share_of_roof)
             {static_cast<double>(p.batch), work / t.median.value, work / t.high.value, work / t.low.value,
              fmt::format("{}, batch {}: {}", p.model, p.batch, value)});
     }
-    for (auto& [name, samples] : series)
-        std::stable_sort(samples.begin(), samples.end(),
-                         [](const Sample& a, const Sample& b) { return a.batch < b.batch; });
+    for (auto& [name, samples] : series) std::ranges::stable_sort(samples, {}, &SeriesPoint::x);
     return series;
 }
 
@@ -64,7 +53,7 @@ Extent extent(const Series& series, Value value)
 {
     Extent e;
     for (const auto& [name, samples] : series)
-        for (const Sample& sample : samples) {
+        for (const SeriesPoint& sample : samples) {
             e.low = std::min(e.low, value(sample));
             e.high = std::max(e.high, value(sample));
         }
@@ -82,8 +71,8 @@ double power_at_least(double base, double value)
 
 std::string chart(const Series& series, const std::string& label, const TickText& text, double top)
 {
-    const Extent batches = extent(series, [](const Sample& s) { return s.batch; });
-    const Extent values = extent(series, [](const Sample& s) { return s.median; });
+    const Extent batches = extent(series, [](const SeriesPoint& s) { return s.x; });
+    const Extent values = extent(series, [](const SeriesPoint& s) { return s.median; });
     if (!(values.high > 0) || !(values.low > 0)) return {};
     const LogPlot plot{{power_at_most(2, batches.low),
                         std::max(power_at_least(2, batches.high), 2 * power_at_most(2, batches.low)), 64, 500},
@@ -91,8 +80,7 @@ std::string chart(const Series& series, const std::string& label, const TickText
                        "batch (images)",
                        label};
     std::vector<LegendEntry> legend;
-    for (const auto& [name, samples] : series)
-        legend.push_back({fmt::format("series s{}", legend.size() % colours), "dot swatch", name});
+    for (const auto& [name, samples] : series) legend.push_back(series_entry(legend.size(), name));
     constexpr double height = 322;
     const double width = plot.right() - plot.left();
     Svg svg(520, height + legend_height(legend, width), label + " over the batch");
@@ -101,18 +89,8 @@ std::string chart(const Series& series, const std::string& label, const TickText
     draw_axes(
         svg, plot, ticks(plot.x.low, plot.x.high, factor), [](double v) { return fmt::format("{:g}", v); },
         ticks(plot.y.low, plot.y.high, 10), text);
-    int index = 0;
-    for (const auto& [name, samples] : series) {
-        svg.open(fmt::format("series s{}", index++ % colours));
-        std::vector<Spot> path;
-        for (const Sample& s : samples) path.push_back(plot(s.batch, s.median));
-        svg.polyline(path, "curve");
-        for (const Sample& s : samples) {
-            svg.line(plot(s.batch, s.low), plot(s.batch, s.high), "curve");
-            svg.mark(Shape::circle, plot(s.batch, s.median), 3.5, "dot", s.title);
-        }
-        svg.close();
-    }
+    std::size_t index = 0;
+    for (const auto& [name, samples] : series) draw_series(svg, plot, index++, samples, 3.5);
     return svg.str();
 }
 

@@ -1,4 +1,4 @@
-// The panels of the report: each a function from a study to HTML, in one table. A new one is a file and a line.
+// The panels of the report: functions from a study to HTML, in one table.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -12,8 +12,8 @@ namespace roof::analysis {
 struct Panel {
     std::string_view id;  ///< anchor in the page
     std::string_view heading;
-    std::string_view sentence;  ///< what the reader sees here, and how to read it
-    /// `key` is unique to study and panel: ids in the page are made from it. Empty if there is nothing to show.
+    std::string_view sentence;  ///< what the panel shows and how to read it
+    /// Empty if there is nothing to show. Ids in the page start with `key`, which is unique to study and panel.
     std::string (*render)(const Study& study, const std::string& key);
 };
 

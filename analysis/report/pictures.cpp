@@ -16,7 +16,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-/// Those of the first block, ":root{…}".
+/// The variables of the first block, ":root{…}".
 Variables variables_of(std::string_view sheet)
 {
     Variables variables;
@@ -30,7 +30,7 @@ Variables variables_of(std::string_view sheet)
     return variables;
 }
 
-/// What a class sets for the marks inside it, spelled out.
+/// The variables that classes set, as plain rules.
 std::string rules_of_classes(const Variables& variables)
 {
     std::string rules;
@@ -48,7 +48,7 @@ double width_of(std::string_view svg)
     return at == std::string_view::npos ? 0 : std::strtod(svg.data() + at + 7, nullptr);
 }
 
-std::string standing_alone(std::string_view svg)
+std::string complete_svg(std::string_view svg)
 {
     constexpr std::string_view open = "<svg ";
     const std::size_t end = svg.find('>');
@@ -74,7 +74,7 @@ std::string plain_style_sheet()
         plain += found == variables.end() ? "inherit" : found->second;
         at = end + 1;
     }
-    // Dark themes and paper are for the page.
+    // The dark theme and the print rules are only for the page.
     plain.erase(plain.find("@media print"));
     const std::size_t dark = plain.find("@media");
     plain.erase(dark, plain.find("}}", dark) + 2 - dark);
@@ -90,7 +90,7 @@ std::vector<std::string> pictures_of(std::string_view html)
         const std::size_t end = html.find(close, at);
         if (end == std::string_view::npos) break;
         const std::string_view svg = html.substr(at, end + close.size() - at);
-        if (width_of(svg) >= least_width) pictures.push_back(standing_alone(svg));
+        if (width_of(svg) >= least_width) pictures.push_back(complete_svg(svg));
         at = end;
     }
     return pictures;

@@ -1,5 +1,5 @@
-// The pictures of the report as files of their own, drawn without a browser. They are in the light theme, and their style sheet
-// holds no variables, which few programs but browsers resolve.
+// The pictures of the report as SVG files, in the light theme. Their style sheet has no variables, which few programs
+// except browsers support.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -12,10 +12,11 @@
 
 namespace roof::analysis {
 
-/// <folder>/<panel>-<n>.svg, one for each picture of each panel. Throws InputError if the folder cannot be made or written.
+/// Writes <folder>/<panel>-<n>.svg for each picture of each panel. Throws InputError if the folder cannot be made or
+/// written.
 std::vector<std::filesystem::path> write_pictures(std::span<const Study> studies, const std::filesystem::path& folder);
 
-/// Every svg element of a panel's HTML of at least 200 pixels, made to stand alone.
+/// Every svg element of at least 200 pixels in a panel's HTML, as a complete file.
 std::vector<std::string> pictures_of(std::string_view html);
 
 /// The style sheet of the light theme with its variables resolved.

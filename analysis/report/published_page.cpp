@@ -3,6 +3,7 @@
 #include "analysis/report/style.hpp"
 #include "analysis/report/svg.hpp"
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
@@ -50,7 +51,7 @@ std::map<double, std::string> precisions_by_rate(const Roofs& roofs)
     return names;
 }
 
-/// Dashed, as everywhere for a roof that was not measured as the work's own.
+/// Dashed: these roofs were not measured.
 void draw_spec_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
 {
     const double peak = roofs.compute.front()->rate.median.value;
@@ -75,7 +76,7 @@ void draw_spec_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
     }
 }
 
-/// Beside the spot, or below what is written there already.
+/// Beside the spot, or below earlier labels.
 Spot free_place(Spot spot, std::vector<Spot>& taken)
 {
     constexpr double line = 14;
@@ -96,7 +97,7 @@ void draw_point(Svg& svg, const LogPlot& plot, const Point& point, std::vector<S
     const Spot spot = plot(point.intensity, number.si);
     svg.open("point backward",
              fmt::format("{}, published: {} {} at {} FLOP/B; {}: {}", label, number.value, number.unit,
-                         plain_number(point.intensity), name(point.rate->standing), point.rate->remark));
+                         plain_number(point.intensity), name(point.rate->verdict), point.rate->remark));
     svg.mark(Shape::square, spot, 5, "dot", "");
     svg.text(free_place(spot, taken), label, "halo");
     svg.close();
@@ -122,8 +123,7 @@ std::string picture(const Target& target, const std::vector<Point>& points)
     draw_spec_roofs(svg, plot, roofs);
     std::vector<Spot> taken;
     for (const Point& point : points) draw_point(svg, plot, point, taken);
-    return fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"scroll\">{}</div></figure>\n", escape(title),
-                       svg.str());
+    return figure(title, svg.str());
 }
 
 std::string section(std::string_view heading, std::string_view lead, const std::string& body)
@@ -142,34 +142,12 @@ std::string pictures(std::span<const Assessment> assessments, std::span<const Ta
     return html;
 }
 
-std::string numbers_table(std::span<const Assessment> assessments)
-{
-    std::vector<std::vector<Cell>> rows;
-    for (const Assessment& a : assessments) {
-        const PublishedNumber& n = a.published;
-        rows.push_back({Cell::text(n.of.model), Cell::value(std::to_string(n.of.batch)), Cell::text(n.machine),
-                        Cell::text(n.quantity), Cell::value(published_text(n)), Cell::value(estimate_text(a)),
-                        Cell::text(n.how), Cell::text(name(a.standing)), Cell::text(a.remark), Cell::text(n.source)});
-    }
-    return html_table(
-        {"model", "batch", "machine", "quantity", "published", "estimate", "how", "standing", "remark", "source"},
-        rows);
-}
-
-std::string answers_table(std::span<const Answered> answers)
-{
-    std::vector<std::vector<Cell>> rows;
-    for (const Answered& one : answers)
-        rows.push_back({Cell::text(one.hypothesis), Cell::text(name(one.answer)), Cell::text(one.numbers)});
-    return rows.empty() ? std::string{} : html_table({"hypothesis", "answer", "numbers"}, rows);
-}
-
-/// A number beyond a roof is no news: it is a warning.
+/// A warning for each number beyond a roof.
 std::string warnings(std::span<const Assessment> assessments)
 {
     std::string html;
     for (const Assessment& a : assessments) {
-        if (a.standing != Standing::impossible) continue;
+        if (a.verdict != Verdict::impossible) continue;
         html += paragraph(fmt::format("{} on {}: {} of {} is impossible: {}.", a.published.of.model,
                                       a.published.machine, a.published.quantity, published_text(a.published), a.remark),
                           "warning");
@@ -184,11 +162,12 @@ std::string published_page(const std::string& study, std::span<const Assessment>
 {
     const std::string body =
         section("Published points",
-                "Squares are published numbers; dashed roofs are the vendor's sheet. Nothing here was measured.",
+                "Squares are published numbers; dashed roofs are from the vendor's sheet. Nothing here was measured.",
                 pictures(assessments, targets)) +
-        section("Published numbers", "Each beside what arithmetic and the sheet allow.", numbers_table(assessments)) +
-        section("Hypotheses", "What the study expected, answered by the estimate and by what was measured.",
-                answers_table(answers));
+        section("Published numbers", "Each beside the estimate from arithmetic and the sheet.",
+                html_table(published_table(assessments))) +
+        section("Hypotheses", "The hypotheses of the study, answered by estimates and measured rows.",
+                html_table(hypotheses_table(answers)));
     return fmt::format(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -1,5 +1,5 @@
-// A page for a published study: its points on the spec-sheet rooflines of their machines, its numbers beside the estimate, and
-// its hypotheses answered. Nothing on it was measured here.
+// A page for a published study: its points under the spec-sheet roofs of their machines, its numbers beside the
+// estimate, and its answered hypotheses. Nothing on it was measured here.
 #pragma once
 
 #include "analysis/estimate/hypothesis.hpp"
@@ -10,7 +10,7 @@
 
 namespace roof::analysis {
 
-/// HTML that needs no network. A picture for each machine of which a FLOP rate is published and a target known.
+/// HTML that needs no network. It has a picture for each machine with a published FLOP rate and a target.
 std::string published_page(const std::string& study, std::span<const Assessment> assessments,
                            std::span<const Answered> answers, std::span<const Target> targets);
 

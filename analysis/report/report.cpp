@@ -8,6 +8,7 @@
 #include "ert/method/bench/files.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace roof::analysis {
 
@@ -27,7 +28,7 @@ std::string contents(const std::vector<const Panel*>& shown)
     return html + "</nav>\n";
 }
 
-/// The panel over all studies; empty if none has anything to show.
+/// The panel over all studies; empty if no study has content.
 std::string section(const Panel& panel, const std::vector<Study>& studies)
 {
     std::string body;
@@ -55,16 +56,16 @@ std::string head(const std::vector<Study>& studies)
     return html + "</header>\n";
 }
 
-/// The page's data and its script; without a script, a sentence that says so.
+/// The page's data and its script, or a sentence that there is no script.
 std::string scripts(const std::vector<Study>& studies)
 {
     if (page_script().empty())
-        return paragraph("This page is static: roof was built without npm, which brings its charts.", "legend");
+        return paragraph("This page is static: roof was built without npm, which is needed for its charts.", "legend");
     return fmt::format("<script type=\"application/json\" id=\"roof-data\">{}</script>\n<script>{}</script>\n",
                        script_text(page_json(studies)), page_script());
 }
 
-/// Nothing is fetched, and no script runs but the one this hash is of.
+/// Nothing is fetched, and only the script with this hash runs.
 std::string security_policy()
 {
     const std::string script = page_script().empty() ? "" : fmt::format("; script-src 'sha256-{}'", page_script_hash());

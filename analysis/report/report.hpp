@@ -1,4 +1,4 @@
-// The report: one HTML file that needs no network, follows the reader's light or dark theme, and prints.
+// The report: one HTML file that needs no network, has a light and a dark theme, and can be printed.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -9,10 +9,10 @@
 
 namespace roof::analysis {
 
-/// A pure function of the studies: the same files give the same bytes.
+/// The same studies give the same bytes.
 std::string report_html(const std::vector<Study>& studies);
 
-/// Throws InputError if `html` cannot be written; an older file there is then left as it was.
+/// Throws InputError if `html` cannot be written; an older file then stays unchanged.
 void write_report(const std::vector<Study>& studies, const std::filesystem::path& html);
 
 }  // namespace roof::analysis

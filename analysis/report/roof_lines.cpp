@@ -66,8 +66,8 @@ void draw_compute(Svg& svg, const LogPlot& plot, const Ceiling& roof, double fas
     svg.close();
 }
 
-/// Finds room for the roofs' names along parallel lines: above its line if no other line runs there, else below, else
-/// farther along. `across` is a line's place perpendicular to itself, growing downwards.
+/// Places the names of roofs along parallel lines: above a line, else below it, else farther along. `across` is the
+/// position of a line perpendicular to itself, growing downwards.
 class Labels {
   public:
     struct Place {
@@ -84,7 +84,7 @@ class Labels {
         return place_at(starts, across, length).value_or(Place{0, above});
     }
 
-    /// Where the line starts, or nowhere.
+    /// At the start of the line, or nullopt.
     std::optional<Place> place_at_start(double across, double length) { return place_at({0}, across, length); }
 
   private:
@@ -145,7 +145,7 @@ void label_levels(Svg& svg, const LogPlot& plot, const Roofs& roofs, double peak
     }
 }
 
-/// A mix, which is no roof for layers, is named where there is room at the frame; farther in points lie.
+/// A mix, which is not a roof for layers, is named only if there is room at the frame.
 void label_precisions(Svg& svg, const LogPlot& plot, const Roofs& roofs)
 {
     std::vector<const Ceiling*> all = roofs.compute;
@@ -183,6 +183,32 @@ void name_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
 {
     label_levels(svg, plot, roofs, highest(roofs, plot));
     label_precisions(svg, plot, roofs);
+}
+
+Svg roofline_svg(double height, const std::string& label, const LogPlot& plot, const Roofs& roofs,
+                 const std::string& clip)
+{
+    Svg svg(1060, height, label);
+    draw_axes(
+        svg, plot, ticks(plot.x.low, plot.x.high, 10), [](double v) { return fmt::format("{:g}", v); },
+        ticks(plot.y.low, plot.y.high, 10), [](double v) { return tick_text(v, "FLOP/s"); });
+    svg.open_clip(clip, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
+                  plot.bottom() - plot.top() + 20);
+    draw_roofs(svg, plot, roofs);
+    return svg;
+}
+
+Shape shape_of(const Placement& p)
+{
+    if (p.phase == Phase::backward) return Shape::square;
+    return p.phase == Phase::update ? Shape::triangle : Shape::circle;
+}
+
+double radius_of(const Placement& p, Seconds step)
+{
+    constexpr double radius_of_whole_step = 26;
+    const double share = step.value > 0 ? std::clamp(p.seconds.median / step, 0.0, 1.0) : 0;
+    return std::max(2.5, radius_of_whole_step * std::sqrt(share));
 }
 
 }  // namespace roof::analysis

@@ -1,14 +1,25 @@
-// The roofs of a roofline picture: bands, drawn before the points, and their names, over them.
+// What roofline pictures share: axes and roofs, drawn before the points, and the names of the roofs, drawn after them.
 #pragma once
 
 #include "analysis/report/svg.hpp"
+#include "analysis/roofline/place.hpp"
 #include "analysis/roofline/roofs.hpp"
 
 namespace roof::analysis {
 
-/// Bandwidth roofs up to the highest precision, precisions from the ridge of the fastest level on. `plot` spans the frame.
+/// Bandwidth roofs up to the highest precision, precisions from the ridge of the fastest level on. `plot` spans the
+/// frame.
 void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs);
 
 void name_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs);
+
+/// A picture with axes and roofs. What is drawn until close() is clipped at the frame.
+Svg roofline_svg(double height, const std::string& label, const LogPlot& plot, const Roofs& roofs,
+                 const std::string& clip);
+
+/// Circle, square or triangle: forward, backward, update.
+Shape shape_of(const Placement& p);
+/// The radius whose area is the placement's share of the step's time.
+double radius_of(const Placement& p, Seconds step);
 
 }  // namespace roof::analysis

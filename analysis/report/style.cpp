@@ -7,11 +7,11 @@ std::string_view style_sheet()
     return R"css(
 :root{color-scheme:light dark;--paper:#fff;--ink:#1c2126;--soft:#59636e;--line:#dfe4e9;--tint:#f5f7f9;--link:#0a5c9e;
 --roof:#39424c;--band:#39424c;--warn:#a33c00;--forward:#0072b2;--backward:#d55e00;--update:#009e73;--rest:#b9c1c9;
---compute:#0072b2;--bandwidth:#e69f00;--far:#cc79a7;
+--compute:#0072b2;--bandwidth:#e69f00;--unexplained:#cc79a7;
 --c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#cc79a7;--c4:#e69f00;--c5:#56b4e9;--c6:#6b7580;--c7:#8c6d1f}
 @media (prefers-color-scheme:dark){:root{--paper:#12161b;--ink:#e6eaee;--soft:#9aa5b0;--line:#2a323a;--tint:#1a2026;--link:#7cc0f5;
 --roof:#c8d0d8;--band:#c8d0d8;--warn:#ffab70;--forward:#56b4e9;--backward:#f0883e;--update:#2fc796;--rest:#4a545e;
---compute:#56b4e9;--bandwidth:#e6b23a;--far:#d98fb8;--c0:#56b4e9;--c1:#f0883e;--c2:#2fc796;--c3:#d98fb8;--c4:#e6b23a;--c5:#2f8fd0;
+--compute:#56b4e9;--bandwidth:#e6b23a;--unexplained:#d98fb8;--c0:#56b4e9;--c1:#f0883e;--c2:#2fc796;--c3:#d98fb8;--c4:#e6b23a;--c5:#2f8fd0;
 --c6:#9aa5b0;--c7:#c9a94e}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1124px;padding:40px 32px 80px;background:var(--paper);color:var(--ink);
@@ -37,7 +37,7 @@ ul{margin:4px 0;padding-left:20px;font-size:14px}details{margin-top:14px;font-si
 pre{background:var(--tint);padding:14px;overflow-x:auto;font:12.5px/1.5 ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}
 i.forward,rect.forward{background:var(--forward);fill:var(--forward)}i.backward,rect.backward{background:var(--backward);fill:var(--backward)}
 i.update,rect.update{background:var(--update);fill:var(--update)}i.rest,rect.rest{background:var(--rest);fill:var(--rest)}
-.compute{background:var(--compute)}.bandwidth{background:var(--bandwidth)}.far{background:var(--far)}
+.compute{background:var(--compute)}.bandwidth{background:var(--bandwidth)}.unexplained{background:var(--unexplained)}
 .kind-convolution{background:#2f6aa8;fill:#2f6aa8}.kind-linear{background:#5f9fd3;fill:#5f9fd3}
 .kind-batch_norm{background:#e69f00;fill:#e69f00}.kind-relu{background:#d9b036;fill:#d9b036}
 .kind-max_pool{background:#cc79a7;fill:#cc79a7}.kind-average_pool{background:#e3b5cf;fill:#e3b5cf}

@@ -1,5 +1,4 @@
-// The report's style sheet. Colours are those of Okabe and Ito, told apart by colour-blind readers; phases differ in shape
-// as well.
+// The report's style sheet, with the colour-blind safe colours of Okabe and Ito. Phases differ in shape, too.
 #pragma once
 
 #include <string_view>

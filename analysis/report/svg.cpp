@@ -11,7 +11,7 @@ namespace roof::analysis {
 
 namespace {
 
-/// One decimal is a tenth of a pixel; trailing zeros are left out, for thousands of points add up.
+/// To a tenth of a pixel, without trailing zeros.
 std::string coordinate(double value)
 {
     std::string text = fmt::format("{:.1f}", value);
@@ -22,7 +22,7 @@ std::string coordinate(double value)
 constexpr double swatch = 11;
 constexpr double legend_line = 18;
 
-/// From one entry of a legend to the next; letters of class "tick" are a bit over six wide.
+/// Distance between entries of a legend; letters of class "tick" are about six units wide.
 double legend_step(const std::vector<LegendEntry>& entries)
 {
     std::size_t longest = 0;
@@ -163,6 +163,26 @@ void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner,
         svg.close();
         svg.text({at.x + swatch + 6, at.y + swatch - 1}, entries[i].text, "tick");
     }
+}
+
+void draw_series(Svg& svg, const LogPlot& plot, std::size_t index, const std::vector<SeriesPoint>& points,
+                 double radius)
+{
+    svg.open(series_entry(index, "").css_class);
+    std::vector<Spot> path;
+    for (const SeriesPoint& p : points) path.push_back(plot(p.x, p.median));
+    svg.polyline(path, "curve");
+    for (const SeriesPoint& p : points) {
+        svg.line(plot(p.x, p.low), plot(p.x, p.high), "curve");
+        svg.mark(Shape::circle, plot(p.x, p.median), radius, "dot", p.title);
+    }
+    svg.close();
+}
+
+LegendEntry series_entry(std::size_t index, const std::string& text)
+{
+    constexpr std::size_t colours = 8;
+    return {fmt::format("series s{}", index % colours), "dot swatch", text};
 }
 
 std::vector<double> ticks(double low, double high, double factor)

@@ -1,5 +1,5 @@
-// Inline SVG, one element per call. Looks come from the report's style sheet by class, so a picture follows its light and
-// dark theme; every mark that stands for a number carries a <title> with the number's arithmetic.
+// Inline SVG, one element per call. The report's style sheet formats it by class, in a light and a dark theme. Each
+// mark for a number has a <title> with its arithmetic.
 #pragma once
 
 #include "analysis/report/frame.hpp"
@@ -21,7 +21,7 @@ enum class Shape { circle, square, triangle, ring };
 
 class Svg {
   public:
-    /// In user units, which are pixels at 100%. `label` is what a screen reader says.
+    /// In user units, which are pixels at 100%. `label` is for screen readers.
     Svg(double width, double height, std::string_view label);
 
     void line(Spot from, Spot to, std::string_view css_class);
@@ -34,10 +34,10 @@ class Svg {
               double turn = 0);
     void mark(Shape shape, Spot at, double radius, std::string_view css_class, std::string_view title);
 
-    /// What is drawn until close() shares the class and the title; an empty title is left out.
+    /// Opens a group, until close(). An empty title is left out.
     void open(std::string_view css_class, std::string_view title = "");
     void close();
-    /// What is drawn until close() is cut off at the rectangle. `name` must be unique in the page.
+    /// Clips what is drawn until close() at the rectangle. `name` must be unique in the page.
     void open_clip(std::string_view name, Spot corner, double width, double height);
 
     std::string str() const { return text_ + "</svg>\n"; }
@@ -67,17 +67,32 @@ using TickText = std::function<std::string(double)>;
 void draw_axes(Svg& svg, const LogPlot& plot, const std::vector<double>& x_ticks, const TickText& x_text,
                const std::vector<double>& y_ticks, const TickText& y_text);
 
-/// A swatch and what it stands for.
+/// A swatch and its text.
 struct LegendEntry {
     std::string css_class;  ///< of the group around the swatch; "" for none
     std::string mark;       ///< class of the swatch
     std::string text;
 };
 
-/// What draw_legend() takes below its corner.
+/// The height of draw_legend().
 double legend_height(const std::vector<LegendEntry>& entries, double width);
-/// From the left, in as many lines as it takes, in columns as wide as the longest text.
+/// In columns as wide as the longest text.
 void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner, double width);
+
+/// A value with its interval over `x`, and the text of its mark.
+struct SeriesPoint {
+    double x;
+    double median;
+    double low;
+    double high;
+    std::string title;
+};
+
+/// A line with a mark and an interval at each point, in colour `index` of the series.
+void draw_series(Svg& svg, const LogPlot& plot, std::size_t index, const std::vector<SeriesPoint>& points,
+                 double radius);
+/// The entry of a series in the legend.
+LegendEntry series_entry(std::size_t index, const std::string& text);
 
 /// low, low*factor, … up to high.
 std::vector<double> ticks(double low, double high, double factor);

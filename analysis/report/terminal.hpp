@@ -1,4 +1,4 @@
-// The pictures of the report for a terminal: the hierarchical roofline, the batch trajectories, and where a step's time goes.
+// Pictures for a terminal: the hierarchical roofline, batch trajectories, and the time of a step by kind of layer.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -7,17 +7,17 @@
 
 namespace roof::analysis {
 
-/// Log-log: every level's and every precision's roof at the most threads, one drawing per device, and a letter per
-/// measured step with a legend. `width` in columns, at least 40; `plain` keeps to ASCII. The axes depend on the ceilings
-/// alone; without ceilings it says so and draws nothing.
+/// The roofs of every level and precision at the most threads, one drawing per device, and a letter with a legend for
+/// each measured step. `width` in columns, at least 40; `plain` means ASCII. Without ceilings it is a sentence that
+/// says so.
 std::string terminal_roofline(const Study& study, int width, bool plain);
 
-/// For each model that was measured at two batches or more: images per second of the median step over the batch, both
-/// logarithmic, with a letter per device, precision, threads and source of images. Empty if there is none.
+/// For each model with at least two measured batches: images per second of the median step over the batch, with a
+/// letter for each device, precision, thread count and source of images. Empty if there is none.
 std::string terminal_batches(const Study& study, int width, bool plain);
 
-/// For the largest batch of each model, device and precision: the seconds of each kind of layer in each phase, with a bar for
-/// its share of the step. Empty without layers.
+/// For the largest batch of each model, device and precision: the seconds of each kind of layer and phase, with a bar
+/// for its share of the step. Empty without layers.
 std::string terminal_layers(const Study& study, int width, bool plain);
 
 }  // namespace roof::analysis

@@ -1,9 +1,11 @@
-// Where a step's time goes, for a terminal: kinds of layer by phase, with a bar for each.
+// The time of a step for a terminal: kinds of layer by phase, with bars.
 #include "analysis/report/terminal.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -21,11 +23,12 @@ constexpr std::array<Phase, 3> phases{Phase::forward, Phase::backward, Phase::up
 struct Kind {
     std::string name;
     std::array<double, phases.size()> seconds{};
+    bool has_phases = true;
 
     double total() const { return seconds[0] + seconds[1] + seconds[2]; }
 };
 
-/// Most seconds first; time that no layer accounts for stands last, under its own name.
+/// Most seconds first; time outside the layers last.
 std::vector<Kind> kinds_of(const Study& study, const Measurement& row)
 {
     std::map<std::string, Kind> kinds;
@@ -35,14 +38,14 @@ std::vector<Kind> kinds_of(const Study& study, const Measurement& row)
         if (p.scope != Scope::layer || p.row != id || !p.phase) continue;
         const auto phase = static_cast<std::size_t>(std::ranges::find(phases, *p.phase) - phases.begin());
         Kind& kind = kinds[p.kind];
-        kind.name = printable(p.kind);
+        kind.name = p.kind;
         kind.seconds.at(phase) += p.seconds.median.value;
         rest -= p.seconds.median.value;
     }
     std::vector<Kind> list;
     for (auto& [name, kind] : kinds) list.push_back(kind);
     std::ranges::stable_sort(list, [](const Kind& a, const Kind& b) { return a.total() > b.total(); });
-    if (!list.empty() && rest > 0) list.push_back({"outside the layers", {rest, 0, 0}});
+    if (!list.empty() && rest > 0) list.push_back({"outside the layers", {rest, 0, 0}, false});
     return list;
 }
 
@@ -54,15 +57,19 @@ std::string bar(double share, bool plain)
     return text;
 }
 
-std::vector<std::string> cells_of(const Kind& kind, double step, bool plain)
+DataTable table_of_kinds(const std::vector<Kind>& kinds, double step, bool plain_text)
 {
-    std::vector<std::string> cells{kind.name};
-    const bool has_phases = kind.name != "outside the layers";
-    for (const double seconds : kind.seconds)
-        cells.push_back(has_phases && seconds > 0 ? format_duration(seconds) : "-");
-    cells.push_back(percent(kind.total() / step));
-    cells.push_back(bar(kind.total() / step, plain));
-    return cells;
+    DataTable table{.columns = {{"layers"}, {"forward"}, {"backward"}, {"update"}, {"of step"}, {" "}},
+                    .expendable = {"update", "forward", "backward"}};
+    for (const Kind& kind : kinds) {
+        std::vector<Cell> cells{word(kind.name)};
+        for (const double time : kind.seconds)
+            cells.push_back(only_if(kind.has_phases && time > 0, seconds(Seconds{time})));
+        cells.push_back(share(kind.total() / step));
+        cells.push_back(word(bar(kind.total() / step, plain_text)));
+        table.rows.push_back({std::move(cells)});
+    }
+    return table;
 }
 
 }  // namespace
@@ -72,16 +79,11 @@ std::string terminal_layers(const Study& study, int width, bool plain)
     std::string text;
     for (const Measurement* row : largest_batches(study.results.rows)) {
         const double step = row->seconds.median.value;
-        std::vector<std::vector<std::string>> cells;
-        for (const Kind& kind : kinds_of(study, *row)) cells.push_back(cells_of(kind, step, plain));
-        if (cells.empty()) continue;
-        text += text.empty() ? "" : "\n";
-        text += fitted_lines(printable(model_of(*row)) + ", batch " + std::to_string(batch_of(*row)) + " on " +
-                                 printable(row->device) + ": what its " + format_duration(step) +
-                                 " are spent on (measured)",
-                             std::max(40, width)) +
-                fitted_table({"layers", "forward", "backward", "update", "of step", ""}, cells,
-                             {"update", "forward", "backward"}, std::max(40, width));
+        DataTable table = table_of_kinds(kinds_of(study, *row), step, plain);
+        if (table.empty()) continue;
+        table.title = fmt::format("{}, batch {} on {}: where its {} go (measured)", printable(model_of(*row)),
+                                  batch_of(*row), printable(row->device), format_duration(step));
+        text += (text.empty() ? "" : "\n") + to_text(table, std::max(40, width));
     }
     return text;
 }

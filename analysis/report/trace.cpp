@@ -4,6 +4,8 @@
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +18,7 @@ namespace {
 
 constexpr int process = 1;
 
-/// Whole nanoseconds: they add up without a rounding that would make neighbours overlap.
+/// Whole nanoseconds add up exactly, so slices do not overlap.
 long long nanoseconds(double seconds)
 {
     return std::llround(std::max(0.0, seconds) * 1e9);
@@ -54,7 +56,7 @@ json arguments_of(const Placement& p)
             {"reached", p.binds.empty() ? "-" : percent(p.fraction)}};
 }
 
-/// Lays slices on tracks, each after the one before.
+/// Collects slices on tracks.
 class Timeline {
   public:
     enum Track { step_track = 1, phase_track, layer_track };

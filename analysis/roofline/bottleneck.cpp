@@ -15,7 +15,7 @@ namespace {
 
 constexpr double normal_95 = 1.959964;
 
-/// The roofs over one row in one order: levels, then the row's precision.
+/// The roofs over one row: levels, then the row's precision.
 struct RoofList {
     std::vector<const Ceiling*> all;
     std::vector<std::string> names;
@@ -43,7 +43,7 @@ double drawn_rate(const Ceiling& roof, double z)
     return median * std::exp(std::abs(z) / normal_95 * std::log(end / median));
 }
 
-/// Box and Muller's; the standard library's normal_distribution differs from one implementation to the next.
+/// Box-Muller. std::normal_distribution differs between implementations.
 double normal(std::mt19937_64& random)
 {
     const auto uniform = [&] { return (static_cast<double>(random() >> 11) + 0.5) * 0x1.0p-53; };
@@ -51,7 +51,7 @@ double normal(std::mt19937_64& random)
     return radius * std::cos(2 * M_PI * uniform());
 }
 
-/// [draw][roof] -> seconds for one byte or FLOP.
+/// [draw][roof]: seconds for one byte or FLOP.
 std::vector<std::vector<double>> drawn_costs(const RoofList& roofs)
 {
     std::mt19937_64 random(20070401);
@@ -92,7 +92,7 @@ Hardest hardest(const Amounts& work, const std::vector<double>& costs, std::size
     return most;
 }
 
-/// What a sum of works is bound by: the roof that most of the time lies under.
+/// The bottleneck of several works that run one after another: the roof that most of their time is under.
 class Sum {
   public:
     explicit Sum(std::size_t roofs) : seconds_(roofs), wins_(roofs) {}
@@ -118,7 +118,7 @@ class Sum {
     std::vector<int> wins_;
 };
 
-/// The works that add up to a placement: the layers of the step or of the phase, or else the placement itself.
+/// The layers of a step or a phase, or the placement itself if there are none.
 std::vector<const Placement*> works_of(const Placement& p, std::span<const Placement> placements)
 {
     std::vector<const Placement*> works;

@@ -26,9 +26,9 @@ std::string explain(const Placement& p)
         fmt::format("{}: {} in {}", what, format_si(p.flops.value, "FLOP"), with_interval(p.seconds, "s"));
     if (p.flops.value > 0) text += " = " + format_si(p.rate.median.value, "FLOP/s");
     if (!p.levels.empty()) {
-        const LevelPlacement& far = p.levels.back();
-        text += fmt::format("; {} at least to {}, {} FLOP/B", format_si(far.low.value, "B"), far.level,
-                            intensity_text(far.intensity_low, far.intensity_high));
+        const LevelPlacement& farthest = p.levels.back();
+        text += fmt::format("; {} at least to {}, {} FLOP/B", format_si(farthest.low.value, "B"), farthest.level,
+                            intensity_text(farthest.intensity_low, farthest.intensity_high));
     }
     if (p.link)
         text += fmt::format("; {} over each link, {} FLOP/B", format_si(p.link->low.value, "B"),
@@ -42,13 +42,14 @@ std::string explain(const Placement& p)
 std::string remarks_on(const Placement& p)
 {
     if (p.levels.empty() || !(p.flops.value > 0)) return {};
-    const LevelPlacement& far = p.levels.back();
+    const LevelPlacement& farthest = p.levels.back();
     std::string text;
-    if (is_above(far, p.rate.median))
-        text += fmt::format(" Above the {} roof: part of these bytes was still in a cache.", far.level);
-    if (far.high > far.low && far.roof.value > 0)
+    if (is_above(farthest, p.rate.median))
+        text += fmt::format(" Above the {} roof: part of these bytes was still in a cache.", farthest.level);
+    if (farthest.high > farthest.low && farthest.roof.value > 0)
         text += fmt::format(" Moved at every use (no reuse) they would be {} and take {} at {}'s roof.",
-                            format_si(far.high.value, "B"), format_duration((far.high / far.roof).value), far.level);
+                            format_si(farthest.high.value, "B"), format_duration((farthest.high / farthest.roof).value),
+                            farthest.level);
     return text;
 }
 

@@ -1,4 +1,4 @@
-// A placement in sentences: what was measured, which roof it is under, and what a first reader would ask of it.
+// A placement in sentences.
 #pragma once
 
 #include "analysis/roofline/place.hpp"
@@ -10,10 +10,10 @@ namespace roof::analysis {
 /// "resnet50, batch 32, fp32 on cpu, 2 threads".
 std::string title_of(const Placement& placement);
 
-/// The point's arithmetic in a sentence: what was counted, what was measured, which roof that is under.
+/// The arithmetic of a point: FLOPs, bytes, time, and its roof.
 std::string explain(const Placement& placement);
-/// What a first reader would ask of a point, each sentence after a blank: why it stands above the farthest level's roof, and what
-/// its bytes without reuse would cost. Empty if there is nothing to ask.
+/// Why the point is above the roof of the farthest level, and the time that its bytes would take without reuse. Each
+/// sentence starts with a blank. Empty if neither applies.
 std::string remarks_on(const Placement& placement);
 
 }  // namespace roof::analysis

@@ -13,7 +13,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Intervals add as if all devices were at the same end of theirs: no narrower than the truth.
+/// The ends of the intervals are added, which is never too narrow.
 void add(Rate& sum, const Rate& rate)
 {
     sum.median += rate.median;
@@ -22,7 +22,7 @@ void add(Rate& sum, const Rate& rate)
     sum.n = std::min(sum.n, rate.n);
 }
 
-/// Under the group's name. What holds for one device alone, its clock and its samples' modes, is left out.
+/// Under the group's name, without clock and modes, which belong to one device.
 Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& parts)
 {
     const Ceiling& first = *parts.front();
@@ -49,7 +49,7 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
     return sum;
 }
 
-/// One of each device; none if any has nothing.
+/// One ceiling of each device; none if a device has none.
 template <class Find>
 std::optional<std::vector<const Ceiling*>> of_each(const std::vector<Roofs>& devices, const Find& find)
 {

@@ -1,5 +1,5 @@
-// The roofs of several devices that train together, "gpu:0,1": those of each, added. Known: measured, added; that the devices reach
-// their ceilings at the same time, with one supply of power and one host, was not measured.
+// The roofs of several devices that train together ("gpu:0,1"): the sums of their roofs. Known: measured and added.
+// It was not measured whether the devices reach their ceilings at the same time.
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
@@ -9,10 +9,9 @@
 
 namespace roof::analysis {
 
-/// `ceilings`, and behind them, for every group of devices that a row of training steps ran on, under the group's name: of each
-/// memory level and each precision that all of the group were measured with, the sum of their roofs. Levels hold the sum of what
-/// they hold. A group one of whose devices lacks a ceiling has none of that kind. `variant` says
-/// "measured, added: gpu:0 + gpu:1".
+/// Appends to `ceilings`, for each group of devices that a training step ran on, the sum of the roofs of each memory
+/// level and each precision, under the name of the group. A ceiling that one of the devices lacks is left out.
+/// Capacities of levels are added, too. `variant` is "measured, added: gpu:0 + gpu:1".
 Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows);
 
 }  // namespace roof::analysis

@@ -19,22 +19,22 @@ struct ByteInterval {
     Bytes high;
 };
 
-/// The roofs over one row, with what the caches nearer to the core than each level hold.
-struct Overhead {
+/// The roofs over one row, and the capacity of the caches nearer to the core than each level.
+struct RowRoofs {
     Roofs roofs;
     const Ceiling* compute = nullptr;
     std::vector<Bytes> nearer;  ///< as roofs.levels
     std::string note;
 };
 
-/// Instances of a cache that so many threads reach when they take one core after the other.
+/// Instances of a cache that the threads use if they fill one core after another.
 double instances_reached(const MemoryLevel& level, int smt, int threads)
 {
     const int cores_each = std::max(1, level.shared_by / std::max(1, smt));
     return std::clamp((threads + cores_each - 1) / cores_each, 1, std::max(1, level.instances));
 }
 
-/// Capacity of a level for the threads of the row, from the size measured with the most threads.
+/// Capacity of a level for the threads of the row, scaled from the size measured with the most threads.
 Bytes capacity(const std::string& level, const Ceilings& ceilings, const Machine& machine, const std::string& device,
                int threads)
 {
@@ -55,16 +55,16 @@ void remark(std::string& note, const std::string& more)
     note += more;
 }
 
-Overhead look_up(const Measurement& row, const Ceilings& ceilings, const Machine& machine)
+RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine& machine)
 {
     const int threads = threads_of(row);
-    Overhead over{roofs_of(ceilings, row.device, threads), nullptr, {}, {}};
+    RowRoofs over{roofs_of(ceilings, row.device, threads), nullptr, {}, {}};
     if (over.roofs.empty()) {
         if (devices_in(row.device).size() > 1)
-            over.note = "roofs of several devices are those of each, added: calibrate each of them";
+            over.note = "the roofs of several devices are the sums of their roofs: calibrate each device";
         return over;
     }
-    // A counter's bytes are those at the farthest level, and say nothing of the others.
+    // Counted bytes are those at the farthest level.
     if (row.work.known == Known::counter && over.roofs.levels.size() > 1)
         over.roofs.levels.erase(over.roofs.levels.begin(), over.roofs.levels.end() - 1);
     over.compute = over.roofs.precision(precision_of(row));
@@ -87,8 +87,8 @@ ByteInterval traffic(const Work& work, Bytes nearer)
     return {work.compulsory, fits ? work.compulsory : std::max(work.compulsory, work.no_reuse)};
 }
 
-/// Per level, over all works: layers run one after another, so each one's footprint is judged alone.
-std::vector<ByteInterval> traffic(const std::vector<const Work*>& works, const Overhead& over)
+/// Per level, summed over all works. Layers run one after another, so the footprint of each counts alone.
+std::vector<ByteInterval> traffic(const std::vector<const Work*>& works, const RowRoofs& over)
 {
     std::vector<ByteInterval> sums(over.nearer.size());
     for (const Work* work : works)
@@ -100,8 +100,8 @@ std::vector<ByteInterval> traffic(const std::vector<const Work*>& works, const O
     return sums;
 }
 
-/// FLOPs that are computed: the model's, unless the algorithm is known to do with others.
-Flops computed(const Work& work)
+/// The model's FLOPs, unless the algorithm is known to execute others.
+Flops executed_by(const Work& work)
 {
     return work.executed.value > 0 ? work.executed : work.flops;
 }
@@ -117,23 +117,21 @@ std::string why_above(bool compute, bool executed_is_known)
 {
     if (compute && executed_is_known)
         return "above the compute roof even by the FLOPs that the algorithm executes: the calibration was disturbed or "
-               "is out "
-               "of date: calibrate again";
-    return compute ? "above the compute roof: taps on padding are counted but need no arithmetic, and some algorithms "
-                     "do with fewer multiplications than are counted; if neither holds, the calibration was disturbed: "
-                     "calibrate "
-                     "again"
-                   : "above the bandwidth roof: operands left in a cache by the layer before are counted as traffic";
+               "is out of date: calibrate again";
+    return compute
+               ? "above the compute roof: taps on padding count as FLOPs, and some algorithms need fewer "
+                 "multiplications than are counted; if neither applies, the calibration was disturbed: calibrate again"
+               : "above the bandwidth roof: operands still in a cache from the layer before count as traffic";
 }
 
-/// The roof that allows a piece of work the least, and the time it allows.
+/// The roof that limits a piece of work, and the time it allows.
 struct Limit {
     Seconds time;
     std::string roof;
     bool compute = false;
 };
 
-Limit limit_of(const Work& work, const Overhead& over)
+Limit limit_of(const Work& work, const RowRoofs& over)
 {
     Limit limit;
     const auto offer = [&](Seconds time, const std::string& roof, bool compute) {
@@ -142,13 +140,13 @@ Limit limit_of(const Work& work, const Overhead& over)
     for (const Ceiling* level : over.roofs.levels)
         if (level->rate.median.value > 0)
             offer(work.compulsory / ByteRate{level->rate.median.value}, level->level, false);
-    if (over.compute) offer(computed(work) / FlopRate{over.compute->rate.median.value}, over.compute->precision, true);
+    if (over.compute)
+        offer(executed_by(work) / FlopRate{over.compute->rate.median.value}, over.compute->precision, true);
     return limit;
 }
 
-/// Works run one after another, so the times their roofs allow add up; what binds is the roof that most of that time is
-/// spent under.
-void bind(Placement& p, const std::vector<const Work*>& works, const Overhead& over)
+/// Works run one after another, so the times that their roofs allow add up. The roof with most of that time binds.
+void bind(Placement& p, const std::vector<const Work*>& works, const RowRoofs& over)
 {
     std::map<std::string, Limit> under;
     for (const Work* work : works) {
@@ -169,21 +167,20 @@ void bind(Placement& p, const std::vector<const Work*>& works, const Overhead& o
     if (p.above) remark(p.note, why_above(p.binds_compute, p.executed.value > 0));
 }
 
-/// The rate is the model's FLOPs over time, so it may lie above a roof that the executed FLOPs stay below.
+/// The rate counts the model's FLOPs, so it may be above a roof that the executed FLOPs are below.
 void explain_rate(Placement& p)
 {
     if (p.above || p.executed.value <= 0 || p.rate.median <= p.compute_roof || p.compute_roof.value <= 0) return;
     const auto share = std::lround(100 * p.executed / p.flops);
-    remark(p.note,
-           "the rate is above the compute roof since it counts the model's FLOPs: the algorithm at work executes " +
-               std::to_string(share) + "% of them");
+    remark(p.note, "the rate is above the compute roof because it counts the model's FLOPs: the algorithm executes " +
+                       std::to_string(share) + "% of them");
 }
 
-/// `works` is never empty.
-Placement settle(Placement p, Flops flops, const std::vector<const Work*>& works, const Overhead& over)
+/// `works` must not be empty.
+Placement complete(Placement p, Flops flops, const std::vector<const Work*>& works, const RowRoofs& over)
 {
     p.flops = flops;
-    const Flops saved = sum_of(works, [](const Work& work) { return work.flops; }) - sum_of(works, computed);
+    const Flops saved = sum_of(works, [](const Work& work) { return work.flops; }) - sum_of(works, executed_by);
     if (saved != Flops{}) p.executed = flops - saved;
     p.known = works.front()->known;
     p.rate = p.flops / p.seconds;
@@ -207,18 +204,18 @@ Placement settle(Placement p, Flops flops, const std::vector<const Work*>& works
     return p;
 }
 
-Placement place_step(Placement p, const Measurement& row, const Overhead& over)
+Placement place_step(Placement p, const Measurement& row, const RowRoofs& over)
 {
     p.name = p.model;
     p.seconds = row.seconds;
     std::vector<const Work*> works;
     for (const PartMeasurement& part : row.parts) works.push_back(&part.part.work);
     if (works.empty()) works.push_back(&row.work);
-    return settle(std::move(p), row.work.flops, works, over);
+    return complete(std::move(p), row.work.flops, works, over);
 }
 
-/// The link's roof over a whole step. Messages may go beside the step's own work, so the longer of the two times is the least. The
-/// roofs that bottlenecks are drawn from are others: where the link binds, it alone is claimed.
+/// The link's roof over a whole step. Messages may move during the step's own work, so the longer of the two times is
+/// attainable. If the link binds, it is the only bottleneck.
 void place_under_link(Placement& p, const Measurement& row, const Ceilings& ceilings)
 {
     if (devices_in(row.device).size() < 2 || p.levels.empty() || !(row.messages.value > 0)) return;
@@ -241,7 +238,7 @@ void place_under_link(Placement& p, const Measurement& row, const Ceilings& ceil
 }
 
 void place_phases(std::vector<Placement>& placements, const Placement& blank, const Measurement& row,
-                  const Overhead& over)
+                  const RowRoofs& over)
 {
     const std::array<std::pair<Phase, const Estimate<Seconds>*>, 3> phases{
         {{Phase::forward, &row.forward}, {Phase::backward, &row.backward}, {Phase::update, &row.update}}};
@@ -256,11 +253,11 @@ void place_phases(std::vector<Placement>& placements, const Placement& blank, co
         p.name = roof::name(phase);
         p.seconds = *seconds;
         const Flops flops = sum_of(works, [](const Work& work) { return work.flops; });
-        placements.push_back(settle(std::move(p), flops, works, over));
+        placements.push_back(complete(std::move(p), flops, works, over));
     }
 }
 
-Placement place_layer(Placement p, const PartMeasurement& part, const Overhead& over)
+Placement place_layer(Placement p, const PartMeasurement& part, const RowRoofs& over)
 {
     p.scope = Scope::layer;
     p.phase = part.part.phase;
@@ -268,10 +265,10 @@ Placement place_layer(Placement p, const PartMeasurement& part, const Overhead& 
     p.kind = part.part.kind;
     p.implementation = part.part.implementation;
     p.seconds = part.seconds;
-    return settle(std::move(p), part.part.work.flops, {&part.part.work}, over);
+    return complete(std::move(p), part.part.work.flops, {&part.part.work}, over);
 }
 
-/// Seconds for one line of memory; 0 if it was not measured.
+/// Seconds to fetch one line from memory; 0 if not measured.
 double latency_of_memory(const Ceilings& ceilings, const std::string& device)
 {
     double seconds = 0;
@@ -289,7 +286,7 @@ Seconds shortest_layer(const std::vector<Placement>& placements)
     return shortest;
 }
 
-/// Launch and latency, for layers that no roof explains.
+/// Sets launch and latency for layers below their roofs.
 void look_beyond_roofs(std::vector<Placement>& placements, double seconds_per_line)
 {
     constexpr double line = 64;
@@ -316,8 +313,8 @@ std::string_view name(Scope scope)
 
 std::string_view name(Bound bound)
 {
-    constexpr std::array<std::string_view, 6> names{"unknown", "compute", "bandwidth", "far below any roof",
-                                                    "launch",  "latency"};
+    constexpr std::array<std::string_view, 6> names{"unknown",     "compute", "bandwidth",
+                                                    "unexplained", "launch",  "latency"};
     return names[static_cast<std::size_t>(bound)];
 }
 
@@ -336,7 +333,7 @@ Bound Placement::bound() const
 std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, const Machine& machine)
 {
     if (row.status != Status::ok || row.role != Role::step) return {};
-    const Overhead over = look_up(row, ceilings, machine);
+    const RowRoofs over = look_up(row, ceilings, machine);
     Placement blank;
     blank.row = row.id();
     blank.model = model_of(row);
@@ -353,6 +350,14 @@ std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, c
     place_under_link(placements.front(), row, ceilings);
     look_beyond_roofs(placements, latency_of_memory(ceilings, row.device));
     return placements;
+}
+
+Needs needs_of(const Placement& p)
+{
+    const LevelPlacement& farthest = p.levels.back();
+    const Flops flops = p.executed.value > 0 ? p.executed : p.flops;
+    return {farthest.roof.value > 0 ? farthest.low / farthest.roof : Seconds{},
+            p.compute_roof.value > 0 ? flops / p.compute_roof : Seconds{}};
 }
 
 }  // namespace roof::analysis

@@ -1,5 +1,4 @@
-// The roofs a point stands under: of all ceilings of a device, the best one of each memory level and of each precision,
-// at one thread count.
+// The roofs over a point: the best ceiling of each memory level and of each precision of a device, at one thread count.
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"
@@ -9,20 +8,20 @@
 
 namespace roof::analysis {
 
-/// Points into the Ceilings it was made from, which must outlive it.
+/// Points into its Ceilings, which must outlive it.
 struct Roofs {
     std::string device;
     int threads = 0;                      ///< of the ceilings below; 0 if there are none
     std::vector<const Ceiling*> levels;   ///< one per memory level, nearest to the core first
     std::vector<const Ceiling*> compute;  ///< of multiply-adds, one per precision, highest first
-    std::vector<const Ceiling*> mixes;    ///< the best mix of a precision, where it lies above its multiply-adds
+    std::vector<const Ceiling*> mixes;    ///< the best mix of a precision, if it is above its multiply-adds
 
     /// Null if that precision was not measured at this thread count.
     const Ceiling* precision(const std::string& name) const;
     bool empty() const { return levels.empty() && compute.empty(); }
 };
 
-/// At `threads` if any ceiling of the device was measured so; else at the most threads there are.
+/// At `threads` if a ceiling of the device was measured with them, otherwise at the most threads.
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads);
 /// At the most threads.
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device);

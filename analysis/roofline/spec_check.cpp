@@ -10,7 +10,7 @@ namespace roof::analysis {
 
 namespace {
 
-/// At which any ceiling of the device was held.
+/// The highest clock of any ceiling of the device.
 Hertz fastest_clock(const Ceilings& ceilings, const std::string& device)
 {
     Hertz fastest;
@@ -26,8 +26,8 @@ std::vector<std::string> impossible_ceilings(const Ceilings& ceilings, const Mac
     std::vector<std::string> sentences;
     for (const Ceiling& ceiling : ceilings.all) {
         const std::optional<double> share = share_of_spec(ceiling, machine);
-        // The clock beside a launch is measured too, and read too low where a neighbour holds up its chain: only what lies
-        // above with its whole interval, and at the fastest clock seen as well, is impossible.
+        // A neighbour can make the measured clock too low. A ceiling is impossible only if its whole interval is
+        // above the spec, also at the fastest measured clock.
         const double low_end = ceiling.per_clock.low / ceiling.per_clock.median;
         if (!share || ceiling.per_clock.n < least_samples || *share * low_end <= max_share_of_spec) continue;
         const Hertz clock = fastest_clock(ceilings, ceiling.device);

@@ -1,4 +1,4 @@
-// Theory beside measurement: no ceiling can lie above what a core is promised to do; one that does was measured wrongly.
+// Ceilings against the spec: a ceiling above the spec of the core was measured wrongly.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -9,11 +9,11 @@
 
 namespace roof::analysis {
 
-/// What the clock beside the launches may be off by.
+/// Tolerance for the error of the measured clock.
 inline constexpr double max_share_of_spec = 1.005;
 
-/// A sentence for each ceiling whose whole interval lies above `max_share_of_spec` of its spec: such a calibration must not
-/// be used.
+/// A sentence for each ceiling whose whole interval is above `max_share_of_spec` of its spec. Such a calibration must
+/// not be used.
 std::vector<std::string> impossible_ceilings(const Ceilings& ceilings, const Machine& machine);
 
 /// "L1 load, 1 thread"; "fp32 fma avx512, 2 threads, siblings".

@@ -1,7 +1,6 @@
 #include "analysis/study/beside_sheet.hpp"
 
-#include "analysis/table/quantities.hpp"
-#include "ert/base/text.hpp"
+#include "analysis/study/tables.hpp"
 
 #include <algorithm>
 #include <set>
@@ -49,14 +48,20 @@ std::vector<SheetShare> beside_sheets(const Study& study)
     return shares;
 }
 
-TextTable sheet_table(const Study& study)
+DataTable sheet_table(const Study& study)
 {
-    TextTable table{"Beside the data sheet",
-                    {{"device"}, {"what"}, {"measured [95%]", true}, {"data sheet", true}, {"reached", true}},
-                    {}};
-    for (const SheetShare& share : beside_sheets(study))
-        table.rows.push_back({share.device, share.what, with_interval(share.measured, share.unit),
-                              format_si(share.spec, share.unit), percent(share.share())});
+    using S = const SheetShare&;
+    static const std::vector<ColumnOf<SheetShare>> columns{
+        {"device", "device", [](S s) { return word(s.device); }},
+        {"what", "what", [](S s) { return word(s.what); }},
+        {"measured [95%]", "measured_*_per_s", [](S s) { return range(s.measured, s.unit); }},
+        {"data sheet", "spec_per_s", [](S s) { return amount(s.spec, s.unit); }},
+        {"reached", "", [](S s) { return share(s.share()); }},
+        {"", "unit", [](S s) { return word(s.unit); }},
+        {"", "source", [](S s) { return word(s.source); }},
+    };
+    DataTable table = table_of(columns, beside_sheets(study));
+    table.title = "Beside the data sheet";
     return table;
 }
 

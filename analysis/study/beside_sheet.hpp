@@ -1,7 +1,6 @@
-// Measured ceilings beside the data sheet of the device: what the maker publishes, and how much of it was reached.
+// Measured ceilings beside the data sheet of the device.
 #pragma once
 
-#include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/study.hpp"
 
 #include <string>
@@ -20,14 +19,11 @@ struct SheetShare {
     double share() const { return measured.median.value / spec; }
 };
 
-/// For each device whose model a sheet of the study names, in the order of devices: peaks of precisions, then memory levels, each
-/// that was measured. Empty where no sheet names a device.
+/// For each device whose model is on a sheet of the study: the measured peaks of precisions, then the measured memory
+/// levels.
 std::vector<SheetShare> beside_sheets(const Study& study);
 
-/// The same as text; no rows where there is nothing.
-TextTable sheet_table(const Study& study);
-
-/// Where the figures of the sheets come from, and that they are nobody's measurement; empty if there are none.
+/// The sources of the sheets' figures, and that they are not measured. Empty if there are none.
 std::string sheet_footnote(const Study& study);
 
 }  // namespace roof::analysis

@@ -1,4 +1,4 @@
-// What a step's time is spent on: its phases, and its kinds of layer.
+// The time of a step by phase and by kind of layer.
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
@@ -10,7 +10,7 @@
 
 namespace roof::analysis {
 
-/// What no phase or no layer of a step accounts for; it is shown, never spread over the others.
+/// Time of a step outside its phases or layers.
 inline constexpr std::string_view not_accounted_for = "not accounted for";
 
 struct Segment {
@@ -19,12 +19,12 @@ struct Segment {
     bool is_phase = false;
 };
 
-/// All kinds that a segment may be of, "other" last.
+/// All kinds of layer, "other" last.
 std::span<const std::string_view> kinds_in_order();
 
-/// In the order of the step; empty where phases were not timed.
+/// In the order of the step; empty if phases were not timed.
 std::vector<Segment> phases_of(const Measurement& row);
-/// As kinds_in_order(); empty where layers were not timed.
+/// In the order of kinds_in_order(); empty if layers were not timed.
 std::vector<Segment> kinds_of(const Measurement& row);
 
 }  // namespace roof::analysis

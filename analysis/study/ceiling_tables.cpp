@@ -1,6 +1,9 @@
 #include "analysis/study/ceiling_tables.hpp"
 
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/roofline/spec_check.hpp"
+#include "analysis/study/tables.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/ceilings/spec_rate.hpp"
@@ -9,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <set>
 
@@ -17,40 +19,98 @@ namespace roof::analysis {
 
 namespace {
 
-using Group = std::vector<const Ceiling*>;
-
-template <class Row>
-struct Column {
-    std::string name;
-    bool number;
-    std::function<std::string(const Row&)> cell;
+/// A ceiling on its machine.
+struct Row {
+    const Ceiling& c;
+    const Machine& machine;
 };
+using R = const Row&;
+using Columns = std::vector<ColumnOf<Row>>;
 
-const std::string nothing = "-";
-
-std::string or_nothing(const std::string& text)
+Cell name_cell(const std::string& name)
 {
-    return text.empty() ? nothing : text;
+    return only_if(!name.empty(), word(name));
 }
 
-/// Without the columns in which every cell is `nothing`.
-template <class Row>
-TextTable table_of(std::string title, const std::vector<Column<Row>>& columns, const std::vector<const Row*>& rows)
+Cell per_clock_cell(R r)
 {
-    TextTable table{std::move(title), {}, std::vector<std::vector<std::string>>(rows.size())};
-    for (const Column<Row>& column : columns) {
-        std::vector<std::string> cells;
-        for (const Row* row : rows) cells.push_back(or_nothing(column.cell(*row)));
-        if (std::ranges::all_of(cells, [](const std::string& cell) { return cell == nothing; })) continue;
-        table.columns.push_back({column.name, column.number});
-        for (std::size_t i = 0; i < cells.size(); ++i) table.rows[i].push_back(std::move(cells[i]));
-    }
-    return table;
+    const double reached = per_clock_and_core(r.c, r.machine);
+    return only_if(reached > 0, number(reached, plain_number(reached, reached < 100 ? 3 : 4)));
 }
 
-std::string count_of_threads(int threads)
+Cell share_of_spec_cell(R r)
 {
-    return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+    const std::optional<double> share = share_of_spec(r.c, r.machine);
+    return only_if(share.has_value(), number(share.value_or(0), fmt::format("{:.1f}%", 100 * share.value_or(0))));
+}
+
+Cell verdict_cell(const Ceiling& ceiling)
+{
+    if (ceiling.steadiness == Steadiness::steady) return absent();
+    Cell cell = word(verdict_of(ceiling));
+    cell.is_warning = true;
+    return cell;
+}
+
+/// After the columns that name a ceiling: rate, clock, rate per clock and core, and how it was reached.
+Columns with_rate(Columns columns, const char* rate, const char* per_clock)
+{
+    for (const ColumnOf<Row>& column :
+         Columns{{rate, "", [](R r) { return range(r.c.rate, r.c.unit()); }},
+                 {"GHz",
+                  "",
+                  [](R r) {
+                      const double clock = r.c.clock.median.value;
+                      return only_if(clock > 0, number(clock, fmt::format("{:.2f}", clock / 1e9)));
+                  },
+                  {},
+                  Align::right},
+                 {per_clock, "", per_clock_cell, {}, Align::right},
+                 {"of spec", "", share_of_spec_cell, {}, Align::right},
+                 {"verdict", "", [](R r) { return verdict_cell(r.c); }, {}, Align::left},
+                 {"found by search", "", [](R r) { return name_cell(r.c.variant); }, {}, Align::left}})
+        columns.push_back(column);
+    return columns;
+}
+
+const Columns& columns_of(Role kind)
+{
+    static const Columns bandwidth =
+        with_rate({{"level", "", [](R r) { return name_cell(r.c.level); }, {}, Align::left},
+                   {"operation", "", [](R r) { return name_cell(r.c.operation); }, {}, Align::left}},
+                  "bandwidth [95%]", "B/clock");
+    static const Columns compute =
+        with_rate({{"precision", "", [](R r) { return name_cell(r.c.precision); }, {}, Align::left},
+                   {"isa", "", [](R r) { return name_cell(r.c.isa); }, {}, Align::left},
+                   {"operation", "", [](R r) { return name_cell(r.c.operation); }, {}, Align::left}},
+                  "rate [95%]", "FLOP/clock");
+    static const Columns latency{
+        {"device", "", [](R r) { return name_cell(r.c.device == "cpu" ? "" : r.c.device); }, {}, Align::left},
+        {"level", "", [](R r) { return name_cell(r.c.level); }, {}, Align::left},
+        {"condition",
+         "",
+         [](R r) { return name_cell(r.c.condition == r.c.level ? "" : r.c.condition); },
+         {},
+         Align::left},
+        {"working set",
+         "",
+         [](R r) { return only_if(r.c.working_set.value > 0, numeric_text(format_capacity(r.c.working_set.value))); },
+         {},
+         Align::right},
+        {"per access [95%]", "",
+         [](R r) {
+             return range({r.c.per_access().value, 1 / r.c.rate.high.value, 1 / r.c.rate.low.value}, "s");
+         }},
+        {"clocks",
+         "",
+         [](R r) {
+             const double clocks = r.c.per_access().value * r.c.clock.median.value;
+             return only_if(clocks > 0, plain(clocks));
+         },
+         {},
+         Align::right},
+        {"verdict", "", [](R r) { return verdict_cell(r.c); }, {}, Align::left}};
+    return kind == Role::bandwidth ? bandwidth : kind == Role::compute ? compute : latency;
 }
 
 std::vector<int> thread_counts(const Ceilings& ceilings, const std::string& device)
@@ -61,7 +121,7 @@ std::vector<int> thread_counts(const Ceilings& ceilings, const std::string& devi
     return {counts.begin(), counts.end()};
 }
 
-/// Those there are, the usual one (empty) first.
+/// The usual condition (empty) first.
 std::vector<std::string> conditions(const Ceilings& ceilings, const std::string& device)
 {
     std::set<std::string> found;
@@ -70,114 +130,38 @@ std::vector<std::string> conditions(const Ceilings& ceilings, const std::string&
     return {found.begin(), found.end()};
 }
 
-/// Levels in the order in which they were found.
-void put_in_order(Group& group, const Ceilings& ceilings)
+/// The chosen ceilings, levels in the order in which they were found; columns and rows without content left out.
+DataTable table_of_ceilings(std::string title, Role kind, const Ceilings& ceilings, const Machine& machine,
+                            const std::function<bool(const Ceiling&)>& is_chosen)
 {
-    const auto rank = [&](const Ceiling* ceiling) {
-        const auto same = [&](const MeasuredLevel& level) {
-            return level.device == ceiling->device && level.name == ceiling->level;
-        };
-        const auto found = std::ranges::find_if(ceilings.levels, same);
-        return std::distance(ceilings.levels.begin(), found);
-    };
-    std::ranges::stable_sort(group, [&](const Ceiling* a, const Ceiling* b) { return rank(a) < rank(b); });
-}
-
-Group select(const Ceilings& ceilings, const std::function<bool(const Ceiling&)>& wanted)
-{
-    Group group;
+    std::vector<const Ceiling*> group;
     for (const Ceiling& ceiling : ceilings.all)
-        if (wanted(ceiling)) group.push_back(&ceiling);
-    put_in_order(group, ceilings);
-    return group;
-}
-
-std::string clock_text(const Estimate<Hertz>& clock)
-{
-    return clock.median.value > 0 ? fmt::format("{:.2f}", clock.median.value / 1e9) : nothing;
-}
-
-std::string share_text(const Ceiling& ceiling, const Machine& machine)
-{
-    const std::optional<double> share = share_of_spec(ceiling, machine);
-    return share ? fmt::format("{:.1f}%", 100 * *share) : nothing;
-}
-
-Column<Ceiling> verdict_column()
-{
-    return {"verdict", false,
-            [](const Ceiling& c) { return c.steadiness == Steadiness::steady ? nothing : printable(verdict_of(c)); }};
-}
-
-/// Of all ceilings: rate, clock, what that makes per clock and core, and how it was reached.
-std::vector<Column<Ceiling>> rate_columns(const std::string& rate, const std::string& per_clock, const Machine& machine)
-{
-    return {{rate, true, [](const Ceiling& c) { return with_interval(c.rate, c.unit()); }},
-            {"GHz", true, [](const Ceiling& c) { return clock_text(c.clock); }},
-            {per_clock, true,
-             [&machine](const Ceiling& c) {
-                 const double reached = per_clock_and_core(c, machine);
-                 return reached > 0 ? plain_number(reached, reached < 100 ? 3 : 4) : nothing;
-             }},
-            {"of spec", true, [&machine](const Ceiling& c) { return share_text(c, machine); }},
-            verdict_column(),
-            {"found by search", false, [](const Ceiling& c) { return printable(c.variant); }}};
-}
-
-TextTable bandwidths(const std::string& title, const Group& group, const Machine& machine)
-{
-    std::vector<Column<Ceiling>> columns{{"level", false, [](const Ceiling& c) { return printable(c.level); }},
-                                         {"operation", false, [](const Ceiling& c) { return printable(c.operation); }}};
-    for (const Column<Ceiling>& column : rate_columns("bandwidth [95%]", "B/clock", machine)) columns.push_back(column);
-    return table_of(title, columns, group);
-}
-
-TextTable rates(const std::string& title, const Group& group, const Machine& machine)
-{
-    std::vector<Column<Ceiling>> columns{{"precision", false, [](const Ceiling& c) { return printable(c.precision); }},
-                                         {"isa", false, [](const Ceiling& c) { return printable(c.isa); }},
-                                         {"operation", false, [](const Ceiling& c) { return printable(c.operation); }}};
-    for (const Column<Ceiling>& column : rate_columns("rate [95%]", "FLOP/clock", machine)) columns.push_back(column);
-    return table_of(title, columns, group);
-}
-
-std::string time_per_access(const Ceiling& c)
-{
-    return with_interval(c.per_access().value, 1 / c.rate.high.value, 1 / c.rate.low.value, "s");
-}
-
-std::string clocks_per_access(const Ceiling& c)
-{
-    const double clocks = c.per_access().value * c.clock.median.value;
-    return clocks > 0 ? plain_number(clocks) : nothing;
-}
-
-TextTable latencies(const Ceilings& ceilings)
-{
-    const std::vector<Column<Ceiling>> columns{
-        {"device", false, [](const Ceiling& c) { return c.device == "cpu" ? nothing : printable(c.device); }},
-        {"level", false, [](const Ceiling& c) { return printable(c.level); }},
-        {"condition", false,
-         [](const Ceiling& c) { return c.condition == c.level ? nothing : printable(c.condition); }},
-        {"working set", true,
-         [](const Ceiling& c) { return c.working_set.value > 0 ? format_capacity(c.working_set.value) : nothing; }},
-        {"per access [95%]", true, time_per_access},
-        {"clocks", true, clocks_per_access},
-        verdict_column()};
-    const Group group = select(ceilings, [](const Ceiling& c) { return c.kind == Role::latency; });
-    return table_of("Latency (measured): one dependent load after another; of a core, a line handed over to it",
-                    columns, group);
+        if (ceiling.kind == kind && is_chosen(ceiling)) group.push_back(&ceiling);
+    std::ranges::stable_sort(group, {}, [&](const Ceiling* ceiling) {
+        return std::ranges::find_if(ceilings.levels,
+                                    [&](const MeasuredLevel& level) {
+                                        return level.device == ceiling->device && level.name == ceiling->level;
+                                    }) -
+               ceilings.levels.begin();
+    });
+    std::vector<Row> rows;
+    for (const Ceiling* ceiling : group) rows.push_back({*ceiling, machine});
+    DataTable table = table_of(columns_of(kind), rows);
+    table.title = std::move(title);
+    table.expendable = {"found by search", "GHz", "B/clock", "FLOP/clock"};
+    drop_empty_columns(table);
+    return table;
 }
 
 /// "1 thread", "1, 2 threads".
-std::string thread_words(const std::vector<int>& threads)
+std::string threads_list(const std::vector<int>& threads)
 {
     std::vector<std::string> counts;
     for (const int count : threads) counts.push_back(std::to_string(count));
     return join(counts, ", ") + (threads == std::vector{1} ? " thread" : " threads");
 }
 
-/// The thread counts of its device whose sweeps do not show a level of its name.
+/// The thread counts of the device whose sweeps do not show this level.
 std::vector<int> unseen_with(const MeasuredLevel& level, const std::vector<MeasuredLevel>& all)
 {
     std::vector<int> unseen;
@@ -191,73 +175,132 @@ std::vector<int> unseen_with(const MeasuredLevel& level, const std::vector<Measu
     return unseen;
 }
 
-std::string level_verdict(const MeasuredLevel& level, const std::vector<MeasuredLevel>& all)
+/// A level beside all plateaus of its machine.
+struct Level {
+    const MeasuredLevel& level;
+    const std::vector<MeasuredLevel>& all;
+    bool names_device;
+};
+using L = const Level&;
+
+Cell level_verdict(L l)
 {
-    if (!level.confirmed) return "unconfirmed: seen with " + thread_words(level.seen_with) + " only";
-    std::vector<std::string> words;
-    if (level.contradiction)
-        words.emplace_back("contradiction: more than a factor of two apart");
-    else if (level.reported.value > 0 && level.name != "DRAM")
-        words.emplace_back("agree");
-    if (const std::vector<int> unseen = unseen_with(level, all); !unseen.empty())
-        words.push_back("not seen with " + thread_words(unseen));
-    return words.empty() ? nothing : join(words, "; ");
+    const MeasuredLevel& level = l.level;
+    std::vector<std::string> remarks;
+    if (!level.confirmed) {
+        remarks.push_back("unconfirmed: seen with " + threads_list(level.seen_with) + " only");
+    } else {
+        if (level.contradiction)
+            remarks.emplace_back("contradiction: more than a factor of two apart");
+        else if (level.reported.value > 0 && level.name != "DRAM")
+            remarks.emplace_back("agree");
+        if (const std::vector<int> unseen = unseen_with(level, l.all); !unseen.empty())
+            remarks.push_back("not seen with " + threads_list(unseen));
+    }
+    if (remarks.empty()) return absent();
+    Cell cell = word(join(remarks, "; "));
+    cell.is_warning = !level.confirmed || level.contradiction;
+    return cell;
 }
 
-TextTable levels(const Ceilings& ceilings)
+Cell capacity_cell(Bytes bytes)
 {
-    const std::vector<MeasuredLevel> found = ceilings.plateaus();
-    std::vector<const MeasuredLevel*> rows;
-    for (const MeasuredLevel& level : found) rows.push_back(&level);
-    const bool one_device = devices_of(ceilings).size() < 2;
-    const std::vector<Column<MeasuredLevel>> columns{
-        {"device", false, [&](const MeasuredLevel& l) { return one_device ? nothing : printable(l.device); }},
-        {"threads", true, [](const MeasuredLevel& l) { return std::to_string(l.threads); }},
-        {"level", false, [](const MeasuredLevel& l) { return printable(l.name); }},
-        {"holds working sets", true,
-         [](const MeasuredLevel& l) { return format_capacity(l.from.value) + " to " + format_capacity(l.to.value); }},
-        {"but not", true,
-         [](const MeasuredLevel& l) { return l.beyond.value > 0 ? format_capacity(l.beyond.value) : nothing; }},
-        {"instances", false,
-         [](const MeasuredLevel& l) { return l.sharing == Sharing::unclear ? nothing : std::string(name(l.sharing)); }},
-        {"reported", true,
-         [](const MeasuredLevel& l) {
-             return l.reported.value > 0 ? format_capacity(l.reported.value) : "not reported";
-         }},
-        {"verdict", false, [&](const MeasuredLevel& l) { return level_verdict(l, found); }}};
-    return table_of("Memory levels (measured beside reported)", columns, rows);
+    return only_if(bytes.value > 0, number(bytes.value, format_capacity(bytes.value)));
 }
 
 /// "Bandwidth, 2 threads, small pages (measured)"; of another device than the CPU, its name instead of threads.
 std::string title_of(const Ceiling& first)
 {
     return fmt::format("{}, {}{} (measured)", first.kind == Role::bandwidth ? "Bandwidth" : "Compute",
-                       first.device == "cpu" ? count_of_threads(first.threads) : printable(first.device),
-                       first.condition.empty() ? "" : ", " + printable(first.condition));
+                       first.device == "cpu" ? threads_text(first.threads) : first.device,
+                       first.condition.empty() ? "" : ", " + first.condition);
+}
+
+std::string not_steady(const Ceilings& ceilings)
+{
+    const auto other = std::ranges::count_if(
+        ceilings.all, [](const Ceiling& ceiling) { return ceiling.steadiness != Steadiness::steady; });
+    if (other == 0) return "All of these ceilings are steady: repeated rounds found one rate.\n";
+    return fmt::format("{} of {} ceilings are not steady: see their verdicts.\n", other, ceilings.all.size());
+}
+
+std::string list_of(const std::string& heading, const std::vector<std::string>& sentences)
+{
+    std::string text;
+    for (const std::string& sentence : sentences) text += "  " + printable(sentence) + "\n";
+    return text.empty() ? text : heading + "\n" + text;
 }
 
 }  // namespace
 
-std::vector<TextTable> ceiling_tables(const Ceilings& ceilings, const Machine& machine)
+std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& machine)
 {
-    std::vector<TextTable> tables;
+    std::vector<DataTable> tables;
     const auto add = [&](Role kind, const std::string& device, const std::string& condition, int threads) {
-        const Group group = select(ceilings, [&](const Ceiling& c) {
+        const auto is_chosen = [&](const Ceiling& c) {
             return c.kind == kind && c.device == device && c.condition == condition && c.threads == threads;
-        });
-        if (group.empty()) return;
-        const std::string title = title_of(*group.front());
-        tables.push_back(kind == Role::bandwidth ? bandwidths(title, group, machine) : rates(title, group, machine));
+        };
+        const auto first = std::ranges::find_if(ceilings.all, is_chosen);
+        if (first != ceilings.all.end())
+            tables.push_back(table_of_ceilings(title_of(*first), kind, ceilings, machine, is_chosen));
     };
     for (const Role kind : {Role::bandwidth, Role::compute})
         for (const std::string& device : devices_of(ceilings))
             for (const std::string& condition : conditions(ceilings, device))
                 for (const int threads : thread_counts(ceilings, device)) add(kind, device, condition, threads);
-    tables.push_back(latencies(ceilings));
+    tables.push_back(table_of_ceilings(
+        "Latency (measured): one dependent load after another; core to core: a line moved to this core", Role::latency,
+        ceilings, machine, [](const Ceiling&) { return true; }));
     tables.push_back(named_ceilings(ceilings));
-    tables.push_back(levels(ceilings));
-    std::erase_if(tables, [](const TextTable& table) { return table.rows.empty(); });
+    tables.push_back(levels_table(ceilings));
+    std::erase_if(tables, [](const DataTable& table) { return table.rows.empty(); });
     return tables;
+}
+
+DataTable levels_table(const Ceilings& ceilings)
+{
+    static const std::vector<ColumnOf<Level>> columns{
+        {"device", "", [](L l) { return only_if(l.names_device, word(l.level.device)); }, {}, Align::left},
+        {"", "device", [](L l) { return word(l.level.device); }},
+        {"", "level", [](L l) { return word(l.level.name); }},
+        {"threads", "threads", [](L l) { return count(l.level.threads); }},
+        {"level", "", [](L l) { return word(l.level.name); }, {}, Align::left},
+        {"holds working sets", "",
+         [](L l) {
+             return numeric_text(format_capacity(l.level.from.value) + " to " + format_capacity(l.level.to.value));
+         }},
+        {"", "from_bytes", [](L l) { return number(l.level.from.value); }},
+        {"", "to_bytes", [](L l) { return number(l.level.to.value); }},
+        {"but not", "beyond_bytes", [](L l) { return capacity_cell(l.level.beyond); }, {}, Align::right},
+        {"instances",
+         "",
+         [](L l) { return only_if(l.level.sharing != Sharing::unclear, word(name(l.level.sharing))); },
+         {},
+         Align::left},
+        {"reported",
+         "reported_bytes",
+         [](L l) {
+             Cell cell = capacity_cell(l.level.reported);
+             if (cell.is_absent) cell.text = "not reported";
+             cell.is_absent = false;
+             return cell;
+         },
+         {},
+         Align::right},
+        {"verdict", "", level_verdict, {}, Align::left},
+        {"", "sharing", [](L l) { return word(name(l.level.sharing)); }},
+        {"", "contradiction", [](L l) { return truth(l.level.contradiction); }},
+        {"", "confirmed", [](L l) { return truth(l.level.confirmed); }},
+    };
+    const std::vector<MeasuredLevel> plateaus = ceilings.plateaus();
+    const bool names_device = devices_of(ceilings).size() > 1;
+    std::vector<Level> rows;
+    for (const MeasuredLevel& level : plateaus) rows.push_back({level, plateaus, names_device});
+    DataTable table = table_of(columns, rows);
+    table.title = "Memory levels (measured beside reported)";
+    table.expendable = {"instances", "but not"};
+    drop_empty_columns(table);
+    return table;
 }
 
 std::string verdict_of(const Ceiling& ceiling)
@@ -270,20 +313,14 @@ std::string verdict_of(const Ceiling& ceiling)
     return text + " " + in_one_unit(modes, is_time ? "s" : ceiling.unit());
 }
 
-bool warns(const std::string& cell)
-{
-    constexpr std::array<std::string_view, 6> warnings{"contradiction", "bimodal",       "unsteady",
-                                                       "few samples",   "short of spec", "unconfirmed"};
-    return std::ranges::any_of(warnings, [&](std::string_view warning) { return cell.starts_with(warning); });
-}
-
 std::string moved_processors(const Ceilings& ceilings)
 {
     const auto moved = std::ranges::find_if(ceilings.all, shows_two_distances);
     if (moved == ceilings.all.end()) return {};
     return fmt::format(
-        "processors move: a line went from one core to another in {} at some moments and in {} at others, so they "
-        "share a last cache only at times, and there and in memory several threads have two rates",
+        "vCPUs migrate: a line went from one core to another in {} at some times and in {} at others. The cores share "
+        "a last "
+        "cache only at times, so several threads have two rates there and in memory",
         format_duration(1 / moved->modes.back().rate), format_duration(1 / moved->modes.front().rate));
 }
 
@@ -291,8 +328,22 @@ std::string spec_footnote(const Ceilings& ceilings, const Machine& machine)
 {
     for (const Ceiling& ceiling : ceilings.all)
         if (const SpecRate* spec = spec_rate_of(ceiling, machine))
-            return "of spec: per clock and core, of what " + spec->source + " says a core can do";
-    return "What a core of this processor can do per clock is not known here: nothing stands beside the ceilings.";
+            return "of spec: per clock and core, as a share of the figure of " + spec->source;
+    return "The spec of this processor per clock is unknown, so the ceilings have no spec beside them.";
+}
+
+std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int columns)
+{
+    std::string text;
+    for (const DataTable& table : ceiling_tables(ceilings, machine)) text += to_text(table, columns) + "\n";
+    std::string remarks = ceilings.all.empty()
+                              ? "No ceilings were measured.\n"
+                              : printable(spec_footnote(ceilings, machine)) + "\n" + not_steady(ceilings) +
+                                    list_of("Above the spec of the core", impossible_ceilings(ceilings, machine));
+    std::vector<std::string> inconsistencies = machine.inconsistencies;
+    if (std::string moved = moved_processors(ceilings); !moved.empty()) inconsistencies.push_back(std::move(moved));
+    return text +
+           fitted_lines(remarks + list_of("Inconsistencies in what the machine reports", inconsistencies), columns);
 }
 
 }  // namespace roof::analysis

@@ -1,6 +1,7 @@
-// The ceilings as tables of text: what the terminal and the report both show.
+// The ceilings of a machine as tables, and what must be said about them.
 #pragma once
 
+#include "analysis/table/table.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 
@@ -9,39 +10,24 @@
 
 namespace roof::analysis {
 
-struct TextTable {
-    struct Column {
-        std::string name;
-        bool number = false;  ///< lines up to the right
-    };
-    std::string title;
-    std::vector<Column> columns;
-    std::vector<std::vector<std::string>> rows;
-};
+/// In order: bandwidth and compute of each device, condition and thread count, latencies, the named ceilings, the
+/// memory levels. Tables without rows and columns without content are left out.
+std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& machine);
 
-/// In order: bandwidth and compute of each device, condition and thread count, latencies, the named ceilings, the memory levels. Those
-/// without a row are left out, and so are columns in which no row has anything to say.
-std::vector<TextTable> ceiling_tables(const Ceilings& ceilings, const Machine& machine);
-
-/// Ceilings by name, as roofline papers draw them below the roof: best mix, multiply-adds only, additions only, without
-/// multiply-adds, without SIMD; for each device, precision and thread count.
-TextTable named_ceilings(const Ceilings& ceilings);
+/// The ceilings that roofline papers draw below the roof: best mix, FMA only, add only, without FMA, without SIMD;
+/// for each device, precision and thread count.
+DataTable named_ceilings(const Ceilings& ceilings);
 
 /// "steady", "bimodal 105 | 118 GB/s", "unsteady", "unsteady clock" or "few samples".
 std::string verdict_of(const Ceiling& ceiling);
 
-/// Whether a cell of these tables says that something is wrong.
-bool warns(const std::string& cell);
-
-/// A sentence where a line went from core to core at two speeds: the processors move, and share a last cache at times alone. Empty
-/// else.
+/// A sentence if a line went from core to core at two speeds: then vCPUs migrate. Empty otherwise.
 std::string moved_processors(const Ceilings& ceilings);
 
 /// What the column "of spec" is a share of.
 std::string spec_footnote(const Ceilings& ceilings, const Machine& machine);
 
-/// Every ceiling with its interval, and the measured levels beside the reported ones. In a window of so many `columns` those of
-/// the tables that say least are left out, and lines are broken; 0: no window.
-std::string ceilings_table(const Ceilings& ceilings, const Machine& machine, int columns = 0);
+/// All tables and remarks for a terminal, in at most `columns`; 0: unlimited.
+std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int columns = 0);
 
 }  // namespace roof::analysis

@@ -7,6 +7,7 @@
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -30,13 +31,13 @@ Side side(const Estimate<Unit>& e)
 std::string ceiling_id(const Ceiling& c)
 {
     std::string id = c.device + " " + std::string(name(c.kind));
-    // Of a level, the instruction set is found by each calibration anew, and no part of what it is.
+    // Each calibration chooses the instruction set of a level again, so it is not part of the id.
     for (const std::string& word : {c.level, c.operation, c.precision, c.kind == Role::compute ? c.isa : ""})
         if (!word.empty()) id += " " + word;
     return id + fmt::format(" threads={}{}", c.threads, c.condition.empty() ? "" : ", " + c.condition);
 }
 
-/// What is common to both sides becomes changes; the rest is listed.
+/// Ids on both sides become changes; the others are listed.
 struct Sides {
     std::vector<std::pair<std::string, Side>> a;
     std::vector<std::pair<std::string, Side>> b;
@@ -87,7 +88,7 @@ std::string verdict(const Change& change, bool time)
 
 using Words = std::vector<std::string>;
 
-/// The words that every id has; none where there is one id alone.
+/// The words that all ids contain; none if there is only one id.
 Words words_of_all(const std::vector<Change>& changes)
 {
     Words common = changes.size() < 2 ? Words{} : split(changes.front().id, ' ');
@@ -105,27 +106,28 @@ std::string without(const Words& common, const std::string& id)
     return join(words, " ");
 }
 
-std::vector<Words> cells_of(const std::vector<Change>& changes, const Words& common, bool time)
+/// Names without the words in `common`.
+DataTable changes_table(const std::vector<Change>& changes, const std::string& what, bool time, const Words& common)
 {
-    std::vector<Words> rows;
+    DataTable table{.columns = {{what}, {"a [95%]"}, {"b [95%]"}, {"b/a"}, {"interval"}, {"verdict"}},
+                    .expendable = {"b [95%]", "a [95%]", "interval"}};
     for (const Change& c : changes)
-        rows.push_back({printable(without(common, c.id)), with_interval(c.a.median, c.a.low, c.a.high, c.unit),
-                        with_interval(c.b.median, c.b.low, c.b.high, c.unit), fmt::format("{:.3f}", c.ratio),
-                        fmt::format("[{:.3f}, {:.3f}]", c.low, c.high), verdict(c, time)});
-    return rows;
+        table.rows.push_back(
+            {{word(without(common, c.id)), range({c.a.median, c.a.low, c.a.high}, c.unit),
+              range({c.b.median, c.b.low, c.b.high}, c.unit), numeric_text(fmt::format("{:.3f}", c.ratio)),
+              word(fmt::format("[{:.3f}, {:.3f}]", c.low, c.high)), word(verdict(c, time))}});
+    return table;
 }
 
-/// In a narrow window, what all rows are called is said once above them.
-std::string table_of(const std::vector<Change>& changes, const std::string& what, bool time, int columns)
+/// In a narrow window, the words that all names share stand once above them.
+std::string changes_text(const std::vector<Change>& changes, const std::string& what, bool time, int columns)
 {
-    const Words header{what, "a [95%]", "b [95%]", "b/a", "interval", "verdict"};
-    const Words expendable{"b [95%]", "a [95%]", "interval"};
-    const std::string whole = fitted_table(header, cells_of(changes, {}, time), {}, 0);
+    const std::string whole = to_text(changes_table(changes, what, time, {}));
     if (columns <= 0 || display_columns(split(whole, '\n').front()) <= static_cast<std::size_t>(columns)) return whole;
     const Words common = words_of_all(changes);
-    const std::string all = common.empty() ? "" : "All: " + printable(join(common, " ")) + "\n";
-    return (all.empty() ? all : fitted_lines(all, columns)) +
-           fitted_table(header, cells_of(changes, common, time), expendable, columns);
+    DataTable table = changes_table(changes, what, time, common);
+    if (!common.empty()) table.title = "All: " + printable(join(common, " "));
+    return to_text(table, columns);
 }
 
 std::string list_of(const std::string& head, const std::vector<std::string>& ids)
@@ -195,7 +197,7 @@ void set_noise(Comparison& comparison, const Study& a, const Study& again)
     const std::vector<Change> same = Sides{steps_of(a), steps_of(again)}.match("s", nullptr, nullptr);
     if (same.empty())
         throw InputError("'" + again.results.folder.string() + "' has no step in common with '" +
-                         a.results.folder.string() + "': it is no second run of it");
+                         a.results.folder.string() + "': it is not a second run of it");
     for (const Change& change : same) comparison.floor = std::max(comparison.floor, std::abs(std::log(change.ratio)));
     for (Change& change : comparison.steps) change.floor = comparison.floor;
 }
@@ -224,8 +226,7 @@ Comparison compare(const Study& a, const Study& b)
         result.notes.push_back("the machines differ: '" + a.results.machine.name + "' and '" + b.results.machine.name +
                                "'");
     const bool same_calibration = !a.calibration.folder.empty() && a.calibration.folder == b.calibration.folder;
-    if (same_calibration)
-        result.notes.push_back("both sides stand under the same calibration: its ceilings cannot differ");
+    if (same_calibration) result.notes.push_back("both sides use the same calibration: its ceilings cannot differ");
     return result;
 }
 
@@ -238,11 +239,12 @@ std::string to_text(const Comparison& c, int columns)
     for (const std::string& note : c.notes) head += "note: " + printable(note) + "\n";
     std::string text = fitted(head);
     text += c.steps.empty() ? "\nNo step was measured on both sides.\n"
-                            : "\n" + table_of(c.steps, "step time", true, columns);
+                            : "\n" + changes_text(c.steps, "step time", true, columns);
     if (c.floor > 0)
         text += fitted(fmt::format("Two runs of a differ by up to {}: no smaller difference is shown.\n",
                                    percent(std::exp(c.floor) - 1)));
-    if (!c.ceilings.empty()) text += "\n" + table_of(c.ceilings, "ceiling", false, columns) + how_many_moved(c) + "\n";
+    if (!c.ceilings.empty())
+        text += "\n" + changes_text(c.ceilings, "ceiling", false, columns) + how_many_moved(c) + "\n";
     return text + fitted(list_of("Measured only in a:", c.only_a) + list_of("Measured only in b:", c.only_b)) +
            fitted(
                "\nIntervals of the ratios combine both sides' 95% intervals as independent, on the logarithmic "
@@ -274,7 +276,7 @@ std::string drift_text(const Comparison& comparison, int columns)
 {
     const std::vector<Change> changes = moved(comparison);
     const std::string head = "drift since " + printable(comparison.a) + ": " + how_many_moved(comparison) + "\n";
-    return changes.empty() ? head : head + table_of(changes, "ceiling", false, columns);
+    return changes.empty() ? head : head + changes_text(changes, "ceiling", false, columns);
 }
 
 json drift_json(const Comparison& comparison)

@@ -1,12 +1,12 @@
-// Two studies side by side: how much longer each step of `b` takes than the same row of `a`, and how far the ceilings of
-// the two differ, each ratio with an interval.
-//   ratio r = b / a of the medians. Its interval, on the logarithmic scale, takes the relative uncertainties of both sides
-//   as independent: ln(r/low) = sqrt( ln(b/b_low)^2 + ln(a_high/a)^2 ), ln(high/r) = sqrt( ln(b_high/b)^2 + ln(a/a_low)^2 ).
+// Compares two studies: the ratio of the times of each step in `b` and `a`, and of their ceilings, with intervals.
+//   ratio r = b / a of the medians. Its interval treats the relative uncertainties of both sides as independent, on the
+//   logarithmic scale: ln(r/low) = sqrt( ln(b/b_low)^2 + ln(a_high/a)^2 ),
+//                      ln(high/r) = sqrt( ln(b_high/b)^2 + ln(a/a_low)^2 ).
 #pragma once
 
 #include "analysis/study/study.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 #include <vector>
@@ -29,10 +29,10 @@ struct Change {
     double ratio = 1;  ///< b / a
     double low = 1;
     double high = 1;
-    double floor = 0;     ///< |ln ratio| that two runs of the same thing showed; no difference below it is shown
-    bool enough = false;  ///< both sides have the samples for an interval of at least 90%
+    double floor = 0;     ///< |ln ratio| between two runs of the same plan; no smaller difference is shown
+    bool enough = false;  ///< both sides have enough samples for an interval of at least 90%
 
-    /// The interval excludes 1, there are samples enough to say so, and the difference rises above the noise.
+    /// The interval excludes 1, there are enough samples, and the difference is above the noise.
     bool shown() const;
 };
 
@@ -50,16 +50,16 @@ struct Comparison {
 Change change_of(std::string id, std::string unit, const Side& a, const Side& b);
 /// Matches rows by their id; a row that is not ok counts as absent.
 Comparison compare(const Study& a, const Study& b);
-/// The floor of noise: `again` is a second run of what `a` measured, and the farthest apart of their steps sets it. Throws
+/// Sets the noise floor to the largest ratio between the steps of `a` and of `again`, a second run of it. Throws
 /// InputError if they have no step in common.
 void set_noise(Comparison& comparison, const Study& a, const Study& again);
-/// Steps of b that are slower by more than `share`, 0.05 being 5%, and shown to differ.
+/// Steps of b that are slower by more than `share` (0.05 is 5%), where the difference is shown.
 std::vector<Change> slower_than(const Comparison& comparison, double share);
 /// In so many columns; 0: as wide as it is.
 std::string to_text(const Comparison& comparison, int columns = 0);
 nlohmann::json to_json(const Comparison& comparison);
 
-/// Of the ceilings both sides have, those that moved beyond their intervals.
+/// The common ceilings that moved beyond their intervals.
 std::vector<Change> moved(const Comparison& comparison);
 /// "drift since <a>: 3 of 120 ceilings moved beyond their intervals", and a table of those, in so many
 /// columns; 0: as wide as it is.

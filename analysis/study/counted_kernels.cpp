@@ -29,7 +29,7 @@ struct Counters {
         return most;
     }
 
-    /// Of one launch, the mean.
+    /// The mean over the launches.
     Metrics of_a_launch() const
     {
         const std::size_t all = launches();
@@ -54,7 +54,7 @@ std::map<Key, Counters> read_counters(const std::filesystem::path& folder)
     return kernels;
 }
 
-/// The time that was recorded; else the one that was counted beside the rest.
+/// Sets the recorded time, or the counted time if there is none.
 void time(CountedKernel& kernel, const Metrics& of_a_launch, const std::map<Key, CountedKernel>& recorded)
 {
     const auto record = recorded.find({kernel.row, kernel.device, kernel.name});
@@ -111,7 +111,7 @@ void place_levels(CountedKernel& kernel, const Roofs& roofs)
     }
 }
 
-/// Without a roof for one of its precisions, the FLOPs of a kernel bound nothing.
+/// Skipped if one of its precisions has no roof.
 void place_flops(CountedKernel& kernel, const Roofs& roofs)
 {
     Seconds time;

@@ -1,9 +1,9 @@
-// Kernels whose FLOPs and bytes were counted, under the roofs of their device: a point for each name in a row. Known: counter for
-// the work, measured for the roofs, and for the time unless time_known says counter: then the kernels were counted and not traced,
-// and took gpu__time_duration, each alone.
-//   work        of a launch, the mean over those counted; times the launches that were timed
-//   attainable  the longest of: FLOPs over the compute roof, added up over precisions; bytes over the bandwidth roof, at each level
-//               that was counted
+// Kernels with counted FLOPs and bytes under the roofs of their device: a point for each name in a row. Known: work
+// by counter, roofs measured, time measured unless time_known is counter: then the time is gpu__time_duration of
+// kernels that ran alone.
+//   work        mean of the counted launches, times the timed launches
+//   attainable  the maximum of: FLOPs / compute roof, summed over precisions; bytes / bandwidth roof at each
+//               counted level
 #pragma once
 
 #include "analysis/recordings/counted_work.hpp"
@@ -35,8 +35,8 @@ struct CountedKernel {
     double fraction() const { return seconds.value > 0 ? attainable / seconds : 0; }
 };
 
-/// Of each row the longest first; empty without counters.csv. A metric that some of a kernel's counted launches lack is no sum,
-/// and left out. A kernel without a time is left out: nothing says where it would stand.
+/// The longest of each row first; empty without counters.csv. Metrics that some counted launches of a kernel lack are
+/// left out, and so are kernels without a time.
 std::vector<CountedKernel> counted_kernels(const Study& study);
 
 }  // namespace roof::analysis

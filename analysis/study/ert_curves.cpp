@@ -58,7 +58,7 @@ Roofs roofs_over(const Ceilings& ceilings, const CurveKey& key)
 
 std::size_t level_of(double bytes, const Roofs& roofs, const Ceilings& ceilings)
 {
-    const auto is_left_behind = [&](const std::string& name) {
+    const auto is_too_small = [&](const std::string& name) {
         const bool by_threads = !ceilings.levels_by_threads.empty();
         return std::ranges::any_of(by_threads ? ceilings.levels_by_threads : ceilings.levels, [&](const auto& level) {
             return level.device == roofs.device && level.name == name && level.to.value < bytes &&
@@ -66,7 +66,7 @@ std::size_t level_of(double bytes, const Roofs& roofs, const Ceilings& ceilings)
         });
     };
     std::size_t level = 0;
-    while (level + 1 < roofs.levels.size() && is_left_behind(roofs.levels[level]->level)) ++level;
+    while (level + 1 < roofs.levels.size() && is_too_small(roofs.levels[level]->level)) ++level;
     return level;
 }
 

@@ -7,6 +7,8 @@
 #include "analysis/table/rows.hpp"
 #include "ert/method/ceilings/spec_rate.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <map>
 #include <optional>
 

@@ -1,4 +1,4 @@
-// Results for other programs: SI numbers, null for what was not measured or is not finite.
+// Results for other programs: SI numbers; null if not measured or not finite.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -6,24 +6,26 @@
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <span>
 
 namespace roof::analysis {
 
-/// {"name", "cpu_model", …, "devices": [{"name", "kind", "model", "levels": […], …}], "capabilities", "inconsistencies", …}
+/// {"name", "cpu_model", …, "devices": [{"name", "kind", "model", "levels": […], …}], "capabilities",
+/// "inconsistencies", …}
 nlohmann::json machine_json(const Machine& machine);
 
 /// {"machine": {…}, "ceilings": [{"device", "kind", "level", "operation", "precision", "isa", "condition", "threads",
 /// "median", "low", "high", "n", "unit", "working_set_bytes", "variant", "clock_hertz", "per_clock_and_core",
 /// "spec_per_clock_and_core", "share_of_spec", "steadiness", "modes", "rounds", "seconds_per_access", "point"}],
 /// "levels": [{"device", "name", "threads", "from_bytes", "to_bytes", "beyond_bytes", "reported_bytes", "sharing",
-/// "contradiction", "seen_with_threads"}], "levels_by_threads": [the same for every thread count], "levels_unconfirmed":
-/// [plateaus that not every sweep shows that could], "impossible": [a sentence for each ceiling above what the core can do]}
+/// "contradiction", "seen_with_threads"}], "levels_by_threads": [the same for every thread count],
+/// "levels_unconfirmed": [plateaus that only some sweeps show], "impossible": [a sentence for each ceiling above the
+/// spec of the core]}
 nlohmann::json ceilings_json(const Ceilings& ceilings, const Machine& machine);
 
-/// {"taken", "disturbed": {reason: how many}}: the interference of a run. Warm-ups do not count.
+/// {"taken", "disturbed": {reason: number}}: samples of a run, without warm-ups.
 nlohmann::json samples_json(std::span<const Measurement> rows);
 
 /// {"rows": [{"model", "batch", "precision", "device", "data", "status", "reason", "step_seconds": {"median", "low",
@@ -31,8 +33,8 @@ nlohmann::json samples_json(std::span<const Measurement> rows);
 /// "images_per_second_median_step", "losses", "flops_per_second", "peak_memory_bytes"}]}: the training steps.
 nlohmann::json rows_json(std::span<const Measurement> rows);
 
-/// rows_json of the study's rows, and beside "rows": "calibration": null or {"folder", "date"}, the one they are placed
-/// under; "points_above_a_roof": how many placed points lie above it beyond all intervals.
+/// rows_json of the study's rows, and beside "rows": "calibration": null or {"folder", "date"};
+/// "points_above_a_roof": number of points above their roof beyond all intervals.
 nlohmann::json study_json(const Study& study);
 
 }  // namespace roof::analysis

@@ -1,4 +1,4 @@
-// A value that is made when it is first asked for, and kept.
+// A value that is computed at its first use and kept.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@ namespace roof::analysis {
 template <class T>
 class Lazy {
   public:
-    /// What `make` returned when it was called first.
+    /// Calls `make` once.
     template <class Make>
     const T& get(const Make& make) const
     {

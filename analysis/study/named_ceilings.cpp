@@ -1,12 +1,7 @@
-// The ceilings that have names in the literature, from the best mix down to what scalar code can reach.
+// The ceilings that have names in the literature, from the best mix down to scalar code.
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/ceiling_tables.hpp"
-#include "ert/base/text.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <set>
 
 namespace roof::analysis {
@@ -21,7 +16,21 @@ struct Key {
     auto operator<=>(const Key&) const = default;
 };
 
-/// The best of the ceilings under `key` that `operation` and, unless empty, `isa` name. Null if there is none.
+/// The ceilings of one key; null where there is none.
+struct Named {
+    Key key;
+    bool names_device;
+    const Ceiling* roof;
+    const Ceiling* fma;
+    const Ceiling* add;
+    const Ceiling* without_fma;
+    const Ceiling* scalar;
+
+    bool has_names() const { return add != nullptr || without_fma != nullptr || scalar != nullptr || roof != fma; }
+};
+using N = const Named&;
+
+/// The fastest ceiling of this operation and, unless empty, ISA. Null if there is none.
 const Ceiling* best_of(const Ceilings& ceilings, const Key& key, std::string_view operation, std::string_view isa = "")
 {
     const Ceiling* best = nullptr;
@@ -34,64 +43,49 @@ const Ceiling* best_of(const Ceilings& ceilings, const Key& key, std::string_vie
     return best;
 }
 
-std::vector<Key> keys_of(const Ceilings& ceilings)
+Cell rate_cell(const Ceiling* ceiling)
 {
-    std::set<Key> keys;
-    for (const Ceiling& c : ceilings.all)
-        if (c.kind == Role::compute && c.condition.empty()) keys.insert({c.device, c.precision, c.threads});
-    return {keys.begin(), keys.end()};
+    return ceiling != nullptr ? amount(ceiling->rate.median.value, ceiling->unit()) : absent();
 }
 
-std::string rate_text(const Ceiling* ceiling)
-{
-    return ceiling != nullptr ? format_si(ceiling->rate.median.value, ceiling->unit()) : "-";
-}
-
-std::string clock_text(const Ceiling* ceiling)
+Cell clock_cell(const Ceiling* ceiling)
 {
     const bool known = ceiling != nullptr && ceiling->clock.median.value > 0;
-    return known ? format_si(ceiling->clock.median.value, "Hz") : "-";
-}
-
-void drop_empty_columns(TextTable& table)
-{
-    for (std::size_t i = table.columns.size(); i-- > 0;) {
-        if (std::ranges::any_of(table.rows, [i](const auto& row) { return row[i] != "-"; })) continue;
-        table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(i));
-        for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
-    }
+    return known ? amount(ceiling->clock.median.value, "Hz") : absent();
 }
 
 }  // namespace
 
-TextTable named_ceilings(const Ceilings& ceilings)
+DataTable named_ceilings(const Ceilings& ceilings)
 {
-    TextTable table{"Named ceilings (measured): the roof, and what remains below it without one thing or another",
-                    {{"device", false},
-                     {"precision", false},
-                     {"threads", true},
-                     {"best mix: the roof", true},
-                     {"FMA only", true},
-                     {"add only", true},
-                     {"without FMA", true},
-                     {"without SIMD", true},
-                     {"clock, scalar", true},
-                     {"clock, widest", true}},
-                    {}};
-    const bool one_device = devices_of(ceilings).size() < 2;
-    for (const Key& key : keys_of(ceilings)) {
-        const Ceiling* const fma = best_of(ceilings, key, "fma");
-        const Ceiling* const scalar = best_of(ceilings, key, "fma", "scalar");
-        const Ceiling* const add = best_of(ceilings, key, "add");
-        const Ceiling* const without_fma = best_of(ceilings, key, "mul+add");
-        const Ceiling* const roof = ceilings.compute(key.device, key.precision, key.threads);
-        const bool has_names = add != nullptr || without_fma != nullptr || scalar != nullptr || roof != fma;
-        if (!has_names) continue;
-        table.rows.push_back({one_device ? "-" : printable(key.device), printable(key.precision),
-                              std::to_string(key.threads), rate_text(roof), rate_text(fma), rate_text(add),
-                              rate_text(without_fma), rate_text(scalar), clock_text(scalar),
-                              clock_text(fma != nullptr ? fma : roof)});
+    static const std::vector<ColumnOf<Named>> columns{
+        {"device", "", [](N n) { return only_if(n.names_device, word(n.key.device)); }, {}, Align::left},
+        {"precision", "", [](N n) { return word(n.key.precision); }, {}, Align::left},
+        {"threads", "", [](N n) { return count(n.key.threads); }},
+        {"best mix: the roof", "", [](N n) { return rate_cell(n.roof); }, {}, Align::right},
+        {"FMA only", "", [](N n) { return rate_cell(n.fma); }, {}, Align::right},
+        {"add only", "", [](N n) { return rate_cell(n.add); }, {}, Align::right},
+        {"without FMA", "", [](N n) { return rate_cell(n.without_fma); }, {}, Align::right},
+        {"without SIMD", "", [](N n) { return rate_cell(n.scalar); }, {}, Align::right},
+        {"clock, scalar", "", [](N n) { return clock_cell(n.scalar); }, {}, Align::right},
+        {"clock, widest", "", [](N n) { return clock_cell(n.fma != nullptr ? n.fma : n.roof); }, {}, Align::right}};
+    std::set<Key> keys;
+    for (const Ceiling& c : ceilings.all)
+        if (c.kind == Role::compute && c.condition.empty()) keys.insert({c.device, c.precision, c.threads});
+    const bool names_device = devices_of(ceilings).size() > 1;
+    std::vector<Named> rows;
+    for (const Key& key : keys) {
+        const Named named{key,
+                          names_device,
+                          ceilings.compute(key.device, key.precision, key.threads),
+                          best_of(ceilings, key, "fma"),
+                          best_of(ceilings, key, "add"),
+                          best_of(ceilings, key, "mul+add"),
+                          best_of(ceilings, key, "fma", "scalar")};
+        if (named.has_names()) rows.push_back(named);
     }
+    DataTable table = table_of(columns, rows);
+    table.title = "Named ceilings (measured): the roof, and what remains below it without one thing or another";
     drop_empty_columns(table);
     return table;
 }

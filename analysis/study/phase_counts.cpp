@@ -19,7 +19,7 @@ using Sums = std::map<std::string, Counted>;
 using Phases = std::map<std::string, Sums>;
 
 struct OfDevice {
-    Phases whole;    ///< counted as stretches
+    Phases whole;    ///< counted as a whole
     Phases kernels;  ///< counted one by one
 };
 
@@ -39,7 +39,7 @@ Metrics metrics_in(const Sums& sums)
     return metrics;
 }
 
-bool tells_phases(const Phases& phases)
+bool has_phases(const Phases& phases)
 {
     return std::ranges::any_of(phases, [](const auto& phase) { return !phase.first.empty(); });
 }
@@ -67,7 +67,7 @@ std::vector<PhaseCount> phase_counts(const Study& study)
     for (const auto& [key, device] : read_phases(study.results.folder)) {
         const bool is_whole = !device.whole.empty();
         const Phases& phases = is_whole ? device.whole : device.kernels;
-        if (!tells_phases(phases)) continue;
+        if (!has_phases(phases)) continue;
         for (const auto& [phase, sums] : phases)
             found.push_back(
                 {key.first, key.second, phase, is_whole ? 0 : records_in(sums), count_work(metrics_in(sums))});

@@ -1,6 +1,6 @@
-// What hardware counters saw of each phase of a step. Known: counter. Where the recorder counted whole stretches of a phase, these are
-// taken: caches are as the step leaves them. Else what the phase's kernels add up to, each counted alone; of a program that is none
-// of ours, these are as many kernels as were counted, which may be more or less than a step.
+// Work in each phase of a step by hardware counters. Known: counter. If the recorder counted whole phases, those
+// counts are used; the caches are then as in the step. Otherwise the sum over the phase's kernels, each counted
+// alone. For other programs the counted kernels may be more or less than a step.
 #pragma once
 
 #include "analysis/recordings/counted_work.hpp"
@@ -15,13 +15,13 @@ namespace roof::analysis {
 struct PhaseCount {
     std::string row;  ///< Measurement::id()
     std::string device;
-    std::string phase;        ///< empty: of kernels that no phase is known of
-    std::size_t kernels = 0;  ///< that were added up; 0: the phase was counted as a whole
+    std::string phase;        ///< empty: kernels of unknown phase
+    std::size_t kernels = 0;  ///< summed kernels; 0: the phase was counted as a whole
     CountedWork work;
 };
 
-/// In the order of rows, devices and phases; none of a row whose counters tell no phase. A metric that some of the counted kernels
-/// lack is no sum, and left out.
+/// Sorted by row, device and phase; rows without phases are left out. Metrics that some counted kernels lack are left
+/// out.
 std::vector<PhaseCount> phase_counts(const Study& study);
 
 }  // namespace roof::analysis

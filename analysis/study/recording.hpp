@@ -1,5 +1,5 @@
-// What was recorded with the run of a study, added up. Each file is read when it is first asked for and once for all that show
-// it: kernels.csv may have a million lines. Empty where there is no such file; rules that sort kernels must be set before.
+// Totals of what was recorded with a run. Each file is read once, at its first use: kernels.csv may have a million
+// lines. Empty without the file. Kernel rules must be set before.
 #pragma once
 
 #include "analysis/recordings/api_calls.hpp"

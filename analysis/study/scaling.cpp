@@ -1,8 +1,8 @@
 #include "analysis/study/scaling.hpp"
 
 #include "analysis/roofline/link.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
-#include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 
@@ -13,7 +13,7 @@
 namespace roof::analysis {
 namespace {
 
-/// What ranks add to a point; `threads` are those of all ranks.
+/// The axes of ranks; `threads` counts the threads of all ranks.
 constexpr std::array exchange_axes{"ranks", "scaling", "communication", "bucket_mb", "batch_norm", "round", "threads"};
 
 Point without_exchange(Point point)
@@ -33,7 +33,7 @@ std::string first_device(const Measurement& row)
     return row.device.substr(0, row.device.find(','));
 }
 
-/// One rank as each of the row's was: on one of its devices, with its part of the threads.
+/// Whether `one` is a single rank like each rank of `row`: on one of its devices, with its part of the threads.
 bool is_one_rank_of(const Measurement& one, const Measurement& row)
 {
     return one.status == Status::ok && one.ranks() == 1 && one.bench == row.bench && one.device == first_device(row) &&
@@ -53,28 +53,9 @@ Scaling scaling_of(const Measurement& row, const Study& study)
     return scaling;
 }
 
-std::string two_digits(double value)
+Cell two_digits(double value)
 {
-    return format_exact(static_cast<double>(std::lround(100 * value)) / 100);
-}
-
-std::vector<std::string> cells_of(const Scaling& scaling)
-{
-    const Measurement& row = *scaling.row;
-    const std::string none = "-";
-    return {printable(model_of(row)),
-            batch_text(row),
-            std::to_string(row.ranks()),
-            value_or(row, "scaling", "weak"),
-            value_or(row, "communication", "overlapped"),
-            value_or(row, "batch_norm", "local"),
-            plain_number(row.images_per_second()),
-            scaling.alone == nullptr ? none : two_digits(scaling.speedup),
-            scaling.alone == nullptr ? none : percent(scaling.efficiency),
-            format_duration(row.exposed.median.value),
-            format_duration(row.hidden.median.value),
-            format_si(bus_bandwidth(row).value, "B/s"),
-            scaling.link == nullptr ? none : format_si(scaling.link->rate.median.value, "B/s")};
+    return number(value, format_exact(static_cast<double>(std::lround(100 * value)) / 100));
 }
 
 }  // namespace
@@ -94,31 +75,43 @@ std::vector<Scaling> scalings(const Study& study)
     return found;
 }
 
-const std::vector<std::string>& scaling_header()
+DataTable scaling_table(const Study& study)
 {
-    static const std::vector<std::string> header{
-        "model",   "batch",      "ranks",   "scaling", "communication", "batch norm",  "images/s",
-        "speedup", "efficiency", "exposed", "hidden",  "bus bandwidth", "link ceiling"};
-    return header;
+    using S = const Scaling&;
+    static const std::vector<ColumnOf<Scaling>> columns{
+        {"", "row", [](S s) { return word(s.row->id()); }},
+        {"model", "model", [](S s) { return word(model_of(*s.row)); }},
+        {"batch", "batch",
+         [](S s) {
+             return Cell{batch_of(*s.row), batch_text(*s.row), true};
+         }},
+        {"ranks", "ranks", [](S s) { return count(s.row->ranks()); }},
+        {"scaling", "", [](S s) { return word(value_or(*s.row, "scaling", "weak")); }},
+        {"communication", "", [](S s) { return word(value_or(*s.row, "communication", "overlapped")); }},
+        {"batch norm", "", [](S s) { return word(value_or(*s.row, "batch_norm", "local")); }},
+        {"images/s", "images_per_s", [](S s) { return plain(s.row->images_per_second()); }},
+        {"speedup", "speedup", [](S s) { return only_if(s.alone != nullptr, two_digits(s.speedup)); }},
+        {"efficiency", "efficiency", [](S s) { return only_if(s.alone != nullptr, share(s.efficiency)); }},
+        {"exposed", "exposed_s", [](S s) { return seconds(s.row->exposed.median); }},
+        {"hidden", "hidden_s", [](S s) { return seconds(s.row->hidden.median); }},
+        {"", "messages_bytes", [](S s) { return number(s.row->messages.value); }},
+        {"bus bandwidth", "bus_bytes_per_s", [](S s) { return amount(bus_bandwidth(*s.row).value, "B/s"); }},
+        {"link ceiling", "link_bytes_per_s",
+         [](S s) { return s.link == nullptr ? absent() : amount(s.link->rate.median.value, "B/s"); }},
+        {"", "known", [](S) { return word(name(Known::measured)); }},
+    };
+    DataTable table = table_of(columns, scalings(study));
+    table.title =
+        "Several ranks beside one with a rank's part of the threads or one of the devices (measured; bus bandwidth: "
+        "measured bytes and time, the ring's count of crossings)";
+    table.expendable = {"batch norm", "link ceiling", "communication", "hidden"};
+    return table;
 }
 
-std::vector<std::vector<std::string>> scaling_cells(const Study& study)
+std::string scaling_text(const Study& study, int columns)
 {
-    std::vector<std::vector<std::string>> cells;
-    for (const Scaling& scaling : scalings(study)) cells.push_back(cells_of(scaling));
-    return cells;
-}
-
-std::string scaling_table(const Study& study, int columns)
-{
-    const auto cells = scaling_cells(study);
-    if (cells.empty()) return {};
-    return fitted_lines(
-               "Several ranks beside one with a rank's part of the threads or one of the devices (measured; bus "
-               "bandwidth: "
-               "measured bytes and time, the ring's count of crossings)\n",
-               columns) +
-           fitted_table(scaling_header(), cells, {"batch norm", "link ceiling", "communication", "hidden"}, columns);
+    const DataTable table = scaling_table(study);
+    return table.empty() ? "" : to_text(table, columns);
 }
 
 }  // namespace roof::analysis

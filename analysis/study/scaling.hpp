@@ -1,4 +1,4 @@
-// What training on several ranks gained: throughput against that of one rank, and what communication cost.
+// Training on several ranks: throughput relative to one rank, and the cost of communication.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -10,8 +10,8 @@
 
 namespace roof::analysis {
 
-/// What each rank's link carried each way while messages were under way: link_bytes() (link.hpp) over exposed and hidden time. 0 for
-/// one rank.
+/// Rate of each rank's link each way during communication: link_bytes() (link.hpp) over exposed and hidden time. 0
+/// for one rank.
 ByteRate bus_bandwidth(const Measurement& row);
 
 /// A row of several ranks beside that of one rank at the same point.
@@ -20,21 +20,15 @@ struct Scaling {
     const Measurement* alone = nullptr;  ///< null if the study has none
     double speedup = 0;                  ///< images per second over those of one rank
     double efficiency = 0;               ///< speedup over ranks
-    /// The fastest all-reduce that the calibration measured between GPUs; null: none, or ranks of a CPU.
+    /// The fastest measured all-reduce between GPUs; null if there is none, and for ranks of a CPU.
     const Ceiling* link = nullptr;
 };
 
-/// Rows of several ranks that were measured, by model in order of appearance. Beside each stands one rank at the point that differs in
-/// nothing but ranks and how they exchange, with a rank's part of the threads: under weak scaling at the batch of one rank, under
-/// strong scaling at the whole batch.
+/// Measured rows of several ranks, grouped by model. `alone` is the row of one rank at the same point, with one
+/// rank's part of the threads: at the batch of one rank for weak scaling, at the whole batch for strong scaling.
 std::vector<Scaling> scalings(const Study& study);
 
-/// The words of each column, and the cells of each row.
-const std::vector<std::string>& scaling_header();
-std::vector<std::vector<std::string>> scaling_cells(const Study& study);
-
-/// Model, batch, ranks, scaling, communication, images per second, speedup, efficiency, exposed and hidden time, bus bandwidth. Empty
-/// without rows of several ranks. Where a window has fewer `columns` than the table takes, the least is left out; 0: no window.
-std::string scaling_table(const Study& study, int columns = 0);
+/// The table of rows of several ranks, in at most `columns`; 0: unlimited. Empty without such rows.
+std::string scaling_text(const Study& study, int columns = 0);
 
 }  // namespace roof::analysis

@@ -1,4 +1,4 @@
-// A study: a results folder seen under the ceilings of its machine. What every table, picture and export starts from.
+// A study: a results folder under the ceilings of its machine. Every table, picture and export starts from one.
 #pragma once
 
 #include "analysis/estimate/hypothesis.hpp"
@@ -20,7 +20,7 @@
 
 namespace roof::analysis {
 
-/// What was recorded, read when it is first asked for; analysis/study/recording.hpp asks.
+/// Recordings, read at their first use through analysis/study/recording.hpp.
 struct Recording {
     Lazy<RecordedKernels> kernels;
     Lazy<std::vector<CallTotal>> calls;
@@ -33,23 +33,22 @@ struct Study {
     Results calibration;  ///< its folder is empty if there is none
     Ceilings ceilings;
     std::vector<Placement> placements;
-    PredictionErrors predictions{};  ///< of what was predicted in the folder's predictions.csv; no rows if nothing was
+    PredictionErrors predictions{};  ///< of the folder's predictions.csv; no rows without it
     std::string predictions_fingerprint{};
-    std::vector<Answered> answers{};     ///< to what the plan expects; whoever knows machines fills them in
-    std::vector<MachineSheet> sheets{};  ///< what makers publish of devices; whoever knows machines fills them in
+    std::vector<Answered> answers{};     ///< to the hypotheses of the plan; filled in by the caller
+    std::vector<MachineSheet> sheets{};  ///< data sheets of devices; filled in by the caller
     KernelRules kernel_rules = built_in_kernel_rules();
     Recording recording{};
 };
 
-/// Without `calibration`: the folder's own ceilings if it has any, else the newest of the same machine beside it, else
-/// none, and then every output says so. Throws InputError for a folder that cannot be read.
+/// Without `calibration`: the folder's own ceilings, or the newest calibration of the same machine beside it, or
+/// none. Throws InputError for a folder that cannot be read.
 Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration = {});
 
-/// Fits and places what has been read already.
+/// Fits ceilings and places steps.
 Study make_study(Results results, Results calibration);
 
-/// What a reader must know before trusting the placements: that there is no calibration, or one of another machine.
-/// Empty if all is well.
+/// A warning if there is no calibration, or one of another machine; otherwise empty.
 std::string calibration_warning(const Study& study);
 
 }  // namespace roof::analysis

@@ -1,5 +1,5 @@
-// The answers a person comes for, before any table: for each model the best device at each batch, the batches at which one
-// device overtakes another, with intervals, and the three largest losses in seconds.
+// The main results in sentences: for each model the best device at each batch, the batches at which one device
+// overtakes another, with intervals, and the three largest losses in seconds.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -10,11 +10,11 @@
 
 namespace roof::analysis {
 
-/// Where one device overtakes another as the batch grows: the ratio of their step times crosses 1. Between measured batches the
-/// logarithm of the ratio is taken as linear in that of the batch. `low` and `high` are where the ends of the ratio's interval
-/// cross, or the smallest and the largest batch that both measured, if they do not.
+/// The batch at which one device overtakes another: the ratio of their step times crosses 1. It is interpolated
+/// between measured batches on logarithmic scales. `low` and `high` are the batches at which the ends of the ratio's
+/// interval cross 1, or the smallest and the largest common batch if they do not.
 struct Crossover {
-    std::string slower;  ///< beyond the crossing
+    std::string slower;  ///< above this batch
     std::string faster;
     double batch = 0;
     double low = 0;
@@ -29,23 +29,23 @@ struct RatioAtBatch {
     double high = 1;
 };
 
-/// By growing batch; names are those of the two devices. Every crossing, in order.
+/// Every crossing, in the order of `ratios`, which are sorted by batch. The names are those of the two devices.
 std::vector<Crossover> crossovers(const std::string& first, const std::string& second,
                                   std::span<const RatioAtBatch> ratios);
 
-/// Seconds of a step above what its roofs allow, by kind of layer and phase; time no layer accounts for is one of them.
+/// Seconds of a step above what its roofs allow, by kind of layer and phase, or outside the layers.
 struct Loss {
     std::string what;
     Seconds seconds;
 };
-/// Of one measured step, largest first, at most `n`.
+/// Of one measured step: the `n` largest, the largest first.
 std::vector<Loss> largest_losses(const Study& study, const Measurement& row, std::size_t n);
 
-/// A sentence or two for each model, precision and source of images over all studies; empty without training steps.
+/// One or two sentences for each model, precision and source of images; empty without training steps.
 std::vector<std::string> summary(std::span<const Study> studies);
 std::vector<std::string> summary(const Study& study);
 
-/// Broken into lines of at most `columns`, indented after the first.
+/// Broken into lines of at most `columns`, with indented continuations.
 std::string wrapped(const std::vector<std::string>& sentences, int columns);
 
 }  // namespace roof::analysis

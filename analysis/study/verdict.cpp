@@ -1,7 +1,7 @@
 #include "analysis/study/verdict.hpp"
 
-#include "analysis/roofline/describe.hpp"
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -15,61 +15,23 @@ namespace roof::analysis {
 
 namespace {
 
-std::string shares_text(const TimeShares& shares)
-{
-    if (shares.compute + shares.bandwidth + shares.unexplained == 0) return "-";
-    return fmt::format("{} / {} / {}", percent(shares.compute), percent(shares.bandwidth), percent(shares.unexplained));
-}
-
-std::vector<std::string> verdict_cells(const Study& study, const Measurement& row)
-{
-    std::vector<std::string> cells{printable(model_of(row)), batch_text(row),         printable(precision_of(row)),
-                                   printable(row.device),    printable(data_of(row)), std::string(name(row.status))};
-    const Placement* step = step_placement(study.placements, row);
-    if (!step) {
-        cells.insert(cells.end(), 7, "-");
-        return cells;
-    }
-    const bool placed = !step->binds.empty();
-    const double images = row.images_per_second();
-    cells.push_back(with_interval(step->seconds, "s"));
-    cells.push_back(images > 0 ? plain_number(images) : "-");
-    cells.push_back(step->flops.value > 0 ? format_si(step->rate.median.value, "FLOP/s") : "-");
-    cells.push_back(step->compute_roof.value > 0 ? percent(step->rate.median / step->compute_roof) : "-");
-    cells.push_back(placed ? printable(bottleneck_text(*step)) : "-");
-    cells.push_back(shares_text(time_shares(study.placements, row)));
-    cells.push_back(placed ? format_duration(step->headroom.value) : "-");
-    return cells;
-}
-
 constexpr int usual_columns = 108;  ///< of sentences where there is no window
 
-/// What goes first where a window is narrow. What was not measured is listed below the table with its reason.
-std::vector<std::string> expendable()
+/// How the columns are known and what they mean, for the columns that the window shows.
+std::string closing(const DataTable& shown, const std::vector<const Measurement*>& rows, int columns)
 {
-    return {"compute / bandwidth / far",
-            "model rate",
-            "status",
-            "data",
-            "precision",
-            "headroom",
-            "device",
-            "images/s",
-            "of ceiling"};
-}
-
-/// How the columns that `table` has are known and meant.
-std::string closing(const std::string& table, const std::vector<const Measurement*>& rows, int columns)
-{
+    const auto has_column = [&](const char* title) {
+        return std::ranges::find(shown.columns, title, &TableColumn::title) != shown.columns.end();
+    };
     const bool counted =
         std::ranges::any_of(rows, [](const Measurement* row) { return row->work.known == Known::counter; });
     std::string text = "\nTimes and ceilings are measured; FLOPs and bytes are analytic";
-    text += counted ? ", but for rows whose work was counted: imported, or recorded alone." : ".";
-    if (table.find("of ceiling") != std::string::npos) text += " Of roof: the model rate's share of the compute roof.";
-    if (table.find("compute / bandwidth / far") != std::string::npos)
+    text += counted ? ", except for rows whose work was counted: imported, or recorded alone." : ".";
+    if (has_column("of ceiling")) text += " Of ceiling: the model rate's share of the compute roof.";
+    if (has_column("compute / bandwidth / unexplained"))
         text +=
-            " Compute / bandwidth / far: shares of the step time of layers bound by the compute roof, by a bandwidth "
-            "roof, and by neither (below half of what their roof allows).";
+            " Compute / bandwidth / unexplained: shares of the step time of layers bound by the compute roof, by a "
+            "bandwidth roof, and by neither (below half of what their roof allows).";
     return fitted_lines(text, columns > 0 ? columns : usual_columns);
 }
 
@@ -129,18 +91,18 @@ std::string above_text(const Study& study)
 {
     const std::vector<const Placement*> above = above_their_roof(study);
     if (above.empty()) return {};
-    const Placement& farthest =
+    const Placement& highest =
         **std::ranges::max_element(above, {}, [](const Placement* placement) { return placement->fraction; });
     const bool computes = std::ranges::any_of(above, [](const Placement* p) { return p->binds_compute; });
     const bool moves = std::ranges::any_of(above, [](const Placement* p) { return !p->binds_compute; });
     std::string text = fmt::format(
-        "{} of {} placed points lie above their roof, beyond all intervals; the farthest, {}, reached {} of {}. ",
-        above.size(), study.placements.size(), printable(farthest.name), percent(farthest.fraction),
-        printable(farthest.binds));
+        "{} of {} placed points lie above their roof, beyond all intervals; the highest, {}, reached {} of {}. ",
+        above.size(), study.placements.size(), printable(highest.name), percent(highest.fraction),
+        printable(highest.binds));
     if (computes)
         text +=
-            "FLOPs may be counted that are not done: taps on padding, and multiplications that some algorithms save. ";
-    if (moves) text += "Traffic may be counted that does not happen: operands that the layer before left in a cache. ";
+            "Some counted FLOPs may not be executed: taps on padding, and multiplications that some algorithms save. ";
+    if (moves) text += "Some counted traffic may not happen: operands still in a cache from the layer before. ";
     return text +
            "If neither explains it, the calibration was disturbed or is out of date: `roof calibrate` measures it "
            "again.";
@@ -187,8 +149,7 @@ TimeShares time_shares(std::span<const Placement> placements, const Measurement&
         else if (p.bound() != Bound::unknown)
             shares.unexplained += share;
     }
-    const double known = shares.compute + shares.bandwidth + shares.unexplained;
-    if (known > 0) shares.rest = std::max(0.0, 1 - known);
+    if (shares.known() > 0) shares.rest = std::max(0.0, 1 - shares.known());
     return shares;
 }
 
@@ -205,41 +166,27 @@ std::vector<const Placement*> most_headroom(std::span<const Placement> placement
     return layers;
 }
 
-std::string verdict_table(const Study& study, int columns)
+std::string verdict_text(const Study& study, int columns)
 {
     const std::vector<const Measurement*> rows = step_rows(study.results.rows);
     std::string text = calibration_warning(study);
-    if (!text.empty()) text += "\n\n";
+    if (!text.empty()) text = fitted_lines(text + "\n\n", columns);
     if (rows.empty()) return text + "No training steps in this folder.\n";
-    const std::vector<std::string> header{"model",      "batch",      "precision",       "device",
-                                          "data",       "status",     "step time [95%]", "images/s",
-                                          "model rate", "of ceiling", "bound by",        "compute / bandwidth / far",
-                                          "headroom"};
-    std::vector<std::vector<std::string>> cells;
-    for (const Measurement* row : rows) cells.push_back(verdict_cells(study, *row));
-    const std::string table =
-        fitted_table(header, cells, expendable(), columns, {"model", "batch", "precision", "device", "data"});
+    const DataTable table = verdict_table(study);
     const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
     const std::string below = reasons(rows) + remarks(rows) + line(above_text(study)) + line(calibration_line(study));
-    return fitted_lines(text, text.empty() ? 0 : columns) + table + fitted_lines(below, below.empty() ? 0 : columns) +
-           closing(table, rows, columns);
+    return text + to_text(table, columns) + fitted_lines(below, below.empty() ? 0 : columns) +
+           closing(fitted(table, columns), rows, columns);
 }
 
-std::string top_headroom(const Study& study, int n, int columns)
+std::string headroom_text(const Study& study, int n, int columns)
 {
     std::string text;
     for (const Measurement* row : largest_batches(study.results.rows)) {
-        const std::vector<const Placement*> layers = most_headroom(study.placements, *row, n);
-        if (layers.empty()) continue;
-        std::vector<std::vector<std::string>> cells;
-        for (const Placement* p : layers)
-            cells.push_back({printable(p->name), printable(p->kind), std::string(roof::name(*p->phase)),
-                             format_duration(p->seconds.median.value), percent(p->seconds.median / row->seconds.median),
-                             printable(bottleneck_text(*p)), percent(p->fraction), format_duration(p->headroom.value)});
-        if (!text.empty()) text += "\n";
-        text += fitted_lines(printable(title_of(*layers.front())) + ": what reaching the roof would save\n", columns) +
-                fitted_table({"layer", "kind", "phase", "time", "of step", "roof", "reached", "headroom"}, cells,
-                             {"kind", "of step", "reached"}, columns);
+        DataTable table = headroom_table(study, *row, n);
+        if (table.empty()) continue;
+        table.title = printable(table.title) + ": what reaching the roof would save";
+        text += (text.empty() ? "" : "\n") + to_text(table, columns);
     }
     if (!text.empty()) return text;
     const std::string warning = calibration_warning(study);

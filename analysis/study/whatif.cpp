@@ -9,6 +9,7 @@
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -106,9 +107,8 @@ Predicted predict(const Study& study, const Measurement& row, const WhatIf& chan
     const Layers others = moved ? second_batch(study, row, layers.size(), second) : Layers{};
     if (moved && others.empty()) {
         answer.reason =
-            "another batch takes a second measured batch of the same model, precision, device and data: a sweep of "
-            "both "
-            "brings it";
+            "another batch needs a second measured batch of the same model, precision, device and data: sweep over "
+            "both";
         return answer;
     }
     const double share =
@@ -151,7 +151,7 @@ std::string unit_of(const Study& study, const std::string& roof)
     return computes ? "FLOP/s" : "B/s";
 }
 
-/// 1 for none, 0 for what is no prefix.
+/// 1 without a prefix, 0 for an unknown one.
 double prefix_factor(std::string_view prefix)
 {
     static const std::map<std::string_view, double> factors{{"", 1},    {"k", 1e3},  {"M", 1e6},
@@ -195,7 +195,7 @@ WhatIf parse_what_if(const std::vector<std::string>& words, const Study& study)
             set_roof(change, name, value, unit_of(study, name));
         else if (!reads_as(value, change.batch) || change.batch < 1 || change.batch > most_images)
             throw InputError(
-                fmt::format("--set: batch='{}' is no whole number from 1 to {}", printable(value), most_images));
+                fmt::format("--set: batch='{}' is not a whole number from 1 to {}", printable(value), most_images));
     }
     return change;
 }
@@ -217,30 +217,54 @@ std::vector<Predicted> what_if(const Study& study, const WhatIf& change)
     return answers;
 }
 
+DataTable what_if_table(const std::vector<Predicted>& answers, const std::string& change)
+{
+    struct Answer {
+        const Predicted& predicted;
+        const std::string& change;
+
+        const Measurement& row() const { return *predicted.row; }
+        Cell if_known(Cell cell) const { return only_if(predicted.reason.empty(), std::move(cell)); }
+        double times_as_fast() const
+        {
+            const auto images = static_cast<double>(std::max(1LL, batch_of(row())));
+            return static_cast<double>(predicted.batch) / images * (row().seconds.median / predicted.seconds);
+        }
+    };
+    using A = const Answer&;
+    static const std::vector<ColumnOf<Answer>> columns{
+        {"", "row", [](A a) { return word(a.row().id()); }},
+        {"", "change", [](A a) { return word(a.change); }},
+        {"model", "", [](A a) { return word(model_of(a.row())); }},
+        {"batch", "", [](A a) { return count(batch_of(a.row())); }},
+        {"precision", "", [](A a) { return word(precision_of(a.row())); }},
+        {"device", "", [](A a) { return word(a.row().device); }},
+        {"measured", "measured_s", [](A a) { return seconds(a.row().seconds.median); }},
+        {"batch then", "", [](A a) { return count(a.predicted.batch); }},
+        {"predicted", "predicted_s", [](A a) { return a.if_known(seconds(a.predicted.seconds)); }},
+        {"times as fast", "", [](A a) { return a.if_known(plain(a.times_as_fast())); }},
+        {"least", "least_s", [](A a) { return a.if_known(seconds(a.predicted.least)); }},
+        {"", "reason", [](A a) { return word(a.predicted.reason); }},
+        {"", "known", [](A) { return word(name(Known::analytic)); }},
+    };
+    std::vector<Answer> rows;
+    for (const Predicted& answer : answers) rows.push_back({answer, change});
+    DataTable table = table_of(columns, rows);
+    for (std::size_t i = 0; i < answers.size(); ++i) table.rows[i].is_for_programs_only = !answers[i].reason.empty();
+    table.expendable = {"precision", "device", "least", "batch then"};
+    return table;
+}
+
 std::string to_text(const std::vector<Predicted>& answers, int columns)
 {
-    std::vector<std::vector<std::string>> rows;
     std::string reasons;
-    for (const Predicted& answer : answers) {
-        const Measurement& row = *answer.row;
-        if (!answer.reason.empty()) {
-            reasons += fmt::format("  {}: {}\n", printable(row.id()), answer.reason);
-            continue;
-        }
-        const double images = static_cast<double>(answer.batch) / static_cast<double>(std::max(1LL, batch_of(row)));
-        rows.push_back({printable(model_of(row)), std::to_string(batch_of(row)), printable(precision_of(row)),
-                        printable(row.device), format_duration(row.seconds.median.value), std::to_string(answer.batch),
-                        format_duration(answer.seconds.value),
-                        plain_number(images * (row.seconds.median / answer.seconds)),
-                        format_duration(answer.least.value)});
-    }
-    const std::string table = fitted_table(
-        {"model", "batch", "precision", "device", "measured", "batch then", "predicted", "times as fast", "least"},
-        rows, {"precision", "device", "least", "batch then"}, columns);
-    return table +
+    for (const Predicted& answer : answers)
+        if (!answer.reason.empty())
+            reasons += fmt::format("  {}: {}\n", printable(answer.row->id()), answer.reason);
+    return to_text(what_if_table(answers, ""), columns) +
            fitted_lines(
                (reasons.empty() ? "" : "\nNo answer:\n" + reasons) +
-                   "\nPredicted (analytic): each layer keeps the share of its roof that it reached, and time no "
+                   "\nPredicted (analytic): each layer keeps the share of its roof that it reached, and time that no "
                    "layer accounts for stays.\nTimes as fast is by images. Least is what the changed roofs "
                    "allow.\n",
                columns);

@@ -1,15 +1,16 @@
-// What a faster memory, a faster core or another batch would do to a measured step. Each layer keeps the share of its roof that
-// it reached, and time that no layer accounts for stays as it is:
+// The time of a measured step with a faster memory, a faster core or another batch. Each layer keeps the share of its
+// roof that it reached; time outside the layers does not change:
 //   predicted = step + sum over layers of time * (attainable' / attainable - 1)
 //   least    = sum over layers of attainable'
-// attainable' is the time the roofs allow (analysis/roofline/place.hpp) once each is multiplied by its factor, or set to its rate. FLOPs and compulsory bytes
-// are linear in the batch, so two measured batches of a model give them at any other. The page has the same formula in
-// analysis/report/page/whatif.js; a test holds the two against each other.
+// attainable' is the time that the roofs allow (analysis/roofline/place.hpp) after each is multiplied by its factor
+// or set to its rate. FLOPs and compulsory bytes are linear in the batch, so two measured batches give them at any
+// other. The page has the same formula in analysis/report/page/whatif.js; a test compares the two.
 #pragma once
 
 #include "analysis/study/study.hpp"
+#include "analysis/table/table.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <map>
 #include <string>
@@ -23,9 +24,10 @@ struct WhatIf {
     std::map<std::string, double> rates{};  ///< in B/s or FLOP/s, by the same names: in place of what was measured
 };
 
-/// "DRAM=1.5x,fp32=2TFLOP/s,batch=512". Throws InputError for a word that is no level and no precision of the study's roofs, for
-/// a value that is neither a factor above 0 with an x behind it nor a rate above 0 in the roof's unit (B/s, FLOP/s, with k, M, G,
-/// T or P before it), and for a batch that is no whole number above 0. Of two values of one roof the last holds.
+/// "DRAM=1.5x,fp32=2TFLOP/s,batch=512". Throws InputError for a name that is neither a level nor a precision of the
+/// study's roofs, for a value that is neither a factor above 0 with an x behind it nor a rate above 0 in the roof's
+/// unit (B/s, FLOP/s, with k, M, G, T or P before it), and for a batch that is not a whole number above 0. The last
+/// value of a roof counts.
 WhatIf parse_what_if(const std::vector<std::string>& words, const Study& study);
 
 /// Every memory level, or every precision, of all devices twice as fast.
@@ -34,14 +36,16 @@ WhatIf all_doubled(const Study& study, Role kind);
 struct Predicted {
     const Measurement* row = nullptr;
     long long batch = 0;
-    Seconds seconds;     ///< 0 with a reason
-    Seconds least;       ///< what the changed roofs allow
+    Seconds seconds;       ///< 0 with an reason
+    Seconds least;         ///< what the changed roofs allow
     std::string reason;  ///< why there is no answer
 };
 
 /// One for each measured step, in the rows' order. Rows and study must outlive it.
 std::vector<Predicted> what_if(const Study& study, const WhatIf& change);
 
+/// `change` names what was changed.
+DataTable what_if_table(const std::vector<Predicted>& answers, const std::string& change);
 /// In so many columns; 0: as wide as they are.
 std::string to_text(const std::vector<Predicted>& answers, int columns = 0);
 nlohmann::json to_json(const std::vector<Predicted>& answers);

@@ -9,59 +9,92 @@ namespace roof::analysis {
 
 namespace {
 
-using Cells = std::vector<std::string>;
-
 constexpr std::size_t narrowest = 20;  ///< columns below which nothing is made to fit
 constexpr std::size_t shortest_name = 8;
 
-std::string table_text(const Cells& header, const std::vector<Cells>& rows)
+bool is_right(const TableColumn& column, const Cell& cell)
 {
-    Table table(header);
-    for (const Cells& row : rows) table.add(row);
-    return table.text();
+    if (column.align != Align::by_cell) return column.align == Align::right;
+    return cell.is_number || cell.is_absent;
 }
 
-std::size_t widest_line(const std::string& text)
+std::vector<std::size_t> widths_of(const DataTable& table)
 {
-    std::size_t widest = 0;
-    for (const std::string& line : split(text, '\n')) widest = std::max(widest, display_columns(line));
-    return widest;
+    std::vector<std::size_t> widths;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        widths.push_back(display_columns(table.columns[i].title));
+        for (const DataTable::Row& row : table.rows)
+            widths[i] = std::max(widths[i], display_columns(row.cells[i].text));
+    }
+    return widths;
 }
 
-void leave_out(std::size_t column, Cells& header, std::vector<Cells>& rows)
+std::size_t width_of(const DataTable& table)
 {
-    const auto at = static_cast<std::ptrdiff_t>(column);
-    header.erase(header.begin() + at);
-    for (Cells& row : rows) row.erase(row.begin() + at);
+    std::size_t width = 0;
+    for (const std::size_t column : widths_of(table)) width += column + 2;
+    return width < 2 ? 0 : width - 2;
+}
+
+std::string lines_of(const DataTable& table)
+{
+    const std::vector<std::size_t> widths = widths_of(table);
+    std::string text;
+    const auto add_line = [&](const auto& text_at, const std::vector<Cell>& guides) {
+        std::string line;
+        for (std::size_t i = 0; i < widths.size(); ++i) {
+            const std::string cell = text_at(i);
+            const std::string space(widths[i] - display_columns(cell), ' ');
+            const bool right = is_right(table.columns[i], guides.empty() ? Cell() : guides[i]);
+            line += (right ? space + cell : cell + space) + "  ";
+        }
+        text += line.erase(line.find_last_not_of(' ') + 1) + '\n';
+    };
+    // A heading is aligned as the first cell below it.
+    add_line([&](std::size_t i) { return table.columns[i].title; },
+             table.rows.empty() ? std::vector<Cell>() : table.rows.front().cells);
+    for (const DataTable::Row& row : table.rows) add_line([&](std::size_t i) { return row.cells[i].text; }, row.cells);
+    return text;
 }
 
 /// Is the column the same in every row?
-bool says_one_thing(const std::string& name, const Cells& header, const std::vector<Cells>& rows)
+bool is_constant(const std::string& title, const DataTable& table)
 {
-    const auto column = static_cast<std::size_t>(std::ranges::find(header, name) - header.begin());
-    return column < header.size() &&
-           std::ranges::all_of(rows, [&](const Cells& row) { return row[column] == rows.front()[column]; });
+    const auto column =
+        static_cast<std::size_t>(std::ranges::find(table.columns, title, &TableColumn::title) - table.columns.begin());
+    return column < table.columns.size() && std::ranges::all_of(table.rows, [&](const DataTable::Row& row) {
+               return row.cells[column].text == table.rows.front().cells[column].text;
+           });
 }
 
-/// How many rows there are that differ in these columns.
-std::size_t told_apart(const Cells& telling, const Cells& header, const std::vector<Cells>& rows)
+/// How many rows differ in the columns with these titles.
+std::size_t count_distinct(const std::vector<std::string>& titles, const DataTable& table)
 {
-    std::set<Cells> kinds;
-    for (const Cells& row : rows) {
-        Cells words;
-        for (std::size_t i = 0; i < header.size(); ++i)
-            if (std::ranges::find(telling, header[i]) != telling.end()) words.push_back(row[i]);
-        kinds.insert(std::move(words));
+    std::set<std::vector<std::string>> kinds;
+    for (const DataTable::Row& row : table.rows) {
+        std::vector<std::string> texts;
+        for (std::size_t i = 0; i < table.columns.size(); ++i)
+            if (std::ranges::find(titles, table.columns[i].title) != titles.end()) texts.push_back(row.cells[i].text);
+        kinds.insert(std::move(texts));
     }
     return kinds.size();
 }
 
 /// Does this column alone tell two rows apart?
-bool is_needed(const std::string& name, const Cells& telling, const Cells& header, const std::vector<Cells>& rows)
+bool is_needed(const std::string& title, const DataTable& table)
 {
-    Cells others = telling;
-    if (std::erase(others, name) == 0) return false;
-    return told_apart(others, header, rows) < told_apart(telling, header, rows);
+    std::vector<std::string> others = table.identifying;
+    if (std::erase(others, title) == 0) return false;
+    return count_distinct(others, table) < count_distinct(table.identifying, table);
+}
+
+void leave_out(const std::string& title, DataTable& table)
+{
+    const auto found = std::ranges::find(table.columns, title, &TableColumn::title);
+    if (found == table.columns.end() || is_needed(title, table)) return;
+    const auto at = found - table.columns.begin();
+    table.columns.erase(found);
+    for (DataTable::Row& row : table.rows) row.cells.erase(row.cells.begin() + at);
 }
 
 bool continues_letter(char byte)
@@ -69,7 +102,7 @@ bool continues_letter(char byte)
     return (byte & 0xC0) == 0x80;
 }
 
-/// The bytes of the first `columns` letters.
+/// The bytes of the first `columns` characters.
 std::size_t bytes_of(std::string_view text, std::size_t columns)
 {
     std::size_t at = 0;
@@ -80,13 +113,13 @@ std::size_t bytes_of(std::string_view text, std::size_t columns)
     return at;
 }
 
-void cut_names(std::vector<Cells>& rows, std::size_t excess)
+void cut_names(DataTable& table, std::size_t excess)
 {
     std::size_t longest = 0;
-    for (const Cells& row : rows) longest = std::max(longest, display_columns(row.front()));
+    for (const DataTable::Row& row : table.rows) longest = std::max(longest, display_columns(row.cells.front().text));
     const std::size_t most = std::max(shortest_name, longest - std::min(longest, excess));
-    for (Cells& row : rows)
-        if (std::string& name = row.front(); display_columns(name) > most)
+    for (DataTable::Row& row : table.rows)
+        if (std::string& name = row.cells.front().text; display_columns(name) > most)
             name = name.substr(0, bytes_of(name, most - 1)) + "~";
 }
 
@@ -122,34 +155,31 @@ std::size_t display_columns(std::string_view text)
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char byte) { return !continues_letter(byte); }));
 }
 
-std::string fitted_table(const Cells& header, const std::vector<Cells>& rows, const Cells& expendable, int columns,
-                         const Cells& telling)
+DataTable fitted(const DataTable& table, int columns)
 {
-    Cells kept = header;
-    std::vector<Cells> cells = rows;
-    const std::size_t most = std::max<std::size_t>(narrowest, static_cast<std::size_t>(std::max(0, columns)));
-    std::string text = table_text(kept, cells);
-    if (columns <= 0) return text;
-    Cells order = expendable;
-    std::ranges::stable_partition(order, [&](const std::string& name) { return says_one_thing(name, header, rows); });
-    for (const std::string& name : order) {
-        if (widest_line(text) <= most) break;
-        const auto at = std::ranges::find(kept, name);
-        if (at == kept.end() || is_needed(name, telling, kept, cells)) continue;
-        leave_out(static_cast<std::size_t>(at - kept.begin()), kept, cells);
-        text = table_text(kept, cells);
-    }
-    if (const std::size_t wide = widest_line(text); wide > most) {
-        cut_names(cells, wide - most);
-        text = table_text(kept, cells);
-    }
-    return text;
+    DataTable fitting = visible_in(Shown::terminal, table);
+    for (DataTable::Row& row : fitting.rows)
+        for (Cell& cell : row.cells) cell.text = printable(cell.text);
+    if (columns <= 0) return fitting;
+    const std::size_t most = std::max(narrowest, static_cast<std::size_t>(columns));
+    std::vector<std::string> order = table.expendable;
+    std::ranges::stable_partition(order, [&](const std::string& title) { return is_constant(title, fitting); });
+    for (const std::string& title : order)
+        if (width_of(fitting) > most) leave_out(title, fitting);
+    if (const std::size_t width = width_of(fitting); width > most) cut_names(fitting, width - most);
+    return fitting;
+}
+
+std::string to_text(const DataTable& table, int columns)
+{
+    const DataTable fitting = fitted(table, columns);
+    return (table.title.empty() ? "" : fitted_lines(table.title + "\n", columns)) + lines_of(fitting);
 }
 
 std::string fitted_lines(std::string_view text, int columns)
 {
     if (columns <= 0) return std::string(text);
-    const std::size_t most = std::max<std::size_t>(narrowest, static_cast<std::size_t>(columns));
+    const std::size_t most = std::max(narrowest, static_cast<std::size_t>(columns));
     std::string out;
     if (text.ends_with('\n')) text.remove_suffix(1);
     for (const std::string& line : split(text, '\n'))

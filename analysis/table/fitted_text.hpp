@@ -1,5 +1,8 @@
-// Text that fits the window of a terminal: tables that give up columns, and lines that break between words.
+// Text that fits a terminal: tables that leave out columns, and lines that break between words. Widths are in columns
+// of the terminal; 0 means unlimited.
 #pragma once
+
+#include "analysis/table/table.hpp"
 
 #include <cstddef>
 #include <string>
@@ -8,22 +11,22 @@
 
 namespace roof::analysis {
 
-/// The columns a UTF-8 text takes on a screen, a letter each.
+/// The columns that a UTF-8 text takes on a terminal, one for each character.
 std::size_t display_columns(std::string_view text);
 
-/// The table of `header` and `rows` in at most `columns`; 0: as wide as it wants to be. Where it is wider, the columns named in
-/// `expendable` go, the first one first and before it those that are the same in every row; but none of `telling` that
-/// alone tells two rows apart. Then the longest cells of the first column are cut and end in '~'. Each row has as many cells as the
-/// header.
-std::string fitted_table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows,
-                         const std::vector<std::string>& expendable, int columns,
-                         const std::vector<std::string>& telling = {});
+/// What a terminal shows of the table: control characters replaced, and where the table is wider than `columns`,
+/// without its expendable columns, those that are the same in every row first. If that is not enough, the longest
+/// cells of the first column are cut and end in '~'.
+DataTable fitted(const DataTable& table, int columns);
 
-/// Each line broken between words where it takes more than `columns`, and indented after the break as far as it began, and by
-/// two more; words that are longer than a line are cut into pieces. 0: as it is.
+/// The title, if there is one, and the fitted table.
+std::string to_text(const DataTable& table, int columns = 0);
+
+/// Breaks each line that is wider than `columns` between words. The continuation is indented two columns more than
+/// the line; a word longer than a line is cut.
 std::string fitted_lines(std::string_view text, int columns);
 
-/// `begin` and the items after it, two blanks before each, broken between items alone, in lines indented by four.
+/// `begin` and the items, two blanks before each. Lines break between items; continuations are indented by four.
 std::string fitted_items(const std::string& begin, const std::vector<std::string>& items, int columns);
 
 }  // namespace roof::analysis

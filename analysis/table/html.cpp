@@ -8,6 +8,16 @@
 
 namespace roof::analysis {
 
+namespace {
+
+std::string content_of(const Cell& cell)
+{
+    const std::string content = cell.html.empty() ? escape(cell.text) : cell.html;
+    return cell.is_warning ? "<span class=\"warn\">" + content + "</span>" : content;
+}
+
+}  // namespace
+
 std::string escape(std::string_view text)
 {
     std::string safe;
@@ -35,20 +45,34 @@ std::string escape(std::string_view text)
     return safe;
 }
 
-std::string html_table(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows)
+std::string html_table(const DataTable& all)
 {
-    std::string html = "<div class=\"scroll\"><table>\n<thead><tr>";
-    for (std::size_t i = 0; i < header.size(); ++i) {
-        const bool number =
-            std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return i < row.size() && row[i].number; });
-        html += fmt::format("<th scope=\"col\"{}>{}</th>", number ? " class=\"n\"" : "", escape(header[i]));
+    const DataTable table = visible_in(Shown::page, all);
+    if (table.rows.empty()) return {};
+    const auto is_number = [&](std::size_t column, const Cell& cell) {
+        const Align align = table.columns[column].align;
+        return !cell.is_warning && (align == Align::by_cell ? cell.is_number : align == Align::right);
+    };
+    std::string html = table.note.empty() ? "" : paragraph(table.note);
+    html += "<div class=\"scroll\"><table>\n<thead><tr>";
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        const bool number = std::ranges::any_of(table.rows, [&](const DataTable::Row& row) {
+            const auto spanning = std::ranges::find_if(row.cells, &Cell::spans_rest) - row.cells.begin();
+            return static_cast<std::ptrdiff_t>(i) < spanning && is_number(i, row.cells[i]);
+        });
+        html +=
+            fmt::format("<th scope=\"col\"{}>{}</th>", number ? " class=\"n\"" : "", escape(table.columns[i].title));
     }
     html += "</tr></thead>\n<tbody>\n";
-    for (const std::vector<Cell>& row : rows) {
+    for (const DataTable::Row& row : table.rows) {
         html += "<tr>";
-        for (const Cell& cell : row)
-            html += fmt::format("<td{}{}>{}</td>", cell.number ? " class=\"n\"" : "",
-                                cell.span > 1 ? fmt::format(" colspan=\"{}\"", cell.span) : "", cell.html);
+        for (std::size_t i = 0; i < row.cells.size(); ++i) {
+            const Cell& cell = row.cells[i];
+            const std::size_t span = cell.spans_rest ? row.cells.size() - i : 1;
+            html += fmt::format("<td{}{}>{}</td>", is_number(i, cell) ? " class=\"n\"" : "",
+                                span > 1 ? fmt::format(" colspan=\"{}\"", span) : "", content_of(cell));
+            if (cell.spans_rest) break;
+        }
         html += "</tr>\n";
     }
     return html + "</tbody></table></div>\n";
@@ -60,10 +84,21 @@ std::string paragraph(std::string_view text, std::string_view css_class)
                              : fmt::format("<p class=\"{}\">{}</p>\n", escape(css_class), escape(text));
 }
 
+std::string subheading(std::string_view text)
+{
+    return fmt::format("<h4>{}</h4>\n", escape(text));
+}
+
+std::string figure(std::string_view caption, const std::string& svg)
+{
+    return fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"scroll\">{}</div></figure>\n",
+                       escape(caption), svg);
+}
+
 std::string text_list(std::string_view heading, const std::vector<std::string>& texts)
 {
     if (texts.empty()) return {};
-    std::string html = heading.empty() ? "" : fmt::format("<h4>{}</h4>\n", escape(heading));
+    std::string html = heading.empty() ? "" : subheading(heading);
     html += "<ul>\n";
     for (const std::string& text : texts) html += fmt::format("<li>{}</li>\n", escape(text));
     return html + "</ul>\n";

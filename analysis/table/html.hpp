@@ -1,5 +1,7 @@
-// The little HTML the report needs. All text goes through escape(): names come from files, and no name may become markup.
+// The HTML of the report. All text goes through escape(): names come from files, and no name may become markup.
 #pragma once
+
+#include "analysis/table/table.hpp"
 
 #include <string>
 #include <string_view>
@@ -10,22 +12,16 @@ namespace roof::analysis {
 /// For text and for quoted attributes; control characters become '?'.
 std::string escape(std::string_view text);
 
-/// A table cell: its content as HTML, whether it lines up to the right, and the columns it spans.
-struct Cell {
-    std::string html;
-    bool number = false;
-    int span = 1;
-
-    static Cell text(std::string_view text) { return {escape(text), false, 1}; }
-    static Cell value(std::string_view text) { return {escape(text), true, 1}; }
-};
-
-/// Header cells are text; the cells of each row span as many columns as it has.
-std::string html_table(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows);
+/// What the page shows of the table: its note and its rows. Empty if it has no rows for people.
+std::string html_table(const DataTable& table);
 
 /// <p class="…">, of text.
 std::string paragraph(std::string_view text, std::string_view css_class = "");
-/// A list of texts under a small heading; nothing if there are none.
+/// <h4>, of text.
+std::string subheading(std::string_view text);
+/// <figure> with its caption and an SVG that scrolls.
+std::string figure(std::string_view caption, const std::string& svg);
+/// A list of texts under a subheading; empty if there are none.
 std::string text_list(std::string_view heading, const std::vector<std::string>& texts);
 
 }  // namespace roof::analysis

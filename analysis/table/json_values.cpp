@@ -1,5 +1,7 @@
 #include "analysis/table/json_values.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 
 namespace roof::analysis {

@@ -1,4 +1,4 @@
-// Measured quantities as a person reads them: median and 95% interval in one unit, shares, intensities.
+// Quantities as text for people: median and 95% interval in one unit, shares, intensities.
 #pragma once
 
 #include "ert/base/estimate.hpp"
@@ -10,7 +10,7 @@
 
 namespace roof::analysis {
 
-/// {0.0123, 0.0120, 0.0125} s -> "12.3 ms [12.0, 12.5]": one prefix for all three, `digits` significant ones.
+/// {0.0123, 0.0120, 0.0125} s -> "12.3 ms [12.0, 12.5]": one prefix for all three, `digits` significant digits.
 std::string with_interval(double median, double low, double high, std::string_view unit, int digits = 3);
 
 template <int F, int B, int T>
@@ -19,22 +19,22 @@ std::string with_interval(const Estimate<Quantity<F, B, T>>& e, std::string_view
     return with_interval(e.median.value, e.low.value, e.high.value, unit, digits);
 }
 
-/// {105e9, 118e9}, "B/s" -> "105 | 118 GB/s": the prefix is that of the last, which must be there.
+/// {105e9, 118e9}, "B/s" -> "105 | 118 GB/s": with the prefix of the last value. `values` must not be empty.
 std::string in_one_unit(const std::vector<double>& values, std::string_view unit);
 
-/// 0.123 -> "12%"; below ten percent one decimal; "-" if not finite.
+/// 0.123 -> "12%"; below ten percent with one decimal; "-" if not finite.
 std::string percent(double share);
 
-/// In FLOP/B, without the unit: "0.25 to 97", or one number where the ends agree.
+/// In FLOP/B, without the unit: "0.25 to 97", or one number if both ends read the same.
 std::string intensity_text(Intensity low, Intensity high);
 
 /// "1 thread", "2 threads".
 std::string threads_text(int threads);
 
-/// The mark of a scale: 1e10, "FLOP/s" -> "10 GFLOP/s".
+/// The label of a tick: 1e10, "FLOP/s" -> "10 GFLOP/s".
 std::string tick_text(double value, std::string_view unit);
 
-/// Three significant digits without exponent, for numbers of everyday size: "0.0123", "1.23", "1230".
+/// `digits` significant digits without exponent: "0.0123", "1.23", "1230"; "-" if not finite.
 std::string plain_number(double value, int digits = 3);
 
 }  // namespace roof::analysis

@@ -1,4 +1,4 @@
-// What a row of results is called: the words every table, picture and file of the analysis uses for it.
+// The parts of a row's point that every table, picture and file shows, with one name for each.
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
@@ -9,22 +9,22 @@
 
 namespace roof::analysis {
 
-/// The model's name; the bench's, if the point has no model.
+/// The name of the model, or of the bench if the point has no model.
 std::string model_of(const Measurement& row);
-/// Images per step; 0 if the point has no batch. Throws InputError if it is no whole number.
+/// Images per step; 0 if the point has no batch. Throws InputError if it is not a whole number.
 long long batch_of(const Measurement& row);
-/// "8"; of two ranks "8 x 2" under weak scaling, "8 / 2" under strong; "-" if the point has no batch.
+/// "8"; for two ranks "8 x 2" under weak scaling and "8 / 2" under strong scaling; "-" if the point has no batch.
 std::string batch_text(const Measurement& row);
-/// "cpu"; of several ranks "cpu, 2 ranks", with what else of their exchange the point says.
+/// "cpu"; for several ranks "cpu, 2 ranks" and the options of their communication.
 std::string place_text(const Measurement& row);
-/// Threads the row ran with; 0 if the point does not say. Throws InputError if it is no whole number.
+/// Threads of the row; 0 if the point has none. Throws InputError if it is not a whole number.
 int threads_of(const Measurement& row);
-/// Where the images come from: "synthetic", "hashed", or the last name of a folder's path; "-" if the point does not say.
+/// Source of the images: "synthetic", "hashed", or the last name of a folder's path; "-" if the point has none.
 std::string data_of(const Measurement& row);
-/// Empty if the point does not say.
+/// Empty if the point has none.
 std::string precision_of(const Measurement& row);
 
-/// The rows of training steps, by model in order of appearance, then as they stand.
+/// The rows of training steps, grouped by model, otherwise in their order.
 std::vector<const Measurement*> step_rows(std::span<const Measurement> rows);
 /// For each model, device, ranks, precision and thread count: the measured row with the largest batch.
 std::vector<const Measurement*> largest_batches(std::span<const Measurement> rows);

@@ -1,4 +1,4 @@
-// Machines, ceilings, rows and studies with round numbers, whose placements can be worked out by hand.
+// Machines, ceilings, rows and studies with round numbers, so placements can be checked by hand.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -72,7 +72,7 @@ inline PartMeasurement part(const std::string& layer, const std::string& kind, P
             about<Seconds>(seconds)};
 }
 
-/// A step of 40 ms: a convolution bound by the compute roof, one far below it, a ReLU bound by memory, and an update.
+/// A step of 40 ms: a convolution bound by the compute roof, an unexplained one, a ReLU bound by memory, and an update.
 inline Measurement row(const std::string& model = "net", int batch = 8, int threads = 2)
 {
     Measurement r;

@@ -27,7 +27,7 @@ TEST_CASE("a multiply-add counts twice, and pairs count for each of the two")
     CHECK(work.total() == Flops{520});
 }
 
-TEST_CASE("a part of the instructions is no sum of FLOPs, and is named")
+TEST_CASE("an incomplete sum of FLOPs is not counted, but named")
 {
     const CountedWork work = count_work({{executed("fadd"), {10, "inst"}}});
     CHECK(work.flops.empty());
@@ -35,7 +35,7 @@ TEST_CASE("a part of the instructions is no sum of FLOPs, and is named")
     CHECK_THAT(work.missing.front(), Catch::Contains("fmul and ffma not counted"));
 }
 
-TEST_CASE("tensor operations: a sum and its parts are never added together")
+TEST_CASE("tensor operations: a sum and its parts are never added")
 {
     const std::string stem = "sm__ops_path_tensor_src_";
     const CountedWork with_parent = count_work({{stem + "fp16_dst_fp32.sum", {100, ""}},
@@ -51,7 +51,7 @@ TEST_CASE("tensor operations: a sum and its parts are never added together")
                Catch::Contains("counts instructions"));
 }
 
-TEST_CASE("bytes: a whole, or both directions, or sectors of 32")
+TEST_CASE("bytes: a total, both directions, or sectors of 32 bytes")
 {
     CHECK(count_work({{"dram__bytes.sum", {5, "byte"}}}).bytes.at("DRAM") == Bytes{5});
     CHECK(
@@ -66,7 +66,7 @@ TEST_CASE("bytes: a whole, or both directions, or sectors of 32")
     CHECK(count_work({{"dram__bytes.sum", {5, "byte/s"}}}).bytes.empty());
 }
 
-TEST_CASE("processors: Intel's events count a multiply-add twice already, AMD's have no precision")
+TEST_CASE("CPUs: Intel's events already count a multiply-add twice, AMD's have no precision")
 {
     const std::string stem = "FP_ARITH_INST_RETIRED.";
     const CountedWork intel = count_work({{stem + "SCALAR_DOUBLE", {1, ""}},

@@ -1,5 +1,4 @@
-// Files that are damaged at random: every one is read or refused with InputError. And what is read of a file that was cut off is
-// no other number than what the whole file gives.
+// Randomly damaged files are read or refused with InputError, and a truncated file never gives other numbers than the whole file.
 #include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
@@ -83,7 +82,7 @@ class Damage {
 
 }  // namespace
 
-TEST_CASE("a damaged text is read or refused, and never anything else")
+TEST_CASE("a damaged text is read or refused with an InputError")
 {
     const fakes::TemporaryFolder folder;
     Damage damage(20260131);
@@ -97,7 +96,7 @@ TEST_CASE("a damaged text is read or refused, and never anything else")
     }
 }
 
-TEST_CASE("a text that is cut off anywhere gives the whole's numbers or is refused")
+TEST_CASE("a truncated text gives the numbers of the whole file or is refused")
 {
     const fakes::TemporaryFolder folder;
     for (const std::string& name : tests::text_fixtures()) {
@@ -113,7 +112,7 @@ TEST_CASE("a text that is cut off anywhere gives the whole's numbers or is refus
     }
 }
 
-TEST_CASE("a damaged database is read or refused, and never anything else")
+TEST_CASE("a damaged database is read or refused with an InputError")
 {
     const fakes::TemporaryFolder folder;
     tests::make_database(folder / "whole", tests::fixture_text("nsys.sql"));

@@ -82,7 +82,7 @@ TEST_CASE("Nsight Compute, raw: a row for each device, with the tensor cores' FL
     CHECK(clock->value == Approx(1500000000.5));
 }
 
-TEST_CASE("Nsight Compute, old metrics: sectors are of 32 bytes, tensor instructions are no FLOPs")
+TEST_CASE("Nsight Compute, old metrics: sectors are 32 bytes, tensor instructions are not FLOPs")
 {
     const Imported file = imported("ncu_sectors.csv");
     const Measurement& row = file.rows.at(0).measurement;
@@ -92,7 +92,7 @@ TEST_CASE("Nsight Compute, old metrics: sectors are of 32 bytes, tensor instruct
     CHECK(names(file.missing, "counts instructions"));
 }
 
-TEST_CASE("Nsight Compute: decimal commas are read, a mixture is refused, and what lacks is named")
+TEST_CASE("Nsight Compute: decimal commas are read, mixed styles are refused, and missing metrics are named")
 {
     const std::string text = tests::fixture_text("ncu_raw.csv");
     const std::string other = replaced(text, "\"10,240,000\"", "\"10.240.000\"");
@@ -146,7 +146,7 @@ TEST_CASE("Nsight Systems: kernels, calls, copies, waits and ranges, in seconds 
     CHECK(names(file.missing, "FLOPs and bytes"));
 }
 
-TEST_CASE("Nsight Systems: what is wrong in a table is named, and an export without CUDA is refused")
+TEST_CASE("Nsight Systems: errors in a table are named, and an export without CUDA is refused")
 {
     const std::string sql = tests::fixture_text("nsys.sql");
     const auto fails = [](const std::string& statements, const std::string& message) {
@@ -161,7 +161,7 @@ TEST_CASE("Nsight Systems: what is wrong in a table is named, and an export with
     fails("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);", "no CUDA calls");
 }
 
-TEST_CASE("PyTorch's profile: times keep their digits though they count from 1970")
+TEST_CASE("PyTorch's profile: times since 1970 keep their digits")
 {
     const Imported file = imported("kineto.json");
     CHECK(file.format == "PyTorch profiler");
@@ -188,17 +188,17 @@ TEST_CASE("PyTorch's profile: times keep their digits though they count from 197
     CHECK(row.measurement.seconds.median.value == Approx(50e-6));
 }
 
-TEST_CASE("PyTorch's profile: a file that is cut off is an error with its byte, a time that is none with its event")
+TEST_CASE("PyTorch's profile: a truncated file is an error with its byte, an invalid time with its event")
 {
     const std::string text = tests::fixture_text("kineto.json");
     CHECK_THROWS_WITH(imported_text(text.substr(0, text.size() / 2)), Catch::Contains(": byte "));
     CHECK_THROWS_WITH(imported_text(replaced(text, "\"dur\": 20.500", "\"dur\": \"long\"")),
-                      Catch::Contains("event 4, 'ampere_sgemm_128x64_nn': its duration 'long' is no time"));
+                      Catch::Contains("event 4, 'ampere_sgemm_128x64_nn': its duration 'long' is not a time"));
     CHECK_THROWS_WITH(imported_text(replaced(text, "\"dur\": 20.500, ", "")), Catch::Contains("event 4"));
     CHECK_THROWS_WITH(imported_text("{\"traceEvents\": []}"), Catch::Contains("none of its 0 events"));
 }
 
-TEST_CASE("perf stat: FLOPs by width, bytes of all sockets by their unit, and what was not counted")
+TEST_CASE("perf stat: FLOPs by width, bytes of all sockets by unit, and uncounted events")
 {
     const Imported file = imported("perf.json");
     CHECK(file.format == "perf stat");
@@ -217,7 +217,7 @@ TEST_CASE("perf stat: FLOPs by width, bytes of all sockets by their unit, and wh
     CHECK(names(imported_text(replaced(text, "duration_time", "some_time")).missing, "time:"));
 }
 
-TEST_CASE("LIKWID: each thread's rate over its own time, volumes added up, a region to a row")
+TEST_CASE("LIKWID: rates over each thread's own time, summed volumes, a row for each region")
 {
     const Imported file = imported("likwid.csv");
     CHECK(file.format == "likwid-perfctr");
@@ -235,7 +235,7 @@ TEST_CASE("LIKWID: each thread's rate over its own time, volumes added up, a reg
     CHECK(names(imported_text(replaced(text, "SP [MFLOP/s]", "SP [furlong]")).missing, "FLOPs:"));
 }
 
-TEST_CASE("the Empirical Roofline Tool's rates are ceilings by their names")
+TEST_CASE("rates of the Empirical Roofline Tool are ceilings by name")
 {
     const Imported file = imported("ert_roofline.json");
     REQUIRE(file.rows.size() == 4);
@@ -249,7 +249,7 @@ TEST_CASE("the Empirical Roofline Tool's rates are ceilings by their names")
     CHECK_THROWS_WITH(imported_text(replaced(text, "912.5", "\"fast\"")), Catch::Contains("gbytes"));
 }
 
-TEST_CASE("a file of no format that is known is refused with those there are")
+TEST_CASE("a file of unknown format is refused with the known formats")
 {
     for (const std::string text : {"", "hello\n", "a,b\n1,2\n", "{}", "[1, 2]"})
         CHECK_THROWS_WITH(imported_text(text),

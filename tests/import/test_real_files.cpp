@@ -1,4 +1,4 @@
-// Files that the tools themselves wrote (data/README.md says which and where), held against what can be read in them by eye.
+// Files written by the tools themselves (see data/README.md), compared with values read by hand.
 #include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
@@ -24,7 +24,7 @@ Imported imported_text(const std::string& text)
 
 }  // namespace
 
-TEST_CASE("the Empirical Roofline Tool's own file: two levels, two precisions, and the device its configuration names")
+TEST_CASE("a real file of the Empirical Roofline Tool: two levels, two precisions, and the device of its configuration")
 {
     const Imported file = import_file(fixture("ert_1.1.0.json"));
     REQUIRE(file.rows.size() == 4);
@@ -44,7 +44,7 @@ TEST_CASE("the Empirical Roofline Tool's own file: two levels, two precisions, a
     CHECK(on_gpu.devices.at(0).kind == "gpu");
 }
 
-TEST_CASE("perf's own file: time in seconds, and the events that the machine lacks are named")
+TEST_CASE("a real file of perf: time in seconds, and missing events are named")
 {
     const Imported file = import_file(fixture("perf_6.1.json"));
     REQUIRE(file.rows.size() == 1);
@@ -60,7 +60,7 @@ TEST_CASE("perf's own file: time in seconds, and the events that the machine lac
 }
 
 TEST_CASE(
-    "PyTorch's own file without a GPU is refused with what would help; with a kernel, its ranges are steps and phases")
+    "a real file of PyTorch without a GPU is refused with a remedy; with a kernel, its ranges are steps and phases")
 {
     CHECK_THROWS_WITH(import_file(fixture("kineto_cpu_2.13.json")), Catch::Contains("ProfilerActivity.CUDA"));
     std::string text = tests::fixture_text("kineto_cpu_2.13.json");

@@ -4,7 +4,7 @@
 
 using namespace roof::analysis;
 
-TEST_CASE("units are read by table, prefixes and quotients too")
+TEST_CASE("units, prefixes and quotients are read by a table")
 {
     const auto is = [](const char* text, double factor, const std::string& name) {
         INFO(text);
@@ -31,7 +31,7 @@ TEST_CASE("units are read by table, prefixes and quotients too")
     CHECK_FALSE(unit_of("byte/furlong"));
 }
 
-TEST_CASE("numbers are read in the style of their file, or not at all")
+TEST_CASE("numbers are read only in the style of their file")
 {
     CHECK(number_of("1,234,567.5") == 1234567.5);
     CHECK(number_of("1.234.567,5", NumberStyle::comma) == 1234567.5);
@@ -47,7 +47,7 @@ TEST_CASE("numbers are read in the style of their file, or not at all")
     }
 }
 
-TEST_CASE("a number shows its style where it must")
+TEST_CASE("the style of a number is recognized where it is unambiguous")
 {
     CHECK(style_shown_by("27.595.520") == NumberStyle::comma);
     CHECK(style_shown_by("27,595,520") == NumberStyle::point);

@@ -160,20 +160,20 @@ TEST_CASE("every study has a plan, published numbers with a source, and hypothes
 
 TEST_CASE("the estimator finds the mistakes of the published studies")
 {
-    const auto standing = [](const std::string& study, const std::string& quantity, const std::string& machine) {
+    const auto verdict = [](const std::string& study, const std::string& quantity, const std::string& machine) {
         const json said = document(Workbench{}.roof({"estimate", "--study", study, "--json"}));
         std::string found = "not there";
         for (const json& number : said["published"])
-            if (number["quantity"] == quantity && number["machine"] == machine) found = number["standing"];
+            if (number["quantity"] == quantity && number["machine"] == machine) found = number["assessment"];
         return found;
     };
-    CHECK(standing("a", "flop_rate", "v100") == "plausible");
-    CHECK(standing("b", "flops_per_image", "a100") == "doubtful");
-    CHECK(standing("b", "epoch", "xeon") == "impossible");
-    CHECK(standing("c", "flops", "") == "agrees");
-    CHECK(standing("c", "fits", "t4") == "agrees");
-    CHECK(standing("d", "image", "") == "doubtful");
-    CHECK(standing("d", "window", "") == "differs");
+    CHECK(verdict("a", "flop_rate", "v100") == "plausible");
+    CHECK(verdict("b", "flops_per_image", "a100") == "doubtful");
+    CHECK(verdict("b", "epoch", "xeon") == "impossible");
+    CHECK(verdict("c", "flops", "") == "agrees");
+    CHECK(verdict("c", "fits", "t4") == "agrees");
+    CHECK(verdict("d", "image", "") == "doubtful");
+    CHECK(verdict("d", "window", "") == "differs");
 }
 
 TEST_CASE("a study is answered with measured rows and written as a page")

@@ -72,7 +72,7 @@ TEST_CASE("predictions are written with a fingerprint before the first row, and 
     REQUIRE(said.status == 0);
     CHECK_THAT(said.err, Contains("predicted before"));
     CHECK(read_file(bench.folder / "run" / "predictions.csv") == predicted);
-    CHECK_THAT(said.out, Contains("and measured\nrow") && Contains("in the middle") && Contains("at worst"));
+    CHECK_THAT(said.out, Contains("and measured\nrow") && Contains("median") && Contains("worst"));
     REQUIRE(bench.roof({"report", bench.path("run")}).status == 0);
     CHECK_THAT(read_file(bench.folder / "run" / "report.html"), Contains("predicted (analytic)"));
 }

@@ -1,4 +1,4 @@
-// How steps move with the batch, and how time divides between roofs: two further charts, as ECharts options.
+// Two charts as ECharts options: steps over the batch, and the times that the roofs allow.
 import { hoverText, symbols } from "./rooflines.js";
 import { seriesColour } from "./palette.js";
 import { duration, percent, threads, tick, withInterval } from "./words.js";
@@ -73,7 +73,7 @@ export function batchOption({ series, what, palette, title }) {
   };
 }
 
-/// The times the compute roof and the farthest memory level would need for each point: work without FLOPs stays in sight.
+/// For each point the times that the compute roof and the farthest memory level allow. Work without FLOPs is shown, too.
 export function timeOption({ shown, whole, palette, size, title }) {
   const at = (point) => {
     const compute = point.roofs.compute.find((roof) => roof.precision === point.row.precision);

@@ -1,4 +1,4 @@
-// A chart on the page: drawn from an option, redrawn when that changes, and walked through with the arrow keys.
+// A chart on the page, drawn from an ECharts option. Arrow keys move from point to point.
 import { ScatterChart, LineChart, CustomChart } from "echarts/charts";
 import { AriaComponent, GridComponent, TooltipComponent } from "echarts/components";
 import { init, use } from "echarts/core";
@@ -12,7 +12,7 @@ export class Chart {
   /// `hover` gets a key or null, `choose` a key.
   constructor(title, height, hover, choose) {
     this.box = element("div", { class: "chart", tabindex: 0, role: "application", style: `height:${height}px`,
-      "aria-label": `${title}. Arrow keys go from point to point, Enter explains one.`, onkeydown: (event) => this.walk(event), onblur: () => this.leave() });
+      "aria-label": `${title}. Arrow keys move from point to point, Enter explains a point.`, onkeydown: (event) => this.walk(event), onblur: () => this.leave() });
     this.figure = element("figure", { class: "live-figure" }, element("figcaption", {}, title), this.box);
     this.hover = hover;
     this.choose = choose;
@@ -45,7 +45,7 @@ export class Chart {
     if (place) this.chart.dispatchAction({ type: "highlight", ...place });
   }
 
-  /// What the keyboard lit goes dark with it.
+  /// Removes the highlight that the keyboard set.
   leave() {
     if (this.at < 0) return;
     this.at = -1;

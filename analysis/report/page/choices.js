@@ -3,7 +3,7 @@
 /// A step by what it trains; the same step on another device or machine has the same key.
 export const stepKey = (row) => JSON.stringify([row.model, row.batch, row.precision, row.data]);
 
-/// The step with the most images that has layers: what the page shows first.
+/// The page first shows the step with the largest batch that has layers.
 export function firstChoices(studies) {
   const rows = studies.flatMap((study) => study.rows);
   const layered = new Set(studies.flatMap((study) => study.points).filter((point) => point.scope === "layer").map((point) => point.row));
@@ -12,7 +12,7 @@ export function firstChoices(studies) {
   return { step: best ? stepKey(best) : "", precision: "", level: "", phase: "", kind: "", share: 1 };
 }
 
-/// One chart for each machine, device and thread count that rows ran on; those of all devices where nothing ran.
+/// One chart for each machine, device and thread count of the rows; for all devices if there are no rows.
 export function chartsOf(studies) {
   return studies.flatMap((study) => {
     const used = study.roofs.map((roofs, index) => ({ study, roofs, index })).filter(({ index }) => study.rows.some((row) => row.roofs === index));
@@ -22,8 +22,8 @@ export function chartsOf(studies) {
 
 const passes = (point, choices) => (!choices.phase || point.phase === choices.phase) && (!choices.kind || point.kind === choices.kind);
 
-/// The chosen step's layers after the filters, longest first, cut where they hold `share` of the layers' time; its phases; and
-/// `whole`, the seconds that areas are a share of.
+/// The filtered layers of the chosen step, longest first, up to `share` of their time; its phases; and `whole`, the seconds
+/// that areas are a share of.
 export function pointsShown(points, choices) {
   const passing = points.filter((point) => point.scope !== "step" && stepKey(point.row) === choices.step && passes(point, choices));
   const layers = passing.filter((point) => point.scope === "layer").sort((a, b) => b.seconds.median - a.seconds.median);

@@ -1,4 +1,4 @@
-// Controls made of the browser's own elements, so that keyboard and screen reader work as everywhere.
+// Controls made of standard elements, so that keyboards and screen readers work.
 
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -18,15 +18,15 @@ export function choice(label, id, options, value, change) {
   return element("label", { class: "control", for: id }, `${label} `, select);
 }
 
-/// `text` says the value beside the slider; `change` gets the number at every move.
+/// `text` formats the value beside the slider; `change` receives the number at every move.
 export function slider(label, id, { min, max, step, value, text }, change) {
-  const said = element("output", { for: id }, text(value));
+  const output = element("output", { for: id }, text(value));
   const input = element("input", { type: "range", id, min, max, step, value, "aria-valuetext": text(value),
     oninput: (event) => {
       const number = Number(event.target.value);
-      said.textContent = text(number);
+      output.textContent = text(number);
       event.target.setAttribute("aria-valuetext", text(number));
       change(number);
     } });
-  return element("label", { class: "control", for: id }, `${label} `, input, said);
+  return element("label", { class: "control", for: id }, `${label} `, input, output);
 }

@@ -29,7 +29,7 @@ function point(study, index, columns, i, row) {
   };
 }
 
-/// One frame for all charts: the widest of the studies', each of which follows from its machine's ceilings alone.
+/// One frame for all charts: the union of the studies' frames, each of which depends on its ceilings alone.
 export function frameOf(studies) {
   const frames = studies.map((study) => study.frame).filter(Boolean);
   if (!frames.length) return null;

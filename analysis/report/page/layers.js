@@ -1,4 +1,4 @@
-// The table of layers: sorted by any column, searched by text, saved as CSV. A row lights up its point in every chart.
+// The table of layers: sorted by column, searched by text, saved as CSV. A row highlights its point in every chart.
 import { element } from "./controls.js";
 import { bottleneckText, duration, percent, plain, si } from "./words.js";
 
@@ -19,7 +19,7 @@ const columns = [
 
 const quoted = (cell) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
-/// A spreadsheet takes a cell that starts with one of these for a formula.
+/// A spreadsheet interprets a cell that starts with one of these as a formula.
 const harmless = (cell) => (/^[=+\-@]/.test(cell) ? `'${cell}` : cell);
 
 export function csvOf(points) {
@@ -37,18 +37,18 @@ function save(text, name) {
 }
 
 export class LayerTable {
-  /// `hover` and `choose` get a point, or null.
+  /// `hover` and `choose` receive a point or null.
   constructor(hover, choose) {
     this.hover = hover;
     this.choose = choose;
     this.points = [];
     this.sorted = { column: columns[9], down: true };
-    this.words = "";
+    this.search = "";
     this.count = element("span", { class: "legend", role: "status" });
     this.head = element("tr");
     this.body = element("tbody");
     const search = element("input", { type: "search", id: "layer-search", placeholder: "conv, bn, backward\u2026",
-      oninput: (event) => { this.words = event.target.value.toLowerCase(); this.draw(); } });
+      oninput: (event) => { this.search = event.target.value.toLowerCase(); this.draw(); } });
     const button = element("button", { type: "button", onclick: () => save(csvOf(this.points), "layers.csv") }, "Save as CSV");
     this.element = element("div", { id: "layers-live" },
       element("p", { class: "controls" }, element("label", { class: "control", for: "layer-search" }, "Search ", search), button, this.count),
@@ -67,7 +67,7 @@ export class LayerTable {
 
   visible() {
     const { column, down } = this.sorted;
-    const found = this.points.filter((p) => columns.slice(0, 3).map((c) => c.text(p)).join(" ").toLowerCase().includes(this.words));
+    const found = this.points.filter((p) => columns.slice(0, 3).map((c) => c.text(p)).join(" ").toLowerCase().includes(this.search));
     const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
     return found.sort((a, b) => (down ? -1 : 1) * order(column.value(a), column.value(b)));
   }
@@ -80,7 +80,7 @@ export class LayerTable {
     }));
     const points = this.visible();
     this.body.replaceChildren(...points.slice(0, most).map((point) => this.row(point)));
-    this.count.textContent = points.length > most ? `the first ${most} of ${points.length} layers of the step chosen above; search, or save them all`
+    this.count.textContent = points.length > most ? `the first ${most} of ${points.length} layers of the step chosen above; search or save to see all`
       : `${points.length} of ${this.points.length} layers of the step chosen above`;
   }
 

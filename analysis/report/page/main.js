@@ -1,4 +1,4 @@
-// The report page: charts in the place of the static pictures, which stay for printing and for browsers without scripts.
+// The report page: charts replace the static pictures, which remain for print and for browsers without scripts.
 import { batchOption, seriesOf, timeOption } from "./batches.js";
 import { Chart } from "./chart.js";
 import { chartsOf, distinct, firstChoices, pointsShown, stepKey, stepsShown } from "./choices.js";
@@ -26,14 +26,14 @@ class Page {
     this.times = this.rooflines.filter(hasLayers).map((place) => ({ ...place, chart: new Chart(place.title, 400, hover, choose) }));
     this.batches = ["images/s", "share of the roofs' time"].map((what) => ({ what, chart: new Chart(what, 330, hover, choose) }));
     this.table = new LayerTable((point) => this.light(point?.key ?? null), (point) => this.explain(point));
-    this.said = element("p", { id: "explained", class: "explained", role: "status", "aria-live": "polite" },
-      "Choose a point, or a row of the table, and its arithmetic stands here.");
+    this.explanation = element("p", { id: "explained", class: "explained", role: "status", "aria-live": "polite" },
+      "Choose a point or a row of the table to see its arithmetic here.");
   }
 
   place() {
     const charts = (list) => element("div", { class: "charts" }, ...list.map(({ chart }) => chart.figure));
     const steps = this.studies.some((study) => study.rows.length);
-    const around = (list) => (steps ? [this.controls(), this.phaseKey(), list, this.said, this.questions()] : [list]);
+    const around = (list) => (steps ? [this.controls(), this.phaseKey(), list, this.explanation, this.questions()] : [list]);
     if (this.frame) replaceStatic("roofline", ...around(charts(this.rooflines)));
     if (this.times.length) replaceStatic("time", charts(this.times));
     if (this.series.size) replaceStatic("trajectory", this.seriesKey(), charts(this.batches));
@@ -60,18 +60,18 @@ class Page {
   phaseKey() {
     return element("p", { class: "legend" }, ...["forward", "backward", "update"].flatMap((phase) => [element("i", { class: phase }), `${phase} `]),
       "\u2013 circle, square, triangle: a layer filled, its phase outlined; area is time. Rings: whole steps, joined over batches. ",
-      "Bands: 95% intervals of the roofs. Dashed: the best mix of instructions, no roof for layers. Dotted: promised by guides. Whiskers: intensity from no reuse (a tick for each level) to compulsory traffic. Hollow: a layer above the slanted roof of the level it is drawn at, for part of its bytes was still in a cache.");
+      "Bands: 95% intervals of the roofs. Dashed: the best mix of instructions, which is no roof for layers. Dotted: specified by guides. Whiskers: intensity from no reuse (a tick for each level) to compulsory traffic. Hollow: a layer above the slanted roof of the level it is drawn at, because part of its bytes was still in a cache.");
   }
 
   questions() {
     const answer = (question, text) => [element("dt", {}, question), element("dd", {}, text)];
     return element("details", { id: "questions" }, element("summary", {}, "How to read this"), element("dl", {},
-      ...answer("roof", "The highest rate this machine was measured to reach: slanted for the bytes a memory level moves, level for the FLOPs of a precision. A point can rise to the lowest roof over it."),
-      ...answer("arithmetic intensity", "FLOPs per byte moved. Left of where slanted and level roof meet (the ridge point) memory is the limit, right of it arithmetic."),
-      ...answer("compulsory, no reuse", "Bytes are counted, not measured: each operand moved once (compulsory), or again at every use (no reuse). The whisker of a point spans both; what the second would cost is in its explanation."),
-      ...answer("above the DRAM roof", "A layer stands there, hollow, when its operands are still in a cache from the layer before, so that less was moved from DRAM than was counted."),
-      ...answer("far below every roof", "Latency, launching and waiting are part of the measured time, and no roof holds them: small layers end up here."),
-      ...answer("fp32 or DRAM (93 / 7%)", "Over resampled calibrations neither roof binds in 95% of them, so no bound is claimed.")));
+      ...answer("roof", "The highest rate measured on this machine: slanted lines for the bytes that a memory level moves, horizontal lines for the FLOPs of a precision. The lowest roof above a point limits it."),
+      ...answer("arithmetic intensity", "FLOPs per byte moved. Slanted and horizontal roof meet at the ridge point. Left of it memory is the limit, right of it arithmetic."),
+      ...answer("compulsory, no reuse", "Bytes are analytic, not measured: each operand moves once (compulsory), or again at every use (no reuse). The whisker of a point spans both. The explanation of a point gives the time that no reuse would cost."),
+      ...answer("above the DRAM roof", "A hollow layer: its operands were still in a cache from the layer before, so fewer bytes came from DRAM than were counted."),
+      ...answer("unexplained", "The layer is below half of what its roof allows. Latency, launching and waiting are part of the measured time, but no roof includes them. Many small layers are unexplained."),
+      ...answer("fp32 or DRAM (93 / 7%)", "Neither roof binds in 95% of the resampled calibrations, so both candidates are named.")));
   }
 
   seriesKey() {
@@ -108,11 +108,11 @@ class Page {
   explain(point) {
     if (!point) return;
     const level = this.choices.level ? point.levels.findIndex(({ name }) => name === this.choices.level) : point.levels.length - 1;
-    this.said.textContent = explain(point, level);
+    this.explanation.textContent = explain(point, level);
   }
 }
 
-/// The static parts of a section stay in it, for paper only.
+/// The static parts of a section remain, for print only.
 function replaceStatic(id, ...live) {
   const section = document.getElementById(id);
   if (!section) return;

@@ -12,7 +12,7 @@ export function diameter(point, whole) {
 
 const levelOf = (point, name) => point.levels.find((level) => level.name === name) ?? point.levels.at(-1);
 
-/// Points outside the frame, and those without FLOPs, stand on its edge: nothing is hidden.
+/// Points outside the frame and points without FLOPs are drawn on its edge.
 const inside = (value, [low, high]) => Math.min(high, Math.max(low, value > 0 ? value : low));
 
 const spotOf = (point, level, frame) =>
@@ -30,7 +30,7 @@ function levelLine(rate, peak, fastest, frame) {
   return [[from, rate], [frame.intensity[1], rate]];
 }
 
-/// One entry for each roof: its line, its band, the promised line, and what it is called.
+/// One entry for each roof: its line, its band, the line of its spec, and its name.
 export function roofLines(roofs, frame, precision) {
   const compute = roofs.compute.filter((roof) => !precision || roof.precision === precision);
   const peak = Math.max(0, ...compute.map((roof) => roof.median)) || frame.rate[1];
@@ -51,7 +51,7 @@ export function roofLines(roofs, frame, precision) {
 
 const sentence = ({ roof, name, unit }) =>
   `${name} roof, measured: ${si(roof.median, unit)} [${si(roof.low, unit)}, ${si(roof.high, unit)}], ${roof.n} samples` +
-  (roof.spec ? `; ${percent(roof.median / roof.spec)} of the ${si(roof.spec, unit)} a guide promises at that clock` : "");
+  (roof.spec ? `; ${percent(roof.median / roof.spec)} of the ${si(roof.spec, unit)} that a guide specifies at that clock` : "");
 
 function drawRoof(entry, palette, shift) {
   return (params, api) => {
@@ -72,13 +72,13 @@ function drawRoof(entry, palette, shift) {
   };
 }
 
-/// In a chart of fewer pixels roofs are named without their rates, and mixes not at all: their sentences have both.
+/// Narrower charts name roofs without their rates, and mixes not at all; the tooltips have both.
 const roomForRates = 420;
 
 function label(entry, from, to, palette, shift, width) {
   const text = width < roomForRates ? entry.name : `${entry.name} ${si(entry.roof.median, entry.unit)}`;
   const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
-  const along = 10 + 16 * Math.abs(Math.sin(angle));  // steep names begin farther in, or the frame would cut them
+  const along = 10 + 16 * Math.abs(Math.sin(angle));  // the frame would cut steep names at their start
   const x = entry.level ? from[0] + along * Math.cos(angle) : to[0] - 6;
   const y = entry.level ? from[1] + along * Math.sin(angle) : to[1];
   return {
@@ -88,7 +88,7 @@ function label(entry, from, to, palette, shift, width) {
   };
 }
 
-/// Above its line; below where the line above is so near that the two names would touch.
+/// Above the line, or below it if the next higher line is so near that the names would touch.
 function shiftOf(entry, entries) {
   const near = entries.some((other) => other !== entry && other.level === entry.level &&
     other.roof.median > entry.roof.median && other.roof.median < 1.6 * entry.roof.median);
@@ -137,7 +137,7 @@ function item(point, choices, frame, palette, whole, batchAt) {
 export const hoverText = (point) =>
   `${point.name}${point.phase ? ` ${point.phase}` : ""}: ${duration(point.seconds.median)}` +
   (point.flops > 0 ? `, ${si(point.flops / point.seconds.median, "FLOP/s")}` : ", no FLOPs") +
-  (point.attainable > 0 ? `, ${percent(point.fraction)} of its roof` : "") + (point.scope === "step" ? `\n${titleOf(point.row)}` : "");
+  (point.attainable > 0 ? `, ${percent(point.fraction)} of its ceiling` : "") + (point.scope === "step" ? `\n${titleOf(point.row)}` : "");
 
 const axis = (name, range, format, palette, extra) => ({
   type: "log", min: range[0], max: range[1], name, nameLocation: "middle", nameTextStyle: { color: palette.soft },

@@ -1,4 +1,4 @@
-// What if: a slider for each roof and for the batch, and the steps' predicted times under them.
+// What-if: a slider for each roof and for the batch, and the predicted step times.
 import { element, slider } from "./controls.js";
 import { duration, plain, threads } from "./words.js";
 import { distinct } from "./choices.js";
@@ -13,19 +13,19 @@ export class Sliders {
     this.rates = {};
     this.batch = 0;
     this.units = unitsOf(studies);
-    this.said = element("span", { class: "warn", role: "status" });
+    this.message = element("span", { class: "warn", role: "status" });
     this.body = element("tbody");
     this.command = element("code");
     const names = distinct(studies.flatMap((study) => study.roofs.flatMap((roofs) => [...roofs.levels.map((l) => l.name), ...roofs.compute.map((c) => c.precision)])));
     const head = ["model", "batch", "device", "measured", "predicted", "times as fast", "least"];
     this.element = element("div", { id: "whatif-live" },
-      element("p", { class: "controls" }, ...names.map((name) => this.roofSlider(name)), this.batchSlider(), this.setBox(), this.said),
+      element("p", { class: "controls" }, ...names.map((name) => this.roofSlider(name)), this.batchSlider(), this.setBox(), this.message),
       element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i === 1 || i > 2 ? "n" : "" }, text)))), this.body)),
       element("p", { class: "legend" }, "Predicted: each layer keeps the share of its roof that it reached. Least: what the changed roofs allow. The same in a terminal: ", this.command));
     this.draw();
   }
 
-  /// Powers of two in quarter steps, from a quarter to four times.
+  /// From a quarter to four times, in steps of a quarter power of two.
   roofSlider(name) {
     const text = (exponent) => `${plain(2 ** exponent)}x`;
     return slider(name, `whatif-${name}`, { min: -Math.log2(most), max: Math.log2(most), step: 0.25, value: 0, text }, (exponent) => {
@@ -43,15 +43,15 @@ export class Sliders {
     });
   }
 
-  /// Any value, in the words of `roof whatif --set`; it holds until a slider of the same name is moved.
+  /// Any value, in the syntax of `roof whatif --set`. Moving the slider of the same name replaces it.
   setBox() {
     const input = element("input", { type: "search", id: "whatif-set", placeholder: "DRAM=100GB/s,batch=48", oninput: (event) => {
       const { factors, rates, batch, wrong } = parseChange(event.target.value, this.units);
       Object.assign(this, { factors, rates, batch });
-      this.said.textContent = wrong ? `'${wrong}' is no change: write DRAM=1.5x, DRAM=100GB/s or batch=512` : "";
+      this.message.textContent = wrong ? `'${wrong}' is not a change: write DRAM=1.5x, DRAM=100GB/s or batch=512` : "";
       this.draw();
     } });
-    return element("label", { class: "control", for: "whatif-set" }, "or in words ", input);
+    return element("label", { class: "control", for: "whatif-set" }, "or as text ", input);
   }
 
   draw() {

@@ -1,6 +1,5 @@
-// What a faster memory, a faster core or another batch would do to a step. The formula is that of analysis/study/whatif.hpp, and a
-// test holds the two against each other: each layer keeps the share of its roof that it reached, and time that no layer
-// accounts for stays as it is.
+// The step time with a faster memory, a faster core or another batch, by the formula of analysis/study/whatif.hpp. A test compares
+// the two. Each layer keeps the share of its roof that it reached; time outside the layers does not change.
 
 const prefixes = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
 
@@ -8,8 +7,8 @@ const prefixes = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
 export const unitsOf = (studies) => Object.fromEntries(studies.flatMap((study) => study.roofs.flatMap((roofs) =>
   [...roofs.levels.map((level) => [level.name, "B/s"]), ...roofs.compute.map((roof) => [roof.precision, "FLOP/s"])])));
 
-/// "DRAM=1.5x,fp32=2TFLOP/s,batch=512" as a change: { factors, rates, batch }, and `wrong`, the first word that is none. `units`
-/// are those of unitsOf().
+/// "DRAM=1.5x,fp32=2TFLOP/s,batch=512" as a change: { factors, rates, batch }, and `wrong`, the first part that is not a change.
+/// `units` come from unitsOf().
 export function parseChange(text, units) {
   const change = { factors: {}, rates: {}, batch: 0, wrong: "" };
   for (const word of text.split(",").map((part) => part.trim()).filter(Boolean)) {
@@ -25,8 +24,7 @@ export function parseChange(text, units) {
   return change;
 }
 
-/// Seconds the roofs allow a piece of work once each is multiplied by its factor, or set to its rate; `work` has flops executed
-/// and bytes.
+/// Seconds that the changed roofs allow; `work` has executed flops and bytes.
 export function attainableTime(work, roofs, precision, { factors = {}, rates = {} }) {
   const rateOf = (roof, name) => rates[name] ?? roof.median * (factors[name] ?? 1);
   let time = 0;
@@ -48,21 +46,21 @@ function secondRow(study, row, count) {
   return others.sort((a, b) => apart(a) - apart(b)).find((other) => layersOf(study, other).length === count) ?? null;
 }
 
-/// FLOPs and bytes are linear in the batch: what is measured at two batches gives them at any other.
+/// FLOPs and bytes are linear in the batch: two measured batches give them at any other.
 function atBatch(layer, other, batch) {
   const share = (batch - layer.row.batch) / (other.row.batch - layer.row.batch);
   const between = (a, b) => Math.max(0, a + (b - a) * share);
   return { flops: between(layer.executed, other.executed), bytes: between(layer.compulsory, other.compulsory) };
 }
 
-/// { seconds, least, reason }: the step's predicted time and what the roofs allow it. `change` is { factors, rates, batch }; a
-/// batch of 0 leaves it as it is.
+/// { seconds, least, reason }: the predicted step time and the least that the roofs allow. `change` is { factors, rates, batch };
+/// batch 0 keeps the measured batch.
 export function whatIf(study, row, change) {
   const layers = layersOf(study, row);
   if (!layers.length || row.roofs < 0) return { reason: "its layers were not measured, or there are no ceilings" };
   const batch = change.batch || row.batch;
   const second = batch === row.batch ? null : secondRow(study, row, layers.length);
-  if (batch !== row.batch && !second) return { reason: "another batch takes a second measured batch of the same model, precision, device and data: a sweep of both brings it" };
+  if (batch !== row.batch && !second) return { reason: "another batch needs a second measured batch of the same model, precision, device and data: sweep over both" };
   const others = second ? layersOf(study, second) : null;
   const roofs = study.roofs[row.roofs];
   let seconds = row.seconds.median;

@@ -1,4 +1,4 @@
-// Numbers and sentences for people, in the words of analysis/table/quantities.cpp.
+// Numbers and sentences for people, formatted as in analysis/table/quantities.cpp.
 const prefixes = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "\u00b5"], [1e-9, "n"]];
 
 const prefixOf = (value) => prefixes.find(([factor]) => Math.abs(value) * (1 + 5e-4) >= factor) ?? prefixes.at(-1);
@@ -42,7 +42,7 @@ export const titleOf = (row) =>
   (row.threads > 0 ? `, ${threads(row.threads)}` : "") +
   (row.data === "-" || row.data === "synthetic" ? "" : `, images of ${row.data}`);
 
-/// "fp32", or both candidates with their shares where neither survives 95% of the resamples.
+/// "fp32", or both candidates with their shares if neither binds in 95% of the resampled calibrations.
 export function bottleneckText(point) {
   if (!point.bottlenecks.length) return "no roof";
   const [first, second] = point.bottlenecks;
@@ -52,23 +52,23 @@ export function bottleneckText(point) {
 
 const intensityText = (low, high) => (plain(low, 2) === plain(high, 2) ? plain(high, 2) : `${plain(low, 2)} to ${plain(high, 2)}`);
 
-const unexplained = 0.1;
+const mostlyOverhead = 0.1;
 
-/// Whether the point stands above a level's slanted roof, where it is drawn.
+/// Whether the point is above the level's slanted roof.
 export const isAbove = (point, level) => point.flops > 0 && level.low > 0 && level.low / level.roof > point.seconds.median;
 
-/// What a first reader would ask about the point.
+/// Answers to what readers ask about a point.
 function remarksOn(point, at) {
   const remarks = [];
   if (at && at.high > at.low)
-    remarks.push("The smaller count of bytes moves each operand once (compulsory), the larger one moves it at every use (no reuse); the truth lies between. " +
+    remarks.push("The smaller number of bytes moves each operand once (compulsory), the larger one moves it at every use (no reuse). The truth is between them. " +
       `At ${at.name}'s roof the first would take ${duration(at.low / at.roof)}, the second ${duration(at.high / at.roof)}.`);
-  if (at && isAbove(point, at)) remarks.push(`It stands above the ${at.name} roof: part of the bytes counted was still in a cache nearer to the core, and never came from ${at.name}.`);
+  if (at && isAbove(point, at)) remarks.push(`It is above the ${at.name} roof: part of the counted bytes was in a cache nearer to the core and did not come from ${at.name}.`);
   if (point.attainable > 0 && point.fraction > 1 && !(at && isAbove(point, at)))
-    remarks.push("It stands above its roof because operands were still in a cache from the layer before, or because taps on padding are counted as FLOPs.");
-  if (point.attainable > 0 && point.fraction < unexplained)
-    remarks.push("So far below every roof, most of its time is latency, launching and waiting, which no roof holds.");
-  if (!(point.flops > 0)) remarks.push("It does no FLOPs, so it stands on the lower edge of the roofline; the chart of times below shows what it costs.");
+    remarks.push("It is above its roof because operands were still in a cache from the layer before, or because taps on padding count as FLOPs.");
+  if (point.attainable > 0 && point.fraction < mostlyOverhead)
+    remarks.push("It is below a tenth of its roof: most of its time is latency, launching and waiting, which no roof includes.");
+  if (!(point.flops > 0)) remarks.push("It does no FLOPs, so it is drawn on the lower edge of the roofline. The chart of times below shows its cost.");
   return remarks;
 }
 
@@ -84,7 +84,7 @@ export function explain(point, level) {
   }
   if (point.attainable > 0) {
     text += `; the ${bottleneckText(point)} roof (measured) allows ${duration(point.attainable)}: ${percent(point.fraction)} of it is reached`;
-    text += point.fraction <= 1 ? `, and ${duration(point.headroom)} could be won` : "";
+    text += point.fraction <= 1 ? `, and ${duration(point.headroom)} could be saved` : "";
   }
   return `${text}.${point.note ? ` ${point.note}.` : ""}${remarksOn(point, at).map((remark) => ` ${remark}`).join("")}`;
 }

@@ -18,7 +18,7 @@ Footprint step(const std::string& model, int batch, Precision precision = Precis
 
 }  // namespace
 
-TEST_CASE("what is kept of a forward pass is what PyTorch saves, but for its copies in dropout and pooling")
+TEST_CASE("kept activations are those that PyTorch saves, except its copies in dropout and pooling")
 {
     struct Saved {
         const char* model;
@@ -36,7 +36,7 @@ TEST_CASE("what is kept of a forward pass is what PyTorch saves, but for its cop
     CHECK(kept < saved.bytes);
 }
 
-TEST_CASE("a ReLU's output lies where its input lay, so of the two one is counted")
+TEST_CASE("a ReLU works in place, so one of input and output counts")
 {
     // Per image: the outputs of five convolutions and two linear layers, three pools, two dropouts, the last layer.
     const Footprint footprint = step("alexnet", 1);
@@ -58,7 +58,7 @@ TEST_CASE("parameters do not grow with the batch, activations do")
     CHECK(four.working.value == 4 * one.working.value);
 }
 
-TEST_CASE("formats of two bytes keep small activations beside parameters of four bytes and their small copy")
+TEST_CASE("formats of two bytes have small activations, and parameters of four bytes with a small copy")
 {
     const Footprint small = step("resnet50", 8, Precision::bf16);
     const Footprint full = step("resnet50", 8);
@@ -79,7 +79,7 @@ TEST_CASE("a forward pass keeps activations and no gradients; inference keeps ne
     CHECK(inference_bytes(graph, 32, Precision::fp32) < forward.total());
 }
 
-TEST_CASE("the largest batch that fits is the last whose footprint does")
+TEST_CASE("the largest batch that fits is the last with a fitting footprint")
 {
     for (const char* model : {"alexnet", "vgg16", "resnet50"}) {
         INFO(model);
@@ -92,7 +92,7 @@ TEST_CASE("the largest batch that fits is the last whose footprint does")
     CHECK(largest_batch(model::build_model("vgg16"), Precision::fp32, Passes::step, Bytes{1e9}) == 0);
 }
 
-TEST_CASE("the passes an estimate covers are forward and step")
+TEST_CASE("the passes of an estimate are forward and step")
 {
     CHECK(parse_passes("forward") == Passes::forward);
     CHECK(name(parse_passes("step")) == "step");

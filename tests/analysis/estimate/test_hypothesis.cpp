@@ -39,7 +39,7 @@ Target gpu()
 
 }  // namespace
 
-TEST_CASE("words are equal or not, numbers more or less")
+TEST_CASE("words are compared for equality, numbers by size")
 {
     CHECK(answer_to("red() == red") == Answer::holds);
     CHECK(answer_to("red() != red") == Answer::fails);
@@ -53,7 +53,7 @@ TEST_CASE("words are equal or not, numbers more or less")
     CHECK(answer_to("about_ten()/two() * 3 > 12") == Answer::holds);
 }
 
-TEST_CASE("a number is no more than another while their intervals overlap")
+TEST_CASE("a comparison of overlapping intervals is undecided")
 {
     CHECK(answer_to("about_ten() > 8") == Answer::holds);
     CHECK(answer_to("about_ten() > 10") == Answer::undecided);
@@ -63,7 +63,7 @@ TEST_CASE("a number is no more than another while their intervals overlap")
     CHECK(answer_to("100 / about_ten() > 11.2") == Answer::fails);
 }
 
-TEST_CASE("an answer shows both sides; what is not known stays undecided and says why")
+TEST_CASE("an answer has both sides, or stays undecided with a reason")
 {
     CHECK(answer("about_ten() / two() > 1", made_up).numbers == "10 m [9, 11] / 2 m = 5.00 > 1.00");
     CHECK(answer("red() == blue", made_up).numbers == "red (seen) == blue");
@@ -75,13 +75,13 @@ TEST_CASE("an answer shows both sides; what is not known stays undecided and say
           "holds      two() > 1\n           2 m > 1.00\nundecided  nothing() > 1\n           nobody looked\n");
 }
 
-TEST_CASE("a call has arguments and options by name")
+TEST_CASE("a call has arguments and named options")
 {
     CHECK(answer_to("echo(vgg16_bn, with=quickstart-images) == vgg16_bnquickstart-images") == Answer::holds);
     CHECK(answer_to("  echo( here:gpu:0 ,with = 1e3 )==here:gpu:01e3") == Answer::holds);
 }
 
-TEST_CASE("a hypothesis that cannot be read says where, and what was expected")
+TEST_CASE("a syntax error names its place and what was expected")
 {
     CHECK_THROWS_WITH(answer_to("two()"),
                       Contains("'two()'") && Contains("== != < <= > >= ~") && Contains("character 6"));
@@ -94,7 +94,7 @@ TEST_CASE("a hypothesis that cannot be read says where, and what was expected")
     CHECK_THROWS_WITH(answer_to("red() / 2 > 1"), Contains("numbers on both sides"));
 }
 
-TEST_CASE("facts are drawn from estimates: bound, intensity, times and what fits")
+TEST_CASE("facts of estimates: bound, intensity, times and fits")
 {
     const std::vector<Target> targets{gpu()};
     const Knowledge knowledge = knowledge_of({.targets = targets, .rows = {}, .usual = {}});
@@ -117,7 +117,7 @@ TEST_CASE("facts are drawn from estimates: bound, intensity, times and what fits
     holds("parameters(alexnet) ~ 61100840");
 }
 
-TEST_CASE("a machine nobody knows, or one without the precision, leaves a hypothesis undecided")
+TEST_CASE("an unknown machine or a missing precision leaves a hypothesis undecided")
 {
     const std::vector<Target> targets{gpu()};
     const Knowledge knowledge = knowledge_of({.targets = targets, .rows = {}, .usual = {}});
@@ -131,7 +131,7 @@ TEST_CASE("a machine nobody knows, or one without the precision, leaves a hypoth
     CHECK_THROWS_WITH(answer("bound(resnet18, gpu, batch=0) == memory", knowledge), Contains("batch='0'"));
 }
 
-TEST_CASE("facts are drawn from measured rows, with their intervals")
+TEST_CASE("facts of measured rows have intervals")
 {
     const std::vector<Measurement> rows{made::row("net", 8), made::failed("net", "no room")};
     const Knowledge knowledge = knowledge_of({.targets = {}, .rows = rows, .usual = {}});

@@ -1,7 +1,6 @@
 // An estimate on a machine against arithmetic that can be done by hand, and against the placing of the same step.
 #include "analysis/estimate/machine_estimate.hpp"
 
-#include "analysis/estimate/all_reduce.hpp"
 #include "analysis/estimate/estimate_tables.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -85,7 +84,7 @@ TEST_CASE("a forward pass is the forward part of the step")
     CHECK(forward.footprint.total() < step.footprint.total());
 }
 
-TEST_CASE("ridge point and intensity stand on the levels, nearest first")
+TEST_CASE("each level has ridge point and intensity, nearest first")
 {
     const MachineEstimate estimate = estimate_on(made_gpu(), request("resnet18", 10));
     REQUIRE(estimate.levels.size() == 2);
@@ -97,14 +96,14 @@ TEST_CASE("ridge point and intensity stand on the levels, nearest first")
     CHECK(memory.intensity_low < memory.intensity_high);
 }
 
-TEST_CASE("what binds follows the batch: an AlexNet of few images is all parameters")
+TEST_CASE("the bottleneck depends on the batch: parameters dominate AlexNet with few images")
 {
     CHECK_FALSE(estimate_on(made_gpu(), request("alexnet", 1)).binds_compute);
     CHECK(estimate_on(made_gpu(), request("alexnet", 512)).binds_compute);
     CHECK(estimate_on(made_gpu(), request("alexnet", 512)).compute_share > 0.8);
 }
 
-TEST_CASE("a precision the sheet has no peak for has a reason, and memory is estimated all the same")
+TEST_CASE("a precision without a peak on the sheet is an reason, but memory is still estimated")
 {
     EstimateRequest asked = request("resnet50", 4);
     asked.precision = Precision::int8;
@@ -115,7 +114,7 @@ TEST_CASE("a precision the sheet has no peak for has a reason, and memory is est
     CHECK(to_json(estimate)["images_per_second"].is_null());
 }
 
-TEST_CASE("the estimate on measured ceilings is the time that a measured step is placed under")
+TEST_CASE("the estimate on measured ceilings equals the attainable time of a measured step")
 {
     Target target{.name = "made", .title = "made", .known = Known::measured, .device = "cpu"};
     target.machine = made::machine();
@@ -129,7 +128,7 @@ TEST_CASE("the estimate on measured ceilings is the time that a measured step is
     CHECK(sum.value == Approx(estimate.layer_by_layer.value));
 }
 
-TEST_CASE("what is usual slows what is predicted, and moves no bound")
+TEST_CASE("usual rates slow the prediction and leave the bounds unchanged")
 {
     Target target = made_gpu();
     const MachineEstimate quiet = estimate_on(target, request("resnet18", 8));
@@ -141,7 +140,7 @@ TEST_CASE("what is usual slows what is predicted, and moves no bound")
     CHECK(estimate_on(target, request("resnet18", 8)).without_overlap.value == quiet.without_overlap.value);
 }
 
-TEST_CASE("a ring all-reduce sends two times all but one share of the bytes")
+TEST_CASE("a ring all-reduce sends 2(N-1)/N of the bytes")
 {
     const Link link{"wire", {5e-6}, {10e9}};
     CHECK(ring_all_reduce(Bytes{1e9}, 1, link).value == 0);
@@ -149,7 +148,7 @@ TEST_CASE("a ring all-reduce sends two times all but one share of the bytes")
     CHECK(ring_all_reduce(Bytes{1e9}, 4, link).value == Approx(6 * 5e-6 + 1.5 * 0.1));
 }
 
-TEST_CASE("several devices add an all-reduce of the gradients, hidden behind the backward pass or not")
+TEST_CASE("several devices add an all-reduce of the gradients, exposed or hidden by the backward pass")
 {
     EstimateRequest asked = request("alexnet", 64);
     const MachineEstimate alone = estimate_on(made_gpu(), asked);
@@ -168,7 +167,7 @@ TEST_CASE("several devices add an all-reduce of the gradients, hidden behind the
     CHECK_THROWS_AS(estimate_on(made_gpu(), asked), InputError);
 }
 
-TEST_CASE("an epoch is as many whole steps as its images need")
+TEST_CASE("an epoch has as many whole steps as its images need")
 {
     EstimateRequest asked = request("resnet18", 100);
     asked.images = 250;
@@ -177,7 +176,7 @@ TEST_CASE("an epoch is as many whole steps as its images need")
     CHECK(request("resnet18", 1).images == 1281167);
 }
 
-TEST_CASE("an estimate for people says of each row how it is known, and fits 100 columns for two machines")
+TEST_CASE("the text of an estimate says how each row is known, and fits 100 columns for two machines")
 {
     std::vector<MachineEstimate> both{estimate_on(made_gpu(), request("resnet18", 10))};
     both.push_back(both.front());
@@ -192,7 +191,7 @@ TEST_CASE("an estimate for people says of each row how it is known, and fits 100
     }
 }
 
-TEST_CASE("an estimate for programs has numbers in SI units, and layers with what binds them")
+TEST_CASE("the JSON of an estimate has SI units, and layers with their bottlenecks")
 {
     const nlohmann::json json = to_json(estimate_on(made_gpu(), request("resnet18", 10)));
     CHECK(json["known"] == "spec");
@@ -206,7 +205,7 @@ TEST_CASE("an estimate for programs has numbers in SI units, and layers with wha
     CHECK(json["layers"][0]["binds"] == "fp32");
 }
 
-TEST_CASE("a sheet with a wrong key, a missing source or a number that is none is refused with its place")
+TEST_CASE("a sheet with an unknown key, a missing source or an invalid number is refused with its line")
 {
     CHECK_THROWS_WITH(parse_sheet("name: a\ntitel: b\n", "m.yaml"), Contains("m.yaml:2") && Contains("'title'"));
     std::string text = sheet_text;

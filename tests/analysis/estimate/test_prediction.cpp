@@ -34,7 +34,7 @@ Point step(const std::string& model, int batch, const std::string& precision = "
 
 }  // namespace
 
-TEST_CASE("a prediction is the time without overlap, above the least time and below twice that")
+TEST_CASE("a prediction is the time without overlap, between the least time and twice that")
 {
     const auto prediction = predict("row", step("resnet18", 8), made_target());
     REQUIRE(prediction);
@@ -53,7 +53,7 @@ TEST_CASE("there is no prediction for a ceiling's row or a precision without a c
     CHECK_THROWS_AS(predict("row", step("resnet19", 8), made_target()), InputError);
 }
 
-TEST_CASE("predictions read back as they were written, and their fingerprint changes with any digit")
+TEST_CASE("predictions are read back exactly, and any digit changes their fingerprint")
 {
     const std::vector<Prediction> predictions{
         *predict("train cpu model=resnet18 batch=8", step("resnet18", 8), made_target()),
@@ -74,7 +74,7 @@ TEST_CASE("predictions read back as they were written, and their fingerprint cha
                       Contains("p.csv:2"));
 }
 
-TEST_CASE("errors are those of rows that were measured; a row without room is right or wrong about memory")
+TEST_CASE("errors are of measured rows; an out-of-memory row checks the prediction of memory")
 {
     const std::vector<Measurement> rows{made::row("net", 8), made::row("net", 16), made::failed("net", "no room")};
     const std::vector<Prediction> predictions{{rows[0].id(), {0.02}, {0.030}, {1e9}, true},
@@ -90,5 +90,5 @@ TEST_CASE("errors are those of rows that were measured; a row without room is ri
     CHECK(errors.rows[1].right);
     CHECK_FALSE(errors.rows[2].right);
     CHECK_THAT(to_text(errors),
-               Contains("-25%") && Contains("+15%") && Contains("wrongly") && Contains("20% in the middle"));
+               Contains("-25%") && Contains("+15%") && Contains("wrongly") && Contains("median 20%"));
 }

@@ -35,7 +35,7 @@ Assessment assessed(const std::string& model, int batch, const std::string& phas
 
 }  // namespace
 
-TEST_CASE("a published number keeps its unit and gains its SI value")
+TEST_CASE("a published number has its unit and its SI value")
 {
     const auto numbers = parse_published(
         header + "d,resnet18,10,step,fp32,v100,2,1000,conv1,flop_rate,6.51,TFLOP/s,counter,\"a, b\",why\n", "d.csv");
@@ -51,7 +51,7 @@ TEST_CASE("a published number keeps its unit and gains its SI value")
     CHECK(numbers[0].where == "d.csv:2");
 }
 
-TEST_CASE("a quantity, a unit or a number that is none is refused with its line and the legal words")
+TEST_CASE("an unknown quantity or unit and an invalid number are refused with line and legal values")
 {
     const auto parse = [](const std::string& cells) { return parse_published(header + cells + "\n", "x.csv"); };
     CHECK_THROWS_WITH(parse("a,resnet18,1,step,fp32,,,,,speed,1,m/s,,,"), Contains("x.csv:2") && Contains("flop_rate"));
@@ -61,87 +61,87 @@ TEST_CASE("a quantity, a unit or a number that is none is refused with its line 
     CHECK_THROWS_AS(parse_published("study,model\na,b\n", "x.csv"), InputError);
 }
 
-TEST_CASE("a rate above the peak is impossible, and one above the memory roof at its own intensity is, too")
+TEST_CASE("a rate above the peak or above the memory roof at its intensity is impossible")
 {
-    CHECK(assessed("resnet18", 10, "step", "flop_rate", "6.51", "TFLOP/s").standing == Standing::plausible);
-    CHECK(assessed("resnet18", 10, "step", "flop_rate", "16.5", "TFLOP/s").standing == Standing::impossible);
+    CHECK(assessed("resnet18", 10, "step", "flop_rate", "6.51", "TFLOP/s").verdict == Verdict::plausible);
+    CHECK(assessed("resnet18", 10, "step", "flop_rate", "16.5", "TFLOP/s").verdict == Verdict::impossible);
     const std::string rows =
         "a,resnet18,10,step,fp32,v100,1,,,intensity,4,FLOP/B,counter,,\n"
         "a,resnet18,10,step,fp32,v100,1,,,flop_rate,6.51,TFLOP/s,counter,,\n";
     const auto both = assess(parse_published(header + rows, "x.csv"), targets());
-    CHECK(both[1].standing == Standing::impossible);
+    CHECK(both[1].verdict == Verdict::impossible);
     CHECK(both[1].estimated == Approx(3.6e12));
 }
 
-TEST_CASE("Gflop/s printed for TFLOP/s is caught: it would be a two-thousandth of the roof")
+TEST_CASE("GFLOP/s printed instead of TFLOP/s are detected: the rate is a two-thousandth of the roof")
 {
     const Assessment a = assessed("resnet18", 10, "step", "flop_rate", "6.51", "GFLOP/s");
-    CHECK(a.standing == Standing::doubtful);
+    CHECK(a.verdict == Verdict::doubtful);
     CHECK_THAT(a.remark, Contains("one prefix higher it would be 41%") && Contains("the unit is wrong"));
 }
 
-TEST_CASE("150 MB for an image of 150 KB is caught")
+TEST_CASE("150 MB for an image of 150 KB are detected")
 {
     const Assessment a = assessed("resnet18", 1, "step", "image", "150", "MB");
-    CHECK(a.standing == Standing::doubtful);
+    CHECK(a.verdict == Verdict::doubtful);
     CHECK(a.estimated == 3 * 224 * 224);
     CHECK_THAT(a.remark, Contains("the unit is wrong"));
-    CHECK(assessed("resnet18", 1, "step", "image", "150", "KB").standing == Standing::agrees);
-    CHECK(assessed("resnet18", 1, "step", "image", "602", "KB").standing == Standing::agrees);
+    CHECK(assessed("resnet18", 1, "step", "image", "150", "KB").verdict == Verdict::agrees);
+    CHECK(assessed("resnet18", 1, "step", "image", "602", "KB").verdict == Verdict::agrees);
 }
 
-TEST_CASE("a 7x7 window in place of 3x3 is caught, and what it does to the FLOPs is said")
+TEST_CASE("a 7x7 window instead of 3x3 is detected, with its effect on the FLOPs")
 {
     const Assessment a = assessed("resnet18", 1, "step", "window", "7", "pixels", "layer1.0.conv1");
-    CHECK(a.standing == Standing::differs);
+    CHECK(a.verdict == Verdict::differs);
     CHECK_THAT(a.remark, Contains("3x3") && Contains("5.4 times"));
-    CHECK(assessed("resnet18", 1, "step", "window", "7", "pixels", "conv1").standing == Standing::agrees);
-    CHECK(assessed("resnet18", 1, "step", "window", "7", "pixels", "conv9").standing == Standing::unchecked);
+    CHECK(assessed("resnet18", 1, "step", "window", "7", "pixels", "conv1").verdict == Verdict::agrees);
+    CHECK(assessed("resnet18", 1, "step", "window", "7", "pixels", "conv9").verdict == Verdict::unchecked);
 }
 
-TEST_CASE("FLOPs agree with torchinfo's; additions alone and multiply-adds are told apart from them")
+TEST_CASE("FLOPs agree with those of torchinfo; additions alone and multiply-adds are detected")
 {
-    CHECK(assessed("resnet18", 256, "forward", "flops", "928820000000", "FLOP").standing == Standing::agrees);
-    CHECK(assessed("alexnet", 256, "forward", "flops", "365920000000", "FLOP").standing == Standing::agrees);
-    CHECK(assessed("vgg16", 256, "forward", "flops", "7920", "GFLOP").standing == Standing::agrees);
+    CHECK(assessed("resnet18", 256, "forward", "flops", "928820000000", "FLOP").verdict == Verdict::agrees);
+    CHECK(assessed("alexnet", 256, "forward", "flops", "365920000000", "FLOP").verdict == Verdict::agrees);
+    CHECK(assessed("vgg16", 256, "forward", "flops", "7920", "GFLOP").verdict == Verdict::agrees);
     CHECK_THAT(assessed("resnet18", 1, "forward", "flops_per_image", "1.81", "GFLOP").remark,
                Contains("multiply-adds"));
-    CHECK(assessed("alexnet", 1, "forward", "flops_per_image", "3566912", "FLOP").standing == Standing::doubtful);
+    CHECK(assessed("alexnet", 1, "forward", "flops_per_image", "3566912", "FLOP").verdict == Verdict::doubtful);
     CHECK_THAT(assessed("alexnet", 1, "forward", "flops_per_image", "3566912", "FLOP").remark,
                Contains("400 times too few"));
 }
 
-TEST_CASE("activations as measured in PyTorch agree once its pool indices are counted")
+TEST_CASE("activations measured in PyTorch agree if its pool indices are counted")
 {
     const Assessment vgg = assessed("vgg16", 256, "forward", "activations", "18619539456", "B");
-    CHECK(vgg.standing == Standing::agrees);
+    CHECK(vgg.verdict == Verdict::agrees);
     CHECK_THAT(vgg.remark, Contains("8 bytes"));
     CHECK(vgg.estimated == Approx(18619539456.0).epsilon(0.005));
-    CHECK(assessed("resnet18", 256, "forward", "activations", "5529157632", "B").standing == Standing::agrees);
-    CHECK(assessed("alexnet", 256, "forward", "activations", "796762112", "B").standing == Standing::agrees);
-    CHECK(assessed("resnet18", 256, "forward", "memory", "5.5", "MB").standing == Standing::doubtful);
+    CHECK(assessed("resnet18", 256, "forward", "activations", "5529157632", "B").verdict == Verdict::agrees);
+    CHECK(assessed("alexnet", 256, "forward", "activations", "796762112", "B").verdict == Verdict::agrees);
+    CHECK(assessed("resnet18", 256, "forward", "memory", "5.5", "MB").verdict == Verdict::doubtful);
 }
 
-TEST_CASE("a time below its roofs is impossible, one far above them was not the work's alone")
+TEST_CASE("a time below its roofs is impossible, and a much longer time includes more than the work")
 {
-    CHECK(assessed("resnet18", 256, "forward", "time", "0.0034", "s").standing == Standing::impossible);
-    CHECK(assessed("resnet18", 256, "forward", "time", "120", "ms").standing == Standing::plausible);
-    CHECK(assessed("resnet18", 256, "forward", "time", "3.07", "s").standing == Standing::doubtful);
+    CHECK(assessed("resnet18", 256, "forward", "time", "0.0034", "s").verdict == Verdict::impossible);
+    CHECK(assessed("resnet18", 256, "forward", "time", "120", "ms").verdict == Verdict::plausible);
+    CHECK(assessed("resnet18", 256, "forward", "time", "3.07", "s").verdict == Verdict::doubtful);
     const Assessment once = assessed("resnet18", 256, "forward", "time", "59.2", "ms");
-    CHECK(once.standing == Standing::agrees);
+    CHECK(once.verdict == Verdict::agrees);
     CHECK_THAT(once.remark, Contains("once for the network"));
-    CHECK(assessed("resnet18", 256, "step", "epoch", "100", "s").standing == Standing::impossible);
+    CHECK(assessed("resnet18", 256, "step", "epoch", "100", "s").verdict == Verdict::impossible);
 }
 
-TEST_CASE("what fits and what does not is estimated, and a share is not")
+TEST_CASE("fits is estimated, a share is not")
 {
-    CHECK(assessed("vgg16", 512, "forward", "fits", "0", "").standing == Standing::agrees);
-    CHECK(assessed("vgg16", 512, "forward", "fits", "1", "").standing == Standing::differs);
-    CHECK(assessed("vgg16", 64, "forward", "fits", "1", "").standing == Standing::agrees);
-    CHECK(assessed("alexnet", 4, "step", "share", "45", "%").standing == Standing::unchecked);
+    CHECK(assessed("vgg16", 512, "forward", "fits", "0", "").verdict == Verdict::agrees);
+    CHECK(assessed("vgg16", 512, "forward", "fits", "1", "").verdict == Verdict::differs);
+    CHECK(assessed("vgg16", 64, "forward", "fits", "1", "").verdict == Verdict::agrees);
+    CHECK(assessed("alexnet", 4, "step", "share", "45", "%").verdict == Verdict::unchecked);
 }
 
-TEST_CASE("the page of a study draws its points as published, and warns of those above a roof")
+TEST_CASE("the page of a study draws its published points and warns of those above a roof")
 {
     const std::string rows =
         "a,resnet18,10,step,fp32,v100,1,,,intensity,24.5,FLOP/B,counter,<b>,\n"

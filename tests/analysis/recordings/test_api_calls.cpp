@@ -7,7 +7,7 @@
 using namespace roof;
 using namespace roof::analysis;
 
-TEST_CASE("calls have a purpose by their names")
+TEST_CASE("the name of a call determines its purpose")
 {
     CHECK(purpose_of("cudaLaunchKernel") == CallPurpose::launch);
     CHECK(purpose_of("cudaLaunchKernelExC") == CallPurpose::launch);
@@ -24,7 +24,7 @@ TEST_CASE("calls have a purpose by their names")
     CHECK(purpose_of("cudaGetDevice") == CallPurpose::other);
 }
 
-TEST_CASE("calls are added up by name, without the version that recorders add")
+TEST_CASE("calls are summed by name, without the version suffix")
 {
     const fakes::TemporaryFolder folder;
     const auto call = [](const std::string& name, double seconds) {

@@ -34,7 +34,7 @@ Measurement link(const std::string& operation, const std::string& pages, double 
 
 }  // namespace
 
-TEST_CASE("copies are added up by kind and memory, and a rate leaves out those of unknown size")
+TEST_CASE("copies are summed by kind and memory, and rates leave out copies of unknown size")
 {
     const fakes::TemporaryFolder folder;
     append_records<CopyRecord>(folder.path(), "r",
@@ -53,7 +53,7 @@ TEST_CASE("copies are added up by kind and memory, and a rate leaves out those o
     CHECK(totals[1].source == MemoryKind::pageable);
 }
 
-TEST_CASE("a copy stands beside what the link reached with the same pages, and in the same direction")
+TEST_CASE("a copy is compared with the link's rate for the same pages and direction")
 {
     const std::vector<Measurement> rows{link("h2d", "pinned", 100), link("h2d", "pageable", 40),
                                         link("d2h", "pinned", 70), link("both", "pinned", 900)};

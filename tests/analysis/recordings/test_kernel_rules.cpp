@@ -22,7 +22,7 @@ TEST_CASE("kernels of known libraries are sorted by the built-in rules")
     }
 }
 
-TEST_CASE("the kind of a layer tells what its name does not")
+TEST_CASE("the kind of a layer decides where the name of a kernel does not")
 {
     const NamedKernel product{"ampere_sgemm_128x64_nn", "features.3", "convolution", "forward"};
     CHECK(built_in_kernel_rules().kind_of(product).category == "convolution forward");
@@ -43,7 +43,7 @@ TEST_CASE("the first rule that fits decides, and a star is any run of characters
     CHECK(rules.kind_of({"", "", "", ""}).category == no_category);
 }
 
-TEST_CASE("a file that holds no rules is an error with its line")
+TEST_CASE("a file without rules is an error with its line")
 {
     const auto fails = [](const std::string& yaml, const std::string& message) {
         CHECK_THROWS_WITH(parse_kernel_rules(yaml, "rules.yaml"), Catch::Contains(message));
@@ -51,7 +51,7 @@ TEST_CASE("a file that holds no rules is an error with its line")
     fails("categories:\n  - {names: [a]}\n", "rules.yaml:2: a rule without category");
     fails("categories:\n  - {category: c}\n", "rules.yaml:2: a rule without names");
     fails("categories:\n  - {category: c, names: [a], phase: [b]}\n", "rules.yaml:2: unknown key 'phase'");
-    fails("categories:\n  - {category: c, names: a}\n", "rules.yaml:2: a list is wanted");
+    fails("categories:\n  - {category: c, names: a}\n", "rules.yaml:2: expected a list");
     fails("categories:\n  - {category: c, names: ['']}\n", "rules.yaml:2: an empty word");
     fails("catgories: []\n", "rules.yaml:1: unknown key 'catgories'");
     fails("[\n", "rules.yaml:");

@@ -53,7 +53,7 @@ long peak_kilobytes()
 
 }  // namespace
 
-TEST_CASE("a million kernels are added up to as many totals as they have names, in little memory")
+TEST_CASE("a million kernels become one total per name, with little memory")
 {
     const long before = peak_kilobytes();
     Lines lines(million);
@@ -68,7 +68,7 @@ TEST_CASE("a million kernels are added up to as many totals as they have names, 
     CHECK(peak_kilobytes() < 1'000'000);
 }
 
-TEST_CASE("a last line that was cut off is left out, and a line that is wrong is named")
+TEST_CASE("a truncated last line is left out, and a malformed line is reported")
 {
     CHECK(digest("id,name,duration_s\nr,k,1\nr,k,2").launches == 1);
     CHECK_THROWS_WITH(digest("id,name,duration_s\nr,k,x\n"), Catch::Contains("kernels.csv:2"));

@@ -16,7 +16,7 @@ MemoryRecord record(MemoryAction action, std::uint64_t address, std::optional<By
 
 }  // namespace
 
-TEST_CASE("memory is followed in order of time, and a release frees what was allocated there")
+TEST_CASE("memory records are sorted by time, and a release frees the allocation at its address")
 {
     const fakes::TemporaryFolder folder;
     append_records<MemoryRecord>(folder.path(), "r",

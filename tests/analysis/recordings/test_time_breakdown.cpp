@@ -52,7 +52,7 @@ TimeBreakdown count_instants(const std::vector<Interval>& intervals, int begin, 
 
 }  // namespace
 
-TEST_CASE("every instant of a step is entered once, and overlap is hidden")
+TEST_CASE("every instant of a step counts once, and overlap counts as hidden")
 {
     const TimeBreakdown time_breakdown =
         close({ran(Activity::kernel, 1, 4), ran(Activity::kernel, 3, 5), ran(Activity::copy, 4, 7),
@@ -70,7 +70,7 @@ TEST_CASE("every instant of a step is entered once, and overlap is hidden")
     CHECK(time_breakdown.kernel_count == 3);
 }
 
-TEST_CASE("what reaches over the edge of a step counts within it alone")
+TEST_CASE("an activity across the end of a step counts only within the step")
 {
     const std::vector<Interval> intervals{ran(Activity::kernel, 0, 10), ran(Activity::copy, 11, 12)};
     CHECK(close(intervals, 4, 6).kernels == Seconds{2});
@@ -79,7 +79,7 @@ TEST_CASE("what reaches over the edge of a step counts within it alone")
     CHECK(close({}, 0, 1).idle == Seconds{1});
 }
 
-TEST_CASE("random timelines close, and agree with a count of instants")
+TEST_CASE("the entries of random timelines add up to the wall time and agree with a count of instants")
 {
     std::mt19937 random(20260101);
     const auto up_to = [&](int most) { return std::uniform_int_distribution<int>(0, most)(random); };
@@ -106,7 +106,7 @@ TEST_CASE("an interval that ends before it begins is refused")
     CHECK_THROWS_AS(close({}, 1, 0), std::invalid_argument);
 }
 
-TEST_CASE("a folder's time_breakdown are the mean over its steps, on each device")
+TEST_CASE("the time breakdown of a folder is the mean over its steps, on each device")
 {
     const fakes::TemporaryFolder folder;
     const auto kernel = [](const std::string& device, const std::string& name, double start, double seconds) {

@@ -53,23 +53,23 @@ TEST_CASE("a folder is placed under the calibration found beside it")
     CHECK(calibration_warning(study).empty());
 }
 
-TEST_CASE("a calibration that is named is taken, and one that is not there is an input error")
+TEST_CASE("a given calibration is used, and a missing one is an input error")
 {
     CHECK(open_study(data / "made/run", data / "made/calibration").ceilings.all.size() == opened().ceilings.all.size());
     CHECK_THROWS_AS(open_study(data / "made/run", data / "made/none"), InputError);
     CHECK_THROWS_AS(open_study(data / "made/none"), InputError);
 }
 
-TEST_CASE("a folder alone in the world has no ceilings and says so")
+TEST_CASE("a folder without a calibration has no ceilings and says so")
 {
     const fakes::TemporaryFolder folder;
     std::filesystem::copy(data / "made/run", folder / "run");
     const Study study = open_study(folder / "run");
     CHECK(study.ceilings.all.empty());
-    CHECK(verdict_table(study).find("No ceilings") != std::string::npos);
+    CHECK(verdict_text(study).find("No ceilings") != std::string::npos);
 }
 
-TEST_CASE("a calibration seen as a study is its own calibration")
+TEST_CASE("a calibration opened as a study is its own calibration")
 {
     const Study study = open_study(data / "made/calibration");
     CHECK(study.placements.empty());
@@ -79,9 +79,9 @@ TEST_CASE("a calibration seen as a study is its own calibration")
 TEST_CASE("the texts of the small folder are the approved ones")
 {
     const Study study = opened();
-    approve(verdict_table(study), "verdict.txt");
-    approve(top_headroom(study, 3), "headroom.txt");
-    approve(ceilings_table(study.ceilings, study.calibration.machine), "ceilings.txt");
+    approve(verdict_text(study), "verdict.txt");
+    approve(headroom_text(study, 3), "headroom.txt");
+    approve(ceilings_text(study.ceilings, study.calibration.machine), "ceilings.txt");
     approve(terminal_roofline(study, 90, false), "roofline.txt");
     approve(terminal_roofline(study, 90, true), "roofline-plain.txt");
 }

@@ -8,7 +8,7 @@
 using namespace roof;
 using namespace roof::analysis;
 
-TEST_CASE("the style sheet of a picture has no variable, no dark theme and no page")
+TEST_CASE("the style sheet of a picture has no variables, dark theme or print rules")
 {
     const std::string sheet = plain_style_sheet();
     CHECK(sheet.find("var(") == std::string::npos);
@@ -16,7 +16,7 @@ TEST_CASE("the style sheet of a picture has no variable, no dark theme and no pa
     CHECK(sheet.find(".point.forward{fill:#0072b2;stroke:#0072b2}") != std::string::npos);
 }
 
-TEST_CASE("each large picture of a panel becomes a file that stands alone, and the marks of a legend do not")
+TEST_CASE("each large picture of a panel becomes a complete file, and the marks of a legend do not")
 {
     const std::string html =
         "<svg width=\"14\" height=\"14\"></svg><svg viewBox=\"0 0 300 10\" width=\"300\"><g/></svg>";

@@ -11,6 +11,7 @@
 #include "recordings.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
 #include <sstream>
@@ -72,7 +73,7 @@ TEST_CASE("no name from a file becomes markup")
     CHECK(holds(html, "&lt;script&gt;"));
 }
 
-TEST_CASE("the report asks for nothing from the network")
+TEST_CASE("the report needs no network")
 {
     const std::string html = without_script(report_html({made::study({made::row()})}));
     CHECK(holds(html, "default-src 'none'"));
@@ -85,13 +86,13 @@ TEST_CASE("the report asks for nothing from the network")
     CHECK(holds(html, "@media print"));
 }
 
-TEST_CASE("no text in the page's data ends its element or its line")
+TEST_CASE("no text in the page's data ends its script element")
 {
     const std::string text = script_text({{"name", "</script><!--\u2028&"}});
     CHECK(text == R"({"name":"\u003c/script\u003e\u003c!--\u2028\u0026"})");
 }
 
-TEST_CASE("the page's data holds every point, with its words written once")
+TEST_CASE("the page's data has every point and each text once")
 {
     const nlohmann::json page = page_json(std::vector<Study>{made::study({made::row("net", 4), made::row("net", 8)})});
     const nlohmann::json& study = page["studies"][0];
@@ -110,7 +111,7 @@ TEST_CASE("the same study gives the same bytes")
     CHECK(report_html({made::study({made::row()})}) == report_html({made::study({made::row()})}));
 }
 
-TEST_CASE("every panel shows a full study, under its heading and a link to it")
+TEST_CASE("every panel of a full study has a heading and a link")
 {
     Measurement of_ranks = made::row("net", 8);
     of_ranks.point.set("ranks", "2");
@@ -139,7 +140,7 @@ TEST_CASE("every panel shows a full study, under its heading and a link to it")
 }
 
 TEST_CASE(
-    "times predicted stand over those measured, a point for each row that was measured, and a failed hope stands out")
+    "predicted times are drawn over measured times, a point per measured row, and a failed hypothesis is highlighted")
 {
     Study study = made::study({made::row("net", 4), made::row("net", 8), made::failed("net", "no room")});
     std::vector<Prediction> predictions;
@@ -154,7 +155,7 @@ TEST_CASE(
     CHECK(holds(html, "<span class=\"warn\">fails</span>"));
 }
 
-TEST_CASE("the roofline joins each point's intensities and explains it")
+TEST_CASE("the roofline connects the intensities of a point and explains it")
 {
     const std::string html = roofline_panel(made::study({made::row()}), "key");
     CHECK(count(html, "class=\"point ") == 3 + 4);
@@ -164,7 +165,7 @@ TEST_CASE("the roofline joins each point's intensities and explains it")
     CHECK(holds(html, "arithmetic intensity (FLOP/B)"));
 }
 
-TEST_CASE("the breakdown shows what no layer accounts for")
+TEST_CASE("the breakdown shows time outside the layers")
 {
     const std::string html = breakdown_panel(made::study({made::row()}), "key");
     CHECK(holds(html, "<title>not accounted for: 2.50 ms, 6.2% of the step</title>"));
@@ -189,7 +190,7 @@ TEST_CASE("a study without any row that is ok lists the reasons")
     CHECK_FALSE(holds(html, ">nan"));
 }
 
-TEST_CASE("several studies stand under their names in each panel")
+TEST_CASE("each panel has several studies under their names")
 {
     Study other = made::study({made::row("other")});
     other.results.folder = "results/made/second";
@@ -211,7 +212,7 @@ TEST_CASE("a report of 5,000 points stays under 2.5 MB")
     CHECK(report_html({made::study({row})}).size() < 2'500'000);
 }
 
-TEST_CASE("a report is written whole, and nothing else is left beside it")
+TEST_CASE("a report is one complete file")
 {
     const fakes::TemporaryFolder folder;
     const std::vector<Study> studies{made::study({made::row()})};
@@ -222,7 +223,7 @@ TEST_CASE("a report is written whole, and nothing else is left beside it")
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("a path that cannot be written is an input error, and a folder there stays")
+TEST_CASE("a path that cannot be written is an input error, and a folder there is kept")
 {
     const fakes::TemporaryFolder folder;
     CHECK_THROWS_AS(write_report({}, folder / "none/report.html"), InputError);
@@ -231,7 +232,7 @@ TEST_CASE("a path that cannot be written is an input error, and a folder there s
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("the Empirical Roofline's curve stands under the roofs of its loads and its precision")
+TEST_CASE("the Empirical Roofline curve is drawn under the roofs of loads and of its precision")
 {
     Study study = made::study({});
     for (const double flops : {2e6, 32e6, 512e6}) {
@@ -257,7 +258,7 @@ TEST_CASE("the Empirical Roofline's curve stands under the roofs of its loads an
     CHECK(ert_curve_panel(made::study({made::row()}), "key").empty());
 }
 
-TEST_CASE("a folder with ceilings alone shows its roofs, and no chart without points")
+TEST_CASE("a folder with ceilings but no steps shows its roofs and no empty chart")
 {
     const std::string html = report_html({made::study({})});
     CHECK(count(html, "<section id=\"roofline\">") == 1);
@@ -266,7 +267,7 @@ TEST_CASE("a folder with ceilings alone shows its roofs, and no chart without po
         CHECK(count(html, "<section id=\"" + std::string(id) + "\">") == 0);
 }
 
-TEST_CASE("a layer above the farthest roof is hollow and says why, and each says what no reuse would cost")
+TEST_CASE("a layer above the farthest roof is hollow with a reason, and each layer has its time without reuse")
 {
     Study study = made::study({made::row()});
     const std::string below = roofline_panel(study, "key");

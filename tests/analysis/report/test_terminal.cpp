@@ -49,7 +49,7 @@ Study long_names()
 
 }  // namespace
 
-TEST_CASE("the frame holds every ridge and comes from the ceilings alone")
+TEST_CASE("the frame contains every ridge point and depends on the ceilings alone")
 {
     const std::optional<Frame> frame = frame_of(made::ceilings());
     REQUIRE(frame);
@@ -69,7 +69,7 @@ TEST_CASE("a slower precision widens the frame downwards, a slower level to the 
     CHECK(frame_of(more)->intensity_high == Approx(1e5));
 }
 
-TEST_CASE("two runs on one machine have the same axes, however fast they were")
+TEST_CASE("two runs on one machine have the same axes")
 {
     Measurement fast = made::row();
     for (PartMeasurement& part : fast.parts) part.seconds = made::about<Seconds>(1e-5);
@@ -106,7 +106,7 @@ TEST_CASE("every roof is named and every step has a letter with a legend")
     CHECK(text.find("DRAM 10.0 GB/s") != std::string::npos);
 }
 
-TEST_CASE("nothing a report or a sweep prints is wider than a terminal of eighty columns")
+TEST_CASE("the output of report and sweep fits a terminal of eighty columns")
 {
     const Study study = long_names();
     for (const bool plain : {true, false}) {
@@ -114,14 +114,14 @@ TEST_CASE("nothing a report or a sweep prints is wider than a terminal of eighty
         check_fits(terminal_batches(study, 80, plain), 80);
         check_fits(terminal_layers(study, 80, plain), 80);
     }
-    check_fits(verdict_table(study, 80), 80);
-    check_fits(top_headroom(study, 5, 80), 80);
+    check_fits(verdict_text(study, 80), 80);
+    check_fits(headroom_text(study, 5, 80), 80);
     check_fits(wrapped(summary(study), 80), 80);
     check_fits(terminal_roofline(made::study({made::row()}, {}), 80, true), 80);
-    CHECK(verdict_table(study).size() > verdict_table(study, 80).size());
+    CHECK(verdict_text(study).size() > verdict_text(study, 80).size());
 }
 
-TEST_CASE("a model's batches are a chart with a letter for each series, and one batch is none")
+TEST_CASE("the batches of a model are a chart with a letter for each series, and one batch has no chart")
 {
     const std::string text = terminal_batches(long_names(), 80, true);
     CHECK(text.find("images/s of the median") != std::string::npos);
@@ -134,7 +134,7 @@ TEST_CASE("a model's batches are a chart with a letter for each series, and one 
     CHECK(terminal_batches(made::study({made::row()}), 80, true).empty());
 }
 
-TEST_CASE("a step's time stands by kind of layer and phase, and what no layer accounts for last")
+TEST_CASE("the time of a step is shown by kind of layer and phase, time outside the layers last")
 {
     const std::string text = terminal_layers(made::study({made::row()}), 80, true);
     const std::vector<std::string> lines = split(text, '\n');
@@ -144,7 +144,7 @@ TEST_CASE("a step's time stands by kind of layer and phase, and what no layer ac
     CHECK(terminal_layers(made::study({}), 80, true).empty());
 }
 
-TEST_CASE("a terminal too narrow to draw in gets the narrowest drawing")
+TEST_CASE("a very narrow terminal gets the narrowest drawing")
 {
     CHECK(terminal_roofline(made::study({made::row()}), 1, true) ==
           terminal_roofline(made::study({made::row()}), 40, true));

@@ -3,6 +3,7 @@
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <map>
 
@@ -19,7 +20,7 @@ long long nanoseconds(const nlohmann::json& value)
 
 }  // namespace
 
-TEST_CASE("slices of a track do not overlap, and those inside a phase lie within it")
+TEST_CASE("slices of a track do not overlap, and layers are within their phase")
 {
     const Study study = made::study({made::row()});
     const nlohmann::json trace = trace_of(study, study.results.rows[0]);
@@ -39,7 +40,7 @@ TEST_CASE("slices of a track do not overlap, and those inside a phase lie within
     CHECK(end[2] <= end[1]);
 }
 
-TEST_CASE("the trace reads back, says that it is made of medians, and holds no control character")
+TEST_CASE("the trace is valid, says that its times are medians, and has no control characters")
 {
     Measurement row = made::row();
     row.parts[0].part.layer = "a\x1b\"</script>";

@@ -1,4 +1,4 @@
-// A bound is claimed only where it survives what is not known of the roofs.
+// A bottleneck is confident only if it holds over the uncertainty of the roofs.
 #include "analysis/roofline/bottleneck.hpp"
 #include "made.hpp"
 
@@ -27,7 +27,7 @@ Placement placed(double compute, double memory, double noise)
 
 }  // namespace
 
-TEST_CASE("a bound that every draw of the roofs gives is claimed by its name alone")
+TEST_CASE("a roof that binds in every draw is named alone")
 {
     const Placement p = placed(0.010, 0.001, 0.1);
     CHECK(is_confident(p));
@@ -35,7 +35,7 @@ TEST_CASE("a bound that every draw of the roofs gives is claimed by its name alo
     CHECK(bottleneck_text(placed(0.001, 0.010, 0.1)) == "DRAM");
 }
 
-TEST_CASE("where two roofs allow the same time both are named, with shares that add up")
+TEST_CASE("two roofs that allow the same time are both named, with shares that add up to one")
 {
     const Placement p = placed(0.010, 0.010, 0.1);
     CHECK_FALSE(is_confident(p));
@@ -46,7 +46,7 @@ TEST_CASE("where two roofs allow the same time both are named, with shares that 
     CHECK(bottleneck_text(p).find("%)") != std::string::npos);
 }
 
-TEST_CASE("the share is what the intervals of two roofs say of their ratio")
+TEST_CASE("the share of a roof follows from the intervals of both roofs")
 {
     const double apart = 1.05;
     const double sigma = std::sqrt(2.0) * std::log(1.1) / 1.959964;
@@ -54,7 +54,7 @@ TEST_CASE("the share is what the intervals of two roofs say of their ratio")
     CHECK(placed(0.010 * apart, 0.010, 0.1).bottlenecks[0].share == Approx(expected).margin(0.04));
 }
 
-TEST_CASE("a claimed bound is the true one in at least 95 of 100 calibrations, at three levels of noise")
+TEST_CASE("a confident bottleneck is right in at least 95 of 100 calibrations, at three levels of noise")
 {
     for (const double noise : {0.02, 0.1, 0.3}) {
         std::mt19937_64 random(7);
@@ -75,14 +75,15 @@ TEST_CASE("a claimed bound is the true one in at least 95 of 100 calibrations, a
     }
 }
 
-TEST_CASE("without ceilings nothing is claimed")
+TEST_CASE("without ceilings there is no bottleneck")
 {
     const Placement p = place(made::row(), {}, made::machine()).front();
     CHECK(p.bottlenecks.empty());
     CHECK(bottleneck_text(p).empty());
 }
 
-TEST_CASE("below half of its roof a short layer is bound by its launch, and one as slow as single lines by latency")
+TEST_CASE(
+    "below half of its roof a short layer is launch-bound, and a layer as slow as single line fetches is latency-bound")
 {
     Measurement row = made::row();
     row.parts = {made::part("tiny", "relu", Phase::forward, 10e-6, 10, 100, 100),

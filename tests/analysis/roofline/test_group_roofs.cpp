@@ -61,7 +61,7 @@ Placement placed(const Measurement& row)
 
 }  // namespace
 
-TEST_CASE("the roofs of two devices together are those of each, added")
+TEST_CASE("the roofs of two devices are the sums of their roofs")
 {
     const Ceilings ceilings = with_groups(two_gpus(), std::vector{step_on("gpu:0,1", 0.1, 0)});
     const Roofs roofs = roofs_of(ceilings, "gpu:0,1");
@@ -77,7 +77,7 @@ TEST_CASE("the roofs of two devices together are those of each, added")
     CHECK(ceilings.levels.back().to.value == Approx(2e9));
 }
 
-TEST_CASE("a device that lacks a ceiling leaves its group without one, and rows of one device make no group")
+TEST_CASE("a group lacks a ceiling that one of its devices lacks, and one device is not a group")
 {
     Ceilings ceilings = two_gpus();
     std::erase_if(ceilings.all, [](const Ceiling& c) { return c.device == "gpu:1" && c.kind == Role::compute; });
@@ -91,7 +91,7 @@ TEST_CASE("a device that lacks a ceiling leaves its group without one, and rows 
     CHECK_THAT(alone.note, Catch::Contains("calibrate each of them"));
 }
 
-TEST_CASE("a step on two devices stands under their roofs, and the link is a level of its own")
+TEST_CASE("a step on two devices is placed under their summed roofs, with the link as a level")
 {
     // 1.9e12 / 190e12 = 10 ms under bf16, 9e9 / 1800e9 = 5 ms under DRAM; 100e6 / 50e9 = 2 ms over the link.
     const Placement step = placed(step_on("gpu:0,1", 0.020, 100e6));
@@ -104,7 +104,7 @@ TEST_CASE("a step on two devices stands under their roofs, and the link is a lev
     CHECK(step.link->intensity_high.value == Approx(19e3));
 }
 
-TEST_CASE("where the messages need longer than the work, the link binds")
+TEST_CASE("the link binds if the messages take longer than the work")
 {
     // 800e6 / 50e9 = 16 ms.
     const Placement step = placed(step_on("gpu:0,1", 0.020, 800e6));
@@ -116,7 +116,7 @@ TEST_CASE("where the messages need longer than the work, the link binds")
     CHECK(step.bound() == Bound::bandwidth);
 }
 
-TEST_CASE("ranks that share one machine stand under its ceilings, and no link is theirs")
+TEST_CASE("ranks on one machine are placed under its ceilings, without a link")
 {
     Measurement row = made::row();
     row.point.set("ranks", "2");
@@ -128,7 +128,7 @@ TEST_CASE("ranks that share one machine stand under its ceilings, and no link is
     CHECK_FALSE(together.link);
 }
 
-TEST_CASE("report and terminal show the roofs of the group, say that they are added, and draw the link")
+TEST_CASE("report and terminal show the summed roofs of a group and the link")
 {
     const Measurement row = step_on("gpu:0,1", 0.020, 100e6);
     const Study study = made::study({row}, with_groups(two_gpus(), std::vector{row}));

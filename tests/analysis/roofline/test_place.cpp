@@ -25,7 +25,7 @@ PartMeasurement of_bytes(double compulsory)
 
 }  // namespace
 
-TEST_CASE("a step's attainable time is the sum of its parts', and the roof of most of that time binds")
+TEST_CASE("the attainable time of a step is the sum over its parts, and the roof with most of it binds")
 {
     const Placement step = place(made::row(), made::ceilings(), made::machine())[0];
     REQUIRE(step.scope == Scope::step);
@@ -69,7 +69,7 @@ TEST_CASE("the slowest level binds a layer of low intensity")
     CHECK(p.bound() == Bound::bandwidth);
 }
 
-TEST_CASE("a layer under half of what its roof allows is bound by neither")
+TEST_CASE("a layer below half of its roof is unexplained")
 {
     // 5e8 FLOP / 100 GFLOP/s = 5 ms of 20 ms.
     const Placement p = place(made::row(), made::ceilings(), made::machine())[6];
@@ -77,7 +77,7 @@ TEST_CASE("a layer under half of what its roof allows is bound by neither")
     CHECK(p.bound() == Bound::unexplained);
 }
 
-TEST_CASE("a rate's interval turns the time's round")
+TEST_CASE("the interval of a rate is the inverted interval of the time")
 {
     const Placement p = place(made::row(), made::ceilings(), made::machine())[4];
     CHECK(p.rate.median.value == Approx(1e9 / 0.0125));
@@ -85,7 +85,7 @@ TEST_CASE("a rate's interval turns the time's round")
     CHECK(p.rate.high.value == Approx(1e9 / 0.01125));
 }
 
-TEST_CASE("bytes at a level reach to no reuse unless the footprint fits into the nearer caches")
+TEST_CASE("the bytes at a level extend to no reuse unless the footprint fits into the nearer caches")
 {
     const auto high = [](double compulsory, std::size_t level) {
         return placed(of_bytes(compulsory)).levels[level].high.value;
@@ -97,7 +97,7 @@ TEST_CASE("bytes at a level reach to no reuse unless the footprint fits into the
     CHECK(high(1048577, 2) == 1e9);
 }
 
-TEST_CASE("a private cache holds half as much for one of two threads")
+TEST_CASE("a private cache has half the capacity for one of two threads")
 {
     CHECK(placed(of_bytes(32768), 1).levels[1].high.value == 32768);
     CHECK(placed(of_bytes(32769), 1).levels[1].high.value == 1e9);
@@ -112,7 +112,7 @@ TEST_CASE("intensity is an interval from no reuse to compulsory")
     CHECK(dram.roof.value == Approx(10e9));
 }
 
-TEST_CASE("bytes of a step and a phase are sums over their layers, each judged by its own footprint")
+TEST_CASE("the bytes of a step and a phase are sums over their layers, each with its own footprint")
 {
     const auto placements = place(made::row(), made::ceilings(), made::machine());
     CHECK(placements[0].levels.back().low.value == Approx(24e6));
@@ -121,7 +121,7 @@ TEST_CASE("bytes of a step and a phase are sums over their layers, each judged b
     CHECK(placements[1].flops.value == Approx(1.001e9));
 }
 
-TEST_CASE("roofs are those of the row's threads")
+TEST_CASE("the roofs are those of the row's thread count")
 {
     const Placement p = place(made::row("net", 8, 1), made::ceilings(), made::machine())[4];
     CHECK(p.roof_threads == 1);
@@ -129,26 +129,26 @@ TEST_CASE("roofs are those of the row's threads")
     CHECK(p.note.find("threads") == std::string::npos);
 }
 
-TEST_CASE("roofs of the most threads stand in for threads that were not calibrated, and the note says so")
+TEST_CASE("the roofs of the most threads replace those of a thread count that was not calibrated, and the note says so")
 {
     const Placement p = place(made::row("net", 8, 3), made::ceilings(), made::machine())[0];
     CHECK(p.roof_threads == 2);
     CHECK(p.note.find("no ceiling was measured with 3 threads; those of 2 stand in") != std::string::npos);
 }
 
-TEST_CASE("a layer above its roof has no headroom and a note that says why that can be")
+TEST_CASE("a layer above its roof has no headroom and a note with the reason")
 {
     const Placement fast = placed(made::part("relu", "relu", Phase::forward, 0.0004, 1e6, 8e6, 8e6));
     CHECK(fast.above);
     CHECK(fast.fraction == Approx(2));
     CHECK(fast.headroom.value == 0);
-    CHECK(fast.note.find("left in a cache") != std::string::npos);
+    CHECK(fast.note.find("still in a cache") != std::string::npos);
     const Placement padded = placed(made::part("conv", "convolution", Phase::forward, 0.005, 1e9, 1e6, 1e9));
     CHECK(padded.above);
     CHECK(padded.note.find("padding") != std::string::npos);
 }
 
-TEST_CASE("a layer whose algorithm executes fewer FLOPs is held against the roof by those, and its rate is explained")
+TEST_CASE("executed FLOPs count against the roof if the algorithm executes fewer, and the note explains the rate")
 {
     // 1e9 model FLOP in 5 ms are 200 GFLOP/s under a roof of 100; 0.3e9 executed need 3 ms.
     PartMeasurement part = made::part("conv", "convolution", Phase::forward, 0.005, 1e9, 1e6, 1e9);
@@ -176,7 +176,7 @@ TEST_CASE("a layer whose algorithm executes fewer FLOPs is held against the roof
     CHECK(placements[1].executed.value == Approx(1.2e9));
 }
 
-TEST_CASE("work without FLOPs stays visible under the bandwidth roofs")
+TEST_CASE("work without FLOPs is placed under the bandwidth roofs")
 {
     const Placement p = placed(made::part("flatten", "flatten", Phase::forward, 0.002, 0, 10e6, 10e6));
     CHECK(p.binds == "DRAM");
@@ -195,7 +195,7 @@ TEST_CASE("a precision without a roof is placed by bandwidth, and the note says 
     CHECK(p.note.find("no compute roof was measured for bf16") != std::string::npos);
 }
 
-TEST_CASE("without ceilings a row keeps its rate and bottlenecks no roof")
+TEST_CASE("without ceilings a row has a rate and no bottleneck")
 {
     const Placement p = place(made::row(), {}, made::machine())[0];
     CHECK(p.rate.median.value > 0);

@@ -1,4 +1,4 @@
-// Measured ceilings beside a made-up data sheet: fp32 200 GFLOP/s, DRAM 40 GB/s, where 100 GFLOP/s and 10 GB/s were measured.
+// Measured ceilings (fp32 100 GFLOP/s, DRAM 10 GB/s) beside a made-up data sheet (200 GFLOP/s, 40 GB/s).
 #include "analysis/report/panels.hpp"
 #include "analysis/study/beside_sheet.hpp"
 #include "made.hpp"
@@ -24,7 +24,7 @@ Study under_sheet(const std::string& model)
 
 }  // namespace
 
-TEST_CASE("what was measured stands beside the data sheet of the device that it names")
+TEST_CASE("ceilings are compared with the data sheet of their device")
 {
     const std::vector<SheetShare> shares = beside_sheets(under_sheet("made"));
     REQUIRE(shares.size() == 2);
@@ -37,7 +37,7 @@ TEST_CASE("what was measured stands beside the data sheet of the device that it 
     CHECK(shares[1].source == "The made card: its leaflet");
 }
 
-TEST_CASE("a precision that was not measured and a level without a figure have no share")
+TEST_CASE("a precision that was not measured and a level without a figure are left out")
 {
     for (const SheetShare& share : beside_sheets(under_sheet("made"))) {
         CHECK(share.what != "bf16");
@@ -45,7 +45,7 @@ TEST_CASE("a precision that was not measured and a level without a figure have n
     }
 }
 
-TEST_CASE("a device that no sheet names has no figures beside it")
+TEST_CASE("a device without a sheet has no figures")
 {
     const Study study = under_sheet("something else");
     CHECK(beside_sheets(study).empty());
@@ -53,7 +53,7 @@ TEST_CASE("a device that no sheet names has no figures beside it")
     CHECK(ceilings_panel(study, "made").find("data sheet") == std::string::npos);
 }
 
-TEST_CASE("the page shows the share and says where the data sheet's figures come from")
+TEST_CASE("the page shows the share and the sources of the data sheet")
 {
     const std::string panel = ceilings_panel(under_sheet("made"), "made");
     CHECK(panel.find("Beside the data sheet") != std::string::npos);

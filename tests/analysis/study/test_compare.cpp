@@ -5,6 +5,7 @@
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 
@@ -54,7 +55,7 @@ TEST_CASE("a difference inside the intervals is not shown, one outside is")
     CHECK(to_text(of(scaled(1.5), scaled(1))).find("b is faster") != std::string::npos);
 }
 
-TEST_CASE("too few samples on a side show nothing, however far apart")
+TEST_CASE("too few samples on one side show no difference")
 {
     const Comparison few = of(scaled(1, 4), scaled(3));
     CHECK_FALSE(few.steps[0].shown());
@@ -62,7 +63,7 @@ TEST_CASE("too few samples on a side show nothing, however far apart")
     CHECK(of(scaled(1, 5), scaled(3)).steps[0].shown());
 }
 
-TEST_CASE("rows of one side only, and rows that are not ok, are listed")
+TEST_CASE("rows of one side only and rows that are not ok are listed")
 {
     const Comparison c = compare(made::study({made::row("net"), made::row("old")}),
                                  made::study({made::row("net"), made::failed("net", "full")}));
@@ -72,7 +73,7 @@ TEST_CASE("rows of one side only, and rows that are not ok, are listed")
     CHECK(to_text(c).find("Measured only in a:") != std::string::npos);
 }
 
-TEST_CASE("ceilings both sides have are compared, and more of a rate is faster")
+TEST_CASE("common ceilings are compared, and a higher rate is faster")
 {
     Ceilings faster = made::ceilings();
     for (Ceiling& ceiling : faster.all) ceiling.rate = made::about<Hertz>(2 * ceiling.rate.median.value);
@@ -83,7 +84,7 @@ TEST_CASE("ceilings both sides have are compared, and more of a rate is faster")
     CHECK(to_text(c).find("b is faster") != std::string::npos);
 }
 
-TEST_CASE("a comparison as JSON carries ratios, intervals and verdicts")
+TEST_CASE("a comparison as JSON has ratios, intervals and verdicts")
 {
     const nlohmann::json json = to_json(of(scaled(1), scaled(1.5)));
     CHECK(json["steps"][0]["ratio"]["median"].get<double>() == Approx(1.5));
@@ -92,7 +93,7 @@ TEST_CASE("a comparison as JSON carries ratios, intervals and verdicts")
     CHECK(json["only_a"].empty());
 }
 
-TEST_CASE("drift names the ceilings that moved beyond their intervals, and only those")
+TEST_CASE("drift names only the ceilings that moved beyond their intervals")
 {
     Ceilings later = made::ceilings();
     later.all[0].rate = made::about<Hertz>(2 * later.all[0].rate.median.value);
@@ -114,7 +115,7 @@ TEST_CASE("without a ceiling that moved, drift says so in one line")
     CHECK(drift_text(c) == "drift since results/made/run: none of 10 ceilings moved beyond its interval\n");
 }
 
-TEST_CASE("the instruction set that a level's ceiling was reached with is no part of what is compared; conditions are")
+TEST_CASE("ceilings of levels are compared by condition, not by instruction set")
 {
     Ceilings other = made::ceilings();
     other.all[0].isa = "avx512";
@@ -122,7 +123,7 @@ TEST_CASE("the instruction set that a level's ceiling was reached with is no par
     CHECK(compare(made::study({}), made::study({}, other)).ceilings.size() == 9);
 }
 
-TEST_CASE("no difference below what two runs of the same thing show is called one")
+TEST_CASE("a difference below that of two runs of the same plan is not shown")
 {
     const Study a = made::study({scaled(1)});
     Comparison faint = compare(a, made::study({scaled(1.3)}));
@@ -144,13 +145,13 @@ TEST_CASE("a step is slower than allowed only by more than the share, and in the
     CHECK(slower_than(of(scaled(1.5), scaled(1)), 0).empty());
 }
 
-TEST_CASE("a second run without a common step is no floor of noise")
+TEST_CASE("a second run without a common step gives no noise floor")
 {
     Comparison comparison = of(scaled(1), scaled(1));
     CHECK_THROWS_AS(set_noise(comparison, made::study({scaled(1)}), made::study({})), InputError);
 }
 
-TEST_CASE("in a window of 80 columns each comparison fits, says once what all rows share, and keeps rows apart")
+TEST_CASE("in 80 columns each comparison fits, has the common words once, and keeps rows distinct")
 {
     std::vector<Measurement> rows;
     for (const char* batch : {"8", "16"}) {

@@ -3,6 +3,7 @@
 #include "analysis/study/counted_kernels.hpp"
 #include "analysis/study/phase_counts.hpp"
 #include "analysis/study/recording_tables.hpp"
+#include "analysis/study/tables.hpp"
 #include "made.hpp"
 #include "recordings.hpp"
 
@@ -48,7 +49,7 @@ struct Bed {
 
 }  // namespace
 
-TEST_CASE("a counted kernel stands under the roof that allows it the least, at each level that was counted")
+TEST_CASE("a counted kernel is placed at each counted level, and the lowest roof binds")
 {
     Bed bed;
     bed.time("sgemm", 0.02);
@@ -69,7 +70,7 @@ TEST_CASE("a counted kernel stands under the roof that allows it the least, at e
     CHECK(kernels[0].fraction() == Approx(0.5));
 }
 
-TEST_CASE("counters of some launches stand for all, and a metric that some of them lack is left out")
+TEST_CASE("counters of some launches represent all, and a metric that some of them lack is left out")
 {
     Bed bed;
     for (int i = 0; i < 4; ++i) bed.time("stream", 0.01);
@@ -86,7 +87,7 @@ TEST_CASE("counters of some launches stand for all, and a metric that some of th
     CHECK(kernels[0].work.flops.empty());
 }
 
-TEST_CASE("the panel and the table show them, and a kernel without a time is left out")
+TEST_CASE("the panel and the table show counted kernels, without those that have no time")
 {
     Bed bed;
     CHECK(counted_panel(bed.study, "k").empty());
@@ -98,7 +99,7 @@ TEST_CASE("the panel and the table show them, and a kernel without a time is lef
     CHECK_THAT(recording_text(bed.study, 0), Catch::Contains("100") && Catch::Contains("50.0 GFLOP/s"));
 }
 
-TEST_CASE("a row of counted work is placed at the farthest level alone")
+TEST_CASE("a row of counted work is placed only at the farthest level")
 {
     Measurement row = made::row();
     row.parts.clear();
@@ -110,8 +111,7 @@ TEST_CASE("a row of counted work is placed at the farthest level alone")
     CHECK(placements.front().attainable.value == Approx(0.04));
 }
 
-TEST_CASE(
-    "a kernel that was counted and not traced has its time by the counter, and says so, and its category by its name")
+TEST_CASE("a kernel that was counted but not traced has its time by counter and its category by name")
 {
     Bed bed;
     std::vector<CounterRecord> counted = launch("sgemm", 0, 5e8, 1e7, 1e8);
@@ -122,13 +122,13 @@ TEST_CASE(
     CHECK(kernels[0].seconds == Seconds{0.02});
     CHECK(kernels[0].time_known == Known::counter);
     CHECK(kernels[0].category == "GEMM");
-    CHECK(counted_table(bed.study).rows.at(0)[5] == "20.0 ms (counter)");
+    CHECK(counted_kernels_table(bed.study).cell(0, "time").text == "20.0 ms (counter)");
     bed.time("sgemm", 0.03);
     bed.study.recording = {};  // what was read before is kept
     CHECK(counted_kernels(bed.study).at(0).time_known == Known::measured);
 }
 
-TEST_CASE("a phase is what was counted of it as a whole, or else what its kernels add up to")
+TEST_CASE("a phase has its own counts, or the sum over its kernels")
 {
     Bed bed;
     std::vector<CounterRecord> kernels = launch("first", 0, 5e8, 1e7, 1e8);
@@ -141,7 +141,7 @@ TEST_CASE("a phase is what was counted of it as a whole, or else what its kernel
     CHECK(phases[0].kernels == 2);
     CHECK(phases[0].work.flops.at("fp32") == Flops{2e9});
     CHECK(phases[0].work.bytes.at("DRAM") == Bytes{4e7});
-    CHECK(phase_counts_table(bed.study).rows.at(0).back() == "50.0");
+    CHECK(phase_counts_table(bed.study).cell(0, "FLOP/B").text == "50.0");
     std::vector<CounterRecord> whole = launch("", 0, 5e8, 1e6, 1e8);
     for (CounterRecord& record : whole) {
         record.scope = CounterScope::phase;
@@ -152,10 +152,10 @@ TEST_CASE("a phase is what was counted of it as a whole, or else what its kernel
     REQUIRE(phases.size() == 1);
     CHECK(phases[0].phase == "backward");
     CHECK(phases[0].kernels == 0);
-    CHECK(phase_counts_table(bed.study).rows.at(0)[3] == "as a whole");
+    CHECK(phase_counts_table(bed.study).cell(0, "counted").text == "as a whole");
 }
 
-TEST_CASE("kernels without phases make no table of phases")
+TEST_CASE("kernels without phases give no table of phases")
 {
     Bed bed;
     bed.count(launch("sgemm", 0, 5e8, 1e7, 1e8));

@@ -3,13 +3,14 @@
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 
 using namespace roof;
 using namespace roof::analysis;
 
-TEST_CASE("a measured row has its numbers in SI")
+TEST_CASE("a measured row has SI units")
 {
     const Measurement row = made::row();
     const nlohmann::json json = rows_json(std::span(&row, 1))["rows"][0];
@@ -50,7 +51,7 @@ TEST_CASE("infinities and NaN never reach JSON")
     CHECK(text.find("nan") == std::string::npos);
 }
 
-TEST_CASE("names that are no UTF-8 do not break the document")
+TEST_CASE("names that are not UTF-8 do not break the document")
 {
     const Measurement row = made::row("net\xff");
     CHECK_NOTHROW(rows_json(std::span(&row, 1)).dump());
@@ -71,7 +72,7 @@ TEST_CASE("ceilings name level, operation, precision and unit")
     CHECK(json["levels"][2]["reported_bytes"].is_null());
 }
 
-TEST_CASE("a plateau that not every sweep shows is told beside the levels, with who has seen it")
+TEST_CASE("a plateau that only some sweeps show is listed beside the levels, with those sweeps")
 {
     Ceilings ceilings = made::ceilings();
     ceilings.unconfirmed = {ceilings.levels.front()};
@@ -81,7 +82,7 @@ TEST_CASE("a plateau that not every sweep shows is told beside the levels, with 
     CHECK(json["levels"].size() == ceilings.levels.size());
 }
 
-TEST_CASE("the interference of a run is told by its samples: those taken, and what disturbed some")
+TEST_CASE("the interference of a run: samples taken, and disturbed ones by reason")
 {
     Measurement row = made::row("net");
     row.samples.assign(5, Sample{});
@@ -94,7 +95,7 @@ TEST_CASE("the interference of a run is told by its samples: those taken, and wh
     CHECK(json["disturbed"] == nlohmann::json{{"a core was shared", 2}});
 }
 
-TEST_CASE("a ceiling carries its clock, what is promised beside it, and whether it is steady")
+TEST_CASE("a ceiling has its clock, its spec and its steadiness")
 {
     Ceilings ceilings = made::ceilings();
     Ceiling& c = ceilings.all[0];
@@ -119,7 +120,7 @@ TEST_CASE("a ceiling carries its clock, what is promised beside it, and whether 
     CHECK(json["ceilings"][1]["share_of_spec"].is_null());
 }
 
-TEST_CASE("a study names the calibration it is placed under, and when that was made")
+TEST_CASE("a study names its calibration and its date")
 {
     Study study = made::study({made::row()});
     study.calibration.rows = {made::row()};

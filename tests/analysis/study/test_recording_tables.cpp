@@ -1,6 +1,7 @@
 // What was recorded is shown in the page and in the terminal, and what no rule knows is seen.
 #include "analysis/report/panels.hpp"
 #include "analysis/study/recording_tables.hpp"
+#include "analysis/study/tables.hpp"
 #include "made.hpp"
 #include "recordings.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -10,26 +11,40 @@
 using namespace roof;
 using namespace roof::analysis;
 
-TEST_CASE("a run with recordings shows its kernels, time_breakdown, calls, copies and memory")
+namespace {
+
+/// The row as people see it.
+std::vector<std::string> texts(const DataTable& table, std::size_t row)
+{
+    std::vector<std::string> list;
+    const DataTable visible = visible_in(Shown::terminal, table);
+    for (const Cell& cell : visible.rows.at(row).cells) list.push_back(cell.text);
+    return list;
+}
+
+}  // namespace
+
+TEST_CASE("a run with recordings shows its kernels, time breakdown, calls, copies and memory")
 {
     const fakes::TemporaryFolder folder;
     Study study = made::study({made::row()});
     study.results.folder = folder.path();
     made::record(folder, study.results.rows.front().id());
 
-    const RecordedTable kernels = kernel_table(study);
+    const DataTable kernels = kernel_categories_table(study);
     REQUIRE(kernels.rows.size() == 2);
-    CHECK(kernels.rows[0] == std::vector<std::string>{"unclassified", "net b8", "cpu", "1", "4.00 ms", "17%"});
-    CHECK(kernels.warned == std::set<std::size_t>{0});
-    CHECK(kernels.rows[1][0] == "GEMM");
+    CHECK(texts(kernels, 0) == std::vector<std::string>{"unclassified", "net b8", "cpu", "1", "4.00 ms", "17%"});
+    CHECK(kernels.cell(0, "category").is_warning);
+    CHECK_FALSE(kernels.cell(1, "category").is_warning);
+    CHECK(kernels.cell(1, "category").text == "GEMM");
 
-    const RecordedTable time_breakdown = time_breakdown_table(study);
+    const DataTable time_breakdown = time_breakdown_table(study);
     REQUIRE(time_breakdown.rows.size() == 1);
-    CHECK(time_breakdown.rows[0][4] == "20.0 ms, 50%");
-    CHECK(time_breakdown.rows[0][5] == "4.00 ms, 10%");
-    CHECK(time_breakdown.rows[0][7] == "8.00 ms, 20%");
-    CHECK(time_breakdown.rows[0][8] == "8.00 ms, 20%");
-    CHECK(time_breakdown.rows[0][12] == "100%");
+    CHECK(time_breakdown.cell(0, "kernels").text == "20.0 ms, 50%");
+    CHECK(time_breakdown.cell(0, "unclassified").text == "4.00 ms, 10%");
+    CHECK(time_breakdown.cell(0, "copies").text == "8.00 ms, 20%");
+    CHECK(time_breakdown.cell(0, "idle").text == "8.00 ms, 20%");
+    CHECK(time_breakdown.cell(0, "of the unrecorded step").text == "100%");
 
     const std::string text = recording_text(study, 0);
     CHECK_THAT(text, Catch::Contains("unclassified (!)") && Catch::Contains("cudaLaunchKernel ") &&
@@ -41,7 +56,7 @@ TEST_CASE("a run with recordings shows its kernels, time_breakdown, calls, copie
     CHECK_THAT(absent_panel(study, "k"), !Catch::Contains("Kernels:") && !Catch::Contains("Counters:"));
 }
 
-TEST_CASE("records of rows that do not count are left out, and a run without recordings shows none")
+TEST_CASE("records of other rows are left out, and a run without recordings shows none")
 {
     const fakes::TemporaryFolder folder;
     Study study = made::study({made::row()});
@@ -54,7 +69,7 @@ TEST_CASE("records of rows that do not count are left out, and a run without rec
     CHECK(recording_text(recorded, 0).empty());
 }
 
-TEST_CASE("kernels, calls, copies and memory are read once, whoever shows them")
+TEST_CASE("kernels, calls, copies and memory are read once")
 {
     const fakes::TemporaryFolder folder;
     Study study = made::study({made::row()});
@@ -68,7 +83,7 @@ TEST_CASE("kernels, calls, copies and memory are read once, whoever shows them")
         CHECK_THAT(panel(study, "k"), Catch::Contains("<table>"));
 }
 
-TEST_CASE("what was counted of a step stands beside the analysis, and a metric in neither FLOPs nor bytes does not")
+TEST_CASE("counted FLOPs and bytes of a step are beside the analytic ones, other metrics are left out")
 {
     const fakes::TemporaryFolder folder;
     Study study = made::study({made::row()});
@@ -80,10 +95,10 @@ TEST_CASE("what was counted of a step stands beside the analysis, and a metric i
         folder.path(), study.results.rows.front().id(),
         std::vector{counter("FLOPs of fp32", 1.6e9, "FLOP"), counter("lines from memory", 3e7, "byte"),
                     counter("skx::L1D:REPLACEMENT", 5, "event")});
-    const RecordedTable table = step_counters_table(study);
+    const DataTable table = step_counters_table(study);
     REQUIRE(table.rows.size() == 2);
-    CHECK(table.rows[0] == std::vector<std::string>{"FLOPs of fp32", "net b8", "cpu", "1.60 GFLOP", "1.50 GFLOP"});
-    CHECK(table.rows[1][4] == "24.0 MB to 12.0 GB");
+    CHECK(texts(table, 0) == std::vector<std::string>{"FLOPs of fp32", "net b8", "cpu", "1.60 GFLOP", "1.50 GFLOP"});
+    CHECK(table.cell(1, "analytic").text == "24.0 MB to 12.0 GB");
     CHECK_THAT(counted_panel(study, "k"), Catch::Contains("1.60 GFLOP"));
     CHECK_THAT(recording_text(study, 0), Catch::Contains("lines from memory"));
 }

@@ -37,14 +37,14 @@ Study study_of(std::vector<Measurement> rows)
 
 }  // namespace
 
-TEST_CASE("bus bandwidth counts what each rank of a ring sends, while messages are under way")
+TEST_CASE("bus bandwidth is the traffic of each rank of a ring over the time of communication")
 {
     CHECK(bus_bandwidth(row_of("cpu", {{"ranks", "4"}}, 0.1)).value == Approx(1.5 * 40e6 / 10e-3));
     CHECK(bus_bandwidth(row_of("cpu", {{"ranks", "4"}, {"communication", "broadcast"}}, 0.1)).value == Approx(4e9));
     CHECK(bus_bandwidth(row_of("cpu", {}, 0.1)).value == 0);
 }
 
-TEST_CASE("weak scaling is efficient where ranks take as long as one does with a rank's part of the threads")
+TEST_CASE("weak scaling is efficient if ranks take as long as one rank with its part of the threads")
 {
     const Study study = study_of({row_of("cpu", {{"threads", "2"}}, 0.05), row_of("cpu", {{"threads", "1"}}, 0.1),
                                   row_of("cpu", {{"threads", "2"}, {"ranks", "2"}, {"bucket_mb", "5"}}, 0.125)});
@@ -55,7 +55,7 @@ TEST_CASE("weak scaling is efficient where ranks take as long as one does with a
     CHECK(found.front().efficiency == Approx(0.8));
 }
 
-TEST_CASE("strong scaling is held against one rank with the whole batch")
+TEST_CASE("strong scaling is compared with one rank and the whole batch")
 {
     const Study study =
         study_of({row_of("gpu:0", {}, 0.1), row_of("gpu:0,1", {{"ranks", "2"}, {"scaling", "strong"}}, 0.0625)});
@@ -63,7 +63,7 @@ TEST_CASE("strong scaling is held against one rank with the whole batch")
     CHECK(scalings(study).front().efficiency == Approx(0.8));
 }
 
-TEST_CASE("GPUs stand beside the fastest all-reduce that was measured, and ranks of a CPU beside none")
+TEST_CASE("GPUs are compared with the fastest measured all-reduce, ranks of a CPU with none")
 {
     Study study = study_of({row_of("gpu:0,1", {{"ranks", "2"}}, 0.1), row_of("cpu", {{"ranks", "2"}}, 0.1)});
     for (const double rate : {100e9, 300e9}) {
@@ -79,10 +79,10 @@ TEST_CASE("GPUs stand beside the fastest all-reduce that was measured, and ranks
     CHECK(found.back().link == nullptr);
 }
 
-TEST_CASE("the table shows what one rank is missing as missing, and is empty without ranks")
+TEST_CASE("the table has empty cells without a row of one rank, and is empty without ranks")
 {
-    const std::string table = scaling_table(study_of({row_of("cpu", {{"ranks", "2"}}, 0.1)}));
+    const std::string table = scaling_text(study_of({row_of("cpu", {{"ranks", "2"}}, 0.1)}));
     CHECK_THAT(table, Catch::Contains("resnet18"));
     CHECK_THAT(table, Catch::Contains("3.00 ms") && Catch::Contains("7.00 ms") && Catch::Contains("4.00 GB/s"));
-    CHECK(scaling_table(study_of({row_of("cpu", {}, 0.1)})).empty());
+    CHECK(scaling_text(study_of({row_of("cpu", {}, 0.1)})).empty());
 }

@@ -21,7 +21,7 @@ Measurement on(const std::string& device, int batch, double seconds)
 
 }  // namespace
 
-TEST_CASE("a crossover lies where the ratio of the times crosses 1 on logarithmic scales")
+TEST_CASE("a crossover is where the ratio of the times crosses 1 on logarithmic scales")
 {
     const std::vector<RatioAtBatch> ratios{{4, 2, 1.8, 2.2}, {16, 0.5, 0.45, 0.55}};
     const std::vector<Crossover> found = crossovers("cpu", "gpu", ratios);
@@ -35,7 +35,7 @@ TEST_CASE("a crossover lies where the ratio of the times crosses 1 on logarithmi
     CHECK(found[0].high < 16);
 }
 
-TEST_CASE("where an end of the interval never crosses, the crossover is open to the last batch")
+TEST_CASE("a crossover extends to the last batch if an end of the interval never crosses")
 {
     const std::vector<RatioAtBatch> ratios{{4, 1.1, 0.9, 1.3}, {16, 0.9, 0.7, 1.2}};
     const std::vector<Crossover> found = crossovers("cpu", "gpu", ratios);
@@ -44,7 +44,7 @@ TEST_CASE("where an end of the interval never crosses, the crossover is open to 
     CHECK(found[0].high == 16);
 }
 
-TEST_CASE("devices that never change places have no crossover")
+TEST_CASE("devices that never overtake each other have no crossover")
 {
     CHECK(crossovers("cpu", "gpu", std::vector<RatioAtBatch>{{4, 2, 1.8, 2.2}, {16, 3, 2.5, 3.5}}).empty());
     CHECK(crossovers("cpu", "gpu", std::vector<RatioAtBatch>{{4, 2, 1.8, 2.2}}).empty());
@@ -71,7 +71,7 @@ TEST_CASE("the largest losses are those of kinds of layer in a phase, in seconds
     CHECK(std::any_of(all.begin(), all.end(), [](const Loss& loss) { return loss.what == "outside the layers"; }));
 }
 
-TEST_CASE("no line is wider than asked for, and no name moves the cursor")
+TEST_CASE("no line is wider than requested, and names have no control characters")
 {
     const std::string text = wrapped(summary(made::study({made::row("net\x1b[2J")})), 80);
     CHECK(text.find('\x1b') == std::string::npos);
@@ -80,11 +80,11 @@ TEST_CASE("no line is wider than asked for, and no name moves the cursor")
         CHECK(end - begin <= 80);
 }
 
-TEST_CASE("the verdict fits a window of eighty columns, with both candidates where no bound is claimed")
+TEST_CASE("the verdict fits eighty columns, with both candidates of an uncertain bottleneck")
 {
     Study study = made::study({made::row("resnet18"), made::failed("resnet18", "wants 14 GB")});
     study.placements.front().bottlenecks = {{"fp32", 0.93}, {"DRAM", 0.07}};
-    const std::string text = verdict_table(study, 80);
+    const std::string text = verdict_text(study, 80);
     CHECK(text.find("fp32 or DRAM (93 / 7%)") != std::string::npos);
     CHECK(text.find("wants 14 GB") != std::string::npos);
     const std::string table = text.substr(0, text.find("\n\n"));

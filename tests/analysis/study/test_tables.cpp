@@ -1,6 +1,6 @@
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/report/panels.hpp"
-#include "analysis/study/data_tables.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
@@ -9,6 +9,7 @@
 #include "recordings.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -55,7 +56,7 @@ TEST_CASE("ceilings are exported with their intervals")
     CHECK(table.rows[0][table.column("unit")] == "B/s");
 }
 
-TEST_CASE("without ceilings what a roof would give is empty, never zero")
+TEST_CASE("without ceilings numbers of roofs are empty, never zero")
 {
     const fakes::TemporaryFolder folder;
     write_tables({made::study({made::row()}, {})}, folder / "csv");
@@ -65,7 +66,7 @@ TEST_CASE("without ceilings what a roof would give is empty, never zero")
         CHECK(table.rows[0][table.column(column)].empty());
 }
 
-TEST_CASE("every panel of the report has its numbers as a table, or says why it has none")
+TEST_CASE("every panel of the report has a table or a reason why not")
 {
     for (const Panel& panel : panels()) {
         INFO(panel.id);
@@ -80,7 +81,7 @@ TEST_CASE("every panel of the report has its numbers as a table, or says why it 
     }
 }
 
-TEST_CASE("the tables of the panels are written as CSV and as JSON, line for line, and say which study each is of")
+TEST_CASE("the tables of the panels are written as CSV and JSON with the same rows, and name the study")
 {
     const fakes::TemporaryFolder folder;
     const std::vector<Study> studies{made_run(), made_run()};
@@ -104,24 +105,24 @@ TEST_CASE("the tables of the panels are written as CSV and as JSON, line for lin
     }
 }
 
-TEST_CASE("what was recorded is exported with the numbers that the panels show")
+TEST_CASE("recordings are exported with the numbers of the panels")
 {
     const fakes::TemporaryFolder folder;
     Study study = made::study({made::row()});
     study.results.folder = folder.path();
     made::record(folder, study.results.rows.front().id());
-    const auto time_breakdown = to_json(time_breakdown_table_of(study));
+    const auto time_breakdown = to_json(time_breakdown_table(study));
     REQUIRE(time_breakdown.size() == 1);
     CHECK(time_breakdown[0]["wall_s"].get<double>() ==
           Approx(time_breakdown[0]["kernels_s"].get<double>() + time_breakdown[0]["unclassified_s"].get<double>() +
                  time_breakdown[0]["collectives_s"].get<double>() + time_breakdown[0]["copies_s"].get<double>() +
                  time_breakdown[0]["idle_s"].get<double>()));
     CHECK(time_breakdown[0]["kernels_s"].get<double>() == Approx(0.020));
-    CHECK(to_json(calls_table_of(study))[0]["call"] == "cudaLaunchKernel");
-    CHECK(to_json(copies_table_of(study))[0]["rate_bytes_per_s"].get<double>() == Approx(1e9));
-    CHECK(to_json(memory_table_of(study))[0]["peak_bytes"].get<double>() == Approx(5e6));
+    CHECK(to_json(calls_table(study))[0]["call"] == "cudaLaunchKernel");
+    CHECK(to_json(copies_table(study))[0]["rate_bytes_per_s"].get<double>() == Approx(1e9));
+    CHECK(to_json(memory_table(study))[0]["peak_bytes"].get<double>() == Approx(5e6));
     CHECK(memory_over_time_table(study).rows.empty());  // the records say no start
-    const auto counted = to_json(counted_table_of(study));
+    const auto counted = to_json(counted_bytes_table(study));
     REQUIRE_FALSE(counted.empty());
     CHECK(counted[0]["known"] == "counter");
 }
@@ -130,7 +131,7 @@ TEST_CASE("a table holds the numbers that its panel shows")
 {
     const Study study = made_run();
     const auto rows_of = [&](const DataTable& table) { return to_json(table); };
-    const auto verdict = rows_of(verdict_table_of(study));
+    const auto verdict = rows_of(verdict_table(study));
     const std::vector<const Measurement*> steps = step_rows(study.results.rows);
     REQUIRE(verdict.size() == steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -18,7 +18,7 @@ bool holds(const std::string& text, const std::string& part)
 
 }  // namespace
 
-TEST_CASE("shares of the step time add up what layers are bound by, and keep the rest apart")
+TEST_CASE("shares of the step time are sums by the bound of layers, with the rest separate")
 {
     const Study study = made::study({made::row()});
     const TimeShares shares = time_shares(study.placements, study.results.rows[0]);
@@ -30,7 +30,7 @@ TEST_CASE("shares of the step time add up what layers are bound by, and keep the
 
 TEST_CASE("a verdict line gives time, throughput, rate, share of the roof and headroom")
 {
-    const std::string text = verdict_table(made::study({made::row()}));
+    const std::string text = verdict_text(made::study({made::row()}));
     CHECK(holds(text, "40.0 ms [36.0, 44.0]"));
     CHECK(holds(text, "160"));           // 8 images in 40 ms and 10 ms of waiting
     CHECK(holds(text, "37.6 GFLOP/s"));  // 1.504e9 / 40 ms
@@ -40,32 +40,32 @@ TEST_CASE("a verdict line gives time, throughput, rate, share of the roof and he
     CHECK_FALSE(holds(text, "Not measured"));
 }
 
-TEST_CASE("a row that is not ok keeps its line and gives its reason")
+TEST_CASE("a row that is not ok has a line and a reason")
 {
-    const std::string text = verdict_table(made::study({made::row(), made::failed("net", "wants 14 GB")}));
+    const std::string text = verdict_text(made::study({made::row(), made::failed("net", "wants 14 GB")}));
     CHECK(holds(text, "out_of_memory"));
     CHECK(holds(text, "train cpu model=net batch=64 precision=fp32 threads=2 out_of_memory: wants 14 GB"));
 }
 
-TEST_CASE("a study without any row that is ok says so without failing")
+TEST_CASE("a study without an ok row says so")
 {
     const Study study = made::study({made::failed("net", "wants 14 GB")});
-    CHECK(holds(verdict_table(study), "wants 14 GB"));
-    CHECK(holds(top_headroom(study, 5), "No layer was measured below its roof."));
-    CHECK(holds(verdict_table(made::study({})), "No training steps in this folder."));
+    CHECK(holds(verdict_text(study), "wants 14 GB"));
+    CHECK(holds(headroom_text(study, 5), "No layer was measured below its roof."));
+    CHECK(holds(verdict_text(made::study({})), "No training steps in this folder."));
 }
 
-TEST_CASE("without a calibration every text says so and the times remain")
+TEST_CASE("without a calibration every text says so and has the times")
 {
     Study study = made::study({made::row()}, {});
     study.calibration = {};
-    CHECK(holds(verdict_table(study), "no calibration of this machine was found"));
-    CHECK(holds(verdict_table(study), "40.0 ms [36.0, 44.0]"));
-    CHECK(holds(top_headroom(study, 5), "no calibration"));
-    CHECK(holds(ceilings_table(study.ceilings, {}), "No ceilings were measured."));
+    CHECK(holds(verdict_text(study), "no calibration of this machine was found"));
+    CHECK(holds(verdict_text(study), "40.0 ms [36.0, 44.0]"));
+    CHECK(holds(headroom_text(study, 5), "no calibration"));
+    CHECK(holds(ceilings_text(study.ceilings, {}), "No ceilings were measured."));
 }
 
-TEST_CASE("a calibration of another machine is told")
+TEST_CASE("a calibration of another machine gives a warning")
 {
     Study study = made::study({made::row()});
     study.calibration.machine.name = "other";
@@ -73,7 +73,7 @@ TEST_CASE("a calibration of another machine is told")
     CHECK(calibration_warning(made::study({})).empty());
 }
 
-TEST_CASE("the most headroom comes first, of the largest batch, and no more than asked for")
+TEST_CASE("the layers with the most headroom of the largest batch come first, at most as many as requested")
 {
     const Study study = made::study({made::row("net", 8), made::row("net", 16), made::row("net", 4)});
     const auto layers = most_headroom(study.placements, study.results.rows[1], 2);
@@ -81,24 +81,24 @@ TEST_CASE("the most headroom comes first, of the largest batch, and no more than
     CHECK(layers[0]->phase == Phase::backward);
     CHECK(layers[0]->headroom.value == Approx(0.015));
     CHECK(layers[1]->phase == Phase::update);
-    const std::string text = top_headroom(study, 2);
+    const std::string text = headroom_text(study, 2);
     CHECK(holds(text, "net, batch 16, fp32 on cpu"));
     CHECK_FALSE(holds(text, "batch 8"));
     CHECK(most_headroom(study.placements, study.results.rows[1], -1).empty());
 }
 
-TEST_CASE("runs of one model with other thread counts are told apart")
+TEST_CASE("runs of one model with different thread counts are separate")
 {
-    const std::string text = top_headroom(made::study({made::row("net", 8, 1), made::row("net", 4, 2)}), 1);
+    const std::string text = headroom_text(made::study({made::row("net", 8, 1), made::row("net", 4, 2)}), 1);
     CHECK(holds(text, "net, batch 8, fp32 on cpu, 1 thread:"));
     CHECK(holds(text, "net, batch 4, fp32 on cpu, 2 threads:"));
 }
 
-TEST_CASE("the ceilings table sets measured levels beside reported ones and tells contradictions and inconsistencies")
+TEST_CASE("the ceilings text has measured levels beside reported ones, contradictions and inconsistencies")
 {
     Machine machine = made::machine();
     machine.inconsistencies = {"CPUID and the kernel disagree"};
-    const std::string text = ceilings_table(made::ceilings(), machine);
+    const std::string text = ceilings_text(made::ceilings(), machine);
     CHECK(holds(text, "400 GB/s [360, 440]"));
     CHECK(holds(text, "100 GFLOP/s [90.0, 110]"));
     CHECK(holds(text, "128 KiB to 1 MiB"));
@@ -111,7 +111,7 @@ TEST_CASE("the ceilings table sets measured levels beside reported ones and tell
 TEST_CASE("control characters in names never reach the terminal")
 {
     const Study study = made::study({made::row("net\x1b[2J"), made::failed("b", "no\x1b]0;title")});
-    CHECK_FALSE(holds(verdict_table(study) + top_headroom(study, 9), "\x1b"));
+    CHECK_FALSE(holds(verdict_text(study) + headroom_text(study, 9), "\x1b"));
 }
 
 TEST_CASE("numbers for people keep three digits and one prefix")
@@ -126,7 +126,7 @@ TEST_CASE("numbers for people keep three digits and one prefix")
     CHECK(tick_text(1e10, "B/s") == "10 GB/s");
 }
 
-TEST_CASE("a point explains its arithmetic in one sentence")
+TEST_CASE("a point has its arithmetic in one sentence")
 {
     const Study study = made::study({made::row()});
     CHECK(explain(study.placements[4]) ==
@@ -143,7 +143,7 @@ TEST_CASE("the calibration is named with its date")
     study.calibration.rows[0].started = "2026-01-02T03:05:00Z";
     study.calibration.rows[1].started = "2026-01-02T03:04:05Z";
     CHECK(calibration_line(study) == "Roofs: the calibration made/calibration of 2026-01-02 03:04 UTC.");
-    CHECK(holds(verdict_table(study), calibration_line(study)));
+    CHECK(holds(verdict_text(study), "Roofs: the calibration made/calibration of 2026-01-02 03:04 UTC."));
     study.calibration = {};
     CHECK(calibration_line(study).empty());
 }
@@ -163,7 +163,7 @@ TEST_CASE("points above their roof beyond all intervals are counted, with the ca
     CHECK(holds(text, "1 of 8 placed points lie above their roof"));
     CHECK(holds(text, "conv1, reached 200% of fp32"));
     CHECK(holds(text, "taps on padding"));
-    CHECK_FALSE(holds(text, "left in a cache"));
+    CHECK_FALSE(holds(text, "still in a cache"));
     CHECK(holds(text, "`roof calibrate`"));
-    CHECK(holds(verdict_table(study), text));
+    CHECK(holds(verdict_text(study), text));
 }

@@ -1,4 +1,4 @@
-// What if: the formula by hand, and what its settings refuse. That the page has the same numbers is tested in tests/page.
+// The what-if formula by hand, and invalid settings. tests/page compares the page's numbers.
 #include "analysis/study/whatif.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"
@@ -8,11 +8,11 @@
 using namespace roof;
 using namespace roof::analysis;
 
-TEST_CASE("each layer keeps the share of its roof, and time outside the layers stays")
+TEST_CASE("each layer keeps the share of its roof, and time outside the layers is unchanged")
 {
     const Study study = made::study({made::row()});
     const Predicted faster = what_if(study, {{{"fp32", 2.0}}, 0}).front();
-    // conv1: 12.5 ms at 10 ms of ceiling becomes 6.25; backward 20 at 5 becomes 10; the ReLU and the update lie under DRAM.
+    // conv1: 12.5 ms under a ceiling of 10 ms becomes 6.25; backward 20 under 5 becomes 10; DRAM binds ReLU and update.
     CHECK(faster.seconds.value == Approx(0.040 - 0.00625 - 0.010));
     CHECK(faster.least.value == Approx(0.005 + 0.0008 + 0.0025 + 0.001));
     const Predicted same = what_if(study, {}).front();
@@ -20,7 +20,7 @@ TEST_CASE("each layer keeps the share of its roof, and time outside the layers s
     CHECK(same.batch == 8);
 }
 
-TEST_CASE("a roof that binds nothing changes nothing, and one that is raised lets the next one bind")
+TEST_CASE("a roof that binds nothing changes nothing, and above a raised roof the next one binds")
 {
     const Study study = made::study({made::row()});
     CHECK(what_if(study, {{{"L1", 2.0}}, 0}).front().seconds.value == Approx(0.040));
@@ -28,7 +28,7 @@ TEST_CASE("a roof that binds nothing changes nothing, and one that is raised let
     CHECK(what_if(study, {{{"fp32", 1000.0}}, 0}).front().least.value == Approx(0.0002 + 0.0008 + 0.0004 + 0.001));
 }
 
-TEST_CASE("a roof that is set to a rate is that high, whatever was measured")
+TEST_CASE("a roof can be set to a rate")
 {
     const Study study = made::study({made::row()});
     CHECK(what_if(study, {{}, 0, {{"fp32", 200e9}}}).front().seconds.value ==
@@ -36,7 +36,7 @@ TEST_CASE("a roof that is set to a rate is that high, whatever was measured")
     CHECK(what_if(study, {{}, 0, {{"fp32", 100e9}}}).front().seconds.value == Approx(0.040));
 }
 
-TEST_CASE("another batch follows from two measured ones, and takes them")
+TEST_CASE("another batch needs two measured ones")
 {
     Measurement small = made::row("net", 4);
     Measurement large = made::row("net", 8);
@@ -50,7 +50,7 @@ TEST_CASE("another batch follows from two measured ones, and takes them")
     CHECK_FALSE(what_if(alone, {{}, 16}).front().reason.empty());
 }
 
-TEST_CASE("settings are factors of roofs there are, and a batch")
+TEST_CASE("settings are factors of known roofs, and a batch")
 {
     const Study study = made::study({made::row()});
     const WhatIf change = parse_what_if({"DRAM=1.5x", "batch=512"}, study);

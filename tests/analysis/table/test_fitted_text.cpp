@@ -13,16 +13,32 @@ const std::vector<std::string> header{"name", "same", "other", "rate"};
 const std::vector<std::vector<std::string>> rows{{"conv1", "cpu", "forward", "1.00"},
                                                  {"conv2", "cpu", "backward", "2.00"}};
 
+/// The table as text; cells that start with a digit are numbers.
+std::string fitted_table(const std::vector<std::string>& titles, const std::vector<std::vector<std::string>>& texts,
+                         const std::vector<std::string>& expendable, int columns,
+                         const std::vector<std::string>& identifying = {})
+{
+    DataTable table{.expendable = expendable, .identifying = identifying};
+    for (const std::string& title : titles) table.columns.push_back({title});
+    for (const std::vector<std::string>& row : texts) {
+        table.rows.emplace_back();
+        for (const std::string& text : row)
+            table.rows.back().cells.push_back(text.front() >= '0' && text.front() <= '9' ? numeric_text(text)
+                                                                                         : word(text));
+    }
+    return to_text(table, columns);
+}
+
 }  // namespace
 
-TEST_CASE("a table gives up columns that are the same in every row first, and none in a window that holds it")
+TEST_CASE("a narrow table first leaves out columns that are the same in every row; a table that fits keeps all")
 {
     CHECK(fitted_table(header, rows, {"other", "same"}, 0) == fitted_table(header, rows, {"other", "same"}, 80));
     const std::string text = fitted_table(header, rows, {"other", "same"}, 22);
     CHECK(text == "name   other     rate\nconv1  forward   1.00\nconv2  backward  2.00\n");
 }
 
-TEST_CASE("names that are still too long are cut, letter by letter")
+TEST_CASE("names that are still too long are truncated")
 {
     const std::string text = fitted_table({"name", "rate"}, {{"ääääääääääääääääääääää", "1"}}, {}, 20);
     CHECK(split(text, '\n')[1] == "äääääääääääää~     1");
@@ -43,7 +59,7 @@ TEST_CASE("items stay whole")
     CHECK(fitted_items("roofs:", {"L1 400 GB/s", "L2 100 GB/s"}, 0) == "roofs:  L1 400 GB/s  L2 100 GB/s\n");
 }
 
-TEST_CASE("a column that alone tells two rows apart stays, however narrow the window")
+TEST_CASE("a column that alone distinguishes two rows stays in the narrowest window")
 {
     const std::vector<std::string> steps{"model", "data", "device", "time"};
     const std::vector<std::vector<std::string>> cells{{"resnet18", "synthetic", "cpu", "1.00 s"},

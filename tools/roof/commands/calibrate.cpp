@@ -100,7 +100,7 @@ void show_json(const Outcome& outcome, Context& context)
 
 void show_text(const Outcome& outcome, Context& context)
 {
-    context.out << analysis::ceilings_table(outcome.ceilings, context.registry.machine(), context.terminal.width)
+    context.out << analysis::ceilings_text(outcome.ceilings, context.registry.machine(), context.terminal.width)
                 << '\n';
     if (outcome.likwid) context.out << to_text(*outcome.likwid) << '\n';
     context.out << (outcome.drift ? analysis::drift_text(*outcome.drift, context.terminal.width)

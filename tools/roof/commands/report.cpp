@@ -3,13 +3,15 @@
 
 #include "analysis/report/page_data.hpp"
 #include "analysis/report/pictures.hpp"
-#include "analysis/study/data_tables.hpp"
 #include "analysis/study/summary.hpp"
+#include "analysis/study/tables.hpp"
 #include "ert/method/bench/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/programs/png.hpp"
 #include "tools/roof/reading/machines.hpp"
 #include "tools/roof/reading/study.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <memory>
 

@@ -2,6 +2,7 @@
 
 #include "analysis/estimate/facts.hpp"
 #include "analysis/report/published_page.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "analysis/table/json_values.hpp"
 #include "ert/base/error.hpp"
 #include "tools/roof/console/output.hpp"
@@ -29,7 +30,7 @@ nlohmann::json study_json(const std::vector<Assessment>& assessments, const std:
                              {"unit", a.published.unit},
                              {"published_si", analysis::json_number(a.published.si)},
                              {"estimated_si", analysis::json_number(a.estimated)},
-                             {"standing", name(a.standing)},
+                             {"assessment", name(a.verdict)},
                              {"remark", a.remark},
                              {"source", a.published.source}});
     }
@@ -62,7 +63,7 @@ int estimate_study(const StudyOptions& options, bool json, Context& context)
         print_json(context.out, study_json(assessments, answers));
         return 0;
     }
-    context.out << analysis::to_text(assessments) << '\n' << analysis::to_text(answers);
+    context.out << analysis::to_text(analysis::published_table(assessments)) << '\n' << analysis::to_text(answers);
     if (!options.page.empty()) context.out << '\n' << options.page << '\n';
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "tools/roof/reading/study.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <memory>
 

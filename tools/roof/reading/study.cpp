@@ -24,15 +24,15 @@ analysis::Study open_with_calibration(const std::filesystem::path& folder, const
 void print_study(const analysis::Study& study, const PrintOptions& options, std::ostream& out)
 {
     constexpr int top_layers = 5;
-    out << analysis::verdict_table(study, options.width) << '\n' << expectations_text(study, options.width);
-    if (const std::string ranks = analysis::scaling_table(study, options.width); !ranks.empty()) out << ranks << '\n';
+    out << analysis::verdict_text(study, options.width) << '\n' << expectations_text(study, options.width);
+    if (const std::string ranks = analysis::scaling_text(study, options.width); !ranks.empty()) out << ranks << '\n';
     if (options.brief) return;
     for (const std::string& picture : {analysis::terminal_batches(study, options.columns, options.plain),
                                        analysis::terminal_layers(study, options.columns, options.plain)})
         if (!picture.empty()) out << picture << '\n';
     if (const std::string recording = analysis::recording_text(study, options.width); !recording.empty())
         out << recording << '\n';
-    out << analysis::top_headroom(study, top_layers, options.width) << '\n'
+    out << analysis::headroom_text(study, top_layers, options.width) << '\n'
         << analysis::terminal_roofline(study, options.columns, options.plain) << '\n';
 }
 

@@ -1,7 +1,9 @@
-#include "analysis/study/data_tables.hpp"
+#include "analysis/study/tables.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <array>
 
@@ -9,23 +11,17 @@ namespace roof::analysis {
 
 namespace {
 
-std::string name_of(const Study& study)
-{
-    return study.results.folder.filename().string();
-}
-
+/// The table over all studies, with the study's name as its first column.
 DataTable over_all(const std::vector<Study>& studies, const PanelTable& panel)
 {
     DataTable all;
     for (const Study& study : studies) {
         DataTable one = panel.make(study);
-        all.columns = std::move(one.columns);
-        for (std::vector<Value>& row : one.rows) {
-            row.insert(row.begin(), text(name_of(study)));
-            all.rows.push_back(std::move(row));
-        }
+        one.columns.insert(one.columns.begin(), TableColumn{"", "study"});
+        for (DataTable::Row& row : one.rows)
+            row.cells.insert(row.cells.begin(), word(study.results.folder.filename().string()));
+        append(all, std::move(one));
     }
-    all.columns.insert(all.columns.begin(), "study");
     return all;
 }
 
@@ -34,27 +30,27 @@ DataTable over_all(const std::vector<Study>& studies, const PanelTable& panel)
 std::span<const PanelTable> panel_tables()
 {
     static constexpr std::array<PanelTable, 25> table{{
-        {"verdict", "verdict", "", verdict_table_of},
-        {"expectations", "hypotheses", "", hypotheses_table},
-        {"expectations", "predictions", "", predictions_table},
+        {"verdict", "verdict", "", verdict_table},
+        {"expectations", "hypotheses", "", [](const Study& s) { return hypotheses_table(s.answers); }},
+        {"expectations", "predictions", "", [](const Study& s) { return predictions_table(s.predictions); }},
         {"roofline", "placements", "", placements_table},
         {"time", "time", "", time_table},
         {"headroom", "headroom", "", headroom_table},
         {"breakdown", "breakdown", "", breakdown_table},
         {"kernels", "kernels", "", kernels_table},
-        {"counted", "counted", "", counted_table_of},
-        {"counted", "counted_phases", "", phase_counts_table_of},
-        {"time_breakdown", "time_breakdown", "", time_breakdown_table_of},
-        {"calls", "calls", "", calls_table_of},
-        {"copies", "copies", "", copies_table_of},
-        {"memory", "memory", "", memory_table_of},
+        {"counted", "counted", "", counted_bytes_table},
+        {"counted", "counted_phases", "", phase_amounts_table},
+        {"time_breakdown", "time_breakdown", "", time_breakdown_table},
+        {"calls", "calls", "", calls_table},
+        {"copies", "copies", "", copies_table},
+        {"memory", "memory", "", memory_table},
         {"memory", "memory_over_time", "", memory_over_time_table},
-        {"scaling", "scaling", "", scaling_table_of},
+        {"scaling", "scaling", "", scaling_table},
         {"trajectory", "trajectories", "", trajectories_table},
         {"whatif", "what_if", "", what_if_table},
-        {"ceilings", "ceilings", "", ceilings_table_of},
-        {"ceilings", "data_sheets", "", sheet_table_of},
-        {"ceilings", "levels", "", levels_table},
+        {"ceilings", "ceilings", "", ceilings_table},
+        {"ceilings", "data_sheets", "", sheet_table},
+        {"ceilings", "levels", "", [](const Study& s) { return levels_table(s.ceilings); }},
         {"curve", "bandwidth", "", bandwidth_table},
         {"ert", "ert", "", ert_table},
         {"absent", "", "it holds sentences and no numbers", nullptr},

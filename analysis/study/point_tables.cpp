@@ -1,0 +1,195 @@
+// What the charts draw, for programs: placements, ceilings, and the sweeps behind them.
+#include "analysis/study/ert_curves.hpp"
+#include "analysis/study/tables.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/method/ceilings/point_summary.hpp"
+
+namespace roof::analysis {
+
+namespace {
+
+/// A placement at one of its levels; null where there are no ceilings.
+struct AtLevel {
+    const Placement& p;
+    const LevelPlacement* level;
+
+    /// Without ceilings there is no such number.
+    Cell if_placed(double value) const { return only_if(!p.binds.empty(), number(value)); }
+};
+using A = const AtLevel&;
+using P = const Placement&;
+using C = const Ceiling&;
+using S = const PointSummary&;
+
+Cell phase_cell(P p)
+{
+    return p.phase ? word(roof::name(*p.phase)) : absent();
+}
+
+Cell measured()
+{
+    return word(name(Known::measured));
+}
+
+Cell axis(S s, const char* name)
+{
+    return s.best.point.has(name) ? word(s.best.point.text(name)) : absent();
+}
+
+bool is_of_sweep(S s)
+{
+    const Point& point = s.best.point;
+    return s.best.role == Role::bandwidth && s.rounds > 0 && point.has("working_set") &&
+           point.number("working_set") > 0;
+}
+
+/// A dot of a curve, under its roofs.
+struct CurvePoint {
+    CurveKey key;
+    double bytes;
+    Dot dot;
+    std::string level;  ///< empty without ceilings
+    double allowed;     ///< 0 without ceilings
+};
+using D = const CurvePoint&;
+
+}  // namespace
+
+DataTable placements_table(const Study& study)
+{
+    static const std::vector<ColumnOf<AtLevel>> columns{
+        {"", "row", [](A a) { return word(a.p.row); }},
+        {"", "model", [](A a) { return word(a.p.model); }},
+        {"", "batch_images", [](A a) { return count(a.p.batch); }},
+        {"", "device", [](A a) { return word(a.p.device); }},
+        {"", "precision", [](A a) { return word(a.p.precision); }},
+        {"", "threads", [](A a) { return count(a.p.threads); }},
+        {"", "scope", [](A a) { return word(name(a.p.scope)); }},
+        {"", "name", [](A a) { return word(a.p.name); }},
+        {"", "kind", [](A a) { return word(a.p.kind); }},
+        {"", "phase", [](A a) { return phase_cell(a.p); }},
+        {"", "implementation", [](A a) { return word(a.p.implementation); }},
+        {"", "time_*_s", [](A a) { return range(a.p.seconds, "s"); }},
+        {"", "samples", [](A a) { return count(a.p.seconds.n); }},
+        {"", "flops", [](A a) { return number(a.p.flops.value); }},
+        {"", "work_known", [](A a) { return word(roof::name(a.p.known)); }},
+        {"", "rate_*_flop_per_s", [](A a) { return range(a.p.rate, "FLOP/s"); }},
+        {"", "level", [](A a) { return a.level ? word(a.level->level) : absent(); }},
+        {"", "level_low_bytes", [](A a) { return a.level ? number(a.level->low.value) : absent(); }},
+        {"", "level_high_bytes", [](A a) { return a.level ? number(a.level->high.value) : absent(); }},
+        {"", "level_intensity_low_flop_per_byte",
+         [](A a) { return a.level ? number(a.level->intensity_low.value) : absent(); }},
+        {"", "level_intensity_high_flop_per_byte",
+         [](A a) { return a.level ? number(a.level->intensity_high.value) : absent(); }},
+        {"", "level_roof_byte_per_s", [](A a) { return a.level ? number(a.level->roof.value) : absent(); }},
+        {"", "compute_roof_flop_per_s",
+         [](A a) { return only_if(a.p.compute_roof.value > 0, number(a.p.compute_roof.value)); }},
+        {"", "binds", [](A a) { return word(a.p.binds); }},
+        {"", "attainable_s", [](A a) { return a.if_placed(a.p.attainable.value); }},
+        {"", "fraction_reached", [](A a) { return a.if_placed(a.p.fraction); }},
+        {"", "headroom_s", [](A a) { return a.if_placed(a.p.headroom.value); }},
+        {"", "note", [](A a) { return word(a.p.note); }},
+    };
+    std::vector<AtLevel> rows;
+    for (const Placement& p : study.placements) {
+        for (const LevelPlacement& level : p.levels) rows.push_back({p, &level});
+        if (p.link) rows.push_back({p, &*p.link});
+        if (p.levels.empty()) rows.push_back({p, nullptr});
+    }
+    return table_of(columns, rows);
+}
+
+DataTable time_table(const Study& study)
+{
+    static const std::vector<ColumnOf<Placement>> columns{
+        {"", "row", [](P p) { return word(p.row); }},
+        {"", "layer", [](P p) { return word(p.name); }},
+        {"", "kind", [](P p) { return word(p.kind); }},
+        {"", "phase", phase_cell},
+        {"", "time_*_s", [](P p) { return range(p.seconds, "s"); }},
+        {"", "memory_allows_s", [](P p) { return number(needs_of(p).memory.value); }},
+        {"", "compute_allows_s",
+         [](P p) { return only_if(p.compute_roof.value > 0, number(needs_of(p).compute.value)); }},
+        {"", "known", [](P p) { return word(roof::name(p.known)); }},
+    };
+    std::vector<Placement> layers;
+    for (const Placement& p : study.placements)
+        if (p.scope == Scope::layer && !p.levels.empty()) layers.push_back(p);
+    return table_of(columns, layers);
+}
+
+DataTable ceilings_table(const Study& study)
+{
+    static const std::vector<ColumnOf<Ceiling>> columns{
+        {"", "device", [](C c) { return word(c.device); }},
+        {"", "kind", [](C c) { return word(name(c.kind)); }},
+        {"", "level", [](C c) { return word(c.level); }},
+        {"", "operation", [](C c) { return word(c.operation); }},
+        {"", "precision", [](C c) { return word(c.precision); }},
+        {"", "isa", [](C c) { return word(c.isa); }},
+        {"", "threads", [](C c) { return count(c.threads); }},
+        {"", "rate_*_per_s", [](C c) { return range(c.rate, c.unit()); }},
+        {"", "unit", [](C c) { return word(c.unit()); }},
+        {"", "samples", [](C c) { return count(c.rate.n); }},
+        {"", "working_set_low_bytes", [](C c) { return number(c.working_set_low.value); }},
+        {"", "working_set_high_bytes", [](C c) { return number(c.working_set_high.value); }},
+        {"", "condition", [](C c) { return word(c.condition); }},
+        {"", "working_set_bytes", [](C c) { return number(c.working_set.value); }},
+        {"", "variant", [](C c) { return word(c.variant); }},
+        {"", "clock_median_hz", [](C c) { return number(c.clock.median.value); }},
+        {"", "steadiness", [](C c) { return word(name(c.steadiness)); }},
+        {"", "rounds", [](C c) { return count(c.rounds); }},
+        {"", "known", [](C) { return measured(); }},
+    };
+    return table_of(columns, study.ceilings.all);
+}
+
+DataTable bandwidth_table(const Study& study)
+{
+    static const std::vector<ColumnOf<PointSummary>> columns{
+        {"", "device", [](S s) { return word(s.best.device); }},
+        {"", "bench", [](S s) { return word(s.best.bench); }},
+        {"", "operation", [](S s) { return axis(s, "operation"); }},
+        {"", "isa", [](S s) { return axis(s, "isa"); }},
+        {"", "threads", [](S s) { return count(threads_of(s.best)); }},
+        {"", "placement", [](S s) { return axis(s, "placement"); }},
+        {"", "pages", [](S s) { return axis(s, "pages"); }},
+        {"", "path", [](S s) { return axis(s, "path"); }},
+        {"", "working_set_bytes", [](S s) { return number(s.best.point.number("working_set")); }},
+        {"", "rate_*_byte_per_s", [](S s) { return range(s.rate, "B/s"); }},
+        {"", "samples", [](S s) { return count(s.rate.n); }},
+        {"", "rounds", [](S s) { return count(s.rounds); }},
+        {"", "known", [](S) { return measured(); }},
+    };
+    std::vector<PointSummary> points = summarize_points(study.calibration.rows);
+    std::erase_if(points, [](S s) { return !is_of_sweep(s); });
+    return table_of(columns, points);
+}
+
+DataTable ert_table(const Study& study)
+{
+    static const std::vector<ColumnOf<CurvePoint>> columns{
+        {"", "device", [](D d) { return word(std::get<0>(d.key)); }},
+        {"", "precision", [](D d) { return word(std::get<1>(d.key)); }},
+        {"", "threads", [](D d) { return count(std::get<2>(d.key)); }},
+        {"", "working_set_bytes", [](D d) { return number(d.bytes); }},
+        {"", "intensity_flop_per_byte", [](D d) { return number(d.dot.intensity); }},
+        {"", "rate_*_flop_per_s", [](D d) { return range(d.dot.rate, "FLOP/s"); }},
+        {"", "samples", [](D d) { return count(d.dot.rate.n); }},
+        {"", "level", [](D d) { return only_if(!d.level.empty(), word(d.level)); }},
+        {"", "roofs_allow_flop_per_s", [](D d) { return only_if(d.allowed > 0, number(d.allowed)); }},
+        {"", "known", [](D) { return measured(); }},
+    };
+    std::vector<CurvePoint> points;
+    for (const auto& [key, curves] : curves_of(study)) {
+        const Roofs roofs = roofs_over(study.ceilings, key);
+        for (const auto& [bytes, dots] : curves) {
+            const std::size_t level = level_of(bytes, roofs, study.ceilings);
+            const std::string name = roofs.levels.empty() ? "" : roofs.levels[level]->level;
+            for (const Dot& dot : dots) points.push_back({key, bytes, dot, name, allowed(roofs, level, dot.intensity)});
+        }
+    }
+    return table_of(columns, points);
+}
+
+}  // namespace roof::analysis

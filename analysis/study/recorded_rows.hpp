@@ -1,0 +1,80 @@
+// What the tables of recordings share: records beside the rows of the study they belong to.
+#pragma once
+
+#include "analysis/study/study.hpp"
+#include "analysis/table/rows.hpp"
+#include "analysis/table/table.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace roof::analysis {
+
+/// The rows of a study by id.
+class RowsById {
+  public:
+    explicit RowsById(const Study& study)
+    {
+        for (const Measurement& row : study.results.rows) rows_.emplace(row.id(), &row);
+    }
+
+    /// Null for a row that is not in the study.
+    const Measurement* find(const std::string& id) const
+    {
+        const auto row = rows_.find(id);
+        return row == rows_.end() ? nullptr : row->second;
+    }
+
+  private:
+    std::map<std::string, const Measurement*> rows_;
+};
+
+/// A record with the row it belongs to; null for a row that is not in the study.
+template <class Record>
+struct Of {
+    const Record& record;
+    const Measurement* row;
+};
+
+template <class Record>
+std::vector<Of<Record>> with_rows(const std::vector<Record>& records, const Study& study)
+{
+    const RowsById rows(study);
+    std::vector<Of<Record>> list;
+    for (const Record& record : records) list.push_back({record, rows.find(record.row)});
+    return list;
+}
+
+/// People see the records of rows in the study, at most the first `most` of each row.
+template <class Record>
+DataTable recorded_table(const std::vector<ColumnOf<Of<Record>>>& columns, const std::vector<Record>& records,
+                         const Study& study, std::size_t most = std::string::npos)
+{
+    const std::vector<Of<Record>> list = with_rows(records, study);
+    DataTable table = table_of(columns, list);
+    std::map<const Measurement*, std::size_t> shown;
+    for (std::size_t i = 0; i < list.size(); ++i)
+        table.rows[i].is_for_programs_only = list[i].row == nullptr || shown[list[i].row]++ >= most;
+    return table;
+}
+
+/// "resnet50 b32".
+inline Cell step_cell(const Measurement* row)
+{
+    if (row == nullptr) return absent();
+    const long long batch = batch_of(*row);
+    return word(model_of(*row) + (batch > 0 ? " b" + std::to_string(batch) : ""));
+}
+
+inline Cell device_cell(const std::string& device, const Measurement* row)
+{
+    return word(device.empty() && row != nullptr ? row->device : device, device);
+}
+
+inline Cell measured()
+{
+    return word(name(Known::measured));
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,294 @@
+// Training steps: the verdict, batch trajectories, headroom, breakdown, what-if, hypotheses, and rows that were not
+// measured.
+#include "analysis/roofline/describe.hpp"
+#include "analysis/study/breakdown.hpp"
+#include "analysis/study/tables.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/study/whatif.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace roof::analysis {
+
+namespace {
+
+/// A training step and its placement, null if it was not measured.
+struct Step {
+    const Measurement& row;
+    const Placement* p;
+    TimeShares shares;
+
+    bool is_placed() const { return p != nullptr && !p->binds.empty(); }
+};
+using S = const Step&;
+
+std::vector<Step> steps_of(const Study& study)
+{
+    std::vector<Step> steps;
+    for (const Measurement* row : step_rows(study.results.rows))
+        steps.push_back({*row, step_placement(study.placements, *row), time_shares(study.placements, *row)});
+    return steps;
+}
+
+Cell batch_cell(const Measurement& row)
+{
+    return {batch_of(row), batch_text(row), true};
+}
+
+Cell data_cell(const Measurement& row)
+{
+    Cell cell = word(data_of(row));
+    cell.is_absent = !row.point.has("data");
+    return cell;
+}
+
+/// The time; on the page, why there is none, across the rest of the row.
+Cell time_cell(S s)
+{
+    if (s.p) return range(s.p->seconds, "s");
+    Cell cell = absent();
+    cell.html = escape(std::string(name(s.row.status)) + (s.row.reason.empty() ? "" : ": " + s.row.reason));
+    cell.is_warning = cell.spans_rest = true;
+    return cell;
+}
+
+Cell images_cell(S s)
+{
+    const double images = s.row.images_per_second();
+    return only_if(s.p && batch_of(s.row) > 0, number(images, images > 0 ? plain_number(images) : "-"));
+}
+
+Cell rate_cell(S s)
+{
+    if (!s.p) return absent();
+    const double rate = s.p->rate.median.value;
+    return number(rate, s.p->flops.value > 0 ? format_si(rate, "FLOP/s") : "-");
+}
+
+/// On the page a bar, with the numbers in its title.
+Cell shares_cell(S s)
+{
+    const TimeShares& shares = s.shares;
+    if (shares.known() == 0) return absent();
+    Cell cell = numeric_text(
+        fmt::format("{} / {} / {}", percent(shares.compute), percent(shares.bandwidth), percent(shares.unexplained)));
+    const std::string title = fmt::format("compute-bound {}, bandwidth-bound {}, unexplained {}, outside the layers {}",
+                                          percent(shares.compute), percent(shares.bandwidth),
+                                          percent(shares.unexplained), percent(shares.rest));
+    cell.html = fmt::format("<span class=\"bar\" role=\"img\" title=\"{0}\" aria-label=\"{0}\">", title);
+    for (const auto& [share, css_class] : {std::pair{shares.compute, "compute"},
+                                           {shares.bandwidth, "bandwidth"},
+                                           {shares.unexplained, "unexplained"},
+                                           {shares.rest, "rest"}})
+        cell.html += fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", css_class,
+                                 100 * share / std::max(1.0, shares.known() + shares.rest));
+    cell.html += "</span>";
+    return cell;
+}
+
+/// A layer with headroom and its rank in its row.
+struct Headroom {
+    const Measurement& row;
+    const Placement& p;
+    int rank;
+};
+using H = const Headroom&;
+
+Cell intensity_cell(H h)
+{
+    if (h.p.levels.empty()) return absent();
+    const LevelPlacement& farthest = h.p.levels.back();
+    return numeric_text(intensity_text(farthest.intensity_low, farthest.intensity_high));
+}
+
+Cell phase_cell(const Placement& p)
+{
+    return p.phase ? word(roof::name(*p.phase)) : absent();
+}
+
+struct Share {
+    const Measurement& row;
+    const char* of;  ///< what the segment is one of
+    Segment segment;
+};
+
+}  // namespace
+
+DataTable verdict_table(const Study& study)
+{
+    static const std::vector<ColumnOf<Step>> columns{
+        {"", "row", [](S s) { return word(s.row.id()); }},
+        {"model", "model", [](S s) { return word(model_of(s.row)); }},
+        {"batch", "batch_images", [](S s) { return batch_cell(s.row); }},
+        {"precision", "precision", [](S s) { return word(precision_of(s.row)); }},
+        {"device", "device", [](S s) { return word(s.row.device); }},
+        {"data", "data", [](S s) { return data_cell(s.row); }},
+        {"status", "status", [](S s) { return word(name(s.row.status)); }, Shown::terminal},
+        {"", "reason", [](S s) { return word(s.row.reason); }},
+        {"step time [95%]", "time_*_s", time_cell},
+        {"images/s", "images_per_s", images_cell},
+        {"model rate", "rate_median_flop_per_s", rate_cell},
+        {"of ceiling", "",
+         [](S s) {
+             const bool is_known = s.p && s.p->compute_roof.value > 0;
+             return only_if(is_known, share(is_known ? s.p->rate.median / s.p->compute_roof : 0));
+         }},
+        {"", "compute_roof_flop_per_s",
+         [](S s) { return s.p && s.p->compute_roof.value > 0 ? number(s.p->compute_roof.value) : absent(); }},
+        {"bound by", "binds", [](S s) { return s.is_placed() ? word(bottleneck_text(*s.p), s.p->binds) : absent(); }},
+        {"", "attainable_s", [](S s) { return s.is_placed() ? number(s.p->attainable.value) : absent(); }},
+        {"", "fraction_reached", [](S s) { return s.is_placed() ? number(s.p->fraction) : absent(); }},
+        {"compute / bandwidth / unexplained", "", shares_cell, Shown::terminal},
+        {"time bound by", "", shares_cell, Shown::page, Align::left},
+        {"headroom", "headroom_s",
+         [](S s) { return only_if(s.is_placed(), seconds(s.p ? s.p->headroom : Seconds{})); }},
+        {"", "share_compute_bound", [](S s) { return only_if(s.is_placed(), number(s.shares.compute)); }},
+        {"", "share_bandwidth_bound", [](S s) { return only_if(s.is_placed(), number(s.shares.bandwidth)); }},
+        {"", "share_unexplained", [](S s) { return only_if(s.is_placed(), number(s.shares.unexplained)); }},
+        {"", "share_outside_layers", [](S s) { return only_if(s.is_placed(), number(s.shares.rest)); }},
+    };
+    DataTable table = table_of(columns, steps_of(study));
+    table.expendable = {"compute / bandwidth / unexplained",
+                        "model rate",
+                        "status",
+                        "data",
+                        "precision",
+                        "headroom",
+                        "device",
+                        "images/s",
+                        "of ceiling"};
+    table.identifying = {"model", "batch", "precision", "device", "data"};
+    return table;
+}
+
+DataTable trajectories_table(const Study& study)
+{
+    static const std::vector<ColumnOf<Step>> columns{
+        {"", "model", [](S s) { return word(s.p->model); }},
+        {"", "device", [](S s) { return word(s.p->device); }},
+        {"", "precision", [](S s) { return word(s.p->precision); }},
+        {"", "threads", [](S s) { return count(s.p->threads); }},
+        {"", "data", [](S s) { return word(s.p->data); }},
+        {"", "batch_images", [](S s) { return count(s.p->batch); }},
+        {"", "images_per_s_*",
+         [](S s) {
+             const auto images = static_cast<double>(s.p->batch);
+             const Estimate<Seconds>& time = s.p->seconds;
+             return range({images / time.median.value, images / time.high.value, images / time.low.value}, "images/s");
+         }},
+        {"", "share_of_compute_roof",
+         [](S s) { return s.p->compute_roof.value > 0 ? number(s.p->rate.median / s.p->compute_roof) : absent(); }},
+    };
+    std::vector<Step> steps;
+    for (const Step& step : steps_of(study))
+        if (step.p != nullptr && step.p->batch > 0) steps.push_back(step);
+    return table_of(columns, steps);
+}
+
+DataTable headroom_table(const Study& study, const Measurement& row, int n)
+{
+    static const std::vector<ColumnOf<Headroom>> columns{
+        {"", "row", [](H h) { return word(h.p.row); }},
+        {"", "rank", [](H h) { return count(h.rank); }},
+        {"layer", "layer", [](H h) { return word(h.p.name); }},
+        {"kind", "kind", [](H h) { return word(h.p.kind); }},
+        {"phase", "phase", [](H h) { return phase_cell(h.p); }},
+        {"time", "time_median_s", [](H h) { return seconds(h.p.seconds.median); }, Shown::terminal},
+        {"time", "", [](H h) { return range(h.p.seconds, "s"); }, Shown::page},
+        {"of step", "share_of_step", [](H h) { return share(h.p.seconds.median / h.row.seconds.median); }},
+        {"rate", "rate_median_flop_per_s",
+         [](H h) {
+             const double rate = h.p.rate.median.value;
+             return number(rate, h.p.flops.value > 0 ? format_si(rate, "FLOP/s") : "no FLOPs");
+         },
+         Shown::page},
+        {"intensity (FLOP/B)", "", intensity_cell, Shown::page},
+        {"", "intensity_low_flop_per_byte",
+         [](H h) { return h.p.levels.empty() ? absent() : number(h.p.levels.back().intensity_low.value); }},
+        {"", "intensity_high_flop_per_byte",
+         [](H h) { return h.p.levels.empty() ? absent() : number(h.p.levels.back().intensity_high.value); }},
+        {"roof", "binds", [](H h) { return word(bottleneck_text(h.p), h.p.binds); }},
+        {"reached", "fraction_reached", [](H h) { return share(h.p.fraction); }},
+        {"headroom", "headroom_s", [](H h) { return seconds(h.p.headroom); }},
+        {"implementation", "implementation", [](H h) { return word(h.p.implementation); }, Shown::page},
+    };
+    std::vector<Headroom> layers;
+    for (const Placement* p : most_headroom(study.placements, row, n))
+        layers.push_back({row, *p, static_cast<int>(layers.size()) + 1});
+    DataTable table = table_of(columns, layers);
+    if (!layers.empty()) table.title = title_of(layers.front().p);
+    table.expendable = {"kind", "of step", "reached"};
+    return table;
+}
+
+DataTable headroom_table(const Study& study)
+{
+    DataTable all = headroom_table(study, {}, 0);  // the columns
+    for (const Measurement* row : step_rows(study.results.rows))
+        append(all, headroom_table(study, *row, static_cast<int>(row->parts.size())));
+    return all;
+}
+
+DataTable breakdown_table(const Study& study)
+{
+    static const std::vector<ColumnOf<Share>> columns{
+        {"", "row", [](const Share& s) { return word(s.row.id()); }},
+        {"", "by", [](const Share& s) { return word(s.of); }},
+        {"", "name", [](const Share& s) { return word(s.segment.name); }},
+        {"", "time_s", [](const Share& s) { return number(s.segment.seconds); }},
+        {"", "share_of_step", [](const Share& s) { return number(s.segment.seconds / s.row.seconds.median.value); }},
+    };
+    std::vector<Share> shares;
+    for (const Measurement* row : step_rows(study.results.rows)) {
+        if (row->status != Status::ok) continue;
+        for (Segment& segment : phases_of(*row)) shares.push_back({*row, "phase", std::move(segment)});
+        for (Segment& segment : kinds_of(*row)) shares.push_back({*row, "kind", std::move(segment)});
+    }
+    return table_of(columns, shares);
+}
+
+DataTable hypotheses_table(std::span<const Answered> answers)
+{
+    static const std::vector<ColumnOf<Answered>> columns{
+        {"hypothesis", "hypothesis", [](const Answered& a) { return word(a.hypothesis); }},
+        {"answer", "answer",
+         [](const Answered& a) {
+             Cell cell = word(name(a.answer));
+             cell.is_warning = a.answer == Answer::fails;
+             return cell;
+         }},
+        {"numbers", "numbers", [](const Answered& a) { return word(a.numbers); }},
+    };
+    return table_of(columns, std::vector<Answered>(answers.begin(), answers.end()));
+}
+
+DataTable not_measured_table(const Study& study)
+{
+    static const std::vector<ColumnOf<Measurement>> columns{
+        {"row", "row", [](const Measurement& m) { return word(m.id()); }},
+        {"status", "status", [](const Measurement& m) { return word(name(m.status)); }},
+        {"reason", "reason", [](const Measurement& m) { return word(m.reason); }},
+    };
+    std::vector<Measurement> rows = study.results.rows;
+    if (study.calibration.folder != study.results.folder)
+        rows.insert(rows.end(), study.calibration.rows.begin(), study.calibration.rows.end());
+    std::erase_if(rows, [](const Measurement& m) { return m.status == Status::ok; });
+    return table_of(columns, rows);
+}
+
+DataTable what_if_table(const Study& study)
+{
+    DataTable all = what_if_table({}, "");  // the columns
+    if (study.ceilings.all.empty()) return all;
+    append(all, what_if_table(what_if(study, all_doubled(study, Role::bandwidth)), "all memory twice as fast"));
+    append(all, what_if_table(what_if(study, all_doubled(study, Role::compute)), "arithmetic twice as fast"));
+    return all;
+}
+
+}  // namespace roof::analysis

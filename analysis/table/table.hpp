@@ -1,0 +1,134 @@
+// The one table model. A column has a heading for people, a key for programs, or both; a cell has a text and a value.
+// The terminal (fitted_text.hpp), the page (html.hpp), CSV and JSON (to_csv, to_json) render the same table.
+#pragma once
+
+#include "ert/base/estimate.hpp"
+#include "ert/base/units.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace roof::analysis {
+
+/// A median with its 95% interval, as a value of a cell.
+struct Range {
+    double median = 0;
+    double low = 0;
+    double high = 0;
+};
+
+/// What programs read. monostate: there is no such number; it is written as null, never as zero.
+using Value = std::variant<std::monostate, bool, long long, double, std::string, Range>;
+
+struct Cell {
+    Value value{};
+    std::string text{};
+    bool is_number = false;   ///< right-aligned
+    bool is_absent = false;   ///< nothing to show: "-"
+    bool is_warning = false;  ///< highlighted on the page
+    std::string html{};       ///< replaces `text` on the page
+    bool spans_rest = false;  ///< on the page, this cell takes the rest of its row
+};
+
+Cell absent();
+/// A name. Empty text stays empty.
+Cell word(std::string_view text);
+/// A text for people beside another one for programs.
+Cell word(std::string_view text, std::string_view value);
+/// A number for programs, and `text` for people. Infinities and NaN have no value.
+Cell number(double value, std::string text = "");
+/// Three significant digits, without a unit.
+Cell plain(double value);
+Cell seconds(Seconds time);
+/// With an SI prefix: "1.23 GB".
+Cell amount(double value, std::string_view unit);
+Cell share(double share);
+Cell truth(bool value);
+template <std::integral Count>
+Cell count(Count value)
+{
+    return {static_cast<long long>(value), std::to_string(value), true};
+}
+/// "12.3 ms [12.0, 12.5]". The key of its column has a `*`, which becomes median, low and high: "time_*_s".
+Cell range(const Range& range, std::string_view unit);
+template <int F, int B, int T>
+Cell range(const Estimate<Quantity<F, B, T>>& e, std::string_view unit)
+{
+    return range({e.median.value, e.low.value, e.high.value}, unit);
+}
+/// absent() unless the number is known.
+Cell only_if(bool is_known, Cell cell);
+/// A text that is a number to the eye, for people alone.
+Cell numeric_text(std::string text);
+
+enum class Align { by_cell, left, right };
+enum class Shown { everywhere, terminal, page };  ///< to people
+
+struct TableColumn {
+    std::string title;  ///< empty: for programs only
+    std::string key;    ///< with its unit; empty: for people only
+    Shown shown = Shown::everywhere;
+    Align align = Align::by_cell;
+};
+
+struct DataTable {
+    struct Row {
+        std::vector<Cell> cells;  ///< one for each column
+        bool is_for_programs_only = false;
+    };
+    std::string title{};
+    std::string note{};  ///< a sentence above the table
+    std::vector<TableColumn> columns{};
+    std::vector<Row> rows{};
+    /// Titles of the columns that a narrow window leaves out, the first one first, except those of `identifying` that
+    /// alone tell two rows apart.
+    std::vector<std::string> expendable{};
+    std::vector<std::string> identifying{};
+
+    /// Whether people see no row.
+    bool empty() const;
+    /// The column with this title, or else with this key. Throws std::out_of_range.
+    std::size_t column(std::string_view name) const;
+    const Cell& cell(std::size_t row, std::string_view column_name) const;
+};
+
+/// How a table reads one column from a row of its data.
+template <class Row>
+struct ColumnOf {
+    const char* title;
+    const char* key;
+    Cell (*read)(const Row&);
+    Shown shown = Shown::everywhere;
+    Align align = Align::by_cell;
+};
+
+template <class Row>
+DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<Row>& rows)
+{
+    DataTable table;
+    for (const auto& column : columns) table.columns.push_back({column.title, column.key, column.shown, column.align});
+    for (const Row& row : rows) {
+        table.rows.emplace_back();
+        for (const auto& column : columns) table.rows.back().cells.push_back(column.read(row));
+    }
+    return table;
+}
+
+/// People no longer see columns in which every cell is absent.
+void drop_empty_columns(DataTable& table);
+/// The columns and the rows that people see in the terminal, or on the page.
+DataTable visible_in(Shown sink, const DataTable& table);
+/// The rows of `more`, which has the same columns, behind those of `table`.
+void append(DataTable& table, DataTable more);
+
+/// The columns with a key. Numbers read back bit for bit; null is an empty cell.
+std::string to_csv(const DataTable& table);
+/// [{key: value, …}, …]
+nlohmann::json to_json(const DataTable& table);
+
+}  // namespace roof::analysis
