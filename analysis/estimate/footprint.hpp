@@ -27,8 +27,7 @@ struct Footprint {
     Bytes
         activations;  ///< inputs of convolutions, linear layers and batch norms, outputs of ReLU, and the loss's input
     Bytes masks;      ///< a byte for each value of a dropout and each winner of a max pool
-    Bytes
-        working;  ///< gradients of the largest layer; in a forward pass, activations that are not kept
+    Bytes working;    ///< gradients of the largest layer; in a forward pass, activations that are not kept
     Bytes pool_winners;  ///< the part of `masks` for max pools; PyTorch uses 8 bytes instead of one
 
     Bytes kept() const { return activations + masks; }

@@ -57,7 +57,7 @@ struct MachineEstimate {
     std::string machine;
     std::string title;
     Known known = Known::spec;  ///< of peak and bandwidths
-    std::string reason;       ///< why there is no estimate; then only the footprint is set
+    std::string reason;         ///< why there is no estimate; then only the footprint is set
     FlopRate peak;
     std::vector<LevelEstimate> levels;  ///< nearest to the core first
     Flops flops;                        ///< of all layers and the update

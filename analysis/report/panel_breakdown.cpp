@@ -24,7 +24,7 @@ constexpr double row_height = 50;
 /// The CSS class of a segment.
 std::string class_of(const Segment& segment)
 {
-    return segment.is_phase ? segment.name : segment.name == not_accounted_for ? "rest" : "kind-" + segment.name;
+    return segment.is_phase ? segment.name : segment.is_rest ? "rest" : "kind-" + segment.name;
 }
 
 void draw_strip(Svg& svg, const std::vector<Segment>& segments, double step, double top)

@@ -17,7 +17,8 @@ std::vector<Segment> with_rest(std::vector<Segment> segments, double step)
     double sum = 0;
     for (const Segment& segment : segments) sum += segment.seconds;
     if (sum <= 0) return {};
-    if (sum < step) segments.push_back({std::string(not_accounted_for), step - sum});
+    if (sum < step)
+        segments.push_back({.name = std::string(not_accounted_for), .seconds = step - sum, .is_rest = true});
     return segments;
 }
 

@@ -17,6 +17,7 @@ struct Segment {
     std::string name;  ///< a phase's, a kind's, "other" of kinds not known here, or not_accounted_for
     double seconds = 0;
     bool is_phase = false;
+    bool is_rest = false;  ///< time outside the phases or layers
 };
 
 /// All kinds of layer, "other" last.

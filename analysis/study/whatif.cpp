@@ -259,8 +259,7 @@ std::string to_text(const std::vector<Predicted>& answers, int columns)
 {
     std::string reasons;
     for (const Predicted& answer : answers)
-        if (!answer.reason.empty())
-            reasons += fmt::format("  {}: {}\n", printable(answer.row->id()), answer.reason);
+        if (!answer.reason.empty()) reasons += fmt::format("  {}: {}\n", printable(answer.row->id()), answer.reason);
     return to_text(what_if_table(answers, ""), columns) +
            fitted_lines(
                (reasons.empty() ? "" : "\nNo answer:\n" + reasons) +

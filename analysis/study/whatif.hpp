@@ -36,8 +36,8 @@ WhatIf all_doubled(const Study& study, Role kind);
 struct Predicted {
     const Measurement* row = nullptr;
     long long batch = 0;
-    Seconds seconds;       ///< 0 with an reason
-    Seconds least;         ///< what the changed roofs allow
+    Seconds seconds;     ///< 0 with an reason
+    Seconds least;       ///< what the changed roofs allow
     std::string reason;  ///< why there is no answer
 };
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace roof::analysis {
@@ -18,16 +18,16 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::array<std::string_view, 3> parts_of_range{"median", "low", "high"};
-
-/// "time_*_s" -> time_median_s, time_low_s, time_high_s; any other key stays one.
-std::vector<std::string> keys_of(const TableColumn& column)
+/// The keys of all columns; "time_*_s" becomes time_median_s, time_low_s and time_high_s.
+std::vector<std::string> keys_of(const DataTable& table)
 {
-    const std::size_t star = column.key.find('*');
-    if (star == std::string::npos) return {column.key};
     std::vector<std::string> keys;
-    for (const std::string_view part : parts_of_range)
-        keys.push_back(column.key.substr(0, star) + std::string(part) + column.key.substr(star + 1));
+    for (const TableColumn& column : table.columns) {
+        const std::size_t star = column.key.find('*');
+        if (star == std::string::npos && !column.key.empty()) keys.push_back(column.key);
+        for (const char* part : {"median", "low", "high"})
+            if (star != std::string::npos) keys.push_back(std::string(column.key).replace(star, 1, part));
+    }
     return keys;
 }
 
@@ -40,13 +40,23 @@ json json_of(const Value& value)
     return nullptr;
 }
 
-/// One value for each key of the column.
-std::vector<json> values_of(const TableColumn& column, const Cell& cell)
+/// One value for each key.
+std::vector<json> values_of(const DataTable& table, const DataTable::Row& row)
 {
-    if (column.key.find('*') == std::string::npos) return {json_of(cell.value)};
-    const auto* range = std::get_if<Range>(&cell.value);
-    if (range == nullptr) return std::vector<json>(parts_of_range.size());
-    return {json_number(range->median), json_number(range->low), json_number(range->high)};
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    std::vector<json> values;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        const std::string& key = table.columns[i].key;
+        const Value& value = row.cells[i].value;
+        if (key.find('*') != std::string::npos) {
+            const auto* known = std::get_if<Range>(&value);
+            const Range range = known != nullptr ? *known : Range{nan, nan, nan};
+            for (const double end : {range.median, range.low, range.high}) values.push_back(json_number(end));
+        } else if (!key.empty()) {
+            values.push_back(json_of(value));
+        }
+    }
+    return values;
 }
 
 std::string csv_cell(const json& value)
@@ -54,24 +64,6 @@ std::string csv_cell(const json& value)
     if (value.is_null()) return {};
     if (value.is_string()) return value.get<std::string>();
     return value.is_number_float() ? format_exact(value.get<double>()) : value.dump();
-}
-
-/// Calls `take(keys, values)` for the header (no values) and for each row.
-template <class Take>
-void each_line(const DataTable& table, const Take& take)
-{
-    std::vector<std::string> keys;
-    for (const TableColumn& column : table.columns)
-        if (!column.key.empty())
-            for (std::string& key : keys_of(column)) keys.push_back(std::move(key));
-    take(keys, nullptr);
-    for (const DataTable::Row& row : table.rows) {
-        std::vector<json> values;
-        for (std::size_t i = 0; i < table.columns.size(); ++i)
-            if (!table.columns[i].key.empty())
-                for (json& value : values_of(table.columns[i], row.cells[i])) values.push_back(std::move(value));
-        take(keys, &values);
-    }
 }
 
 }  // namespace
@@ -195,24 +187,25 @@ void append(DataTable& table, DataTable more)
 
 std::string to_csv(const DataTable& table)
 {
-    std::string csv;
-    each_line(table, [&](const std::vector<std::string>& keys, const std::vector<json>* values) {
-        std::vector<std::string> cells = keys;
-        for (std::size_t i = 0; values != nullptr && i < cells.size(); ++i) cells[i] = csv_cell((*values)[i]);
+    std::string csv = csv_line(keys_of(table));
+    for (const DataTable::Row& row : table.rows) {
+        std::vector<std::string> cells;
+        for (const json& value : values_of(table, row)) cells.push_back(csv_cell(value));
         csv += csv_line(cells);
-    });
+    }
     return csv;
 }
 
 json to_json(const DataTable& table)
 {
+    const std::vector<std::string> keys = keys_of(table);
     json list = json::array();
-    each_line(table, [&](const std::vector<std::string>& keys, const std::vector<json>* values) {
-        if (values == nullptr) return;
+    for (const DataTable::Row& row : table.rows) {
+        const std::vector<json> values = values_of(table, row);
         json object = json::object();
-        for (std::size_t i = 0; i < keys.size(); ++i) object[keys[i]] = (*values)[i];
+        for (std::size_t i = 0; i < keys.size(); ++i) object[keys[i]] = values[i];
         list.push_back(std::move(object));
-    });
+    }
     return list;
 }
 

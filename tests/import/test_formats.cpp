@@ -61,7 +61,7 @@ TEST_CASE("Nsight Compute, details: work and time are the sums over launches, in
     CHECK(file.rows[0].kernels[0].block == "128x1x1");
     CHECK(file.rows[0].kernels[0].grid == "64x2x1");
     CHECK(file.rows[0].kernels[0].duration.value == Approx(117.34e-6));
-    CHECK(names(file.remarks, "1 values were no numbers"));
+    CHECK(names(file.remarks, "1 values were not numbers"));
 }
 
 TEST_CASE("Nsight Compute, raw: a row for each device, with the tensor cores' FLOPs")
@@ -101,7 +101,7 @@ TEST_CASE("Nsight Compute: decimal commas are read, mixed styles are refused, an
     const Imported german = imported_text(replaced(sectors, "\"2000000\"", "\"2.000.000\""));
     CHECK(german.rows[0].measurement.work.compulsory == Bytes{96e6});
     CHECK_THROWS_WITH(imported_text(replaced(sectors, "\"2000000\"", "\"2000.5\"")),
-                      Catch::Contains("no whole number"));
+                      Catch::Contains("not a whole number"));
     const Imported untimed = imported_text(replaced(sectors, "gpu__time_duration.sum", "gpu__time_active.sum"));
     CHECK(names(untimed.missing, "time:"));
     CHECK(untimed.rows[0].kernels.empty());

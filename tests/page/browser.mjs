@@ -30,7 +30,7 @@ async function open(width, height, scheme) {
 
 const shown = (tab) => tab.evaluate(() => Number(document.documentElement.dataset.points));
 const axisTexts = (tab) => tab.evaluate(() => [...document.querySelectorAll("#roofline .chart text")].map((text) => text.textContent));
-const pause = (milliseconds) => new SpecRate((done) => setTimeout(done, milliseconds));
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 /// The layers' marks, as [x, y] of their middles on the screen.
 const marks = (tab) => tab.evaluate(() => {
   document.querySelector("#roofline .chart").scrollIntoView({ block: "center" });
@@ -71,12 +71,12 @@ async function sliderCutsShortLayers(tab, all) {
 async function keyboardExplains(tab) {
   await tab.focus("#roofline .chart");
   await tab.keyboard.press("ArrowRight");
-  await new SpecRate((done) => setTimeout(done, 200));
+  await new Promise((done) => setTimeout(done, 200));
   const tip = (await axisTexts(tab)).filter((text) => / of its roof|no FLOPs/.test(text));
   assert.ok(tip.length > 0, "the arrow key shows no tooltip");
   await tab.keyboard.press("Enter");
-  const said = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
-  assert.match(said, /measured.*B.*roof/s, `this explains nothing: ${said}`);
+  const explanation = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
+  assert.match(explanation, /measured.*B.*roof/s, `this explains nothing: ${explanation}`);
   assert.equal((await litRows(tab)).length, 1, "the arrow key lights no row of the table");
   await tab.evaluate(() => document.activeElement.blur());
   assert.deepEqual(await litRows(tab), [], "a row stays lit when the keyboard has left the chart");
@@ -98,8 +98,8 @@ async function hoverLightsEveryPanel(tab) {
     assert.ok(texts.some((text) => text.startsWith(name)), `no tooltip names '${name}'`);
     assert.notEqual(await outlines(), before, "the chart of times does not light up");
     await tab.mouse.click(x, y);
-    const said = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
-    assert.ok(said.startsWith(name), `'${name}' was clicked, and this explained: ${said}`);
+    const explanation = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
+    assert.ok(explanation.startsWith(name), `'${name}' was clicked, and this explained: ${explanation}`);
     await tab.mouse.move(2, 2);
     await pause(100);
     assert.deepEqual(await litRows(tab), [], "a row stays lit when the mouse has left");
@@ -108,14 +108,14 @@ async function hoverLightsEveryPanel(tab) {
   assert.fail("the mouse over a mark lights no row of the table");
 }
 
-async function wordsSetRoofs(tab) {
+async function textSetsRoofs(tab) {
   const times = () => tab.$$eval("#whatif-live tbody tr", (rows) => rows.map((row) => row.children[4].textContent));
   const before = await times();
-  const set = (text) => tab.$eval("#whatif-set", (box, words) => { box.value = words; box.dispatchEvent(new Event("input", { bubbles: true })); }, text);
+  const set = (text) => tab.$eval("#whatif-set", (box, value) => { box.value = value; box.dispatchEvent(new Event("input", { bubbles: true })); }, text);
   await set("DRAM=900GB/s");
   assert.notDeepEqual(await times(), before, "a memory of 900 GB/s changes no step");
   await set("nonsense");
-  assert.match(await tab.$eval("#whatif-live .warn", (said) => said.textContent), /nonsense.*write/);
+  assert.match(await tab.$eval("#whatif-live .warn", (explanation) => explanation.textContent), /nonsense.*write/);
   await set("");
   assert.deepEqual(await times(), before);
 }
@@ -128,9 +128,9 @@ async function absentThingsNameACommand(tab) {
 
 async function clickingARowExplains(tab) {
   await tab.click("#layers-live tbody tr:nth-child(2)");
-  const [said, name] = await tab.evaluate(() => [document.querySelector("#explained").textContent,
+  const [explanation, name] = await tab.evaluate(() => [document.querySelector("#explained").textContent,
     document.querySelector("#layers-live tbody tr:nth-child(2) td").textContent]);
-  assert.ok(said.startsWith(name), `'${name}' is explained by '${said}'`);
+  assert.ok(explanation.startsWith(name), `'${name}' is explained by '${explanation}'`);
 }
 
 async function searchFindsLayers(tab, word) {
@@ -159,7 +159,7 @@ async function screenshots(tab, width, scheme) {
   await tab.evaluate(() => window.scrollTo(0, 0));
   await tab.screenshot({ path: join(pictures, `page-${scheme}-${width}.png`) });
   await tab.$eval("#roofline", (section) => section.scrollIntoView());
-  await new SpecRate((done) => setTimeout(done, 200));
+  await new Promise((done) => setTimeout(done, 200));
   await tab.screenshot({ path: join(pictures, `roofline-${scheme}-${width}.png`) });
 }
 
@@ -173,7 +173,7 @@ try {
   await clickingARowExplains(tab);
   await searchFindsLayers(tab, "conv");
   await whatIfMovesTheTimes(tab);
-  await wordsSetRoofs(tab);
+  await textSetsRoofs(tab);
   await absentThingsNameACommand(tab);
   await hostileNamesStayText(tab);
   const names = await tab.evaluate(() => [...document.querySelectorAll(".chart")].every((chart) => chart.getAttribute("aria-label")));

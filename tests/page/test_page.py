@@ -24,8 +24,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 HOSTILE = "</script><img src=x onerror=alert(1)>\u2028\x1b[2J"
 
 
-def run(*words, **options):
-    return subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True, timeout=240, **options).stdout
+def run(*arguments, **options):
+    return subprocess.run([str(argument) for argument in arguments], check=True, capture_output=True, text=True, timeout=240, **options).stdout
 
 
 def report(study, folder, *more):
@@ -52,9 +52,9 @@ def driver():
         WORK.mkdir(parents=True, exist_ok=True)
         for name in ("package.json", "package-lock.json"):
             shutil.copy(HERE / name, WORK)
-        said = subprocess.run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"], cwd=WORK, capture_output=True, text=True)
-        if said.returncode:
-            raise unittest.SkipTest("the browser's driver cannot be fetched: " + said.stderr.strip()[-300:])
+        result = subprocess.run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"], cwd=WORK, capture_output=True, text=True)
+        if result.returncode:
+            raise unittest.SkipTest("the browser's driver cannot be fetched: " + result.stderr.strip()[-300:])
         mark.write_text(lock)
     return WORK
 
@@ -111,9 +111,9 @@ class Browser(Page):
         self.packages = driver()
 
     def use(self, page):
-        said = subprocess.run([NODE, HERE / "browser.mjs", page, self.packages, CHROMIUM], capture_output=True, text=True, timeout=240)
-        self.assertEqual(0, said.returncode, said.stderr)
-        print(said.stdout.strip())
+        result = subprocess.run([NODE, HERE / "browser.mjs", page, self.packages, CHROMIUM], capture_output=True, text=True, timeout=240)
+        self.assertEqual(0, result.returncode, result.stderr)
+        print(result.stdout.strip())
 
     def test_shows_filters_and_explains_the_example_without_a_network(self):
         page, _ = report(copy_of_example(self.folder), self.folder)

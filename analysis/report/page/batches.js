@@ -1,7 +1,7 @@
 // Two charts as ECharts options: steps over the batch, and the times that the roofs allow.
 import { hoverText, symbols } from "./rooflines.js";
 import { seriesColour } from "./palette.js";
-import { duration, percent, threads, tick, withInterval } from "./words.js";
+import { duration, percent, threads, tick, withInterval } from "./format.js";
 
 export const seriesName = (row) =>
   `${row.model} ${row.precision} ${row.device}, ${threads(row.threads)}${row.data === "-" || row.data === "synthetic" ? "" : `, ${row.data}`}`;

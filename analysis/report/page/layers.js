@@ -1,6 +1,6 @@
 // The table of layers: sorted by column, searched by text, saved as CSV. A row highlights its point in every chart.
 import { element } from "./controls.js";
-import { bottleneckText, duration, percent, plain, si } from "./words.js";
+import { bottleneckText, duration, percent, plain, si } from "./format.js";
 
 const most = 200;
 

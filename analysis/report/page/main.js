@@ -9,7 +9,7 @@ import { paletteOfPage } from "./palette.js";
 import { diameter, rooflineOption } from "./rooflines.js";
 import { Sliders } from "./sliders.js";
 import css from "./page.css";
-import { explain, percent, threads } from "./words.js";
+import { explain, percent, threads } from "./format.js";
 
 class Page {
   constructor(studies) {
@@ -46,14 +46,14 @@ class Page {
     const all = (studies) => studies.flatMap((study) => study.points);
     const rows = this.studies.flatMap((study) => study.rows);
     const steps = [...new Map(rows.map((row) => [stepKey(row), `${row.model}, batch ${row.batch}, ${row.precision}${row.data === "-" ? "" : `, ${row.data}`}`]))];
-    const words = (values, any) => [["", any], ...distinct(values).map((word) => [word, word])];
+    const optionsOf = (values, any) => [["", any], ...distinct(values).map((value) => [value, value])];
     const roofs = this.studies.flatMap((study) => study.roofs);
     return element("p", { class: "controls" },
       choice("Step", "choose-step", steps, this.choices.step, set("step")),
-      choice("Precision", "choose-precision", words(roofs.flatMap((r) => r.compute.map((c) => c.precision)), "all"), "", set("precision")),
-      choice("Intensity at", "choose-level", words(roofs.flatMap((r) => r.levels.map((l) => l.name)), "farthest level"), "", set("level")),
-      choice("Phase", "choose-phase", words(all(this.studies).map((p) => p.phase), "all"), "", set("phase")),
-      choice("Layers", "choose-kind", words(all(this.studies).map((p) => p.kind), "all kinds"), "", set("kind")),
+      choice("Precision", "choose-precision", optionsOf(roofs.flatMap((r) => r.compute.map((c) => c.precision)), "all"), "", set("precision")),
+      choice("Intensity at", "choose-level", optionsOf(roofs.flatMap((r) => r.levels.map((l) => l.name)), "farthest level"), "", set("level")),
+      choice("Phase", "choose-phase", optionsOf(all(this.studies).map((p) => p.phase), "all"), "", set("phase")),
+      choice("Layers", "choose-kind", optionsOf(all(this.studies).map((p) => p.kind), "all kinds"), "", set("kind")),
       slider("Longest layers that hold", "choose-share", { min: 0.05, max: 1, step: 0.05, value: 1, text: (v) => `${percent(v)} of the time` }, set("share")));
   }
 

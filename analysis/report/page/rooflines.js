@@ -1,5 +1,5 @@
 // The hierarchical roofline of one device as an ECharts option: a pure function of data, choices and colours.
-import { duration, isAbove, percent, si, tick, titleOf } from "./words.js";
+import { duration, isAbove, percent, si, tick, titleOf } from "./format.js";
 
 export const symbols = { forward: "circle", backward: "rect", update: "triangle", "": "circle" };
 const radiusOfWholeStep = 26;

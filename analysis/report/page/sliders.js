@@ -1,6 +1,6 @@
 // What-if: a slider for each roof and for the batch, and the predicted step times.
 import { element, slider } from "./controls.js";
-import { duration, plain, threads } from "./words.js";
+import { duration, plain, threads } from "./format.js";
 import { distinct } from "./choices.js";
 import { parseChange, unitsOf, whatIf } from "./whatif.js";
 

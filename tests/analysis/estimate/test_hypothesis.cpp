@@ -89,7 +89,7 @@ TEST_CASE("a syntax error names its place and what was expected")
     CHECK_THROWS_WITH(answer_to("two() > "), Contains("a number, a word or a call"));
     CHECK_THROWS_WITH(answer_to("two() > 1 2"), Contains("nothing more") && Contains("character 11"));
     CHECK_THROWS_WITH(answer_to("two() == red"), Contains("a word is compared with a number"));
-    CHECK_THROWS_WITH(answer_to("red() < blue"), Contains("by == and !="));
+    CHECK_THROWS_WITH(answer_to("red() < blue"), Contains("with == and !="));
     CHECK_THROWS_WITH(answer_to("two() == 2"), Contains("< <= > >= and ~"));
     CHECK_THROWS_WITH(answer_to("red() / 2 > 1"), Contains("numbers on both sides"));
 }

@@ -89,6 +89,5 @@ TEST_CASE("errors are of measured rows; an out-of-memory row checks the predicti
     CHECK(errors.worst == Approx(0.25));
     CHECK(errors.rows[1].right);
     CHECK_FALSE(errors.rows[2].right);
-    CHECK_THAT(to_text(errors),
-               Contains("-25%") && Contains("+15%") && Contains("wrongly") && Contains("median 20%"));
+    CHECK_THAT(to_text(errors), Contains("-25%") && Contains("+15%") && Contains("wrongly") && Contains("median 20%"));
 }

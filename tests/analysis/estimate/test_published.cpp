@@ -129,7 +129,7 @@ TEST_CASE("a time below its roofs is impossible, and a much longer time includes
     CHECK(assessed("resnet18", 256, "forward", "time", "3.07", "s").verdict == Verdict::doubtful);
     const Assessment once = assessed("resnet18", 256, "forward", "time", "59.2", "ms");
     CHECK(once.verdict == Verdict::agrees);
-    CHECK_THAT(once.remark, Contains("once for the network"));
+    CHECK_THAT(once.remark, Contains("once for the whole network"));
     CHECK(assessed("resnet18", 256, "step", "epoch", "100", "s").verdict == Verdict::impossible);
 }
 

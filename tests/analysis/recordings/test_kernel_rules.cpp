@@ -52,7 +52,7 @@ TEST_CASE("a file without rules is an error with its line")
     fails("categories:\n  - {category: c}\n", "rules.yaml:2: a rule without names");
     fails("categories:\n  - {category: c, names: [a], phase: [b]}\n", "rules.yaml:2: unknown key 'phase'");
     fails("categories:\n  - {category: c, names: a}\n", "rules.yaml:2: expected a list");
-    fails("categories:\n  - {category: c, names: ['']}\n", "rules.yaml:2: an empty word");
+    fails("categories:\n  - {category: c, names: ['']}\n", "rules.yaml:2: an empty name");
     fails("catgories: []\n", "rules.yaml:1: unknown key 'catgories'");
     fails("[\n", "rules.yaml:");
     CHECK_THROWS_AS(parse_kernel_rules("just words", "rules.yaml"), InputError);

@@ -88,7 +88,7 @@ TEST_CASE("a group lacks a ceiling that one of its devices lacks, and one device
     std::erase_if(ceilings.all, [](const Ceiling& c) { return c.device == "gpu:1"; });
     const Placement alone = place(row, with_groups(ceilings, std::vector{row}), made::machine()).front();
     CHECK(alone.binds.empty());
-    CHECK_THAT(alone.note, Catch::Contains("calibrate each of them"));
+    CHECK_THAT(alone.note, Catch::Contains("calibrate each device"));
 }
 
 TEST_CASE("a step on two devices is placed under their summed roofs, with the link as a level")

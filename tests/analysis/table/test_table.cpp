@@ -1,0 +1,92 @@
+// One table, four outputs.
+#include "analysis/table/fitted_text.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/table.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+struct Layer {
+    const char* name;
+    double seconds;
+    bool is_slow;
+};
+
+DataTable layers(const std::vector<Layer>& rows)
+{
+    static const std::vector<ColumnOf<Layer>> columns{
+        {"layer", "layer",
+         [](const Layer& l) {
+             Cell cell = word(l.name);
+             cell.is_warning = l.is_slow;
+             return cell;
+         }},
+        {"time [95%]", "time_*_s",
+         [](const Layer& l) {
+             return range({l.seconds, 0.5 * l.seconds, 2 * l.seconds}, "s");
+         }},
+        {"note", "", [](const Layer&) { return absent(); }, Shown::page},
+        {"", "known", [](const Layer&) { return word("measured"); }},
+    };
+    return table_of(columns, rows);
+}
+
+}  // namespace
+
+TEST_CASE("the terminal and the page show columns with a title, CSV and JSON columns with a key")
+{
+    const DataTable table = layers({{"conv1", 0.004, false}});
+    CHECK(to_text(table) == "layer         time [95%]\nconv1  4.00 ms [2.00, 8.00]\n");
+    CHECK(
+        html_table(table) ==
+        "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">layer</th><th scope=\"col\" class=\"n\">time "
+        "[95%]</th><th scope=\"col\">note</th></tr></thead>\n<tbody>\n<tr><td>conv1</td><td class=\"n\">4.00 ms [2.00, "
+        "8.00]</td><td>-</td></tr>\n</tbody></table></div>\n");
+    CHECK(to_csv(table) == "layer,time_median_s,time_low_s,time_high_s,known\nconv1,0.004,0.002,0.008,measured\n");
+    CHECK(to_json(table) == nlohmann::json::parse(R"([{"layer": "conv1", "time_median_s": 0.004, "time_low_s": 0.002,
+                                                       "time_high_s": 0.008, "known": "measured"}])"));
+}
+
+TEST_CASE("a number that does not exist is null in JSON, empty in CSV and a dash for people")
+{
+    DataTable table{.columns = {{"a", "a"}, {"b", "b_*"}, {"c", "c"}},
+                    .rows = {{{only_if(false, number(1)), absent(), number(INFINITY, "inf")}}}};
+    CHECK(to_csv(table) == "a,b_median,b_low,b_high,c\n,,,,\n");
+    for (const auto& [key, value] : to_json(table).front().items()) CHECK(value.is_null());
+    CHECK(to_text(table) == "a  b    c\n-  -  inf\n");
+}
+
+TEST_CASE("a warning is marked on the page, and a cell can span the rest of its row")
+{
+    DataTable table = layers({{"conv1", 0.004, true}});
+    CHECK_THAT(html_table(table), Catch::Contains("<td><span class=\"warn\">conv1</span></td>"));
+    table.rows[0].cells[1].spans_rest = true;
+    table.rows[0].cells[1].html = "<b>why</b>";
+    CHECK_THAT(html_table(table), Catch::Contains("colspan=\"2\"><b>why</b></td></tr>"));
+}
+
+TEST_CASE("rows for programs are in CSV and JSON only")
+{
+    DataTable table = layers({{"conv1", 0.004, false}, {"conv2", 0.002, false}});
+    table.rows[1].is_for_programs_only = true;
+    CHECK_THAT(to_text(table) + html_table(table), !Catch::Contains("conv2"));
+    CHECK_THAT(to_csv(table), Catch::Contains("conv2"));
+    table.rows[0].is_for_programs_only = true;
+    CHECK(table.empty());
+    CHECK(html_table(table).empty());
+}
+
+TEST_CASE("a column without content is dropped, but kept for programs if it has a key")
+{
+    DataTable table{.columns = {{"a", ""}, {"b", "b"}, {"c", ""}}, .rows = {{{absent(), absent(), word("x")}}}};
+    drop_empty_columns(table);
+    CHECK(to_text(table) == "c\nx\n");
+    CHECK(to_csv(table) == "b\n\n");
+}
