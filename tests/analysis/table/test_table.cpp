@@ -43,7 +43,7 @@ DataTable layers(const std::vector<Layer>& rows)
 TEST_CASE("the terminal and the page show columns with a title, CSV and JSON columns with a key")
 {
     const DataTable table = layers({{"conv1", 0.004, false}});
-    CHECK(to_text(table) == "layer         time [95%]\nconv1  4.00 ms [2.00, 8.00]\n");
+    CHECK(to_text(table) == "layer            time [95%]\nconv1  4.00 ms [2.00, 8.00]\n");
     CHECK(
         html_table(table) ==
         "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">layer</th><th scope=\"col\" class=\"n\">time "
@@ -59,7 +59,8 @@ TEST_CASE("a number that does not exist is null in JSON, empty in CSV and a dash
     DataTable table{.columns = {{"a", "a"}, {"b", "b_*"}, {"c", "c"}},
                     .rows = {{{only_if(false, number(1)), absent(), number(INFINITY, "inf")}}}};
     CHECK(to_csv(table) == "a,b_median,b_low,b_high,c\n,,,,\n");
-    for (const auto& [key, value] : to_json(table).front().items()) CHECK(value.is_null());
+    const nlohmann::json json = to_json(table);
+    for (const auto& [key, value] : json.front().items()) CHECK(value.is_null());
     CHECK(to_text(table) == "a  b    c\n-  -  inf\n");
 }
 
