@@ -3,6 +3,7 @@
 #include "analysis/table/json_values.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/level.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -73,7 +74,7 @@ std::vector<std::string> level_names(std::span<const MachineEstimate> estimates)
     for (const MachineEstimate& estimate : estimates)
         for (const LevelEstimate& level : estimate.levels)
             if (std::ranges::find(names, level.name) == names.end()) names.push_back(level.name);
-    std::ranges::sort(names, {}, [](const std::string& level) { return std::pair(level == "DRAM", level); });
+    std::ranges::sort(names, {}, [](const std::string& level) { return std::pair(level == memory_level, level); });
     return names;
 }
 

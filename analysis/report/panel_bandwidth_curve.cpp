@@ -5,6 +5,7 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
 #include <fmt/format.h>
@@ -78,7 +79,7 @@ void draw_levels(Svg& svg, const LogPlot& plot, const Ceilings& ceilings, const 
         if (level.device != device) continue;
         const double from = std::max(level.from.value, plot.x.low);
         const double to = std::min(level.to.value, plot.x.high);
-        const bool is_memory = level.name == "DRAM";
+        const bool is_memory = level.name == memory_level;
         if (!(to > from)) continue;
         if (!is_memory) {
             svg.open("level", fmt::format("{}: holds working sets up to {}, measured", level.name,

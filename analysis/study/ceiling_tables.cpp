@@ -6,6 +6,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/spec_rate.hpp"
 #include "ert/method/ceilings/steadiness.hpp"
 
@@ -166,7 +167,7 @@ std::vector<int> unseen_with(const MeasuredLevel& level, const std::vector<Measu
 {
     std::vector<int> unseen;
     for (const MeasuredLevel& memory : all) {
-        if (memory.device != level.device || memory.name != "DRAM") continue;
+        if (memory.device != level.device || memory.name != memory_level) continue;
         const bool is_seen = std::ranges::any_of(all, [&](const MeasuredLevel& other) {
             return other.device == level.device && other.name == level.name && other.threads == memory.threads;
         });
@@ -192,7 +193,7 @@ Cell level_verdict(L l)
     } else {
         if (level.contradiction)
             remarks.emplace_back("contradiction: more than a factor of two apart");
-        else if (level.reported.value > 0 && level.name != "DRAM")
+        else if (level.reported.value > 0 && level.name != memory_level)
             remarks.emplace_back("agree");
         if (const std::vector<int> unseen = unseen_with(level, l.all); !unseen.empty())
             remarks.push_back("not seen with " + threads_list(unseen));

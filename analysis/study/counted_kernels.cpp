@@ -2,6 +2,7 @@
 
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/recording.hpp"
+#include "ert/method/bench/level.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <algorithm>
@@ -100,7 +101,8 @@ void offer(CountedKernel& kernel, Seconds time, const std::string& roof)
 void place_levels(CountedKernel& kernel, const Roofs& roofs)
 {
     const Flops flops = kernel.work.total();
-    for (const std::string level : {"L1", "L2", "L3", "DRAM"}) {
+    for (const LevelTraits& traits : level_table) {
+        const std::string level(traits.name);
         const auto bytes = kernel.work.bytes.find(level);
         if (bytes == kernel.work.bytes.end() || bytes->second.value <= 0) continue;
         const auto roof = std::ranges::find(roofs.levels, level, &Ceiling::level);
