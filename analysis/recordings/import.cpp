@@ -114,7 +114,7 @@ void write_import(const std::filesystem::path& folder, const std::vector<Importe
                                  "'; import the files one by one with --name");
     RunDirectory run(folder, plan_of(files), machine_of(files, machine));
     if (!run.done().empty()) throw InputError(folder.string() + " holds an import already; give --out another folder");
-    mend_records(folder, run.done());
+    repair_records(folder, run.done());
     for (const Imported& file : files)
         for (const ImportedRow& row : file.rows) write_row(run, file, row);
 }

@@ -1,5 +1,5 @@
-// CSV as RFC 4180 has it, read by column name. A file that was cut off in mid-line still reads: its last, incomplete
-// line is left out and its place reported, which is how a result folder survives a kill at any moment.
+// CSV (RFC 4180), read by column name. An incomplete last line is left out and its position reported, so that a file of a killed run can
+// be read.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct CsvTable {
     std::vector<std::vector<std::string>> rows;
     std::size_t complete_bytes = 0;  ///< length of the file up to its last complete line
 
-    /// Index of the column; throws InputError naming the columns there are.
+    /// Index of the column; throws InputError naming the existing columns.
     std::size_t column(std::string_view name) const;
     bool has(std::string_view name) const;
 };

@@ -30,13 +30,13 @@ bool CsvLines::next()
         return false;
     }
     ++number_;
-    if (line_.size() > longest_line) throw InputError(where() + ": a line of more than 16 MiB is no table's");
+    if (line_.size() > longest_line) throw InputError(where() + ": a line is longer than 16 MiB");
     if (!line_.empty() && line_.back() == '\r') line_.pop_back();
     split();
     return true;
 }
 
-/// Quotes are taken off in place: what is kept of a cell is never longer than what was read.
+/// Removes quotes in place.
 void CsvLines::split()
 {
     char* const text = line_.data();

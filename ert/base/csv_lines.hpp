@@ -1,5 +1,5 @@
-// CSV read line by line, for files too long to hold: cells as RFC 4180 has them, but that no cell holds a line end. What reads
-// a whole table by column name is csv.hpp.
+// CSV read line by line, for files too large for memory. RFC 4180, except that no cell may contain a line end. csv.hpp reads whole
+// tables.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ class CsvLines {
     /// `name` stands in messages. `csv` is borrowed.
     CsvLines(std::istream& csv, std::string name, char separator = ',');
 
-    /// Reads a line; false at the end of the file, and at a last line without a line end, which is left out.
+    /// Reads a line. False at the end of the file; a last line without a line end is left out.
     /// Throws InputError for a quote that its line does not close, and for a line of more than 16 MiB.
     bool next();
 
-    /// Of the line read last, quotes taken off; valid until the next.
+    /// Cells of the current line, without quotes; valid until the next call.
     const std::vector<std::string_view>& cells() const { return cells_; }
-    /// Of the line read last, as a person counts lines.
+    /// Number of the current line, from 1.
     std::size_t number() const { return number_; }
     /// "name:number", for messages.
     std::string where() const;

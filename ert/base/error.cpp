@@ -5,7 +5,7 @@
 namespace roof {
 
 OutOfMemory::OutOfMemory(Bytes wanted_bytes, Bytes available_bytes, const std::string& what_for)
-    : Error(what_for + " wants " + format_si(wanted_bytes.value, "B") + ", available are " +
+    : Error(what_for + " needs " + format_si(wanted_bytes.value, "B") + ", available are " +
             format_si(available_bytes.value, "B")),
       wanted(wanted_bytes),
       available(available_bytes)

@@ -1,4 +1,4 @@
-// The errors of the project: one family, and each member says what its catcher does with it.
+// The errors of the project, and what each leads to.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -14,19 +14,19 @@ class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The user's input was wrong: nothing is measured, the exit status is 2. Says what, where and the legal values.
+/// The user's input was wrong: nothing is measured, the exit status is 2. The message says what, where and the legal values.
 class InputError : public Error {
   public:
     using Error::Error;
 };
 
-/// This machine, build or device cannot do the thing: the row becomes `unsupported` with this reason.
+/// This machine, build or device does not support it: the row becomes `unsupported` with this reason.
 class Unsupported : public Error {
   public:
     using Error::Error;
 };
 
-/// A subject needs more memory than there is: the row becomes `out_of_memory`, and the sweep goes on.
+/// A subject needs more memory than available: the row becomes `out_of_memory`, and the run goes on.
 class OutOfMemory : public Error {
   public:
     OutOfMemory(Bytes wanted_bytes, Bytes available_bytes, const std::string& what_for);

@@ -1,4 +1,4 @@
-// An estimate: a median with its 95% interval. Nothing downstream takes a bare double for a measured rate.
+// An estimate: a median with its 95% interval. Measured rates are always estimates, never plain doubles.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -7,9 +7,9 @@
 
 namespace roof {
 
-/// Indices (from 0, into sorted data) of the order statistics that enclose the median with at least 95% probability,
-/// whatever the distribution: the largest k with P(Binomial(n, 1/2) < k) <= 2.5%. Below six samples no such pair exists;
-/// then the smallest and the largest are given, and `coverage` says what they cover, 1 - 2^(1-n).
+/// Indices (from 0, into sorted data) of the order statistics that enclose the median with at least 95% probability, for any
+/// distribution: the largest k with P(Binomial(n, 1/2) < k) <= 2.5%. With fewer than six samples there is no such pair; then the
+/// smallest and the largest are returned, whose `coverage` is 1 - 2^(1-n).
 struct OrderInterval {
     std::size_t low = 0;
     std::size_t high = 0;
@@ -31,7 +31,7 @@ struct Estimate {
     Unit low{};
     Unit high{};
     int n = 0;          ///< samples used
-    int discarded = 0;  ///< samples seen to be disturbed, and dropped
+    int discarded = 0;  ///< disturbed samples, left out
 
     static Estimate of(std::span<const double> values, int discarded = 0)
     {
@@ -43,7 +43,7 @@ struct Estimate {
     double relative_half_width() const { return median.value > 0 ? 0.5 * (high.value - low.value) / median.value : 0; }
 };
 
-/// The rate at which an exactly known amount was done: the slow end of the time is the low end of the rate.
+/// The rate of an exactly known amount: the high end of the time gives the low end of the rate.
 template <int F, int B>
 Estimate<Quantity<F, B, -1>> operator/(Quantity<F, B, 0> amount, const Estimate<Seconds>& time)
 {

@@ -1,4 +1,4 @@
-// Words for enumerators: one table per enum, read in both directions.
+// Names of enumerators: one table per enum, used in both directions.
 #pragma once
 
 #include "ert/base/error.hpp"
@@ -13,7 +13,7 @@ namespace roof {
 template <class Enum>
 struct Named {
     Enum value;
-    std::string_view word;
+    std::string_view name;
 };
 
 /// `table` must hold every enumerator.
@@ -21,21 +21,21 @@ template <class Table, class Enum>
 std::string_view name_in(const Table& table, Enum value)
 {
     for (const auto& row : table) {
-        if (row.value == value) return row.word;
+        if (row.value == value) return row.name;
     }
     return "?";
 }
 
-/// Throws InputError naming the legal words.
+/// Throws InputError naming the legal values.
 template <class Table>
-auto value_in(const Table& table, std::string_view kind, std::string_view word)
+auto value_in(const Table& table, std::string_view kind, std::string_view name)
 {
     std::vector<std::string> legal;
     for (const auto& row : table) {
-        if (row.word == word) return row.value;
-        legal.emplace_back(row.word);
+        if (row.name == name) return row.value;
+        legal.emplace_back(row.name);
     }
-    throw InputError(unknown_word(kind, word, legal));
+    throw InputError(unknown_word(kind, name, legal));
 }
 
 }  // namespace roof

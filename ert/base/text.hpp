@@ -1,4 +1,4 @@
-// Words and numbers for people: SI prefixes, aligned tables, globs, and the nearest legal word to a typing mistake.
+// Text for people: SI prefixes, aligned tables, globs, and suggestions for misspelt names.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ std::string format_si(double value, std::string_view unit);
 /// A capacity with binary prefixes, as caches are named: 32768 -> "32 KiB".
 std::string format_capacity(double bytes);
 
-/// Seconds as a person says them: "12.3 ms", "4.56 s", "3 min 20 s".
+/// Seconds for people: "12.3 ms", "4.56 s", "3 min 20 s".
 std::string format_duration(double seconds);
 
 /// The shortest decimal text that reads back as the same double; what CSV and JSON cells hold.
@@ -24,13 +24,13 @@ std::string join(std::span<const std::string> words, std::string_view separator)
 std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 
-/// Shell-like match: `*` any run of characters, `?` one character, all else literal.
+/// Shell-like match: `*` any characters, `?` one character, all else literal.
 bool glob_match(std::string_view pattern, std::string_view text);
 
-/// The word of `legal` with the fewest edits to `word`, or empty if none is close (more than a third of it differs).
+/// The entry of `legal` with the fewest edits to `word`; empty if more than a third of `word` differs from each.
 std::string nearest(std::string_view word, std::span<const std::string> legal);
 
-/// "unknown model 'resnet81'; did you mean 'resnet18'? legal values: …", the one wording for every wrong word.
+/// "unknown model 'resnet81'; did you mean 'resnet18'? legal values: …": the message for every unknown name.
 std::string unknown_word(std::string_view kind, std::string_view word, std::span<const std::string> legal);
 
 /// `text` with control characters, which could move a terminal's cursor, replaced by '?'.

@@ -1,5 +1,5 @@
-// Quantities with units. Only legal divisions compile: FLOPs over seconds is a rate, FLOPs over bytes an intensity,
-// and a rate of bytes can never be passed where a rate of FLOPs is due. SI throughout; GiB never appears in a rate.
+// Quantities with units, checked at compile time: FLOPs over seconds is a rate, FLOPs over bytes an intensity, and a rate of bytes
+// cannot be passed for a rate of FLOPs. SI units; GiB never appears in a rate.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
-// What hardware counters mean: which metric counts towards which quantity, with which factor, on which chips. Read from
-// configs/counters/*.yaml, the only copy; the recorder takes the metrics to ask for from it, the analysis the formulas.
+// The meaning of hardware counters: which metric counts towards which quantity, with which factor, on which chips. Read from
+// configs/counters/*.yaml; the recorder requests its metrics, the analysis uses its formulas.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace roof {
 /// A metric, and what one unit of its value (SI, without prefix) adds to a quantity.
 struct CounterMetric {
     std::string quantity;  ///< time, bytes.L1, bytes.device, flops.fp32, tensor.bf16, …
-    std::string set;       ///< metrics that are asked for together
+    std::string set;       ///< metrics that are requested together
     std::string metric;    ///< as CUPTI and Nsight Compute name it
     double factor = 1;
     std::string source;  ///< why this metric with this factor
@@ -43,15 +43,15 @@ struct CounterTable {
     std::vector<CounterMetric> metrics_of(const ChipFamily& family, std::string_view set) const;
 };
 
-/// Throws InputError with `name` and line for what is no such table, a family, set or source that it does not have, and a metric
-/// that a family would count twice.
+/// Throws InputError with `name` and line for a malformed table, an unknown family, set or source, and a metric that a family would count
+/// twice.
 CounterTable read_counter_table(const std::string& text, const std::string& name);
 
 /// configs/counters/nvidia.yaml, as it was when this was built.
 const CounterTable& built_in_counter_table();
 
-/// The quantities that `values`, raw metrics by their names, amount to on that family. A quantity of which a metric is missing
-/// is left out: a part of a sum would pass for the whole.
+/// The quantities that follow from `values`, raw metrics by name, on that family. A quantity with a missing metric is left out, since its
+/// sum would be incomplete.
 std::map<std::string, double> quantities_of(const CounterTable& table, const ChipFamily& family,
                                             const std::map<std::string, double>& values);
 

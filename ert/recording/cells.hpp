@@ -1,4 +1,4 @@
-// Cells of the recorded files: how each type of value is written, and read back. An empty cell is a value that is not known.
+// Cells of the recorded files: writing and reading each type of value. An empty cell is an unknown value.
 #pragma once
 
 #include "ert/recording/records.hpp"
@@ -9,7 +9,7 @@
 
 namespace roof::cells {
 
-/// Quoted where it must be; line ends become spaces, for a record is a line.
+/// Quoted where necessary; line ends become spaces, since a record is one line.
 void write(std::string& line, const std::string& text);
 void write(std::string& line, double value);
 void write(std::string& line, Number number);

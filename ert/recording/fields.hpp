@@ -1,5 +1,5 @@
-// The field tables of the recorded files: one table is header, writer and reader. A field writes to the end of a line and reads
-// from a piece of one, so that a million records are read without a string for each cell.
+// The field tables of the recorded files: one table is header, writer and reader. Fields append to a line and read from a view of one,
+// so that a million records are read without a string per cell.
 #pragma once
 
 #include "ert/recording/records.hpp"

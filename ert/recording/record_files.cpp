@@ -153,10 +153,10 @@ std::size_t read_records(const std::filesystem::path& folder, const TakeRecord<R
     return csv ? read_records<Record>(csv, file.string(), take) : 0;
 }
 
-void mend_records(const std::filesystem::path& folder, const std::set<std::string>& counting)
+void repair_records(const std::filesystem::path& folder, const std::set<std::string>& complete)
 {
     std::unordered_set<std::string> ids;
-    for (const std::string& id : counting) {
+    for (const std::string& id : complete) {
         std::string cell;
         cells::write(cell, id);
         ids.insert(std::move(cell));

@@ -1,7 +1,6 @@
-// What a recorder saw while a row of results was measured, or an importer found in another tool's file: a struct for each kind
-// of record. Every one of them but a counter is a stretch of time. `start` is on one clock for all records of a run, whose zero
-// is wherever the recorder put it; a record without a start has a duration and no place. What is not known is empty, never 0.
-// Layer and phase (data, forward, backward, update, synchronise) are those at work when the thing was asked for.
+// The records of a recorder, or of an importer of other tools' files: a struct for each kind. All but counters have a duration. `start`
+// is on one clock for all records of a run, with an arbitrary zero; it may be unknown. Unknown values are empty, never 0. Layer and
+// phase (data, forward, backward, update, synchronise) are those that made the call.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -31,7 +30,7 @@ std::string_view name(CounterScope scope);
 /// A number that names something: a stream, a correlation, a thread.
 using Number = std::optional<std::uint64_t>;
 
-/// What most records share. `correlation` joins a kernel or copy to the call that asked for it.
+/// Fields of most records. `correlation` joins a kernel or copy to the call that launched it.
 struct Cause {
     std::string device;  ///< as Measurement::device: "gpu:0"
     Number stream;
@@ -94,7 +93,7 @@ struct SynchronisationRecord {
     Seconds duration;
 };
 
-/// ranges.csv: a line for each stretch that a program named, or that we name: steps, phases, layers.
+/// ranges.csv: a line for each named range of time: steps, phases, layers, and the program's own.
 struct RangeRecord {
     Number thread;
     RangeKind kind = RangeKind::nvtx;

@@ -15,7 +15,7 @@ TEST_CASE("cells with commas, quotes and line ends come back as they were")
     REQUIRE(table.complete_bytes == text.size());
 }
 
-TEST_CASE("an incomplete last line is left out and its place reported")
+TEST_CASE("an incomplete last line is left out and its position reported")
 {
     const std::string whole = "a,b\n1,2\n";
     for (const std::string torn : {"3", "3,4", "\"3\n", "3,\"x\ny"}) {
@@ -31,7 +31,7 @@ TEST_CASE("a row with too few cells is an error that names file and row")
     REQUIRE_THROWS_WITH(parse_csv("a,b\n1,2\n3\n", "x.csv"), Catch::Contains("x.csv: row 3"));
 }
 
-TEST_CASE("a column is found by name, and a missing one is said with those there are")
+TEST_CASE("a column is found by name, and the message for a missing one names the columns")
 {
     const CsvTable table = parse_csv("model,batch\nvgg16,4\n", "test");
     REQUIRE(table.column("batch") == 1);

@@ -21,7 +21,7 @@ TEST_CASE("capacities have binary prefixes")
     REQUIRE(format_capacity(512) == "512 B");
 }
 
-TEST_CASE("long durations are said in minutes")
+TEST_CASE("long durations are in minutes")
 {
     REQUIRE(format_duration(200) == "3 min 20 s");
     REQUIRE(format_duration(1.5) == "1.50 s");
@@ -41,7 +41,7 @@ TEST_CASE("globs match runs and single characters")
     REQUIRE_FALSE(glob_match("a*b", "ac"));
 }
 
-TEST_CASE("a typing mistake is answered with the nearest legal word, nonsense with none")
+TEST_CASE("a misspelt name gets the nearest legal name, an unrelated one none")
 {
     const std::vector<std::string> legal{"resnet18", "vgg16", "alexnet"};
     REQUIRE(nearest("resnet81", legal) == "resnet18");

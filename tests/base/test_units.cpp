@@ -35,8 +35,8 @@ TEST_CASE("every precision is found by its own name and states its own size")
     REQUIRE_THROWS_WITH(parse_precision("fp31"), Catch::Contains("fp31") && Catch::Contains("fp32"));
 }
 
-TEST_CASE("out of memory says how much was wanted and how much there is")
+TEST_CASE("the message for out of memory has the needed and the available bytes")
 {
     const OutOfMemory error(Bytes{3e12}, Bytes{24e9}, "vgg16 at batch 4096");
-    REQUIRE(std::string(error.what()) == "vgg16 at batch 4096 wants 3.00 TB, available are 24.0 GB");
+    REQUIRE(std::string(error.what()) == "vgg16 at batch 4096 needs 3.00 TB, available are 24.0 GB");
 }

@@ -51,7 +51,7 @@ TEST_CASE("a multiply-add is two FLOPs, four where two lanes are packed, and a t
     CHECK(quantities_of(table, blackwell, counts(table, blackwell, 100)).at("flops.fp32") == 1200);
 }
 
-TEST_CASE("what the copy engine moves counts at L1 from Hopper on, and nowhere before")
+TEST_CASE("the copy engine's bytes count at L1 from Hopper on, and nowhere before")
 {
     const CounterTable& table = built_in_counter_table();
     for (const ChipFamily& family : table.families) {
@@ -95,7 +95,7 @@ TEST_CASE("the usual metrics are all but the rare ones")
     CHECK(table.metrics_of(hopper, "usual").size() == all - table.metrics_of(hopper, "rare").size());
 }
 
-TEST_CASE("a table that is wrong says where")
+TEST_CASE("an error in a table is reported with its line")
 {
     const auto [rows, words] = GENERATE(table<const char*, const char*>({
         {"  - {quantity: q, set: s, metric: m, factor: 1}\n", "t.yaml:7: 'source' is missing"},

@@ -39,7 +39,7 @@ TEST_CASE("a buffer starts on a huge page and holds what was asked for")
     }
 }
 
-TEST_CASE("huge pages are asked for, or declined, as the mapping says")
+TEST_CASE("huge pages are requested or declined as the mapping says")
 {
     const Buffer huge(8 << 20, "a test", {Pages::huge, std::nullopt});
     const Buffer small(8 << 20, "a test", {Pages::small, std::nullopt});
@@ -73,7 +73,7 @@ TEST_CASE("memory bound to a node lies there, or the refusal has a reason")
     }
 }
 
-TEST_CASE("a node that is not there refuses memory")
+TEST_CASE("memory on a missing node is refused")
 {
     CHECK_THROWS_AS(Buffer(1 << 20, "a test", {Pages::small, 1000}), Unsupported);
 }

@@ -181,7 +181,7 @@ TEST_CASE("chains stay normal numbers over many iterations, in every precision t
     });
 }
 
-TEST_CASE("what goes to and fro is back where it was, however often")
+TEST_CASE("operations that alternate return to their start values after any number of steps")
 {
     for (const Arithmetic kind : {Arithmetic::mul, Arithmetic::div}) {
         for (const Precision precision : {Precision::fp64, Precision::fp32}) {
@@ -202,7 +202,7 @@ TEST_CASE("a value that is not normal is an error, in every format of an accumul
     CHECK_THROWS_WITH(check_normal(kernel, result), Catch::Contains("chain 1, lane 2"));
 }
 
-TEST_CASE("the host divides and takes roots in fp16 to and fro as well")
+TEST_CASE("the host's divisions and roots in fp16 also return to their start values")
 {
     const ComputeKernel divisions = kernel_of("avx512", Precision::fp16, {{{Arithmetic::div, 6}}});
     const Operands operands = steady_operands(divisions);
@@ -265,7 +265,7 @@ TEST_CASE("every chain of a mix has an even number of steps, and each strand its
     });
 }
 
-TEST_CASE("a mix says what it is")
+TEST_CASE("a mix has a description")
 {
     CHECK(Mix{{{Arithmetic::fma, 12}}}.description() == "12 fma chains");
     CHECK(Mix{{{Arithmetic::fma, 12}, {Arithmetic::add, 12}}}.description() == "12 fma + 12 add chains");

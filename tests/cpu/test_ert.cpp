@@ -87,7 +87,7 @@ TEST_CASE("the loads and multiply-adds in the loop are those its intensity is co
     });
 }
 
-TEST_CASE("multiply-adds go round chains that are equally far apart everywhere, and enough of them where they count")
+TEST_CASE("multiply-adds rotate over enough chains at equal distances")
 {
     for_kernels([](const IntensityKernel& kernel, Precision, double) {
         std::vector<int> targets;
@@ -147,7 +147,7 @@ TEST_CASE("an ert subject launches, passes its check and has exactly its intensi
     }
 }
 
-TEST_CASE("without vectors that multiply and add at once there is no curve, and intensities are words")
+TEST_CASE("without vector multiply-adds there is no curve, and unknown intensities are refused")
 {
     const Machine machine = small_machine();
     const auto bench = ert_bench(context({{0, 1}, {0, 1}}));
@@ -160,7 +160,7 @@ TEST_CASE("without vectors that multiply and add at once there is no curve, and 
     CHECK_THROWS_AS(at("3"), InputError);
 }
 
-TEST_CASE("the usual sets of the curve ascend to one in memory")
+TEST_CASE("the default sets of the curve ascend to one in memory")
 {
     const std::vector<Axis> axes = ert_bench(context({{0}, {0}}))->axes(small_machine());
     const std::vector<std::string>& sets = axis(axes, "working_set").defaults;

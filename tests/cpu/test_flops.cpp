@@ -48,7 +48,7 @@ const Axis& axis(const std::vector<Axis>& axes, const std::string& name)
 
 }  // namespace
 
-TEST_CASE("what can never be is told before what this machine lacks")
+TEST_CASE("a contradiction is reported before what this machine lacks")
 {
     const Machine bare = machine_with({"scalar"}, {});
     CHECK_THAT(why_not(point("fma", "avx512", "int8"), bare), Contains("int8 has the operations"));
@@ -58,7 +58,7 @@ TEST_CASE("what can never be is told before what this machine lacks")
     CHECK(why_not(point("best", "scalar", "fp32"), bare).empty());
 }
 
-TEST_CASE("an instruction set is no promise of its later instructions")
+TEST_CASE("an instruction set does not imply its later instructions")
 {
     const Machine first = machine_with({"scalar", "sse", "avx2", "avx512"}, {"fma"});
     CHECK(why_not(point("fma+add", "avx512", "fp64"), first).empty());
@@ -79,7 +79,7 @@ TEST_CASE("tiles are offered where there are any")
     CHECK(axis(with, "operation").allowed == operation_names());
 }
 
-TEST_CASE("everything this machine can compute launches, passes its check and says what was found fastest")
+TEST_CASE("everything this machine can compute launches, passes its check and names the fastest variant")
 {
     const Topology topology = read_topology();
     const Machine& machine = topology.machine;

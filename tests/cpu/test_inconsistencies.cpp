@@ -31,12 +31,12 @@ std::string only_inconsistency(const Reports& reports)
 
 }  // namespace
 
-TEST_CASE("reports that agree raise no doubt")
+TEST_CASE("reports that agree give no inconsistency")
 {
     CHECK(find_inconsistencies(consistent()).empty());
 }
 
-TEST_CASE("a virtual machine's reports are doubtful")
+TEST_CASE("a virtual machine's reports are called unreliable")
 {
     Reports reports = consistent();
     reports.hypervisor = "KVM";

@@ -38,7 +38,7 @@ TEST_CASE("every instruction set has its name, and tiles are none of the vectors
     CHECK(std::find(usable.begin(), usable.end(), "amx") == usable.end());
 }
 
-TEST_CASE("features are told only of instruction sets that can be used")
+TEST_CASE("features are listed only for usable instruction sets")
 {
     const std::vector<std::string> isas = usable_isas();
     for (const std::string& feature : usable_features()) {
@@ -47,7 +47,7 @@ TEST_CASE("features are told only of instruction sets that can be used")
     }
 }
 
-TEST_CASE("an operation that a precision or an instruction set does not have is told by a reason")
+TEST_CASE("an operation that a precision or instruction set lacks has a reason")
 {
     CHECK_THAT(why_not("fma", "avx512", Precision::int8), Equals("int8 has the operations dot, tile, not fma"));
     CHECK_THAT(why_not("dot", "avx2", Precision::fp32), Contains("fp32 has the operations fma, mul, add, div, sqrt"));
@@ -71,7 +71,7 @@ TEST_CASE("what exists has no contradiction")
     CHECK(why_not("best", "sse", Precision::fp32).empty());
 }
 
-TEST_CASE("the best of all is searched among what the machine can run")
+TEST_CASE("`best` is searched among what the machine can run")
 {
     const std::size_t with = tried("best", "sse", Precision::fp32, {"fma"});
     const std::size_t without = tried("best", "sse", Precision::fp32, {});
@@ -84,7 +84,7 @@ TEST_CASE("the best of all is searched among what the machine can run")
     CHECK(tried("best", "amx", Precision::int8, {"amx_int8"}) > 0);
 }
 
-TEST_CASE("a missing feature is named only if nothing else will do")
+TEST_CASE("a missing feature is named only if no other form of the operation can run")
 {
     const auto missing = [](std::string_view operation, std::string_view isa, Precision precision,
                             const std::vector<std::string>& features) {

@@ -28,7 +28,7 @@ std::vector<std::size_t> measured(const std::byte* memory, std::size_t steps)
 
 }  // namespace
 
-TEST_CASE("a chase comes by every line once and ends where it began")
+TEST_CASE("a chase visits every line once and ends where it began")
 {
     for (const std::size_t lines : {16, 17, 1000, 4096}) {
         const Buffer memory(lines * chase_line, "a test");

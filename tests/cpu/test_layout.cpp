@@ -52,7 +52,7 @@ TEST_CASE("each node knows the processors nearest to it")
     CHECK(found.nodes[1].processors.packed == List{4, 5, 6, 7});
 }
 
-TEST_CASE("processors that are not allowed are nobody's")
+TEST_CASE("processors that are not allowed are left out")
 {
     const Layout found = layout(two_by_two_by_two, {1, 2, 3});
     CHECK(found.processors.spread == List{1, 2, 3});
@@ -72,7 +72,7 @@ TEST_CASE("a machine without caches or packages has a layout")
     CHECK(found.nodes.size() == 1);
 }
 
-TEST_CASE("caches are counted with those who share them")
+TEST_CASE("caches are counted with the threads that share them")
 {
     const Layout found = layout("pack:1 l3:2(size=33554432) core:4 l1d:1(size=32768) pu:2", {0});
     REQUIRE(found.caches.size() == 2);

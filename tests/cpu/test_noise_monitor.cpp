@@ -22,7 +22,7 @@ void feed(CoreHistory& history, double value, int readings, int processor = 0)
 
 }  // namespace
 
-TEST_CASE("without readings that agree nothing is known of a core")
+TEST_CASE("without readings that agree a core is unknown")
 {
     CoreHistory history;
     for (int i = 0; i < 60; ++i) CHECK(history.judge(0, 1.0 + 0.1 * i) == Verdict::unknown);
@@ -40,7 +40,7 @@ TEST_CASE("a core that does less than it does alone is shared")
     CHECK(history.judge(0, 2.5) == Verdict::shared);
 }
 
-TEST_CASE("a core that seems to do more has no clock that could be told, and raises nobody's measure")
+TEST_CASE("a core that seems to do more has no valid clock, and does not raise the reference")
 {
     CoreHistory history;
     feed(history, 5.0, 32);
@@ -48,7 +48,7 @@ TEST_CASE("a core that seems to do more has no clock that could be told, and rai
     CHECK(history.judge(0, 5.0) == Verdict::undivided);
 }
 
-TEST_CASE("a quarter of readings that agree tells what a core does alone, however wild the others are")
+TEST_CASE("a quarter of readings that agree gives the rate of a core alone, whatever the others are")
 {
     CoreHistory history;
     for (int i = 0; i < 128; ++i) history.judge(0, i % 3 == 0 ? 5.0 : 3.0 + 0.031 * (i % 50));
@@ -56,7 +56,7 @@ TEST_CASE("a quarter of readings that agree tells what a core does alone, howeve
     CHECK(history.judge(0, 4.5) == Verdict::shared);
 }
 
-TEST_CASE("a core that was always shared is found out when it no longer is")
+TEST_CASE("a core that was always shared is recognized once it no longer is")
 {
     CoreHistory history;
     feed(history, 3.0, 128);
@@ -65,7 +65,7 @@ TEST_CASE("a core that was always shared is found out when it no longer is")
     CHECK(history.judge(0, 3.0) == Verdict::shared);
 }
 
-TEST_CASE("what a core does alone is remembered longer than its readings, and is its own")
+TEST_CASE("the rate of a core alone is kept longer than its readings, and per core")
 {
     CoreHistory history;
     feed(history, 5.0, 32);
@@ -73,14 +73,14 @@ TEST_CASE("what a core does alone is remembered longer than its readings, and is
     CHECK(history.judge(1, 3.0) == Verdict::unknown);
 }
 
-TEST_CASE("the cheapest candidate by its best answer is found, the first of equals")
+TEST_CASE("the candidate with the least cost is found, the first of equals")
 {
     CHECK(cheapest(4, 1, [](std::size_t i) { return i == 2 ? 1.0 : 2.0; }) == 2);
     CHECK(cheapest(3, 2, [](std::size_t) { return 1.0; }) == 0);
     CHECK(cheapest(1, 1, [](std::size_t) { return 7.0; }) == 0);
 }
 
-TEST_CASE("opinions are asked in turns, and a disturbed one does not count")
+TEST_CASE("candidates are tried in rotation, and a disturbed trial does not count")
 {
     std::vector<std::size_t> asked;
     const std::size_t found = cheapest(3, 3, [&](std::size_t i) {
@@ -92,7 +92,7 @@ TEST_CASE("opinions are asked in turns, and a disturbed one does not count")
     CHECK(asked == std::vector<std::size_t>{0, 1, 2, 0, 1, 2, 0, 1, 2});
 }
 
-TEST_CASE("a watched launch runs on every thread, and tells how long it took and at what clock")
+TEST_CASE("a monitored launch runs on every thread, and reports its time and clock")
 {
     const Topology topology = read_topology();
     MonitoredTeam team(topology.processors.spread, std::make_shared<CoreHistory>());
@@ -112,7 +112,7 @@ TEST_CASE("a watched launch runs on every thread, and tells how long it took and
     CHECK(trace.clock_rate().value < 1e11);
 }
 
-TEST_CASE("a disturbed launch is tried again where no thread slows another, and all threads run each time")
+TEST_CASE("a disturbed launch is repeated where no thread slows another, with all threads each time")
 {
     const Topology topology = read_topology();
     const Clock still = [] { return Seconds{}; };
@@ -131,7 +131,7 @@ TEST_CASE("a disturbed launch is tried again where no thread slows another, and 
     CHECK(runs(Resources::their_own) == (topology.processors.spread.size() > 1 ? 3 : 1));
 }
 
-TEST_CASE("what a thread of a watched launch throws is thrown again")
+TEST_CASE("an exception in a monitored launch is thrown again")
 {
     const Topology topology = read_topology();
     MonitoredTeam team({topology.processors.spread.front()}, std::make_shared<CoreHistory>());

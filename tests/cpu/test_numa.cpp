@@ -38,7 +38,7 @@ TEST_CASE("nodes are numbered from zero, and one without usable processors has n
     CHECK_THAT(unsupported_reason(two_nodes, "1", "0").value_or(""), Contains("no processor"));
 }
 
-TEST_CASE("all pairs of nodes are usual, at one working set that lies in memory")
+TEST_CASE("all pairs of nodes are defaults, at one working set in memory")
 {
     const std::vector<Axis> axes = numa_bench(context({}, two_nodes))->axes(small_machine());
     CHECK(axis(axes, "cpu_node").defaults == std::vector<std::string>{"0", "1"});
@@ -46,7 +46,7 @@ TEST_CASE("all pairs of nodes are usual, at one working set that lies in memory"
     CHECK(axis(axes, "working_set").defaults == std::vector<std::string>{std::to_string(256 << 20)});
 }
 
-TEST_CASE("memory bound to the node at hand is streamed and checked, and that of a node that is not there is refused")
+TEST_CASE("memory bound to a node is streamed and checked, and a missing node is refused")
 {
     const Topology topology = read_topology();
     const int first = topology.nodes.front().number;

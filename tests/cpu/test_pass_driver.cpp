@@ -53,7 +53,7 @@ TEST_CASE("extents are whole iterations of every loop tried, with little left ov
     CHECK_FALSE(whole_iterations(255, {}));
 }
 
-TEST_CASE("of the variants to walk the fastest is taken, whatever their order")
+TEST_CASE("the fastest variant is taken, whatever their order")
 {
     MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());
     Calls calls;
@@ -64,7 +64,7 @@ TEST_CASE("of the variants to walk the fastest is taken, whatever their order")
     CHECK(walk.fastest() == "fast");
 }
 
-TEST_CASE("short arrays are walked over whole, many times in a launch")
+TEST_CASE("short arrays are passed over whole, many times per launch")
 {
     MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());
     Calls calls;
@@ -76,7 +76,7 @@ TEST_CASE("short arrays are walked over whole, many times in a launch")
     CHECK(walk.bytes_per_launch() == static_cast<double>(walk.passes() * step));
 }
 
-TEST_CASE("long arrays are walked over by windows of equal length that leave nothing out")
+TEST_CASE("long arrays are cut into windows of equal length that leave nothing out")
 {
     constexpr std::size_t steps = 997;
     MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());
@@ -101,7 +101,7 @@ TEST_CASE("long arrays are walked over by windows of equal length that leave not
     CHECK(calls == Calls{{samples[0].from, window}});
 }
 
-TEST_CASE("launches begin behind what the search walked, and what is sampled they come to last")
+TEST_CASE("launches begin after the segments of the search, and reach the checked segments last")
 {
     constexpr std::size_t steps = 4096;
     MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());

@@ -53,7 +53,7 @@ TEST_CASE("threads can share a core only where cores have several hardware threa
     CHECK_FALSE(unsupported_reason(machine, at));
 }
 
-TEST_CASE("threads that were put on one core share what is in it")
+TEST_CASE("threads on one core share its resources")
 {
     Machine machine = small_machine();
     machine.cores = 2;
@@ -80,7 +80,7 @@ TEST_CASE("scalars have no non-temporal stores")
     CHECK_FALSE(unsupported_reason(small_machine(), at("best")));
 }
 
-TEST_CASE("the best instruction set is looked for among the two widest with vectors")
+TEST_CASE("the best instruction set is searched among the two widest with vectors")
 {
     const auto names = [](const std::vector<std::string>& words) {
         Machine machine;
@@ -96,7 +96,7 @@ TEST_CASE("the best instruction set is looked for among the two widest with vect
     CHECK(names({}).empty());
 }
 
-TEST_CASE("a machine that reports nothing has a sweep all the same")
+TEST_CASE("a machine that reports nothing still has a sweep")
 {
     Machine machine;
     machine.devices.resize(1);

@@ -39,7 +39,7 @@ struct Kernel {
 
 }  // namespace
 
-TEST_CASE("steal time is that of the processors asked for, not of the whole machine")
+TEST_CASE("steal time is that of the given processors, not of the whole machine")
 {
     const Kernel kernel;
     CHECK(steal_so_far(kernel.files, {0}).stolen == 3);
@@ -48,7 +48,7 @@ TEST_CASE("steal time is that of the processors asked for, not of the whole mach
     CHECK(steal_so_far(kernel.files, {11}).stolen == 0);
 }
 
-TEST_CASE("a launch during which the host took a processor is stolen, one beside it is not")
+TEST_CASE("a launch is stolen only if the host took a processor during it")
 {
     const Kernel kernel;
     StealMonitor watch({0}, kernel.files);
@@ -62,7 +62,7 @@ TEST_CASE("a launch during which the host took a processor is stolen, one beside
     CHECK(watch.end().empty());
 }
 
-TEST_CASE("a launch during which a control group was held back is throttled, in either version and in a parent")
+TEST_CASE("a launch is throttled if a control group or a parent was throttled during it, in either version")
 {
     const Kernel kernel;
     for (const auto& [group, time] : {std::pair{0, "throttled_usec"}, {1, "throttled_time"}}) {
@@ -73,7 +73,7 @@ TEST_CASE("a launch during which a control group was held back is throttled, in 
     }
 }
 
-TEST_CASE("where the host never took anything, or the files are not there, nothing is stolen")
+TEST_CASE("nothing is stolen where the host never took time or the files are missing")
 {
     const Kernel kernel;
     write_processors(kernel.files.processors, 0, 0);

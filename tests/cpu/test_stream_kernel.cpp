@@ -114,7 +114,7 @@ TEST_CASE("one wrong word fails the check of every operation")
     }
 }
 
-TEST_CASE("a pass too few is noticed by the sum of the loads and by the updated words")
+TEST_CASE("a missing pass is detected by the sum of the loads and by the updated words")
 {
     for (const char* operation : {"load", "update"}) {
         Bed bed(parse_isa("sse"), parse_stream(operation), {});
@@ -123,7 +123,7 @@ TEST_CASE("a pass too few is noticed by the sum of the loads and by the updated 
     }
 }
 
-TEST_CASE("stores that never ran are noticed")
+TEST_CASE("stores that never ran are detected")
 {
     for (const Stream& stream : stream_table) {
         Bed bed(parse_isa("sse"), stream, {});

@@ -64,7 +64,7 @@ TEST_CASE("where additions share the ports of multiply-adds, no mix does more th
     CHECK(spec_of(golden_cove, "core", "best", "avx512", "fp32") == 64);
 }
 
-TEST_CASE("dot products and tiles are promised where the machine has them and a guide says their rate")
+TEST_CASE("dot products and tiles have a spec where the machine has them and a guide gives their rate")
 {
     CHECK(spec_of(zen4, "core", "dot", "avx512", "bf16") == 64);
     CHECK(spec_of(zen4, "core", "dot", "avx512", "int8") == 128);
@@ -108,7 +108,7 @@ TEST_CASE("on the first Zen two accesses share two ports of 16 bytes")
     CHECK(spec_of(zen, "core", "best", "avx2", "fp32") == 0);
 }
 
-TEST_CASE("what cannot be measured on a machine is not promised")
+TEST_CASE("what cannot be measured on a machine has no spec")
 {
     Machine masked = zen5;
     masked.isa = {"scalar", "sse"};
@@ -118,7 +118,7 @@ TEST_CASE("what cannot be measured on a machine is not promised")
     CHECK_FALSE(rates.empty());
 }
 
-TEST_CASE("every promise names its source, and an unknown processor has none")
+TEST_CASE("every spec names its source, and an unknown processor has none")
 {
     for (const SpecRate& spec : spec_rates_of(zen5)) CHECK(spec.source.find("Zen 5") != std::string::npos);
     CHECK(spec_rates_of(machine_of("AuthenticAMD", 27, 1)).empty());

@@ -54,7 +54,7 @@ TEST_CASE("a smaller affinity mask makes a smaller machine, and says so")
     }
 }
 
-TEST_CASE("the part fills in the machine and brings both benches")
+TEST_CASE("the part fills in the machine and adds its benches")
 {
     BenchRegistry registry;
     add_cpu(registry);

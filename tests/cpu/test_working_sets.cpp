@@ -41,7 +41,7 @@ TEST_CASE("working sets ascend from 8 KiB to four times the largest caches toget
     CHECK(sets.size() < 45);
 }
 
-TEST_CASE("working sets take half of the memory available at most, and it is said where that is too little")
+TEST_CASE("working sets take at most half of the available memory, and too little of it is reported")
 {
     const Machine machine = with(64 * mebibyte, 300 * mebibyte);
     CHECK(usual_working_sets(machine).back() == std::to_string(128 << 20));
@@ -51,7 +51,7 @@ TEST_CASE("working sets take half of the memory available at most, and it is sai
     CHECK_FALSE(sweep_inconsistency(small_machine()));
 }
 
-TEST_CASE("a machine with next to no memory still has a working set")
+TEST_CASE("a machine with almost no memory still has a working set")
 {
     CHECK(usual_working_sets(with(mebibyte, 1000)) == std::vector<std::string>{"8192"});
     CHECK(usual_chase_sets(with(mebibyte, 1000)) == std::vector<std::string>{"8192"});

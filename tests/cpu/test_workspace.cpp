@@ -49,7 +49,7 @@ TEST_CASE("a slice holds different normal numbers between one and two")
     CHECK(values.size() == words);
 }
 
-TEST_CASE("what a slice holds already is not written again, and what was given away is")
+TEST_CASE("a slice's known content is not written again, and overwritten content is")
 {
     Slice slice(4 * mebibyte, "a test", {});
     times_written = 0;
@@ -74,7 +74,7 @@ TEST_CASE("content depends on the place in the slice alone")
     CHECK(word(slice, index) == content(index));
 }
 
-TEST_CASE("memory that was given away holds numbers")
+TEST_CASE("overwritten memory holds numbers")
 {
     Slice slice(mebibyte, "a test", {});
     slice.overwrite(0, mebibyte);
@@ -109,7 +109,7 @@ TEST_CASE("each mapping has slices of its own")
     CHECK(workspace.slice({}, 0).data() != workspace.slice(small, 0).data());
 }
 
-TEST_CASE("rounds in a row lie in other pages, within the slice, as far as there is room")
+TEST_CASE("consecutive rounds use different pages within the slice, if there is room")
 {
     Workspace workspace;
     workspace.reserve({}, 1, 8192);

@@ -61,7 +61,7 @@ TEST_CASE("a plan for the CPU opens no part for GPUs")
     CHECK(opened.empty());
 }
 
-TEST_CASE("a plan for a GPU opens parts as far as its bench, in their order and once, and its device is found")
+TEST_CASE("a plan for a GPU opens parts in order up to its bench, each once, and finds its device")
 {
     Words opened;
     const BenchRegistry registry = registry_with_parts(opened);
@@ -74,7 +74,7 @@ TEST_CASE("a plan for a GPU opens parts as far as its bench, in their order and 
     CHECK(opened == Words{"ceilings", "profiler", "training"});
 }
 
-TEST_CASE("a row to be profiled opens the part that can, before the machine is written down")
+TEST_CASE("a profiled row opens the profiler's part before the machine is stored")
 {
     Words opened;
     const BenchRegistry registry = registry_with_parts(opened);
@@ -84,7 +84,7 @@ TEST_CASE("a row to be profiled opens the part that can, before the machine is w
     CHECK(registry.profiler("tpu") == nullptr);
 }
 
-TEST_CASE("all benches, and all that is absent, are those of all parts, however the registry was moved")
+TEST_CASE("all benches and absent parts are those of all parts, also after the registry was moved")
 {
     Words opened;
     BenchRegistry former = registry_with_parts(opened);

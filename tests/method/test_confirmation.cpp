@@ -70,7 +70,7 @@ TEST_CASE("a plateau that one thread alone shows is unconfirmed: no level, and n
     CHECK(rate(ceilings, "L3") == Approx(100e9));
 }
 
-TEST_CASE("nor is one a level that only several threads show")
+TEST_CASE("a plateau that only several threads show is unconfirmed, too")
 {
     const Caches drooping{{96 * KiB, 900e9}, {2 * MiB, 400e9}, {12 * MiB, 190e9}, {48 * MiB, 120e9}};
     const Ceilings ceilings = ceilings_of(three_caches, drooping);
@@ -80,7 +80,7 @@ TEST_CASE("nor is one a level that only several threads show")
     CHECK(rate(ceilings, "L3", 2) == Approx(190e9));
 }
 
-TEST_CASE("one between two caches is told from both, and those behind it keep their names")
+TEST_CASE("a false plateau between two caches is told from both, and the levels behind it keep their names")
 {
     const Caches squeezed{{48 * KiB, 450e9}, {512 * KiB, 200e9}, {2.5 * MiB, 150e9}, {32 * MiB, 100e9}};
     const Ceilings ceilings = ceilings_of(squeezed, two_threads);
@@ -90,7 +90,7 @@ TEST_CASE("one between two caches is told from both, and those behind it keep th
     CHECK(rate(ceilings, "L3") == Approx(100e9));
 }
 
-TEST_CASE("a fourth cache that all sweeps see is a level")
+TEST_CASE("a fourth cache that all sweeps show is a level")
 {
     const Caches one{{32 * KiB, 450e9}, {256 * KiB, 200e9}, {6 * MiB, 100e9}, {96 * MiB, 50e9}};
     const Caches two{{64 * KiB, 900e9}, {512 * KiB, 400e9}, {6 * MiB, 190e9}, {96 * MiB, 90e9}};
@@ -102,7 +102,7 @@ TEST_CASE("a fourth cache that all sweeps see is a level")
     CHECK(ceilings.levels[3].seen_with == std::vector{1, 2});
 }
 
-TEST_CASE("a sweep that other tenants disturbed takes no level from one that they did not")
+TEST_CASE("a disturbed sweep removes no level of an undisturbed one")
 {
     // The second level of two threads cannot be told from the third.
     const Caches merged{{96 * KiB, 900e9}, {32 * MiB, 190e9}};
@@ -121,7 +121,7 @@ TEST_CASE("a sweep that other tenants disturbed takes no level from one that the
     CHECK(third.from.value >= 2 * MiB);  // where it cannot be the second of each
 }
 
-TEST_CASE("but it takes one that is as narrow as what other tenants' lines make")
+TEST_CASE("a disturbed sweep removes a level as narrow as one that neighbours' lines make")
 {
     const Caches drooping{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {8 * MiB, 100e9}, {24 * MiB, 60e9}};
     const Ceilings ceilings = with_two_threads(drooping, sampled(two_threads, "a core was shared"));
@@ -129,7 +129,7 @@ TEST_CASE("but it takes one that is as narrow as what other tenants' lines make"
     CHECK(ceilings.unconfirmed.size() == 1);
 }
 
-TEST_CASE("with one sweep alone, what it shows is believed")
+TEST_CASE("with a single sweep all its levels are kept")
 {
     const Caches caches{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {8 * MiB, 100e9}, {32 * MiB, 60e9}};
     const Ceilings ceilings = fit_ceilings(sweep(staircase(caches, 30e9)), machine());
@@ -137,7 +137,7 @@ TEST_CASE("with one sweep alone, what it shows is believed")
     CHECK(ceilings.unconfirmed.empty());
 }
 
-TEST_CASE("a shared cache behind private ones that hold as much together is hidden from many threads, and stays")
+TEST_CASE("a shared cache hidden from many threads behind private ones is kept")
 {
     const Caches all_cores{{3 * MiB, 9000e9}, {64 * MiB, 4000e9}};
     const Caches one_core{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {60 * MiB, 60e9}};
@@ -147,7 +147,7 @@ TEST_CASE("a shared cache behind private ones that hold as much together is hidd
     CHECK(ceilings.unconfirmed.empty());
 }
 
-TEST_CASE("a sweep of few sizes denies nothing that it has not swept")
+TEST_CASE("a sweep removes no level whose sizes it lacks")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     for (const double bytes : {128 * MiB, 192 * MiB, 256 * MiB}) rows.push_back(row("load", "avx512", 2, bytes, 50e9));

@@ -53,7 +53,7 @@ void disturb(Measurement& row)
 
 }  // namespace
 
-TEST_CASE("the sustained clock is the upper quartile of the rounds' clocks, within what they were")
+TEST_CASE("the sustained clock is the upper quartile of the rounds' clocks, and lies within them")
 {
     const std::vector<Measurement> rows = wandering();
     const Estimate<Hertz> clock = CoreClock(rows).sustained_under(rows.front());
@@ -64,7 +64,7 @@ TEST_CASE("the sustained clock is the upper quartile of the rounds' clocks, with
     CHECK(clock.n == 40);
 }
 
-TEST_CASE("work of another kind has its own clock once it has rounds enough")
+TEST_CASE("another kind of work has its own clock once it has enough rounds")
 {
     std::vector<Measurement> rows = wandering();
     rows.push_back(round_at(3.0e9, "fma", 1, "avx512"));
@@ -74,14 +74,14 @@ TEST_CASE("work of another kind has its own clock once it has rounds enough")
     CHECK(CoreClock(rows).sustained_under(rows.front()).median.value > 3.8e9);
 }
 
-TEST_CASE("a disturbed sample's clock takes no part, and without a clock there is none")
+TEST_CASE("disturbed samples do not count for the clock, and without readings there is no clock")
 {
     std::vector<Measurement> rows = wandering();
     for (Measurement& row : rows) disturb(row);
     CHECK(CoreClock(rows).sustained_under(rows.front()).n == 0);
 }
 
-TEST_CASE("ceilings that go with the clock are set at one clock, whenever they were measured")
+TEST_CASE("ceilings that scale with the clock are set at one clock")
 {
     std::vector<Measurement> rows;
     for (int i = 0; i < 3; ++i) rows.push_back(round_at(3.8e9, "fma", i + 1));
@@ -93,7 +93,7 @@ TEST_CASE("ceilings that go with the clock are set at one clock, whenever they w
     CHECK(ceilings.all[0].steadiness == Steadiness::steady);
 }
 
-TEST_CASE("a ceiling that was never undisturbed reaches up to what it may be")
+TEST_CASE("the interval of a ceiling without undisturbed samples reaches up to the possible rate")
 {
     std::vector<Measurement> rows;
     for (int i = 0; i < 20; ++i) rows.push_back(round_at(4.0e9, "fma", i + 1));
@@ -109,7 +109,7 @@ TEST_CASE("a ceiling that was never undisturbed reaches up to what it may be")
     CHECK(ceiling.steadiness == Steadiness::unsteady);
 }
 
-TEST_CASE("a ceiling of one undisturbed sample among many disturbed ones reaches down to what is usual")
+TEST_CASE("the interval of a ceiling with one undisturbed sample reaches down to the typical rate")
 {
     std::vector<Measurement> rows{round_at(4.0e9, "fma", 1)};
     disturb(rows.front());

@@ -63,7 +63,7 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("a list of numbers names several devices, anything else one")
+TEST_CASE("a list of numbers names several devices, any other name one")
 {
     CHECK(devices_in("gpu:0,1,3") == Names{"gpu:0", "gpu:1", "gpu:3"});
     CHECK(devices_in("gpu:0") == Names{"gpu:0"});
@@ -72,7 +72,7 @@ TEST_CASE("a list of numbers names several devices, anything else one")
     CHECK_THROWS_AS(devices_in("gpu:0,"), InputError);
 }
 
-TEST_CASE("a row of two devices has a rank on each, and its bench is told of both")
+TEST_CASE("a row of two devices has a rank on each, and its bench gets both")
 {
     const Pair pair({batch, ranks});
     const std::vector<Item> items = pair.items("device: 'gpu:0,1'");

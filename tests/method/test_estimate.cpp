@@ -24,7 +24,7 @@ TEST_CASE("the interval of the median has the published ranks")
     }
 }
 
-TEST_CASE("below six samples the range is given with the coverage it has")
+TEST_CASE("with fewer than six samples the interval is the range, with its coverage")
 {
     REQUIRE(median_interval(5).coverage == Approx(0.9375));
     REQUIRE(median_interval(1).coverage == 0);
@@ -42,7 +42,7 @@ TEST_CASE("ten thousand samples neither overflow nor lose the interval")
     REQUIRE(interval.coverage < 0.96);
 }
 
-TEST_CASE("the interval covers the true median as often as it says")
+TEST_CASE("the interval covers the true median as often as stated")
 {
     std::mt19937 random(1);
     std::exponential_distribution<double> skewed(1.0);
@@ -67,7 +67,7 @@ TEST_CASE("the low end of a rate comes from the high end of the time")
     REQUIRE(rate.discarded == 1);
 }
 
-TEST_CASE("the stopping rule waits for the least, then stops at the interval, the budget or the most")
+TEST_CASE("the stopping rule takes the minimum, then stops at the interval, the budget or the maximum")
 {
     StoppingOptions options{.warmup = 0, .min_samples = 3, .max_samples = 20, .interval = 0.01, .budget = Seconds{100}};
     SECTION("a steady subject stops when the interval is narrow, not before six samples")

@@ -120,7 +120,7 @@ TEST_CASE("the end of the sweep is memory even where its points are no plateau")
     CHECK(rate(ceilings, "DRAM") == Approx(30e9));
 }
 
-TEST_CASE("the order of rows does not matter, and rows that failed are passed over")
+TEST_CASE("the order of rows does not matter, and failed rows are skipped")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     Measurement failed = row("load", "avx512", 1, 20 * KiB, 9e12);
@@ -139,7 +139,7 @@ TEST_CASE("the order of rows does not matter, and rows that failed are passed ov
     CHECK(rate(ceilings, "L3") == Approx(100e9));
 }
 
-TEST_CASE("of several instruction sets, the fastest at each working set counts")
+TEST_CASE("the fastest of several instruction sets counts at each working set")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     const std::vector<Measurement> slower =
@@ -220,7 +220,7 @@ TEST_CASE("compute ceilings are the rows, and the best is the roof of its precis
     CHECK(ceilings.levels.empty());
 }
 
-TEST_CASE("what goes by a path of its own is a ceiling under its own condition, and neither a level nor a roof")
+TEST_CASE("a point with a path is a ceiling under its own condition, and neither a level nor a roof")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 50e9));
     Measurement link = row("h2d", "cuda", 1, 64 * MiB, 900e9);

@@ -4,7 +4,7 @@
 using namespace roof;
 using namespace roof::tests;
 
-TEST_CASE("unusual conditions have ceilings of their own, and are no roofs")
+TEST_CASE("other conditions have ceilings of their own, which are no roofs")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     Measurement small = row("load", "avx512", 1, 512 * KiB, 900e9);
@@ -41,7 +41,7 @@ TEST_CASE("a level that grows with the cores is per core, one that does not is s
     CHECK(ceilings.levels[3].beyond.value == 0);
 }
 
-TEST_CASE("what a machine reports otherwise is neither called shared nor per core")
+TEST_CASE("sharing is unclear where the machine reports the opposite")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     // Neighbours hold half of the second core's L2, and all of the last cache was free again.
@@ -59,7 +59,7 @@ TEST_CASE("what a machine reports otherwise is neither called shared nor per cor
     CHECK(alone.levels[2].sharing == Sharing::per_core);
 }
 
-TEST_CASE("a latency is that in the middle of its level, in time for each access")
+TEST_CASE("a latency is taken in the middle of its level, as time per access")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     for (const auto& [bytes, nanoseconds] : {std::pair{16 * KiB, 1.0},

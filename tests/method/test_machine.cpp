@@ -39,7 +39,7 @@ TEST_CASE("a damaged or missing machine document is an input error that names th
     REQUIRE_THROWS_WITH(read_machine(folder / "machine.yaml"), Catch::Contains("machine.yaml:2"));
 }
 
-TEST_CASE("an unknown device is answered with those there are")
+TEST_CASE("the message for an unknown device names the existing ones")
 {
     REQUIRE_THROWS_WITH(fake_machine().device("gpu:0"), Catch::Contains("cpu"));
 }

@@ -55,7 +55,7 @@ TEST_CASE("warm-up launches keep their losses and are left out of the times")
     REQUIRE(row.seconds.n == 4);
 }
 
-TEST_CASE("the wait for data is kept apart from the step")
+TEST_CASE("the wait for data is not part of the step")
 {
     const ManualClock time;
     FakeSubject::Script script;
@@ -90,7 +90,7 @@ TEST_CASE("a failed check is a failed row with the reason and without samples")
     REQUIRE(row.samples.empty());
 }
 
-TEST_CASE("what a subject remarks stands in its row")
+TEST_CASE("a subject's remarks are stored in its row")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
@@ -98,7 +98,7 @@ TEST_CASE("what a subject remarks stands in its row")
     REQUIRE(measure(item_of(registry, "8"), registry, time.clock()).remarks.empty());
 }
 
-TEST_CASE("out of memory is a row that holds the bytes wanted")
+TEST_CASE("an out-of-memory row holds the bytes that were needed")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
@@ -108,7 +108,7 @@ TEST_CASE("out of memory is a row that holds the bytes wanted")
     REQUIRE_THAT(row.reason, Catch::Contains("1.00 TB"));
 }
 
-TEST_CASE("what a device cannot do is a row with the bench's reason")
+TEST_CASE("an unsupported point is a row with the bench's reason")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
@@ -119,7 +119,7 @@ TEST_CASE("what a device cannot do is a row with the bench's reason")
     REQUIRE(row.role == Role::compute);
 }
 
-TEST_CASE("an observer that says no drops the row under way")
+TEST_CASE("an observer that returns false drops the current row")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);

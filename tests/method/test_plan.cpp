@@ -35,7 +35,7 @@ std::string message_of(const std::string& text)
 
 }  // namespace
 
-TEST_CASE("a plan expands to every combination, the last axis fastest, usual values where it names none")
+TEST_CASE("a plan expands to every combination, the last axis fastest, with defaults for axes it does not name")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
@@ -48,7 +48,7 @@ TEST_CASE("a plan expands to every combination, the last axis fastest, usual val
     REQUIRE(items[4].id() == "flops cpu operation=fma isa=scalar precision=fp32 threads=1");
 }
 
-TEST_CASE("an entry's measure stands over the plan's, key by key")
+TEST_CASE("an entry's measure overrides the plan's, key by key")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
@@ -60,7 +60,7 @@ TEST_CASE("an entry's measure stands over the plan's, key by key")
     REQUIRE(items[4].stopping.warmup == 2);
 }
 
-TEST_CASE("settings replace an axis wherever it stands, and --only keeps what matches")
+TEST_CASE("settings replace an axis in every entry, and --only keeps the matching items")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);

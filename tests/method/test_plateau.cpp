@@ -87,7 +87,7 @@ std::vector<RatePoint> moved(std::vector<RatePoint> points, double share, unsign
 
 }  // namespace
 
-TEST_CASE("of a thousand noisy sweeps each shows the levels that are there and no other")
+TEST_CASE("each of a thousand noisy sweeps shows the true levels and no other")
 {
     std::vector<Curve> curves;
     for (const auto& caches : {one_thread, two_threads})
@@ -120,7 +120,7 @@ TEST_CASE("a level of one octave between two others is found where the sweep is 
     CHECK(find_plateaus(points).size() == 4);
 }
 
-TEST_CASE("sizes close together borrow no span from a stray one: the way down from a cache that other tenants share")
+TEST_CASE("sizes close together do not become a level by an outlier's span")
 {
     // Two threads while others fill the same cache: sizes were added between its end and memory, and their rates scatter.
     const std::vector<RatePoint> rough{
@@ -134,7 +134,7 @@ TEST_CASE("sizes close together borrow no span from a stray one: the way down fr
     CHECK(find_plateaus(rough).size() == 4);
 }
 
-TEST_CASE("a shared cache that droops before a memory that scatters ends where it droops, and what droops is no level")
+TEST_CASE("a shared cache ends where it droops before scattered memory, and the droop is no level")
 {
     const std::vector<Plateau> found = find_plateaus(met);
     REQUIRE(found.size() == 4);

@@ -41,7 +41,7 @@ std::vector<Measurement> rounds_at(const std::vector<double>& rates)
 
 }  // namespace
 
-TEST_CASE("a plan with rounds rounds the whole list once in each")
+TEST_CASE("a plan with rounds measures the whole list once in each")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
@@ -54,7 +54,7 @@ TEST_CASE("a plan with rounds rounds the whole list once in each")
     REQUIRE_THROWS_WITH(parse_plan("rounds: 0\nrun:\n  - {bench: train}\n", "p"), Catch::Contains("rounds"));
 }
 
-TEST_CASE("of the rounds to a point the fastest counts, with its own samples")
+TEST_CASE("the fastest round of a point counts, with its own samples")
 {
     const std::vector<PointSummary> points =
         summarize_points(std::vector{measured_row(1, 0.3), measured_row(2, 0.2), measured_row(3, 0.25)});
@@ -65,14 +65,14 @@ TEST_CASE("of the rounds to a point the fastest counts, with its own samples")
     CHECK_FALSE(points[0].best.point.has("round"));
 }
 
-TEST_CASE("a round that did more work in more time is not slower for that")
+TEST_CASE("a round with more work in more time is not slower")
 {
     Measurement more = measured_row(2, 0.35);
     more.work.flops = Flops{2e9};
     CHECK(summarize_points(std::vector{measured_row(1, 0.2), more})[0].best.seconds.median.value == 0.35);
 }
 
-TEST_CASE("a failed round stands only where no round was ok")
+TEST_CASE("a failed round is kept only where no round was ok")
 {
     const Measurement failed = measured_row(1, 0.1, Status::failed);
     CHECK(summarize_points(std::vector{failed, measured_row(2, 0.2)})[0].best.status == Status::ok);
@@ -83,7 +83,7 @@ TEST_CASE("a failed round stands only where no round was ok")
     CHECK(nothing.rate.n == 0);
 }
 
-TEST_CASE("rows without rounds pass as they are, in their order")
+TEST_CASE("rows without rounds are unchanged and keep their order")
 {
     Measurement other = measured_row(1, 0.1);
     other.point.set("operation", "add");
@@ -111,7 +111,7 @@ TEST_CASE("rounds that agree have a narrow interval, and are steady")
     CHECK(point.modes.size() == 1);
 }
 
-TEST_CASE("the interval reaches down to what other rounds found, and never below the slowest")
+TEST_CASE("the interval reaches down to other rounds' rates, and not below the slowest")
 {
     const PointSummary point = summarize_points(rounds_at({70, 100, 90, 80, 95}))[0];
     CHECK(point.rate.median.value == Approx(100).epsilon(0.02));
@@ -120,7 +120,7 @@ TEST_CASE("the interval reaches down to what other rounds found, and never below
     CHECK(point.rate.high.value < 104);
 }
 
-TEST_CASE("two rates, each seen again and again, are two modes and not a wide one")
+TEST_CASE("two rates that repeat are two modes, not one wide mode")
 {
     const PointSummary point = summarize_points(rounds_at({50, 100, 50, 50, 50}))[0];
     REQUIRE(point.modes.size() == 2);
@@ -130,7 +130,7 @@ TEST_CASE("two rates, each seen again and again, are two modes and not a wide on
     CHECK(point.steadiness(point.rate.relative_half_width(), 0.01) == Steadiness::bimodal);
 }
 
-TEST_CASE("rates all over the place are unsteady, not bimodal")
+TEST_CASE("widely scattered rates are unsteady, not bimodal")
 {
     const PointSummary point = summarize_points(rounds_at({50, 60, 71, 83, 97}))[0];
     CHECK(point.modes.size() == 1);
@@ -143,7 +143,7 @@ TEST_CASE("the same rows give the same interval")
     CHECK(summarize_points(rows)[0].rate.low == summarize_points(rows)[0].rate.low);
 }
 
-TEST_CASE("a round without an undisturbed sample counts only where every round is such")
+TEST_CASE("a round without an undisturbed sample counts only where every round is like that")
 {
     std::vector<Measurement> rows = rounds_at({120, 100, 100.1});
     for (Sample& sample : rows[0].samples) sample.disturbance = "a core was shared";
@@ -163,7 +163,7 @@ TEST_CASE("a round without an undisturbed sample counts only where every round i
     CHECK(all.per_clock.n == 0);  // a shared core's clock is not to be trusted
 }
 
-TEST_CASE("work per clock is each sample's own, and has an interval")
+TEST_CASE("work per clock is computed per sample, and has an interval")
 {
     std::vector<Measurement> rows = rounds_at({100, 100});
     for (Measurement& row : rows) {
@@ -175,7 +175,7 @@ TEST_CASE("work per clock is each sample's own, and has an interval")
     CHECK(per_clock.n == 18);
 }
 
-TEST_CASE("a clock that was read too low beside one round of several does not set the work per clock")
+TEST_CASE("one round with a clock read too low does not set the work per clock")
 {
     std::vector<Measurement> rows = rounds_at({100, 100, 100, 100});
     for (Measurement& row : rows) {
@@ -186,7 +186,7 @@ TEST_CASE("a clock that was read too low beside one round of several does not se
     CHECK(summarize_points(std::vector{rows[0], rows[1], rows[3]})[0].per_clock.high.value == Approx(0.25));
 }
 
-TEST_CASE("disturbed samples and warm-ups take no part")
+TEST_CASE("disturbed samples and warm-ups do not count")
 {
     std::vector<Measurement> rows = rounds_at({100, 100, 100});
     rows[1].samples[3].seconds = Seconds{1};
@@ -194,7 +194,7 @@ TEST_CASE("disturbed samples and warm-ups take no part")
     CHECK(summarize_points(rows)[0].rate.low.value > 98);
 }
 
-TEST_CASE("what cannot be had here is answered once, not in every round")
+TEST_CASE("an unsupported item gets one row, not one per round")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
@@ -202,7 +202,7 @@ TEST_CASE("what cannot be had here is answered once, not in every round")
     REQUIRE(expand(parse_plan(plan, "p"), registry).size() == 1);
 }
 
-TEST_CASE("what is usual counts the disturbed samples that the rate leaves out, and no warm-up")
+TEST_CASE("the typical rate counts disturbed samples and no warm-ups")
 {
     std::vector<Measurement> rows = rounds_at({100, 100});
     for (std::size_t i = 0; i < rows[1].samples.size(); ++i) {

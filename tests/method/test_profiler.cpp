@@ -48,7 +48,7 @@ Item profiled_step(const BenchRegistry& registry)
 
 }  // namespace
 
-TEST_CASE("a plan says what is to be profiled, for all entries or for one")
+TEST_CASE("a plan asks for profiling of all entries or of one")
 {
     const char* const text = "name: p\nprofile: true\nrun:\n  - {bench: train}\n  - {bench: train, profile: false}\n";
     const Plan plan = parse_plan(text, "p.yaml");
@@ -78,7 +78,7 @@ TEST_CASE(
     CHECK_THAT(row.remarks, Catch::Contains("no counters"));
 }
 
-TEST_CASE("what is not to be profiled is left alone")
+TEST_CASE("rows without profiling call no profiler")
 {
     const fakes::ManualClock clock;
     BenchRegistry registry = fakes::fake_registry(clock);
@@ -90,7 +90,7 @@ TEST_CASE("what is not to be profiled is left alone")
     CHECK(asked.parts.empty());
 }
 
-TEST_CASE("a row that cannot be profiled is measured all the same, and says why")
+TEST_CASE("a row that cannot be profiled is measured, with a remark")
 {
     const fakes::ManualClock clock;
     BenchRegistry registry = fakes::fake_registry(clock);

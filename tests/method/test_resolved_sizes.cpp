@@ -55,7 +55,7 @@ TEST_CASE(
     CHECK(sizes.size() == 11);
 }
 
-TEST_CASE("the size of memory is that of the last level alone")
+TEST_CASE("`memory` is the size of the last level")
 {
     const Sizes sizes = found_in(staircase(three_caches, 20e9), "memory");
     CHECK(sizes == Sizes{768LL << 20});
@@ -73,7 +73,7 @@ TEST_CASE(
     CHECK(sizes.size() == plain.size() + 2);
 }
 
-TEST_CASE("a little faster is not worth a round, nor is a set of which the level before still holds a part")
+TEST_CASE("sizes that are only a little faster, or partly in the level before, are not measured")
 {
     const Shape shape = staircase({{48 * KiB, 450e9}, {2 * MiB, 200e9}, {64 * MiB, 100e9}}, 20e9);
     const Sizes plain = found_in(shape);
@@ -81,7 +81,7 @@ TEST_CASE("a little faster is not worth a round, nor is a set of which the level
     CHECK(found_in(faster_at(shape, 128 * KiB, 1.15)) == plain);
 }
 
-TEST_CASE("a cache whose loads fade towards its end is not measured there")
+TEST_CASE("a cache is not measured at sizes where its loads become slower")
 {
     const Shape level = staircase({{48 * KiB, 450e9}, {1 * MiB, 200e9}, {32 * MiB, 100e9}}, 20e9);
     const Shape fading = [=](double bytes) { return level(bytes) * (bytes == 1 * MiB ? 0.969 : 1); };

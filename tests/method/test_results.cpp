@@ -86,7 +86,7 @@ TEST_CASE("a folder of an older format is refused with a sentence that says so")
     }
 }
 
-TEST_CASE("wherever a run is killed, what is complete stays and the rest is mended")
+TEST_CASE("after a kill at any moment the complete rows are kept and the rest is removed")
 {
     const auto rows = measured();
     const TemporaryFolder folder;
@@ -122,7 +122,7 @@ TEST_CASE("wherever a run is killed, what is complete stays and the rest is mend
     REQUIRE(read_file(torn / "samples.csv") == samples);
 }
 
-TEST_CASE("a process killed in mid-sweep loses at most the row under way")
+TEST_CASE("a killed process loses at most the current row")
 {
     const TemporaryFolder folder;
     const auto rows = measured();
@@ -176,7 +176,7 @@ TEST_CASE("a folder serves one plan, one machine and one run at a time")
     }
 }
 
-TEST_CASE("a folder that cannot be is an input error")
+TEST_CASE("a folder that cannot be created is an input error")
 {
     const TemporaryFolder folder;
     std::ofstream(folder / "file") << "x";
@@ -185,7 +185,7 @@ TEST_CASE("a folder that cannot be is an input error")
     REQUIRE_THROWS_AS(read_results(folder / "none"), InputError);
 }
 
-TEST_CASE("a full disk is one clear error, and what was there stays")
+TEST_CASE("a full disk is one clear error, and the files are unchanged")
 {
     if (!std::filesystem::exists("/dev/full")) return;
     const TemporaryFolder folder;

@@ -99,7 +99,7 @@ TEST_CASE("rounds that agree leave an interval as it is")
     CHECK(between.bounds("L3", 1).high == 1);
 }
 
-TEST_CASE("one round may lie as far off as nearly all others did, two not as far, three speak for themselves")
+TEST_CASE("bounds are wide for one round, narrower for two, and 1 for three")
 {
     RoundSpread between;
     for (int i = 0; i < 50; ++i) between.add("L3", 100, {100, 100.0 - 0.4 * i});
@@ -112,7 +112,7 @@ TEST_CASE("one round may lie as far off as nearly all others did, two not as far
     CHECK(between.bounds("L3", 3).high == 1);
 }
 
-TEST_CASE("single rounds, other levels and too few tell nothing")
+TEST_CASE("single rounds, other levels and too few ratios give no bounds")
 {
     RoundSpread between;
     for (int i = 0; i < 50; ++i) between.add("L3", 100, {80});
@@ -122,14 +122,14 @@ TEST_CASE("single rounds, other levels and too few tell nothing")
     CHECK(between.bounds("DRAM", 1).high == 1);
 }
 
-TEST_CASE("in rough interference calibrations in a row agree for nineteen ceilings in twenty")
+TEST_CASE("under strong interference repeated calibrations agree on 19 ceilings of 20")
 {
     const Agreement found = of_calibrations_in_a_row(rough);
     CAPTURE(found.agree, found.pairs);
     CHECK(found.agree >= 0.95 * found.pairs);
 }
 
-TEST_CASE("in quiet interference they agree too, and no interval is wide for it")
+TEST_CASE("under weak interference repeated calibrations agree, and no interval is wide")
 {
     const Agreement found = of_calibrations_in_a_row(quiet);
     CAPTURE(found.agree, found.pairs, found.widest);
@@ -137,7 +137,7 @@ TEST_CASE("in quiet interference they agree too, and no interval is wide for it"
     CHECK(found.widest < 0.03);
 }
 
-TEST_CASE("a row that could not be measured, its size still a word, teaches nothing and does no harm")
+TEST_CASE("a failed row with an unresolved keyword is ignored")
 {
     std::vector<Measurement> rows = calibration(quiet, 1);
     Measurement unsupported = row("load", "avx512", 1, 8 * MiB, 1e9);

@@ -60,7 +60,7 @@ void append(std::vector<Measurement>& rows, const std::vector<Measurement>& more
 
 }  // namespace
 
-TEST_CASE("a list of items is on the scheduler until each has its row")
+TEST_CASE("a list of items is scheduled until each has its row")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
@@ -71,7 +71,7 @@ TEST_CASE("a list of items is on the scheduler until each has its row")
     CHECK(scheduler.next(rows).empty());
 }
 
-TEST_CASE("what rests on findings comes after what finds, at the sizes that were found")
+TEST_CASE("items with keywords come after the sweep, at the resolved sizes")
 {
     const ManualClock time;
     const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
@@ -91,7 +91,7 @@ TEST_CASE("what rests on findings comes after what finds, at the sizes that were
     CHECK(scheduler.next(rows).empty());
 }
 
-TEST_CASE("a ceiling that is not steady is measured again, until the rounds are used up")
+TEST_CASE("an unsteady ceiling gets extra rounds up to the maximum")
 {
     const ManualClock time;
     const BenchRegistry registry = registry_with_keywords(time, [](int round) { return 1 + 0.2 * (round % 3); });
@@ -113,7 +113,7 @@ TEST_CASE("a ceiling that is not steady is measured again, until the rounds are 
     for (const Measurement& row : rows) CHECK(row.point.integer("round") <= 4);
 }
 
-TEST_CASE("steady ceilings ask for no further round")
+TEST_CASE("steady ceilings get no extra round")
 {
     const ManualClock time;
     const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
@@ -157,7 +157,7 @@ TEST_CASE(
     CHECK(further(64) == 0);
 }
 
-TEST_CASE("where the processors move, memory is measured again though its rounds agree")
+TEST_CASE("where vCPUs move, memory gets extra rounds although its rounds agree")
 {
     const ManualClock time;
     const auto asked_again = [&](double far) {
@@ -188,7 +188,7 @@ TEST_CASE("where the processors move, memory is measured again though its rounds
     CHECK(std::ranges::count(again, "bandwidth") == 1);
 }
 
-TEST_CASE("a size given on the command line stands in place of the word")
+TEST_CASE("a size on the command line replaces the keyword")
 {
     const ManualClock time;
     const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
@@ -198,7 +198,7 @@ TEST_CASE("a size given on the command line stands in place of the word")
     CHECK(scheduler.planned().front().point.text("working_set") == "65536");
 }
 
-TEST_CASE("a word that is none of the axis's is refused with its legal values")
+TEST_CASE("an unknown keyword is refused with the legal values")
 {
     const ManualClock time;
     const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });

@@ -58,7 +58,7 @@ Ceiling reached_up(Ceiling ceiling)
 
 }  // namespace
 
-TEST_CASE("a ceiling stands beside the promise of its kind, level, operation, instruction set and precision")
+TEST_CASE("a ceiling has the spec of its kind, level, operation, instruction set and precision")
 {
     const Machine machine = machine_with_spec();
     CHECK(spec_rate_of(load(100), machine)->per_clock == 128);
@@ -71,7 +71,7 @@ TEST_CASE("a ceiling stands beside the promise of its kind, level, operation, in
     CHECK(spec_rate_of(other, machine) == nullptr);
 }
 
-TEST_CASE("the share of a promise is per clock and core, whatever the number of threads")
+TEST_CASE("the share of a spec is per clock and core for any number of threads")
 {
     const Machine machine = machine_with_spec();
     CHECK(*share_of_spec(load(64), machine) == Approx(0.5));
@@ -79,7 +79,7 @@ TEST_CASE("the share of a promise is per clock and core, whatever the number of 
     CHECK_FALSE(share_of_spec(of(Role::bandwidth, "L1", "load"), machine));
 }
 
-TEST_CASE("a GPU's promise is that of one multiprocessor, and its rate that of all")
+TEST_CASE("a GPU's spec is that of one multiprocessor, and its rate that of all")
 {
     Machine machine = machine_with_spec();
     Device gpu = machine.devices.front();
@@ -94,7 +94,7 @@ TEST_CASE("a GPU's promise is that of one multiprocessor, and its rate that of a
     CHECK_FALSE(falls_short(ceiling, machine));
 }
 
-TEST_CASE("threads that share a core share its promise")
+TEST_CASE("threads that share a core share its spec")
 {
     Machine machine = machine_with_spec();
     machine.smt = 2;
@@ -123,7 +123,7 @@ TEST_CASE(
     CHECK(reached_up(wide).rate.high.value == 140e9);
 }
 
-TEST_CASE("a rate that keeps the spec, has none, or comes from a cache that other tenants may use is left as it is")
+TEST_CASE("a rate that reaches the spec, has none, or comes from a shared cache is unchanged")
 {
     for (const Ceiling& ceiling : {load(127), load(60, 1, "L2"), load(100, 1, "L3"), arithmetic("fp32", "avx2")}) {
         const Ceiling same = reached_up(ceiling);

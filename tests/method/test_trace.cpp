@@ -14,14 +14,14 @@ Clock standing()
 
 }  // namespace
 
-TEST_CASE("A listener hears of each part as it begins and ends, timed or only launched")
+TEST_CASE("A listener is called when each part begins and ends, timed or only launched")
 {
     std::vector<int> heard;
     const PartListener listener{[&](std::size_t part) { heard.push_back(static_cast<int>(part)); },
                                 [&] { heard.push_back(-1); }};
     const Clock clock = standing();
     Trace trace(clock, 3);
-    trace.tell(&listener);
+    trace.set_listener(&listener);
     {
         const Trace::Span span = trace.part(2);
     }

@@ -28,7 +28,7 @@ TEST_CASE("cells come without their quotes, doubled ones once")
     CHECK(lines_of("a,b;c\n", ';') == std::vector<std::vector<std::string>>{{"a,b", "c"}});
 }
 
-TEST_CASE("a last line without an end is left out and said")
+TEST_CASE("a last line without an end is left out and reported")
 {
     for (const std::string torn : {"", "1", "1,2", "1,\"x"}) {
         std::istringstream csv("a,b\n" + torn);

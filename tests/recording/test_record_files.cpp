@@ -61,7 +61,7 @@ TEST_CASE("every kind of record comes back as it was written, full and empty")
         {{"gpu:0", CounterScope::step, "l", "p", "k", 3, "dram__bytes_read.sum", 1e12, "byte"}, {}});
 }
 
-TEST_CASE("what was written is what is read")
+TEST_CASE("records are read as they were written")
 {
     const fakes::TemporaryFolder folder;
     const KernelRecord kernel{
@@ -82,7 +82,7 @@ TEST_CASE("what was written is what is read")
                            "duration_s,grid,block,registers,shared_bytes,graph_node\n"));
 }
 
-TEST_CASE("an empty cell and a missing column are not known, which is not zero")
+TEST_CASE("an empty cell and a missing column are unknown, not zero")
 {
     std::istringstream csv("name,id,duration_s,start_s\nk,r,0.5,\n");
     read_records<KernelRecord>(csv, "kernels.csv", [](const std::string& id, const KernelRecord& kernel) {
@@ -94,7 +94,7 @@ TEST_CASE("an empty cell and a missing column are not known, which is not zero")
     });
 }
 
-TEST_CASE("a value of one line is not left over for the next")
+TEST_CASE("a value of one line does not remain in the next")
 {
     std::istringstream csv("id,name,duration_s,registers,start_s\nr,k,1,8,2\nr,l,1,,\n");
     std::vector<KernelRecord> kernels;
@@ -105,7 +105,7 @@ TEST_CASE("a value of one line is not left over for the next")
     CHECK_FALSE(kernels[1].start);
 }
 
-TEST_CASE("a line that is no record is named")
+TEST_CASE("an invalid record is reported with its line")
 {
     const std::string head = "id,name,duration_s\nr,k,1\n";
     CHECK(read_kernels(head + "r,k") == 1);
@@ -128,7 +128,7 @@ TEST_CASE("a folder without the file holds no records")
     CHECK(back<KernelRecord>(folder).empty());
 }
 
-TEST_CASE("mending leaves out rows that do not count, and a line that was cut off")
+TEST_CASE("repairing removes incomplete rows and an incomplete last line")
 {
     const fakes::TemporaryFolder folder;
     const std::vector<KernelRecord> two(2);
@@ -136,10 +136,10 @@ TEST_CASE("mending leaves out rows that do not count, and a line that was cut of
     const std::string kept = read_file(folder / "kernels.csv");
     append_records<KernelRecord>(folder.path(), "killed", two);
     append_file(folder / "kernels.csv", "\"done,really\",gpu");
-    mend_records(folder.path(), {"done,really"});
+    repair_records(folder.path(), {"done,really"});
     CHECK(read_file(folder / "kernels.csv") == kept);
     write_file(folder / "copies.csv", "id,kind\n");
-    CHECK_THROWS_AS(mend_records(folder.path(), {}), InputError);
+    CHECK_THROWS_AS(repair_records(folder.path(), {}), InputError);
 }
 
 TEST_CASE("a million kernels are written and read")

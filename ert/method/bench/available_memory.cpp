@@ -32,7 +32,7 @@ std::optional<double> number_after(const std::filesystem::path& file, const std:
     return std::nullopt;
 }
 
-/// What a group uses includes files the kernel merely keeps at hand and would drop.
+/// A group's usage includes cached files that the kernel would drop.
 struct GroupFiles {
     std::string limit, usage, idle_files;
 };
@@ -45,8 +45,8 @@ double left_of(const std::filesystem::path& group, const GroupFiles& files)
     return std::max(0.0, *limit - number_in(group / files.usage).value_or(0) + idle);
 }
 
-/// Limits of the groups above hold as well; in a container, where the own path may not be visible, the root of the mount is
-/// this process's group. So all are looked at, from the own path up to the root.
+/// Limits of parent groups apply, too. In a container this process's path may not be visible, and the root of the mount is its group.
+/// So all groups from the path up to the root are read.
 double left_of_group()
 {
     const GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};

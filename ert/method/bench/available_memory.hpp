@@ -5,7 +5,7 @@
 
 namespace roof {
 
-/// The kernel's MemAvailable, or what this process's control group, or one above it, leaves of its limit if that is less.
+/// The kernel's MemAvailable, or less if the limit of this process's control group, or of a parent, leaves less.
 Bytes available_memory();
 
 }  // namespace roof

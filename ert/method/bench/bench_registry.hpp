@@ -1,5 +1,5 @@
-// The registry: the benches of this binary, the machine they run on, and the parts this binary or machine lacks, each with its
-// reason. A part is a folder that exports `void add_<part>(BenchRegistry&)`.
+// The registry: the benches of this binary, the machine, and the parts that are absent here, each with its reason. A part is a folder
+// that exports `void add_<part>(BenchRegistry&)`.
 #pragma once
 
 #include "ert/method/bench/bench.hpp"
@@ -23,14 +23,14 @@ struct AbsentPart {
     std::string benches{};  ///< names of those it would add, separated by spaces
 };
 
-/// A part whose libraries cost time and memory: it adds itself when something of its kind of device is first looked for.
+/// A part that is opened only when something of its kind of device is first looked for, since its libraries cost time and memory.
 struct DeferredPart {
     std::string device_kind;
     std::function<void(BenchRegistry&)> add;
 };
 
-/// What a registry offers does not depend on when its deferred parts are opened, so that a const one opens them too. The machine is
-/// described as far as parts are open; a reference to one of its devices lasts until the next is opened.
+/// A const registry opens deferred parts, too: its content does not depend on when they are opened. The machine's description covers
+/// the open parts; a reference to one of its devices is valid until the next part is opened.
 class BenchRegistry {
   public:
     BenchRegistry() : contents_(std::make_shared<Contents>()) {}
@@ -43,27 +43,26 @@ class BenchRegistry {
     void add(AbsentPart part);
     void add(Profiler profiler);
     void add(DeferredPart part);
-    /// Parts fill in what they know of the machine; the CPU part lays the ground.
+    /// Filled in by the parts, the CPU part first.
     Machine& machine() { return contents_->machine; }
     const Machine& machine() const { return contents_->machine; }
 
-    /// This process is not to obey its command line but `follow`, which another process directs, and which returns the exit
-    /// status: a rank of data-parallel training.
+    /// For a rank of data-parallel training: this process runs `follow`, directed by another process, instead of its command line.
+    /// `follow` returns the exit status.
     void follow_with(std::function<int(const BenchRegistry&)> follow) { contents_->follow = std::move(follow); }
-    /// Empty in a process that obeys its command line.
+    /// Empty in a process that runs its command line.
     const std::function<int(const BenchRegistry&)>& follower() const { return contents_->follow; }
-    /// Lasts as long as the registry.
+    /// Keeps the object alive as long as the registry.
     void keep(std::shared_ptr<void> thing) { contents_->kept.push_back(std::move(thing)); }
 
-    /// Null if there is none of that name for that kind of device: one plan runs on every device that has the bench. Opens parts
-    /// for that kind until there is one.
+    /// The bench of that name for that kind of device; null if there is none. Opens parts for that kind until one has it.
     const Bench* find(std::string_view name, std::string_view device_kind) const;
-    /// Null if no part of this build sees into that kind of device. Opens parts likewise.
+    /// The profiler for that kind of device; null if there is none. Opens parts likewise.
     const Profiler* profiler(std::string_view device_kind) const;
 
-    /// For who tells of the whole machine.
+    /// Opens all deferred parts.
     void open_all() const;
-    /// All there are: opens all parts.
+    /// All benches; opens all parts.
     const std::vector<std::unique_ptr<Bench>>& benches() const;
     const std::vector<AbsentPart>& absent() const;
     /// Names of all benches, those of absent parts included, sorted. Opens all parts.
@@ -83,7 +82,7 @@ class BenchRegistry {
     explicit BenchRegistry(std::shared_ptr<Contents> contents) : contents_(std::move(contents)) {}
     const Bench* find_open(std::string_view name, std::string_view device_kind) const;
     const Profiler* open_profiler(std::string_view device_kind) const;
-    /// Opens the first part for that kind of device, any if empty; false if none is left.
+    /// Opens the next part for that kind of device, or of any kind if empty; false if none is left.
     bool open_next(std::string_view device_kind) const;
 
     std::shared_ptr<Contents> contents_;

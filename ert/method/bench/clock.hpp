@@ -1,4 +1,4 @@
-// Time as a parameter: the loop and the subjects read the clock they are given, and tests turn one by hand.
+// Time as a parameter: the loop and the subjects read the clock they are given; tests use a manual one.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -7,7 +7,7 @@
 
 namespace roof {
 
-/// Seconds since an arbitrary moment, never going back.
+/// Seconds since an arbitrary moment; monotonic.
 using Clock = std::function<Seconds()>;
 
 /// The machine's monotonic clock.

@@ -1,5 +1,5 @@
-// The column tables of measurements.csv, samples.csv and layers.csv. Adding a column is adding a line here; files written
-// before it read as if the cell were empty.
+// The column tables of measurements.csv, samples.csv and layers.csv. To add a column, add a line here; older files read as if the cell
+// were empty.
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/measurement.hpp"

@@ -8,7 +8,7 @@
 
 namespace roof {
 
-/// "gpu:0,1" -> "gpu:0", "gpu:1"; any other name stands for itself. Throws InputError where a number is missing or there twice.
+/// "gpu:0,1" -> "gpu:0", "gpu:1"; any other name is returned as it is. Throws InputError for a missing or repeated number.
 std::vector<std::string> devices_in(const std::string& name);
 
 /// The first of the devices, with the names of the others. Throws InputError naming the devices there are.

@@ -19,7 +19,7 @@ namespace {
     throw InputError("cannot " + what + " " + file.string() + ": " + std::strerror(error));
 }
 
-/// A file descriptor, closed when it goes.
+/// A file descriptor, closed on destruction.
 class Descriptor {
   public:
     Descriptor(const std::filesystem::path& file, int flags) : number_(::open(file.c_str(), flags | O_CLOEXEC, 0644))
@@ -77,8 +77,8 @@ void append_file(const std::filesystem::path& file, const std::string& text)
     const Descriptor descriptor(file, O_WRONLY | O_CREAT | O_APPEND);
     const off_t before = ::lseek(descriptor.number(), 0, SEEK_END);
     if (const int error = write_all(descriptor.number(), text); error != 0) {
-        // Best effort: what cannot be cut back here is left out on the next opening.
-        if (::ftruncate(descriptor.number(), before) != 0) fail("write, nor cut back,", file, error);
+        // If this fails, the next opening removes the incomplete line.
+        if (::ftruncate(descriptor.number(), before) != 0) fail("write or truncate", file, error);
         fail("write", file, error);
     }
 }

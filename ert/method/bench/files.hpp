@@ -1,4 +1,4 @@
-// Files that survive: whole or not at all, and appended lines that are flushed or taken back.
+// Crash-safe files: written whole or not at all; appended lines are flushed or removed.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace roof {
 /// The file's content; throws InputError if it cannot be read.
 std::string read_file(const std::filesystem::path& file);
 
-/// Writes a temporary file beside it, flushes and renames: a reader sees the old content or the new, never a part.
+/// Writes a temporary file, flushes and renames it: a reader sees the old content or the new.
 /// Throws InputError with the system's reason (no space, no permission).
 void write_file(const std::filesystem::path& file, const std::string& content);
 
-/// Appends and flushes to the device. If that fails (a full disk), the file is cut back to what it was and InputError thrown.
+/// Appends and flushes to the device. On failure (such as a full disk) the file is truncated to its former length and InputError thrown.
 void append_file(const std::filesystem::path& file, const std::string& text);
 
 /// Creates the folder and those above it; throws InputError if that fails or a file stands there.

@@ -10,7 +10,7 @@
 namespace roof {
 namespace {
 
-// One function walks each struct's fields for both directions: `io` either writes a field into a node or reads it back.
+// One function lists each struct's fields for both directions: `io` writes a field to a node or reads it back.
 struct Writer {
     YAML::Node node{YAML::NodeType::Map};
 
@@ -31,7 +31,7 @@ struct Writer {
         node[key] = YAML::Node(YAML::NodeType::Sequence);
         for (const Struct& entry : list) {
             Writer inner;
-            walk(inner, entry);
+            list_fields(inner, entry);
             if constexpr (std::is_same_v<Struct, SpecRate>) inner.node.SetStyle(YAML::EmitterStyle::Flow);
             node[key].push_back(inner.node);
         }
@@ -60,7 +60,7 @@ struct Reader {
         } else {
             for (const YAML::Node& entry : node[key]) {
                 Reader inner{entry};
-                walk(inner, list.emplace_back());
+                list_fields(inner, list.emplace_back());
             }
         }
     }
@@ -69,7 +69,7 @@ struct Reader {
 template <class T, class Struct>
 concept Is = std::is_same_v<std::remove_const_t<T>, Struct>;
 
-void walk(auto& io, Is<MemoryLevel> auto& level)
+void list_fields(auto& io, Is<MemoryLevel> auto& level)
 {
     io("name", level.name);
     io("capacity_bytes", level.capacity);
@@ -77,7 +77,7 @@ void walk(auto& io, Is<MemoryLevel> auto& level)
     io("shared_by_threads", level.shared_by);
 }
 
-void walk(auto& io, Is<Capability> auto& capability)
+void list_fields(auto& io, Is<Capability> auto& capability)
 {
     io("name", capability.name);
     io("present", capability.present);
@@ -85,7 +85,7 @@ void walk(auto& io, Is<Capability> auto& capability)
     io("remedy", capability.remedy);
 }
 
-void walk(auto& io, Is<SpecRate> auto& spec)
+void list_fields(auto& io, Is<SpecRate> auto& spec)
 {
     io("kind", spec.kind);
     io("level", spec.level);
@@ -96,7 +96,7 @@ void walk(auto& io, Is<SpecRate> auto& spec)
     io("source", spec.source);
 }
 
-void walk(auto& io, Is<Device> auto& device)
+void list_fields(auto& io, Is<Device> auto& device)
 {
     io("name", device.name);
     io("kind", device.kind);
@@ -108,7 +108,7 @@ void walk(auto& io, Is<Device> auto& device)
     io("spec_rates", device.spec_rates);
 }
 
-void walk(auto& io, Is<Machine> auto& machine)
+void list_fields(auto& io, Is<Machine> auto& machine)
 {
     io("name", machine.name);
     io("cpu_model", machine.cpu_model);
@@ -152,7 +152,7 @@ const Device* Machine::find_device(const std::string& wanted) const
 YAML::Node to_yaml(const Machine& machine)
 {
     Writer writer;
-    walk(writer, machine);
+    list_fields(writer, machine);
     return writer.node;
 }
 
@@ -161,7 +161,7 @@ Machine read_machine(const std::filesystem::path& file)
     try {
         Reader reader{YAML::LoadFile(file.string())};
         Machine machine;
-        walk(reader, machine);
+        list_fields(reader, machine);
         return machine;
     } catch (const YAML::BadFile&) {
         throw InputError("cannot read " + file.string());

@@ -1,5 +1,5 @@
-// A machine as a document: what it reports of itself, with the inconsistencies about those reports. Theoretical figures live here,
-// apart from the measured ceilings, which are rows of results.
+// A machine as a document: what it reports of itself, inconsistencies between the reports, and rates from public guides. Measured
+// ceilings are rows of results instead.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -23,15 +23,15 @@ struct MemoryLevel {
     int shared_by = 1;  ///< hardware threads that share one instance
 };
 
-/// A figure of a public guide, not measured: the most that one core can do per clock.
+/// The most that one core can do per clock, according to a public guide. Not measured.
 struct SpecRate {
-    std::string kind;       ///< of the ceiling it stands beside: "compute" or "bandwidth"
+    std::string kind;       ///< of the ceiling: "compute" or "bandwidth"
     std::string level;      ///< L1, L2; "core" for compute
     std::string operation;  ///< as the ceiling's
-    std::string isa;        ///< empty: whatever the instruction set
-    std::string precision;  ///< empty: whatever the precision
+    std::string isa;        ///< empty: any
+    std::string precision;  ///< empty: any
     double per_clock = 0;   ///< FLOPs or bytes per clock and core
-    std::string source;     ///< the microarchitecture, and the guide that says so
+    std::string source;     ///< the microarchitecture and the guide
 };
 
 struct Device {
@@ -41,17 +41,17 @@ struct Device {
     std::vector<MemoryLevel> levels;
     Bytes memory;  ///< capacity
     Bytes memory_available;
-    std::map<std::string, std::string> facts;  ///< anything else worth keeping: clocks, capability, driver
+    std::map<std::string, std::string> facts;  ///< other facts: clocks, capability, driver
     std::vector<SpecRate> spec_rates{};        ///< empty where no figures are known
-    std::vector<std::string> others{};         ///< devices that are to work with it, a rank on each; empty usually
+    std::vector<std::string> others{};         ///< other devices of a group, with a rank on each
 };
 
-/// A capability of the machine or of this build, present or not, and what would bring it.
+/// A capability of the machine or of this build, present or not, with the remedy.
 struct Capability {
     std::string name;  ///< "hardware counters", "gpu", "avx512", "huge pages"
     bool present = false;
     std::string reason;  ///< why (not)
-    std::string remedy;  ///< what to do to get it; empty if nothing can be done or need be
+    std::string remedy;  ///< how to get it; empty if there is no way or no need
 };
 
 struct Machine {
@@ -66,21 +66,21 @@ struct Machine {
     int threads = 1;  ///< hardware threads this process may use
     int smt = 1;      ///< hardware threads per core
     int numa_nodes = 1;
-    std::vector<std::string> isa;       ///< of scalar, sse, avx2, avx512: those usable, narrowest first
+    std::vector<std::string> isa;       ///< the usable ones of scalar, sse, avx2, avx512, narrowest first
     std::vector<std::string> features;  ///< fma, avx512_bf16, avx512_vnni, amx_bf16, …
     std::string hypervisor;             ///< empty on bare metal
     std::string governor;
     std::string huge_pages;  ///< transparent huge page mode
-    Hertz clock_reported;    ///< as the system says; 0 if it does not
+    Hertz clock_reported;    ///< by the system; 0 if not known
     std::vector<Device> devices;
     std::vector<Capability> capabilities;
-    std::vector<std::string>
-        inconsistencies;  ///< where a report contradicts another or is known to be doubtful in a VM
+    /// Reports that contradict each other or are known to be unreliable in a virtual machine.
+    std::vector<std::string> inconsistencies;
     std::map<std::string, std::string> versions;  ///< roof, revision, compiler, kernel, oneDNN, CUDA, …
 
     /// Throws InputError naming the devices there are.
     const Device& device(const std::string& name) const;
-    /// Null where there is none of that name.
+    /// Null if there is none of that name.
     const Device* find_device(const std::string& name) const;
 };
 

@@ -21,17 +21,17 @@ Status parse_status(std::string_view word);
 
 /// One launch. Phases are those of a training step; a probe has none.
 struct Sample {
-    Seconds seconds;  ///< the launch without its wait for data
+    Seconds seconds;  ///< without the wait for data
     Seconds data;     ///< the wait for data
     Seconds forward;
     Seconds backward;
     Seconds update;
     std::optional<double> loss;
     Hertz clock;                    ///< of the cores beside the launch; 0 if not known
-    std::string disturbance;        ///< what was seen to disturb it; empty if nothing
+    std::string disturbance;        ///< the reason if it was disturbed; else empty
     bool used = true;               ///< false: warm-up, or disturbed, and left out of the estimates
     Communication communication{};  ///< with other ranks; all 0 without
-    Conditions conditions{};        ///< memory clock, power and temperature, as the device says
+    Conditions conditions{};        ///< memory clock, power and temperature, by the device
 
     bool is_undisturbed() const { return used && disturbance.empty(); }
 };
@@ -54,11 +54,11 @@ struct Measurement {
     Estimate<Seconds> forward;
     Estimate<Seconds> backward;
     Estimate<Seconds> update;
-    Estimate<Seconds> exposed;  ///< communication that the step stood still for; 0 without other ranks
+    Estimate<Seconds> exposed;  ///< communication that the step waited for; 0 without other ranks
     Estimate<Seconds> hidden;   ///< communication beside the step's own work
     Bytes messages;             ///< bytes of a step's messages, as one rank holds them
     Estimate<Hertz> clock;      ///< of the cores beside the launches; empty if not known
-    std::string variant;        ///< what the subject's own search settled on
+    std::string variant;        ///< chosen by the subject's trials
     Work work;
     Bytes memory;         ///< planned; the bytes wanted where status is out_of_memory
     std::string started;  ///< UTC, ISO 8601
@@ -69,9 +69,9 @@ struct Measurement {
 
     /// "bench device axis=value …": the row's identity.
     std::string id() const;
-    /// Processes that trained together; 1 if the point does not say.
+    /// Number of processes that trained together; 1 if the point has none.
     int ranks() const;
-    /// Of one launch, those of all ranks; 0 if the point has no batch.
+    /// Images of one launch over all ranks; 0 if the point has no batch.
     double images() const;
     /// Total images over total time, data wait included; 0 if the point has no batch.
     double images_per_second() const;
@@ -91,10 +91,10 @@ struct Column {
 
 /// measurements.csv. A point's axes have a column each, in the order in which every bench lists its axes.
 std::vector<Column<Measurement>> measurement_columns();
-/// samples.csv and layers.csv; before these stands the column `id`, the row they belong to.
+/// samples.csv and layers.csv. Their first column, `id`, names the row they belong to.
 std::vector<Column<Sample>> sample_columns();
 std::vector<Column<PartMeasurement>> part_columns();
-/// The axes that have a column, in its order; a bench's axes must be a subsequence of these.
+/// The axes with a column, in their order; a bench's axes must be a subsequence of these.
 const std::vector<std::string>& axis_names();
 
 }  // namespace roof

@@ -1,5 +1,5 @@
-// A point of a sweep: a value for each axis. It prints as `axis=value axis=value`, in the order of the bench's axes, and
-// that text is the row's identity: a sweep that continues looks for it.
+// A point of a sweep: a value for each axis. It prints as `axis=value axis=value` in the order of the bench's axes; that text is part
+// of the row's identity.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -13,7 +13,7 @@ namespace roof {
 
 class Point {
   public:
-    /// Replaces the value if the axis has one; else appends.
+    /// Replaces the axis's value, or appends the axis.
     void set(std::string_view axis, std::string value);
 
     /// The same point without that axis.

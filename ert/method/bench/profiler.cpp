@@ -14,7 +14,7 @@ constexpr int turns = 5;
 std::string cost_of_tracing(const std::vector<double>& plain, const std::vector<double>& traced)
 {
     const double ratio = spread_of(traced).median / spread_of(plain).median;
-    return fmt::format("tracing made a launch {:.1f}% {} (median of {} with it and {} without, by turns)",
+    return fmt::format("tracing made a launch {:.1f}% {} (median of {} with it and {} without, in turns)",
                        100 * (ratio < 1 ? 1 - ratio : ratio - 1), ratio < 1 ? "faster" : "slower", traced.size(),
                        plain.size());
 }

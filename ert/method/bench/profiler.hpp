@@ -1,5 +1,4 @@
-// What sees a subject's launches from outside, kernel by kernel. A part that can do so gives its profiler to the registry; the
-// measuring loop, which knows neither kernels nor devices, tells it when to look.
+// A profiler records a subject's launches kernel by kernel. A part adds its profiler to the registry; the measuring loop calls it.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -15,13 +14,13 @@ namespace roof {
 /// Does one launch of the subject.
 using Launch = std::function<void()>;
 
-/// A subject under a profiler, from before its first launch to its last.
+/// The profile of one subject, from before its first launch to its last.
 struct Profile {
-    PartListener listener;                            ///< to be told of the parts in every launch
-    std::function<void(const Launch& launch)> trace;  ///< one launch, recorded as a step
-    std::function<std::vector<std::string>(const Launch& launch)>
-        count;  ///< as many launches as hardware counters need; remarks
-    /// Appends what was recorded to the recorded files of the folder, of the row `id`.
+    PartListener listener;                            ///< for the parts of every launch
+    std::function<void(const Launch& launch)> trace;  ///< records one launch as a step
+    /// Runs as many launches as the hardware counters need; returns remarks.
+    std::function<std::vector<std::string>(const Launch& launch)> count;
+    /// Appends the records of row `id` to the recorded files of the folder.
     std::function<void(const std::filesystem::path& folder, const std::string& id)> write;
 };
 
@@ -31,8 +30,8 @@ struct Profiler {
     std::function<Profile(const Device& device, const std::vector<TimedPart>& parts)> attach;
 };
 
-/// Launches by turns with and without tracing, after all that was measured; then those for counters. Returns remarks: what tracing
-/// costs, and what could not be recorded. `trace` is the one the subject was measured with.
+/// After measuring: alternates launches with and without tracing, then runs the launches for counters. Returns remarks: the cost of
+/// tracing, and what could not be recorded. `trace` is the one the subject was measured with.
 std::vector<std::string> profile(Subject& subject, Trace& trace, const Profile& profile, const Clock& clock);
 
 }  // namespace roof

@@ -1,6 +1,5 @@
-// What a subject says about a launch while it runs: which of its parts is at work, how long it waited for data, the loss it
-// saw; and, where it knows better than a clock outside, how long the launch took, at what clock, and what disturbed it. It
-// is given to every launch; a subject with nothing to say ignores it.
+// A subject reports to the trace during a launch: the part that runs, the wait for data, the loss, and if it knows them better than the
+// measuring loop, the launch's time, clock and disturbance.
 #pragma once
 
 #include "ert/method/bench/clock.hpp"
@@ -14,25 +13,25 @@
 
 namespace roof {
 
-/// What the device says of itself beside a launch; 0: it does not say.
+/// The device's state beside a launch; 0: not known.
 struct Conditions {
     Hertz memory_clock{};
     double watts = 0;
     double celsius = 0;
 };
 
-/// Told which part's work is being put on its way, on the thread that does so and around each of its calls: a profiler names
-/// by it what the device then reports. Parts are numbered as in Subject::parts(); they do not nest. A graph of launches is
-/// captured in the first launch that is given to the subject, under the same calls.
+/// Called around each launch of a part's work, on the launching thread, so that a profiler can assign the device's records to parts.
+/// Parts are numbered as in Subject::parts() and do not nest. A CUDA graph is captured in the subject's first launch, with the same
+/// calls.
 struct PartListener {
     std::function<void(std::size_t part)> enter;
     std::function<void()> leave;
 };
 
-/// What one launch's communication with other ranks cost.
+/// The cost of one launch's communication with other ranks.
 struct Communication {
-    Seconds exposed{};  ///< the launch stood still for it
-    Seconds hidden{};   ///< it was under way beside the launch's own work
+    Seconds exposed{};  ///< the launch waited for it
+    Seconds hidden{};   ///< it ran beside the launch's own work
     Bytes bytes{};      ///< of all messages, as one rank holds them
 };
 
@@ -41,7 +40,7 @@ class Trace {
     /// `parts`: the number of parts the subject declared. The clock must outlive the trace.
     Trace(const Clock& clock, std::size_t parts) : clock_(clock), seconds_(parts) {}
 
-    /// While the returned object lives, what is launched belongs to the part; its time is not taken.
+    /// While the returned object lives, launches belong to the part; they are not timed.
     class Launching {
       public:
         Launching(const Trace& trace, std::size_t part) : listener_(trace.listener_)
@@ -60,7 +59,7 @@ class Trace {
     };
     [[nodiscard]] Launching launching(std::size_t part) const { return Launching(*this, part); }
 
-    /// Adds the life of the returned object to the part's time.
+    /// Adds the lifetime of the returned object to the part's time.
     class Span {
       public:
         Span(Trace& trace, std::size_t part)
@@ -78,13 +77,13 @@ class Trace {
         Seconds begin_;
     };
     [[nodiscard]] Span part(std::size_t index) { return Span(*this, index); }
-    /// The part's time as the device's own events have it.
+    /// Adds to the part's time a time measured by the device's events.
     void part_took(std::size_t index, Seconds seconds) { seconds_[index] += seconds; }
 
-    /// From now on; it must outlive the launches. Null: nobody listens.
-    void tell(const PartListener* listener) { listener_ = listener; }
+    /// Sets the listener, which must outlive the launches; may be null.
+    void set_listener(const PartListener* listener) { listener_ = listener; }
 
-    /// Runs `wait` on the trace's clock and keeps its time apart from the launch's own; returns what it returns.
+    /// Runs `wait` and records its time as a wait for data; returns its result.
     template <class Wait>
     auto waiting_for_data(const Wait& wait)
     {
@@ -93,31 +92,31 @@ class Trace {
         data_ += clock_() - begin;
         return data;
     }
-    /// The launch waited this long for input.
+    /// Adds to the wait for data.
     void waited_for_data(Seconds seconds) { data_ += seconds; }
     void saw_loss(double loss) { loss_ = loss; }
 
-    /// The launch proper, timed from within: without the start of threads, or by the device's own events.
+    /// The launch's time as the subject measured it, without the start of threads or by the device's events.
     void took(Seconds seconds) { took_ = seconds; }
     /// The clock of the cores beside the launch.
     void ran_at(Hertz clock) { clock_rate_ = clock; }
     void ran_under(const Conditions& conditions) { conditions_ = conditions; }
     void communicated(const Communication& communication) { communication_ = communication; }
-    /// Something other than the subject was seen at work: the launch is kept, counted, and left out of the estimates. `why`
-    /// is one of few words ("lost its processor"), which are counted. The first one said counts.
+    /// Marks the launch as disturbed: it is recorded but left out of the estimates. `why` is one of a few fixed texts, which are
+    /// counted; the first one counts.
     void disturbed(std::string_view why)
     {
         if (disturbance_.empty()) disturbance_ = why;
     }
 
-    /// Forgets the last launch; called by the measuring loop before each one.
+    /// Clears the last launch; called by the measuring loop before each one.
     void reset();
 
     const std::vector<Seconds>& part_seconds() const { return seconds_; }
     Seconds data_seconds() const { return data_; }
     std::optional<double> loss() const { return loss_; }
     std::optional<Seconds> time_taken() const { return took_; }
-    Hertz clock_rate() const { return clock_rate_; }  ///< 0 if not said
+    Hertz clock_rate() const { return clock_rate_; }  ///< 0 if not known
     const Conditions& conditions() const { return conditions_; }
     const Communication& communication() const { return communication_; }
     const std::string& disturbance() const { return disturbance_; }

@@ -7,7 +7,7 @@
 namespace roof {
 namespace {
 
-constexpr std::array<Named<Known>, 5> words{{
+constexpr std::array<Named<Known>, 5> names{{
     {Known::measured, "measured"},
     {Known::counter, "counter"},
     {Known::simulated, "simulated"},
@@ -19,11 +19,11 @@ constexpr std::array<Named<Known>, 5> words{{
 
 std::string_view name(Known known)
 {
-    return name_in(words, known);
+    return name_in(names, known);
 }
 Known parse_known(std::string_view word)
 {
-    return value_in(words, "origin of a number", word);
+    return value_in(names, "origin of a number", word);
 }
 
 Work operator*(const Work& work, int times)

@@ -1,4 +1,4 @@
-// What one launch does, and how that is known. A subject declares its work; everything downstream only divides.
+// The work of one launch, and how it is known. A subject declares it; rates and intensities are derived from it.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -7,25 +7,25 @@
 
 namespace roof {
 
-/// How a number came to be known; every number the tool shows carries one of these words.
+/// How a number is known; every displayed number carries one of these names.
 enum class Known { measured, counter, simulated, analytic, spec };
 
 std::string_view name(Known known);
 Known parse_known(std::string_view word);
 
-/// FLOPs and bytes of one launch. Where the bytes are not exact they are an interval: `compulsory`, each operand moved
-/// once, to `no_reuse`, each use of an operand moved again. A probe's two ends are equal: its traffic is its design.
+/// FLOPs and bytes of one launch. Bytes are an interval: from `compulsory` (each operand moved once) to `no_reuse` (each operand moved
+/// at each use). The two are equal for a probe.
 struct Work {
     Flops flops;
     Bytes compulsory;
     Bytes no_reuse;
     Known known = Known::analytic;
-    /// What the algorithm at work really computes, where that is known to differ from `flops`: Winograd's fewer products, a
-    /// direct convolution without the taps on the padding. 0: not known to differ.
+    /// FLOPs that the algorithm executes where they differ from `flops`: fewer products with Winograd, no taps on the padding in a direct
+    /// convolution. 0: not known to differ.
     Flops executed{};
 };
 
-/// What `times` that do the same do together.
+/// The work of so many launches together.
 Work operator*(const Work& work, int times);
 
 }  // namespace roof

@@ -130,7 +130,7 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     const std::vector<TimedPart> parts = subject->parts();
     Trace trace(clock, parts.size());
     Profiling profiling = start_profiling(item, registry, device, parts);
-    if (profiling.profile) trace.tell(&profiling.profile->listener);
+    if (profiling.profile) trace.set_listener(&profiling.profile->listener);
     row.samples = collect(*subject, trace, item.stopping, clock, row.parts, observer);
     if (profiling.profile) profiling.remarks = record(*subject, trace, *profiling.profile, clock, folder, row.id());
     std::vector<std::string> remarks = subject->remarks();

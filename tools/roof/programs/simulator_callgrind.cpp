@@ -27,7 +27,7 @@ void launch_for_simulator(Subject& subject, std::size_t parts)
                                 },
                                 [&] { CALLGRIND_DUMP_STATS_AT(name.c_str()); }};
     Trace counted(still, parts);
-    counted.tell(&listener);
+    counted.set_listener(&listener);
     subject.launch(counted);
     CALLGRIND_STOP_INSTRUMENTATION;
 }
