@@ -1,6 +1,5 @@
-// A stream whose launches are timed by events and watched: at what clock the multiprocessors ran, as the kernel itself
-// says, and under which memory clock, power, temperature and slowdowns, as the driver does. What it sees goes to the
-// trace.
+// A stream whose launches are timed by events and monitored: the clock of the multiprocessors, which the kernel reads,
+// and the memory clock, power, temperature and slowdowns that the driver reports. All go to the trace.
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
@@ -19,27 +18,26 @@ namespace roof::gpu {
 
 class MonitoredStream {
   public:
-    /// On the device, which is current meanwhile. `nvml` may be null. Throws Error.
+    /// On the current device. `nvml` may be null. Throws Error.
     MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml);
 
     DeviceId id() const { return id_; }
     const Stream& stream() const { return stream_; }
     cudaStream_t get() const { return stream_.get(); }
-    /// For the kernel to write; one that does not leaves the driver's word for the clock.
+    /// Written by the kernel. If it is not, the clock is the one that the driver reports.
     ClockReading* reading() const { return readings_.data(); }
 
-    /// Device time of what `enqueue` puts into the stream, without watching.
+    /// Device time of the work that `enqueue` puts into the stream, without monitoring.
     Seconds time(const std::function<void()>& enqueue) const;
 
-    /// Enqueues, waits for the end, and tells the trace the device time, the clock, the conditions and what disturbed
-    /// it.
+    /// Enqueues, waits for the end, and passes device time, clock, conditions and disturbance to the trace.
     void launch(Trace& trace, const std::function<void()>& enqueue);
 
-    /// Repeats `enqueue` until two times in a row agree within 1%, the clock then having settled, at most some twenty
-    /// times; the last time.
+    /// Repeats `enqueue` until two times in a row agree within 1%, because the clock has then settled, at most some
+    /// twenty times. Returns the last time.
     Seconds settle(const std::function<void()>& enqueue) const;
 
-    /// A sentence on the launches so far that the power cap held down; none if there were none.
+    /// States how many launches so far the power cap slowed down; empty if none.
     std::vector<std::string> remarks() const;
 
   private:

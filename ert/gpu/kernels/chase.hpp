@@ -1,5 +1,4 @@
-// The kernels of the "latency" bench as host code sees them: one thread on each multiprocessor follows a chain of
-// addresses.
+// Host interface of the kernels of the "latency" bench: one thread on each multiprocessor follows a chain of addresses.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -14,8 +13,8 @@ namespace roof::gpu {
 inline constexpr std::size_t chase_line = 64;  ///< bytes from one address of a slice to the next
 inline constexpr int chase_unroll = 16;        ///< steps of an iteration
 
-/// How many lines on the next one lies: near the golden part of the slice, so that neighbours are measured far apart,
-/// and without a divisor in common with `lines`, so that the chain rounds all of them.
+/// The distance from one line of the chain to the next. It is near the golden section of the slice, so that neighbours
+/// are far apart in time, and has no divisor in common with `lines`, so that the chain visits all of them.
 constexpr std::size_t chase_stride(std::size_t lines)
 {
     auto stride = static_cast<std::size_t>(static_cast<double>(lines) * 0.6180339887498949);
@@ -23,7 +22,7 @@ constexpr std::size_t chase_stride(std::size_t lines)
     return stride < 1 ? 1 : stride;
 }
 
-/// The line at which a chain that began at line 0 is after so many steps.
+/// The line of a chain that began at line 0 after `steps` steps.
 constexpr std::size_t chase_position(std::size_t lines, unsigned long long steps)
 {
     return static_cast<std::size_t>(steps % lines * chase_stride(lines) % lines);

@@ -1,6 +1,6 @@
-// The kernels of the "distance" and "partition" benches that find out how far lines are, as host code sees them: one thread on a
-// chosen multiprocessor, or on each, accesses lines that lie in the L2: one by one to tell how far each is, and in a chain through
-// those that are alike.
+// Host interface of the kernels that measure the distance of lines in the L2, for the benches "distance" and
+// "partition". One thread on a chosen multiprocessor, or on each, accesses the lines: one by one to time each, or in a
+// chain.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -12,38 +12,38 @@
 
 namespace roof::gpu {
 
-/// Enough to meet every slice of the L2 many times, and few enough for a half of any L2 of two partitions.
+/// Enough lines to use every slice of the L2 many times, and few enough to fit half of any L2 with two partitions.
 inline constexpr int l2_lines = 1024;
-/// Bytes from one line to the next: on another page of 4 KiB each, at another place in it.
+/// Bytes from one line to the next: each is on another page of 4 KiB, at another offset.
 inline constexpr std::size_t l2_stride = 8192 + 128;
 inline constexpr int l2_loads = 16;  ///< timed together; of an iteration of a chain
 inline constexpr int l2_rounds = 4;  ///< of each line's timing, the least of which counts
 
-/// Which multiprocessor works, and how the host learns that one of its blocks did: `taken` becomes the ticket, which is
-/// higher than any before it.
-struct Seat {
+/// The first block to arrive on a multiprocessor does the work, and sets `last_number` to the number of the launch,
+/// which is higher than any before. So the host learns that a block ran there.
+struct LeaderElection {
     unsigned multiprocessor = 0;
-    unsigned* taken = nullptr;
-    unsigned ticket = 0;
+    unsigned* last_number = nullptr;
+    unsigned number = 0;
 };
 
 struct DistanceLaunch {
-    Seat seat;
+    LeaderElection election;
     const std::byte* lines = nullptr;  ///< each begins with its own address
     std::uint32_t* cycles = nullptr;   ///< [l2_lines], of l2_loads accesses; 0: the line did not hold its address
     int blocks = 0;                    ///< enough that every multiprocessor has one
     unsigned zero = 0;                 ///< always 0: only the assembler must not know it
 };
 
-/// Lines of the "partition" bench, one after the other: enough that a quarter of them meets all slices of a partition
-/// many times, few enough that all of them stay in the L2.
+/// Neighbouring lines of the "partition" bench: enough that a quarter of them uses all slices of a partition many
+/// times, and few enough to stay in the L2.
 inline constexpr int pool_lines = 8192;
 inline constexpr std::size_t pool_line = 128;  ///< bytes
 
 /// One thread on each multiprocessor times all lines of the pool.
 struct PoolLaunch {
-    unsigned* taken = nullptr;  ///< [multiprocessors], as of Seat
-    unsigned ticket = 0;
+    unsigned* last_number = nullptr;  ///< [multiprocessors], as in LeaderElection
+    unsigned number = 0;
     const std::byte* lines = nullptr;  ///< each begins with its own address
     std::uint32_t* cycles = nullptr;   ///< [multiprocessor][pool_lines], as of DistanceLaunch
     unsigned multiprocessors = 0;
@@ -52,7 +52,7 @@ struct PoolLaunch {
 };
 
 struct L2ChaseLaunch {
-    Seat seat;
+    LeaderElection election;
     const std::byte** place = nullptr;  ///< the line to begin at, and then the one arrived at
     ClockReading* reading = nullptr;
     int blocks = 0;

@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(partition_threads, 1024 / partition_threads) p
         }
     }
     launch.sums[blockIdx.x * partition_threads + threadIdx.x] = sum;
-    if (threadIdx.x == 0) launch.seats[blockIdx.x] = side;
+    if (threadIdx.x == 0) launch.block_sides[blockIdx.x] = side;
     span.end(launch.reading);
 }
 

@@ -35,7 +35,7 @@ struct PartitionLaunch {
     unsigned multiprocessors = 0;
     bool is_far = false;            ///< loads the other side's lines
     std::uint32_t* sums = nullptr;  ///< [block][thread], of the words read, modulo 2^32
-    int* seats = nullptr;           ///< [block]: the side it ran on, or -1
+    int* block_sides = nullptr;     ///< [block]: the side it ran on, or -1
     ClockReading* reading = nullptr;
     int blocks = 0;
     int passes = 1;

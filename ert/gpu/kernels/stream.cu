@@ -1,8 +1,9 @@
-// Streams: every thread has several vectors under way before it uses the first; nothing else is in the loop.
+// Every thread has several vectors in flight before it uses the first. The loop has nothing else.
 #include "ert/gpu/kernels/stream.hpp"
 
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
+#include "ert/gpu/kernels/launch.cuh"
 #include "ert/gpu/kernels/numbers.hpp"
 
 namespace roof::gpu {
@@ -141,15 +142,12 @@ Kernel function_of(const StreamKernel& kernel)
 
 void enqueue_stream(const StreamKernel& kernel, const StreamLaunch& launch, cudaStream_t stream)
 {
-    function_of(kernel)<<<launch.blocks, kernel.threads, 0, stream>>>(launch);
-    check(cudaGetLastError());
+    enqueue_kernel(function_of(kernel), launch, kernel.threads, stream);
 }
 
 int resident_stream_blocks(const StreamKernel& kernel)
 {
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_of(kernel), kernel.threads, 0));
-    return blocks;
+    return resident_blocks(function_of(kernel), kernel.threads);
 }
 
 void enqueue_fill(void* array, std::size_t vectors, int shift, float value, cudaStream_t stream)

@@ -1,4 +1,4 @@
-// The kernels of the "bandwidth" bench as host code sees them: passes over arrays by ordinary instructions of 16 bytes.
+// Host interface of the kernels of the "bandwidth" bench: passes over arrays by instructions of 16 bytes.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -13,8 +13,8 @@ namespace roof::gpu {
 
 enum class StreamOperation { load, store, copy, triad };
 
-/// How the blocks share the arrays: each its own stretch, so that it finds in its L1 what it read before; or all of
-/// them together, one after the other along the arrays.
+/// How the blocks share the arrays: each has its own stretch, which may stay in its L1; or all go along the arrays
+/// together.
 enum class StreamLayout { stretches, together };
 
 struct StreamKernel {
@@ -25,7 +25,7 @@ struct StreamKernel {
 };
 
 inline constexpr std::array<int, 2> stream_block_sizes{512, 1024};
-/// Vectors that a thread has under way at once.
+/// Vectors of a thread in flight at once.
 inline constexpr int stream_unroll = 4;
 inline constexpr int vector_bytes = 16;
 inline constexpr int words_of_vector = vector_bytes / 4;
@@ -33,14 +33,14 @@ inline constexpr int words_of_vector = vector_bytes / 4;
 inline constexpr float stream_scale = 3;      ///< triad: out = a + stream_scale * b
 inline constexpr float stream_value = 12345;  ///< what store writes
 
-/// Of which vectors a thread takes every `step`-th, from `first` to before `end`.
+/// A thread takes every `step`-th vector from `first` to before `end`.
 struct Stretch {
     std::size_t first = 0;
     std::size_t end = 0;
     std::size_t step = 1;
 };
 
-/// Between them, the threads of all blocks take each of `vectors` once.
+/// The stretch of one thread. The threads of all blocks together take each of `vectors` once.
 constexpr Stretch stretch_of(StreamLayout layout, std::size_t vectors, int blocks, int block, int threads, int thread)
 {
     const auto wide = [](int value) { return static_cast<std::size_t>(value); };
@@ -60,8 +60,8 @@ struct StreamLaunch {
     ClockReading* reading = nullptr;
     int blocks = 0;
     int passes = 1;
-    /// A block's threads begin each pass together. Otherwise some run ahead, and find their own part of a set that does not fit into a
-    /// cache still there.
+    /// A block's threads begin each pass together. Otherwise some run ahead, and find their own part of a set that does
+    /// not fit into a cache still there.
     bool in_step = false;
 };
 

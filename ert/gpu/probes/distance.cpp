@@ -40,11 +40,11 @@ class DistanceSubject final : public TunedSubject {
         : TunedSubject(at),
           blocks_(blocks_of_multiprocessor * multiprocessors_of(at.device)),
           lines_(l2_lines * l2_stride, "lines in the L2"),
-          steal_(1, "the number of a launch"),
+          last_number_(1, "the number of a launch"),
           place_(1, "the place in a chain")
     {
         const unsigned none = 0;
-        steal_.write({&none, 1});
+        last_number_.write({&none, 1});
         const Halves halves = tell_apart();
         chain_ = at.point.text("path") == "l2_far" ? halves.far : halves.near;
         link();
@@ -58,7 +58,7 @@ class DistanceSubject final : public TunedSubject {
     void launch(Trace& trace) override
     {
         TunedSubject::launch(trace);
-        if (!is_taken()) trace.disturbed("no block ran on the multiprocessor");
+        if (!has_run()) trace.disturbed("no block ran on the multiprocessor");
     }
 
     void check() override
@@ -76,8 +76,8 @@ class DistanceSubject final : public TunedSubject {
 
   private:
     const std::byte* address(int line) const { return lines_.data() + static_cast<std::size_t>(line) * l2_stride; }
-    Seat next_seat() const { return {0, steal_.data(), ++ticket_}; }
-    bool is_taken() const { return steal_.read(0, 1).front() == ticket_; }
+    LeaderElection next_election() const { return {0, last_number_.data(), ++number_}; }
+    bool has_run() const { return last_number_.read(0, 1).front() == number_; }
 
     /// `next[i]`: the line whose address line i holds.
     void write_links(const std::vector<int>& next)
@@ -98,10 +98,10 @@ class DistanceSubject final : public TunedSubject {
         write_links(self);
         const Buffer<std::uint32_t> cycles(l2_lines, "cycles of each line");
         const auto measure = [&] {
-            enqueue_distances({next_seat(), lines_.data(), cycles.data(), blocks_}, stream().get());
+            enqueue_distances({next_election(), lines_.data(), cycles.data(), blocks_}, stream().get());
         };
         stream().settle(measure);
-        if (!is_taken()) throw Error("no block ran on multiprocessor 0");
+        if (!has_run()) throw Error("no block ran on multiprocessor 0");
         const std::vector<std::uint32_t> found = cycles.read(0, l2_lines);
         if (std::ranges::find(found, 0U) != found.end()) throw Error("a line of the L2 does not hold its own address");
         if (auto halves = halves_of(found)) return *std::move(halves);
@@ -123,7 +123,7 @@ class DistanceSubject final : public TunedSubject {
 
     void enqueue(long long iterations) const
     {
-        enqueue_l2_chase({next_seat(), place_.data(), stream().reading(), blocks_, static_cast<int>(iterations)},
+        enqueue_l2_chase({next_election(), place_.data(), stream().reading(), blocks_, static_cast<int>(iterations)},
                          stream().get());
     }
 
@@ -137,9 +137,9 @@ class DistanceSubject final : public TunedSubject {
 
     int blocks_;
     Buffer<std::byte> lines_;
-    Buffer<unsigned> steal_;
+    Buffer<unsigned> last_number_;
     Buffer<const std::byte*> place_;
-    mutable unsigned ticket_ = 0;  ///< of the launch last put into the stream
+    mutable unsigned number_ = 0;  ///< of the launch last put into the stream
     std::vector<int> chain_;
 };
 

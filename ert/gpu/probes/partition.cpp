@@ -60,7 +60,7 @@ class PartitionSubject final : public TunedSubject {
           lists_(2 * partition_lines, "lists of lines"),
           sides_(static_cast<std::size_t>(multiprocessors_), "sides of multiprocessors"),
           sums_(static_cast<std::size_t>(max_blocks_) * partition_threads, "sums of lines"),
-          seats_(static_cast<std::size_t>(max_blocks_), "sides of blocks")
+          block_sides_(static_cast<std::size_t>(max_blocks_), "sides of blocks")
     {
         const Sides sides = sides_of(time_all_lines(), pool_lines);
         write_lists(sides);
@@ -84,8 +84,8 @@ class PartitionSubject final : public TunedSubject {
     void launch(Trace& trace) override
     {
         TunedSubject::launch(trace);
-        const std::vector<int> seats = seats_.read(0, blocks_);
-        if (std::ranges::find(seats, -1) != seats.end())
+        const std::vector<int> block_sides = block_sides_.read(0, blocks_);
+        if (std::ranges::find(block_sides, -1) != block_sides.end())
             trace.disturbed("a block ran on a multiprocessor whose side is not known");
     }
 
@@ -94,11 +94,11 @@ class PartitionSubject final : public TunedSubject {
         constexpr std::uint32_t passes = 3;
         const CurrentDevice current(stream().id());
         run(passes);
-        const std::vector<int> seats = seats_.read(0, blocks_);
+        const std::vector<int> block_sides = block_sides_.read(0, blocks_);
         for (std::size_t block = 0; block < blocks_; ++block) {
             const std::vector<std::uint32_t> found = sums_.read(block * partition_threads, partition_threads);
-            const auto side = static_cast<std::size_t>(std::max(0, seats[block]));
-            const std::size_t list = is_far_ && seats[block] >= 0 ? 1 - side : side;
+            const auto side = static_cast<std::size_t>(std::max(0, block_sides[block]));
+            const std::size_t list = is_far_ && block_sides[block] >= 0 ? 1 - side : side;
             if (std::accumulate(found.begin(), found.end(), 0U) != passes * expected_sums_[list])
                 throw Error("the sum of block " + std::to_string(block) + " is not that of its side's lines");
         }
@@ -116,19 +116,19 @@ class PartitionSubject final : public TunedSubject {
         lines_.write(std::as_bytes(std::span(image)));
         const auto count = static_cast<std::size_t>(multiprocessors_);
         const Buffer<std::uint32_t> cycles(count * pool_lines, "cycles of each line");
-        Buffer<unsigned> taken(count, "the number of a launch");
-        taken.write(std::vector<unsigned>(count, 0));
-        unsigned ticket = 0;
+        Buffer<unsigned> last_numbers(count, "the number of a launch");
+        last_numbers.write(std::vector<unsigned>(count, 0));
+        unsigned number = 0;
         stream().settle([&] {
             enqueue_pool_distances(
-                {taken.data(), ++ticket, lines_.data(), cycles.data(), static_cast<unsigned>(multiprocessors_),
+                {last_numbers.data(), ++number, lines_.data(), cycles.data(), static_cast<unsigned>(multiprocessors_),
                  blocks_of_multiprocessor * multiprocessors_},
                 stream().get());
         });
         std::vector<std::uint32_t> found = cycles.read(0, cycles.size());
-        const std::vector<unsigned> tickets = taken.read(0, count);
+        const std::vector<unsigned> numbers = last_numbers.read(0, count);
         for (std::size_t i = 0; i < count; ++i) {
-            if (tickets[i] != ticket)
+            if (numbers[i] != number)
                 std::fill_n(found.begin() + static_cast<std::ptrdiff_t>(i * pool_lines), pool_lines, 0U);
         }
         return found;
@@ -155,7 +155,7 @@ class PartitionSubject final : public TunedSubject {
                            .multiprocessors = static_cast<unsigned>(multiprocessors_),
                            .is_far = is_far_,
                            .sums = sums_.data(),
-                           .seats = seats_.data(),
+                           .block_sides = block_sides_.data(),
                            .reading = stream().reading(),
                            .blocks = blocks,
                            .passes = static_cast<int>(passes)},
@@ -169,7 +169,7 @@ class PartitionSubject final : public TunedSubject {
     Buffer<std::uint32_t> lists_;
     Buffer<int> sides_;
     Buffer<std::uint32_t> sums_;
-    Buffer<int> seats_;
+    Buffer<int> block_sides_;
     std::size_t blocks_ = 0;  ///< of the chosen variant
     std::array<std::uint32_t, 2> expected_sums_{};
 };
