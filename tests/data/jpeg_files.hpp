@@ -15,8 +15,8 @@ using Rgb = std::array<unsigned char, 3>;
 
 enum class Ink { rgb, grey, cmyk };
 
-/// One colour all over; `grey` and `cmyk` store it in that colour space, `cmyk` under a black ink that halves it. Makes the
-/// folders it needs.
+/// One colour all over; `grey` and `cmyk` store it in that colour space, `cmyk` under a black ink that halves it.
+/// Makes the folders it needs.
 void write_plain(const std::filesystem::path& file, int width, int height, Rgb colour, Ink ink = Ink::rgb);
 
 /// Left half black, right half white.

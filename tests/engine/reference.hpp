@@ -11,7 +11,8 @@ namespace roof::engine {
 class Reference {
   public:
     explicit Reference(const std::string& model);
-    /// The model's rows of parity_family.csv, which has a column more: gradients of the first and the last weight alone.
+    /// The model's rows of parity_family.csv, which has a column more: gradients of the first and the last weight
+    /// alone.
     static Reference of_family(const std::string& model);
 
     double at(const std::string& quantity, const std::string& name) const;

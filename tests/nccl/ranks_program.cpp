@@ -1,5 +1,5 @@
-// `nccl_ranks N`: N processes exchange gradients through NCCL in every mode and check the means. A GPU for each rank, or, to see that
-// it works and nothing else, all on one. With 77 it says that this machine cannot.
+// `nccl_ranks N`: N processes exchange gradients through NCCL in every mode and check the means. A GPU for each rank,
+// or, to see that it works and nothing else, all on one. With 77 it says that this machine cannot.
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "workloads/nccl/device_exchange.hpp"

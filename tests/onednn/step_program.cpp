@@ -1,5 +1,5 @@
-// A step of a small network, as many times as its argument says, for a tool that watches a whole process: what one step does is
-// the difference between two runs. Prints the bytes that its parts account for, which are an interval.
+// A step of a small network, as many times as its argument says, for a tool that watches a whole process: what one
+// step does is the difference between two runs. Prints the bytes that its parts account for, which are an interval.
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/network.hpp"
 

@@ -1,4 +1,5 @@
-// The algorithm of convolutions: what the settings ask for is what runs, `auto` remembers, and what runs is accounted for.
+// The algorithm of convolutions: what the settings ask for is what runs, `auto` remembers, and what runs is accounted
+// for.
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"

@@ -1,5 +1,5 @@
-// This project's direct convolution, forward and backward to the source, against the definition in double precision: each
-// instruction set, windows, strides and paddings of all kinds, all ways of sharing the work.
+// This project's direct convolution, forward and backward to the source, against the definition in double precision:
+// each instruction set, windows, strides and paddings of all kinds, all ways of sharing the work.
 #include "tests/onednn/blocked_maps.hpp"
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/direct/maps.hpp"

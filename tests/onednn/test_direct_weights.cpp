@@ -1,5 +1,5 @@
-// The weights' gradient of a direct convolution against its definition, in double precision: each instruction set, windows,
-// strides and paddings of all kinds, work cut into pieces, regions and threads' parts.
+// The weights' gradient of a direct convolution against its definition, in double precision: each instruction set,
+// windows, strides and paddings of all kinds, work cut into pieces, regions and threads' parts.
 #include "tests/onednn/blocked_maps.hpp"
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/direct/weights_gradient.hpp"

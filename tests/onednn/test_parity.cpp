@@ -1,6 +1,7 @@
-// Training is PyTorch's: each quantity is compared with a double precision run, within four times the spread of PyTorch's own
-// fp32 variants (more where one flipped ReLU shows). No row may be left out: a missing weight decay shows in the shrinking
-// alone, a wrong batch norm momentum in the running statistics alone, a transposed kernel in the projections.
+// Training is PyTorch's: each quantity is compared with a double precision run, within four times the spread of
+// PyTorch's own fp32 variants (more where one flipped ReLU shows). No row may be left out: a missing weight decay
+// shows in the shrinking alone, a wrong batch norm momentum in the running statistics alone, a transposed kernel in
+// the projections.
 #include "tests/onednn/hashed_training.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/convolution/candidate.hpp"
@@ -29,8 +30,8 @@ struct Tolerance {
     double running = 1e-4;
 };
 
-/// Four times the spread of PyTorch's fp32 variants (with and without oneDNN, NCHW and NHWC) on ResNet-50: at batch 2 its
-/// deep batch norms see few values.
+/// Four times the spread of PyTorch's fp32 variants (with and without oneDNN, NCHW and NHWC) on ResNet-50: at batch 2
+/// its deep batch norms see few values.
 constexpr Tolerance deep_tolerance{.first_loss = 2e-5, .gradient = 5e-2, .median_gradient = 4e-3, .projection = 2.5e-1};
 
 /// The same on ResNet-34, whose first loss is as near as any other's.
@@ -39,8 +40,8 @@ constexpr Tolerance resnet34_tolerance{.later_losses = 5e-3, .projection = 5e-2}
 /// The same on ResNet-101 and ResNet-152.
 constexpr Tolerance deepest_tolerance{.first_loss = 1.3e-4, .gradient = 5e-2, .projection = 2.5e-1};
 
-/// Four times the spread of PyTorch with multiplicands rounded to bf16. A decay that is missing moves the shrinking by less
-/// than bf16 does, so fp32 alone is held to it.
+/// Four times the spread of PyTorch with multiplicands rounded to bf16. A decay that is missing moves the shrinking
+/// by less than bf16 does, so fp32 alone is held to it.
 constexpr Tolerance bf16_tolerance{.first_loss = 1e-3,
                                    .later_losses = 3e-2,
                                    .gradient = 2e-1,

@@ -1,5 +1,5 @@
-// Training on several ranks, which are threads here: what it computes, not how fast. Two ranks with a batch each are to see the
-// losses of one rank with both batches.
+// Training on several ranks, which are threads here: what it computes, not how fast. Two ranks with a batch each are
+// to see the losses of one rank with both batches.
 #include "ert/base/error.hpp"
 #include "tests/parallel/threads.hpp"
 #include "workloads/onednn/step.hpp"

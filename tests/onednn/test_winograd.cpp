@@ -1,5 +1,5 @@
-// This project's Winograd convolution against the definition of a convolution, in double precision: each instruction set, whole
-// and cut tiles, all ways of sharing the work.
+// This project's Winograd convolution against the definition of a convolution, in double precision: each instruction
+// set, whole and cut tiles, all ways of sharing the work.
 #include "tests/onednn/blocked_maps.hpp"
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/winograd/isa.hpp"

@@ -1,5 +1,5 @@
-// roof, with small networks under the names of two models, so that ranks in processes of their own, which are started, exchange and
-// end as always, take no time to speak of. For test_ranks.py.
+// roof, with small networks under the names of two models, so that ranks in processes of their own, which are
+// started, exchange and end as always, take no time to speak of. For test_ranks.py.
 #include "ert/base/error.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/command_line.hpp"

@@ -46,7 +46,8 @@ class Folder {
         find_usable_batch();
     }
 
-    /// The place's own image or, if that is broken, the next usable one of the same epoch; its crop depends on the place.
+    /// The place's own image or, if that is broken, the next usable one of the same epoch; its crop depends on the
+    /// place.
     int make(std::uint64_t sample, std::span<float> planes)
     {
         const std::uint64_t count = list_.images.size();

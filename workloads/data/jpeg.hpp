@@ -15,7 +15,8 @@ struct RgbImage {
 
 class Jpeg {
   public:
-    /// Reads the file and its header. Throws Error with the reason, without the file's name: no file, no JPEG, too large.
+    /// Reads the file and its header. Throws Error with the reason, without the file's name: no file, no JPEG, too
+    /// large.
     explicit Jpeg(const std::filesystem::path& file);
 
     int width() const { return width_; }

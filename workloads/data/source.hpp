@@ -51,7 +51,8 @@ void require_source(const std::string& where);
 /// `where` is one of
 /// - "synthetic": one resident batch of random normal values and random labels, always of seed 1;
 /// - "hashed": the parity batch of workloads/model/hashed.hpp, resident;
-/// - a folder `class/name.jpg` (.jpeg, and capitals): random-resized-crop to `image`, flip, ImageNet's mean and deviation,
+/// - a folder `class/name.jpg` (.jpeg, and capitals): random-resized-crop to `image`, flip, ImageNet's mean and
+/// deviation,
 ///   decoded ahead by `workers` threads. Labels are the class folders' places in alphabetical order, so a single class
 ///   is label 0. The batches depend on the files and `seed`, not on `workers`. Every epoch is shuffled anew; a batch
 ///   may hold the end of one epoch and the start of the next. A broken file is skipped: its place in the batch goes to

@@ -1,5 +1,6 @@
-// What the layers of every engine need to write themselves into a program: the network's graph, the shares of each gradient, and a
-// tape. A layer appends its forward pass at once and puts its backward pass on the tape, which is played from its end.
+// What the layers of every engine need to write themselves into a program: the network's graph, the shares of each
+// gradient, and a tape. A layer appends its forward pass at once and puts its backward pass on the tape, which is
+// played from its end.
 #pragma once
 
 #include "ert/base/text.hpp"

@@ -1,5 +1,5 @@
-// The fastest implementation of each pass of each convolution on this machine, kept from run to run in a CSV file, so that the
-// candidates are timed once.
+// The fastest implementation of each pass of each convolution on this machine, kept from run to run in a CSV file, so
+// that the candidates are timed once.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -11,7 +11,7 @@
 
 namespace roof::engine {
 
-/// What a choice depends on.
+/// The key of a choice.
 struct Question {
     std::string shape;  ///< "16x64x56x56 to 64, 3x3 stride 1 padding 1"
     std::string pass;   ///< forward, backward_data, backward_weights
@@ -24,12 +24,13 @@ struct Question {
 
 class Choices {
   public:
-    /// Reads the file if there is one; a line that cannot be read is no choice. Without a name nothing outlives this object.
+    /// Reads the file if there is one; a line that cannot be read is no choice. Without a name nothing outlives this
+    /// object.
     explicit Choices(std::filesystem::path file = {});
 
     std::optional<std::string> find(const Question& question) const;
-    /// Keeps the implementation's name and its time. A file that cannot be written is no error: the choice then holds for this
-    /// process.
+    /// Keeps the implementation's name and its time. A file that cannot be written is no error: the choice then holds
+    /// for this process.
     void remember(const Question& question, const std::string& implementation, Seconds seconds);
 
   private:

@@ -8,8 +8,9 @@
 
 namespace roof::engine {
 
-/// Fills the k-th of graph.parameters(), in PyTorch's order. Random: He-normal (fan-out) convolutions without bias, linear
-/// layers uniform within 1/sqrt(fan-in), batch norm 1 and 0; the same values in every run. Hashed: as model/hashed.hpp.
+/// Fills the k-th of graph.parameters(), in PyTorch's order. Random: He-normal (fan-out) convolutions without bias,
+/// linear layers uniform within 1/sqrt(fan-in), batch norm 1 and 0; the same values in every run. Hashed: as
+/// model/hashed.hpp.
 void fill_initial(const model::Graph& graph, int k, Parameters kind, std::span<float> values);
 
 }  // namespace roof::engine

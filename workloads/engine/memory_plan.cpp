@@ -6,8 +6,8 @@
 namespace roof::engine {
 namespace {
 
-/// What cuBLASLt assumes of matrices and workspaces unless told otherwise; also two cache lines, which a CPU's neighbour prefetcher
-/// fetches in pairs.
+/// What cuBLASLt assumes of matrices and workspaces unless told otherwise; also two cache lines, which a CPU's
+/// neighbour prefetcher fetches in pairs.
 constexpr std::size_t alignment = 256;
 
 }  // namespace

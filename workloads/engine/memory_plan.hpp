@@ -1,5 +1,5 @@
-// Who lies where in the arena. A block is needed from the first moment that uses it to the last; blocks that are never
-// needed at the same moment may share bytes.
+// Offsets of blocks in one piece of memory. A block is needed from the first moment that uses it to the last; blocks
+// that are never needed at the same moment may share bytes.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace roof::engine {
 
 class MemoryPlan {
   public:
-    /// A block of `bytes`; returns its index. It needs no room until it is used or kept.
+    /// A block of `bytes`; returns its index. It takes no memory until it is used or kept.
     int add(std::size_t bytes);
     /// The block is needed at this moment and all between its others.
     void use(int block, int moment);

@@ -1,6 +1,6 @@
-// A training step as a program: stages, each a layer in one phase, of operations in the order in which they run: forward, backward,
-// update. The layers write it once; then its memory is planned from which operations use which blocks. An engine derives from it and
-// says what an operation is.
+// A training step as a program: stages, each a layer in one phase, of operations in the order in which they run:
+// forward, backward, update. The layers write it once; then its memory is planned from which operations use which
+// blocks. An engine derives from it and says what an operation is.
 #pragma once
 
 #include "ert/method/bench/subject.hpp"

@@ -20,8 +20,8 @@ inline constexpr unsigned dropout_seed = 0x5eed;
 /// Of the batches that a step trains on.
 inline constexpr unsigned data_seed = 1;
 
-/// Throws Error when training diverged: the last loss is not finite, or the first one, of random parameters, is several times
-/// that of guessing, ln(classes).
+/// Throws Error when training diverged: the last loss is not finite, or the first one, of random parameters, is
+/// several times that of guessing, ln(classes).
 void check_losses(Parameters parameters, int classes, std::optional<double> first, double last);
 
 }  // namespace roof::engine

@@ -1,4 +1,4 @@
-// What every engine's step says of itself: its work from its parts', and the images it had to do without.
+// Facts of a step that all engines report: its work, its passes of convolutions, images that were skipped.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -13,9 +13,9 @@
 
 namespace roof::engine {
 
-/// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the elementwise rest
-/// is left out. Executed: the same, as the implementations really compute them. Bytes: the sum over all parts. The parts are those
-/// of all ranks together, each of which has such a batch.
+/// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the
+/// elementwise rest is left out. Executed: the same, as the implementations really compute them. Bytes: the sum over
+/// all parts. The parts are those of all ranks together, each of which has such a batch.
 Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<TimedPart>& parts,
                int ranks = 1);
 

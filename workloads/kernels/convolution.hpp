@@ -1,4 +1,5 @@
-// Convolutions by this project's own kernels: a plan for one pass of one shape, or none where the kernels cannot compute it.
+// Convolutions by this project's own kernels: a plan for one pass of one shape, or none where the kernels cannot
+// compute it.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -15,7 +16,8 @@ namespace roof::kernels {
 
 using engine::Algorithm;
 
-/// Values or gradients, in the layouts of convolution_shape.hpp. A pass writes one of them, and backward_weights also `bias`.
+/// Values or gradients, in the layouts of convolution_shape.hpp. A pass writes one of them, and backward_weights also
+/// `bias`.
 struct ConvolutionOperands {
     Elements source;
     float* weights = nullptr;
@@ -41,8 +43,8 @@ struct ConvolutionOptions {
 
 /// By the definition. In bf16 only backward_weights, with AVX512_BF16 and at least two images.
 std::optional<ConvolutionPlan> plan_direct(Pass pass, const ConvolutionShape& shape, const ConvolutionOptions& options);
-/// By Winograd's F(4x4, 3x3): 36 products per pair of channels give 4x4 results, where the definition takes 144. fp32, a 3x3 window,
-/// stride 1, padding 1.
+/// By Winograd's F(4x4, 3x3): 36 products per pair of channels give 4x4 results, where the definition takes 144.
+/// fp32, a 3x3 window, stride 1, padding 1.
 std::optional<ConvolutionPlan> plan_winograd(Pass pass, const ConvolutionShape& shape,
                                              const ConvolutionOptions& options);
 

@@ -1,4 +1,4 @@
-// The elements of tensors as the engine's own loops read and write them: always computed with as fp32.
+// Elements of tensors as the kernels read and write them; all arithmetic is fp32.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -35,8 +35,9 @@ struct BFloat16 {
     to.bits = static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U);
 }
 
-/// A tensor's elements, fp32 or bf16 as is known at run time alone. A function compiled once per instruction set tells them apart
-/// with an if, and calls an inlined template: a lambda in it would be compiled for the oldest processor.
+/// A tensor's elements, fp32 or bf16 as is known at run time alone. A function compiled once per instruction set
+/// tells them apart with an if, and calls an inlined template: a lambda in it would be compiled for the oldest
+/// processor.
 struct Elements {
     void* at = nullptr;
     Precision precision = Precision::fp32;

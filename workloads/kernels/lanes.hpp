@@ -1,5 +1,5 @@
-// Vectors of fp32 numbers by the compiler's own extension, for loops that must keep a tile of sums in registers. A function
-// that uses them is compiled for one instruction set; all here is inlined into it.
+// Vectors of fp32 numbers by the compiler's own extension, for loops that must keep a tile of sums in registers. A
+// function that uses them is compiled for one instruction set; all here is inlined into it.
 #pragma once
 
 #include "workloads/kernels/elements.hpp"
@@ -113,8 +113,8 @@ struct Lanes {
 #pragma GCC unroll 4
         for (int part = 1; part < lanes / 4; ++part) to += parts[part];
     }
-    /// Of each square of 2 * size numbers each way the upper right and the lower left quarter change places; and so on within
-    /// the quarters.
+    /// Of each square of 2 * size numbers each way the upper right and the lower left quarter change places; and so
+    /// on within the quarters.
     template <int size, int... column>
     [[gnu::always_inline]] static void swap_quarters(Floats (&rows)[lanes], std::integer_sequence<int, column...> all)
     {

@@ -1,5 +1,5 @@
-// OpenMP, as the engine's own loops use it. The loop over a range stands in a function of its own, compiled once per
-// instruction set: an OpenMP region cannot be.
+// OpenMP for the kernels. The loop over a range is a function of its own, compiled once per instruction set; an
+// OpenMP region cannot be.
 #pragma once
 
 #include <omp.h>

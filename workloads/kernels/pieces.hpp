@@ -1,4 +1,4 @@
-// How the work of the loops is cut into pieces, and how far apart what they work on lies.
+// How work is divided into pieces, and the distances between rows in memory.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ constexpr int even_piece(int count, int most)
     return (count + pieces - 1) / pieces;
 }
 
-/// At least so many numbers: whole cache lines, an odd number of them, for what lies a power of two apart shares few sets of a cache.
+/// At least so many numbers: whole cache lines, an odd number of them, for what lies a power of two apart shares few
+/// sets of a cache.
 constexpr std::size_t odd_lines(std::size_t numbers)
 {
     constexpr std::size_t line = 16;

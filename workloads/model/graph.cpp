@@ -1,4 +1,4 @@
-// Graph: each append works out the shape of its output, so that a model's file says only what the paper says.
+// Graph: each append computes the shape of its output, so that a model's file states only what the paper states.
 #include "workloads/model/graph.hpp"
 
 #include <array>

@@ -54,8 +54,8 @@ class Graph {
   public:
     Graph(std::string name, Shape input);
 
-    /// Appends; the output shape is worked out from the input's. Each returns the new layer's index; layer 0 is the input.
-    /// Throws std::logic_error for shapes that do not fit together.
+    /// Appends; the output shape is worked out from the input's. Each returns the new layer's index; layer 0 is the
+    /// input. Throws std::logic_error for shapes that do not fit together.
     int convolution(std::string name, int input, int channels, Window window, bool bias);
     int batch_norm(std::string name, int input);
     int relu(std::string name, int input);

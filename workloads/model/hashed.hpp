@@ -32,8 +32,9 @@ struct HashedFill {
     void fill(std::span<float> values) const;
 };
 
-/// The recipe for the k-th of graph.parameters(): He-uniform weights (damped in networks without batch norm), small last
-/// layer, bias 0.1u, batch-norm weight 1 + 0.5u and bias 0.2u. Seed 100 + k. Throws std::out_of_range for a k too large.
+/// The recipe for the k-th of graph.parameters(): He-uniform weights (damped in networks without batch norm), small
+/// last layer, bias 0.1u, batch-norm weight 1 + 0.5u and bias 0.2u. Seed 100 + k. Throws std::out_of_range for a k
+/// too large.
 HashedFill hashed_parameter(const Graph& graph, int k);
 /// Seed 1, scale 2*sqrt(3): uniform with variance 1, NCHW order.
 HashedFill hashed_input();

@@ -1,4 +1,5 @@
-// The families of networks. A new one is a file that defines its function, a declaration here, and a line in models.cpp.
+// The families of networks. A new one is a file that defines its function, a declaration here, and a line in
+// models.cpp.
 #pragma once
 
 #include "workloads/model/graph.hpp"

@@ -1,4 +1,5 @@
-// VGG-11/13/16/19 with and without batch norm, as torchvision defines them (arXiv:1409.1556, configurations A, B, D, E).
+// VGG-11/13/16/19 with and without batch norm, as torchvision defines them (arXiv:1409.1556, configurations A, B, D,
+// E).
 #include "workloads/model/models.hpp"
 
 namespace roof::model {

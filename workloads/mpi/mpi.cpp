@@ -1,6 +1,6 @@
-// The transport by MPI: what roof_mpi.so exports, as workloads/parallel/mpi_object.hpp asks for it. Gradients go by a communicator of
-// their own, so that one thread may reduce while another uses the world. Nothing here waits inside MPI: its waits occupy a whole
-// processor, which the step needs.
+// The transport by MPI: what roof_mpi.so exports, as workloads/parallel/mpi_object.hpp asks for it. Gradients go by a
+// communicator of their own, so that one thread may reduce while another uses the world. Nothing here waits inside
+// MPI: its waits occupy a whole processor, which the step needs.
 #include "ert/base/error.hpp"
 
 #include "workloads/parallel/communicator.hpp"

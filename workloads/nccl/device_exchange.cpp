@@ -13,8 +13,8 @@ using gpu::check;
 
 namespace {
 
-/// With ranks that say nothing of a failure.
-constexpr std::chrono::minutes patience{5};
+/// For ranks that end without reporting a failure.
+constexpr std::chrono::minutes wait_limit{5};
 
 /// A moment in a stream. Within a capture it is one that every replay takes anew.
 class Event {
@@ -106,7 +106,7 @@ class DeviceExchange::Streams {
         for (cudaError_t status = cudaStreamQuery(step_); status != cudaSuccess; status = cudaStreamQuery(step_)) {
             if (status != cudaErrorNotReady) check(status);
             ranks_->throw_if_failed();
-            if (std::chrono::steady_clock::now() - begin > patience)
+            if (std::chrono::steady_clock::now() - begin > wait_limit)
                 throw Error("the step's communication on the device was not over after five minutes");
             std::this_thread::sleep_for(50us);
         }

@@ -1,5 +1,5 @@
-// A step's exchange on a GPU, ready for an engine: a stream of high priority for communication, events between it and the step's
-// stream, and the time that communication took, as the device tells it. **Not yet run on hardware.**
+// A step's exchange on a GPU, ready for an engine: a stream of high priority for communication, events between it and
+// the step's stream, and the time that communication took, as the device tells it. **Not yet run on hardware.**
 #pragma once
 
 #include "workloads/nccl/ranks.hpp"
@@ -32,7 +32,8 @@ class DeviceExchange {
     DeviceExchange(const DeviceExchange&) = delete;
     DeviceExchange& operator=(const DeviceExchange&) = delete;
 
-    /// As StreamExchange has them; none waits. May be captured into a graph with the step: then cost() tells of the last replay.
+    /// As StreamExchange has them; none waits. May be captured into a graph with the step: then cost() tells of the
+    /// last replay.
     void begin();
     void ready(std::size_t gradient);
     void finish();

@@ -1,4 +1,5 @@
-// The prototypes and numbers are those of nccl.h, which a machine with the library may lack; the same since version 2.10.
+// The prototypes and numbers are those of nccl.h, which a machine with the library may lack; the same since version
+// 2.10.
 #include "workloads/nccl/ranks.hpp"
 
 #include "ert/base/error.hpp"

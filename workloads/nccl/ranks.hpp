@@ -1,5 +1,5 @@
-// NCCL between processes that have a GPU each: means of gradients and copies of parameters, put into CUDA streams. The hosts'
-// communicator connects them and reports when a rank has ended.
+// NCCL between processes that have a GPU each: means of gradients and copies of parameters, put into CUDA streams.
+// The hosts' communicator connects them and reports when a rank has ended.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -32,14 +32,16 @@ class Ranks {
     int rank() const { return hosts_->rank; }
     int size() const { return hosts_->size; }
 
-    /// Puts into the stream: the mean over all ranks takes the numbers' place, for Reach::first on rank 0 alone. All ranks put the
-    /// same in the same order. Throws Error.
+    /// Puts into the stream: the mean over all ranks takes the numbers' place, for Reach::first on rank 0 alone. All
+    /// ranks put the same in the same order. Throws Error.
     void enqueue_mean(const DeviceRange& range, parallel::Reach reach, cudaStream_t stream) const;
     /// Puts into the stream: the bytes of rank 0 take the place of everybody's.
     void enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const;
-    /// Throws Error if NCCL or the hosts' communicator has seen another rank fail; whoever waits for a stream asks now and then.
+    /// Throws Error if NCCL or the hosts' communicator has seen another rank fail; whoever waits for a stream asks
+    /// now and then.
     void throw_if_failed() const;
-    /// Ends what is in streams without waiting for the others, once a rank has failed. Nothing may be enqueued afterwards.
+    /// Ends what is in streams without waiting for the others, once a rank has failed. Nothing may be enqueued
+    /// afterwards.
     void abandon();
 
   private:

@@ -1,4 +1,4 @@
-// The communication of one data-parallel step whose work lies in a CUDA stream: the same buckets, schedule and modes as on the CPU
+// The communication of one data-parallel step in CUDA streams: the same buckets, schedule and modes as on the CPU
 // (workloads/parallel/exchange.hpp), ordered by events instead of waits of the host.
 #pragma once
 

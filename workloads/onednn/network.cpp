@@ -128,7 +128,8 @@ std::vector<float> Network::gradient(std::size_t parameter) const
     return values;
 }
 
-/// The gradient's memory, where there is any yet, holds the values until they are reordered: the next backward pass writes it anew.
+/// The gradient's memory, where there is any yet, holds the values until they are reordered: the next backward pass
+/// writes it anew.
 void Network::set(std::size_t parameter, const std::function<void(std::span<float>)>& fill)
 {
     const Trained& trained = trained_[parameter];
@@ -139,7 +140,8 @@ void Network::set(std::size_t parameter, const std::function<void(std::span<floa
     const dnnl::memory staging(pytorch_layout(parameter), program_.engine(), values);
     fill({values, elements});
     copy(program_.stream(), staging, trained.value.memory);
-    // From the values as well, not from the weights: between two layouts whose rows lie apart oneDNN 3.7 copies as if they did not.
+    // From the values as well, not from the weights: between two layouts whose rows lie apart oneDNN 3.7 copies as if
+    // they did not.
     if (trained.copy) copy(program_.stream(), staging, trained.copy->memory);
 }
 

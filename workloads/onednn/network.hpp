@@ -1,5 +1,5 @@
-// A network that trains: a model's graph, written into a program and placed in memory. Everything is allocated when it is
-// made; a step allocates no tensors.
+// A network that trains: a model's graph, written into a program and placed in memory. Everything is allocated when
+// it is made; a step allocates no tensors.
 #pragma once
 
 #include "workloads/model/graph.hpp"
@@ -23,14 +23,14 @@ class Network {
 
     /// `images`: [batch][channels][height][width]; `labels`: [batch], each of them a class. Returns the mean loss.
     double forward(const float* images, const int* labels, Trace& trace);
-    /// `ready` is told each parameter whose gradient is made, as soon as it is.
+    /// Calls `ready` for each parameter as soon as its gradient is complete.
     void backward(Trace& trace, const std::function<void(std::size_t parameter)>& ready = {});
     void update(Trace& trace);
-    /// Another rank updates, and its parameters are to come: only time goes on.
+    /// For a rank that receives its parameters from another: counts the step only.
     void leave_update_to_another() { ++state_.step; }
 
-    /// Of a network with ranks: what its gradients need, by parameter; and their places, due before the first backward pass, which
-    /// last as long as the network.
+    /// With ranks: the size of each parameter's gradient, and where it is stored. place_gradients() must be called
+    /// before the first backward pass, with memory that outlives the network.
     std::vector<parallel::GradientSize> gradient_sizes() const;
     void place_gradients(const std::function<float*(std::size_t parameter)>& place);
     /// All that training changes, for rank 0 to send.
@@ -42,7 +42,8 @@ class Network {
     /// The arena that everything but the images lives in.
     Bytes memory() const { return {static_cast<double>(program_.arena_bytes())}; }
 
-    /// In the order of PyTorch's named_parameters(), values in the order of PyTorch's shapes: OIHW, [out][in], [channels].
+    /// In the order of PyTorch's named_parameters(), values in the order of PyTorch's shapes: OIHW, [out][in],
+    /// [channels].
     const std::vector<model::Parameter>& parameters() const { return parameters_; }
     std::vector<float> value(std::size_t parameter) const;
     /// Of the last backward pass, weight decay not included.

@@ -1,4 +1,5 @@
-// libgomp keeps its threads between parallel regions of the same size, so an affinity set in one region holds in the next.
+// libgomp keeps its threads between parallel regions of the same size, so an affinity set in one region holds in the
+// next.
 #include "workloads/onednn/pinned_threads.hpp"
 
 #include "ert/base/text.hpp"

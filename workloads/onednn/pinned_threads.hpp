@@ -8,8 +8,9 @@ namespace roof::onednn {
 
 class PinnedThreads {
   public:
-    /// Pins the calling thread and the threads of its parallel regions of this size to a processor each, cores before their second
-    /// hardware threads. Does nothing where fewer processors are allowed than there are threads, or `threads` is 0.
+    /// Pins the calling thread and the threads of its parallel regions of this size to a processor each, cores before
+    /// their second hardware threads. Does nothing where fewer processors are allowed than there are threads, or
+    /// `threads` is 0.
     explicit PinnedThreads(int threads);
     /// Allows every thread the processors of before.
     ~PinnedThreads();

@@ -1,4 +1,4 @@
-// What a training step does with other ranks: before it, between its backward pass and its update, and after it.
+// The communication of a training step with other ranks: before it, between backward pass and update, and after it.
 #pragma once
 
 #include "ert/method/bench/clock.hpp"
@@ -23,19 +23,19 @@ class Ranks {
     /// Gives the network's gradients their places. Collective; the network must outlive this.
     Ranks(Network& network, parallel::World world, const ExchangeOptions& options);
 
-    /// Tells the other ranks, if this is the first, and begins with them.
+    /// Starts the step on all ranks; rank 0 sends the command.
     void begin();
     /// The backward pass, and the means of all gradients.
     void backward(Trace& trace);
-    /// The update, by those ranks that are to make it; then waits for the others: a step is over when all are. Returns the mean of
-    /// the ranks' losses.
+    /// The update, by those ranks that are to make it; then waits for the others: a step is over when all are.
+    /// Returns the mean of the ranks' losses.
     double update(double loss, Trace& trace);
     /// The step failed on this rank.
     void fail(const std::string& message) const { exchange_.communicator().fail(message); }
 
     int count() const { return exchange_.communicator().size; }
     std::string describe() const;
-    /// What to know before believing a time.
+    /// Reasons why a time may not be representative.
     std::vector<std::string> remarks() const;
 
   private:
@@ -45,7 +45,7 @@ class Ranks {
     parallel::Exchange exchange_;
 };
 
-/// The calling thread and the threads of its parallel regions keep to the rank's processors, for this object's life.
+/// Restricts the calling thread and the threads of its parallel regions to the rank's processors while it exists.
 class Pinned {
   public:
     Pinned(const parallel::Place& place, int threads);

@@ -18,8 +18,8 @@ class TrainBench : public Bench {
     /// The network of a name. Throws InputError for an unknown one.
     using Build = std::function<model::Graph(const std::string& name)>;
 
-    /// `memory`: the folder in which the choices of the algorithm `auto` are kept, a file per machine; empty: nowhere. `build`: small
-    /// networks under the models' names, for tests.
+    /// `memory`: the folder in which the choices of the algorithm `auto` are kept, a file per machine; empty:
+    /// nowhere. `build`: small networks under the models' names, for tests.
     explicit TrainBench(
         std::filesystem::path memory = {},
         Build build = [](const std::string& name) { return model::build_model(name); });

@@ -1,4 +1,4 @@
-// What communication cost a step: the time the step stood still for it, and the time it went on beside the step's own work.
+// The cost of communication: exposed time, in which the step waited, and hidden time, in which it computed meanwhile.
 #pragma once
 
 #include "ert/method/bench/trace.hpp"
@@ -13,9 +13,9 @@ struct Interval {
     Seconds end{};
 };
 
-/// `transfers`: when each all-reduce (or broadcast) was under way, in any order; `waits`: when the step stood still for them.
-/// Exposed: the waits. Hidden: the transfers' time outside the waits, any moment counted once. A transfer lasts from when this rank is
-/// ready for it to its end, so it holds the wait for slower ranks, too.
+/// `transfers`: when each all-reduce (or broadcast) was under way, in any order; `waits`: when the step stood still
+/// for them. Exposed: the waits. Hidden: the transfers' time outside the waits, any moment counted once. A transfer
+/// lasts from when this rank is ready for it to its end, so it holds the wait for slower ranks, too.
 Communication communication_of(const std::vector<Interval>& transfers, const std::vector<Interval>& waits, Bytes bytes);
 
 }  // namespace roof::parallel

@@ -1,4 +1,4 @@
-// A thread that reduces ranges one after the other, while the thread that hands them over goes on with its own work.
+// A thread that reduces ranges one after the other while the calling thread computes.
 #pragma once
 
 #include "workloads/parallel/account.hpp"
@@ -18,12 +18,12 @@ class Background {
   public:
     /// Both are called in the thread; `clock` must outlive this.
     Background(std::function<void(std::span<float>, Reach)> mean, const Clock& clock);
-    /// Waits for what is under way; what has not begun is left.
+    /// Waits for the running reduction; reductions that have not begun are dropped.
     ~Background();
     Background(const Background&) = delete;
     Background& operator=(const Background&) = delete;
 
-    /// Hands a range over; its time counts from now.
+    /// Queues a range; its interval begins now.
     void start(std::span<float> range, Reach reach);
     /// Waits until all ranges are reduced; returns when each was under way. Throws what the reduction threw.
     std::vector<Interval> finish();

@@ -1,4 +1,5 @@
-// By Linux's futex, which puts waiters to sleep in the kernel: the standard library's atomic waits serve one process alone.
+// By Linux's futex, which puts waiters to sleep in the kernel: the standard library's atomic waits serve one process
+// alone.
 #include "workloads/parallel/barrier.hpp"
 
 #include <linux/futex.h>

@@ -1,4 +1,4 @@
-// A barrier in memory that processes share: who comes last lets all others through. Waiting takes no processor.
+// A barrier in memory that processes share: the last to arrive releases all. Waiting uses no processor.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,9 @@ namespace roof::parallel {
 /// All zero at first.
 struct Barrier {
     std::atomic<std::uint32_t> arrived{0};
-    std::atomic<std::uint32_t> opened{0};  ///< how often it let all through
+    std::atomic<std::uint32_t> opened{0};  ///< times it has released all
 
-    /// Waits until as many as `ranks` have come. `watch` is called some times a second meanwhile, and throws to give up.
+    /// Waits until `ranks` have arrived. Calls `watch` some times a second, which throws to give up.
     void pass(std::uint32_t ranks, const std::function<void()>& watch);
 };
 

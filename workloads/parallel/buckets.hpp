@@ -1,4 +1,4 @@
-// Gradients packed into buckets, so that an all-reduce has enough to carry: each bucket a range of one block in which the
+// Gradients packed into buckets, so that each all-reduce is large enough: each bucket a range of one block in which the
 // gradients lie in the order in which the backward pass makes them.
 #pragma once
 
@@ -28,8 +28,9 @@ struct Packing {
 /// Bytes of the first bucket: small, so that communication begins early, as in PyTorch's DistributedDataParallel.
 inline constexpr std::size_t first_bucket_bytes = 1 << 20;
 
-/// Gradients by stage, those of one stage from the last to the first. A bucket is closed once it holds `least_bytes` or more (the
-/// first one: first_bucket_bytes, if that is less), so a gradient is never cut. Each begins at a multiple of 64 bytes.
+/// Gradients by stage, those of one stage from the last to the first. A bucket is closed once it holds `least_bytes`
+/// or more (the first one: first_bucket_bytes, if that is less), so a gradient is never cut. Each begins at a
+/// multiple of 64 bytes.
 Packing pack(const std::vector<GradientSize>& gradients, std::size_t least_bytes);
 
 }  // namespace roof::parallel

@@ -38,8 +38,9 @@ struct Command {
 void send(Communicator& communicator, const Command& command);
 Command receive(Communicator& communicator);
 
-/// Exchanges whether each rank succeeded; `failure` is this rank's exception, or null. Collective. If any rank failed, all ranks
-/// throw: the failed one its own exception, the others OutOfMemory or Error with the message of the first failed rank.
+/// Exchanges whether each rank succeeded; `failure` is this rank's exception, or null. Collective. If any rank
+/// failed, all ranks throw: the failed one its own exception, the others OutOfMemory or Error with the message of the
+/// first failed rank.
 void agree(Communicator& communicator, const std::exception_ptr& failure);
 
 }  // namespace roof::parallel

@@ -1,5 +1,5 @@
-// Communication between the ranks of a data-parallel step, by shared memory or MPI. A rank is a process that trains a copy of the
-// network on its own images; rank 0 measures, and all others follow it.
+// Communication between the ranks of a data-parallel step, by shared memory or MPI. A rank is a process that trains a
+// copy of the network on its own images; rank 0 measures, and all others follow it.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace roof::parallel {
 /// Which ranks receive the mean.
 enum class Reach { all, first };
 
-/// All calls but fail() and throw_if_failed() are collective: all ranks make them, with the same sizes, in the same order. Each
-/// throws Error when another rank failed, ended, or did not arrive within the transport's time limit.
+/// All calls but fail() and throw_if_failed() are collective: all ranks make them, with the same sizes, in the same
+/// order. Each throws Error when another rank failed, ended, or did not arrive within the transport's time limit.
 class Communicator {
   public:
     Communicator(int own_rank, int ranks, std::string name) : rank(own_rank), size(ranks), transport(std::move(name)) {}
@@ -27,10 +27,11 @@ class Communicator {
 
     /// Memory for `count` numbers, zero at first, whose ranges mean() takes. Called once; valid as long as this object.
     virtual std::span<float> block(std::size_t count) = 0;
-    /// Replaces a range of the block by its mean over all ranks. With Reach::first rank 0 alone has the mean, and the other ranks'
-    /// values are undefined. May run in another thread beside the calls below.
+    /// Replaces a range of the block by its mean over all ranks. With Reach::first rank 0 alone has the mean, and the
+    /// other ranks' values are undefined. May run in another thread beside the calls below.
     virtual void mean(std::span<float> range, Reach reach) = 0;
-    /// Replaces the values by their sum over all ranks. The order of summation, and so the result, is the same on all ranks.
+    /// Replaces the values by their sum over all ranks. The order of summation, and so the result, is the same on all
+    /// ranks.
     virtual void sum(std::span<double> values) = 0;
     /// Replaces the bytes by those of rank `root`.
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;

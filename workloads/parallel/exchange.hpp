@@ -1,5 +1,5 @@
-// The communication of one data-parallel step, beside any engine: the engine says when gradients are ready and when its backward
-// pass is over, and is told what communication cost.
+// The communication of one data-parallel step for any engine: the engine reports when gradients are ready and when
+// its backward pass is over, and gets the cost of the communication.
 #pragma once
 
 #include "workloads/parallel/background.hpp"
@@ -15,8 +15,9 @@ namespace roof::parallel {
 
 /// - overlapped: an all-reduce starts when its bucket is full, beside the rest of the backward pass;
 /// - serial: all of them after the backward pass;
-/// - broadcast: as PyTorch's older DataParallel did it: rank 0 alone updates the parameters. Each step it sends them to all before
-///   the forward pass, and takes the mean of the gradients after the backward pass.
+/// - broadcast: as in PyTorch's DataParallel, rank 0 alone updates the parameters. Each step it sends them to all
+/// before the forward
+///   pass and receives the mean of the gradients after the backward pass.
 enum class Mode { overlapped, serial, broadcast };
 
 /// Throws InputError naming the legal words.
@@ -32,7 +33,7 @@ class Exchange {
 
     /// Before the forward pass; in mode broadcast, `parameters` are sent. Waits for it.
     void begin(const std::vector<std::span<std::byte>>& parameters);
-    /// A gradient is ready in its place.
+    /// To be called when a gradient is complete in its place.
     void ready(std::size_t gradient);
     /// The backward pass is over: waits for the means, and returns what the step's communication cost so far.
     Communication finish();

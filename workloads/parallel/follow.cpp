@@ -13,7 +13,7 @@
 namespace roof::parallel {
 namespace {
 
-/// A subject, and what takes down what it says of itself: nobody reads it.
+/// A subject and the trace that its launches need; the trace is not read.
 struct Share {
     explicit Share(std::unique_ptr<Subject> made) : subject(std::move(made)), trace(clock, subject->parts().size()) {}
 
@@ -22,7 +22,7 @@ struct Share {
     Trace trace;
 };
 
-/// Null where a rank could not make its part: all know it then.
+/// Null where a rank could not make its part; agree() has then reported it to all.
 std::unique_ptr<Share> make_share(const BenchRegistry& registry, const Assignment& assignment, int rank)
 {
     const std::string name = assignment.device(rank);
@@ -60,7 +60,7 @@ void run_commands(const BenchRegistry& registry, Communicator& control)
     }
 }
 
-/// The interrupt goes to all processes of a terminal; only rank 0 knows when a launch is over.
+/// A terminal interrupts all processes; only rank 0 knows when a launch is over.
 void leave_interrupts_to_the_first()
 {
     signal(SIGINT, SIG_IGN);

@@ -1,4 +1,4 @@
-// The life of every rank but the first: it does what rank 0 tells it, and says nothing but why it failed.
+// The main loop of all ranks but the first: they run the commands of rank 0 and print nothing but why they failed.
 #pragma once
 
 #include "ert/method/bench/bench_registry.hpp"
@@ -6,8 +6,8 @@
 
 namespace roof::parallel {
 
-/// Makes, launches and lets go of subjects until rank 0 lets it leave; returns the exit status. A person's interrupt is rank 0's
-/// to answer. Ends with rank 0 if that is this process's parent.
+/// Runs commands until rank 0 sends `leave`; returns the exit status. Ignores interrupts, which rank 0 handles. Ends
+/// with rank 0 if that is this process's parent.
 int follow(const BenchRegistry& registry, const Place& place);
 
 }  // namespace roof::parallel

@@ -1,5 +1,5 @@
-// The transport by MPI, which lives in a shared object beside the program: it is opened only where mpirun or srun started this
-// process, so nobody else needs an MPI library.
+// The transport by MPI, in a shared object beside the program. It is opened only where mpirun or srun started this
+// process, so that other runs need no MPI library.
 #pragma once
 
 #include "workloads/parallel/communicator.hpp"
@@ -8,9 +8,10 @@
 
 namespace roof::parallel {
 
-/// Over all ranks there are. Joins them the first time it is called. Throws Error where the object, or its library, is not there.
+/// Over all ranks there are. Joins them the first time it is called. Throws Error where the object, or its library,
+/// is not there.
 std::shared_ptr<Communicator> mpi_communicator();
-/// The last that a process does with MPI. Collective.
+/// Ends the use of MPI in this process. Collective.
 void finish_mpi();
 
 /// The object's entries; see workloads/mpi.

@@ -1,4 +1,4 @@
-// How a point asks for ranks: the axes that every engine which trains on several of them offers, and what they mean.
+// The axes of data-parallel training, and their values in a point.
 #pragma once
 
 #include "ert/method/bench/bench.hpp"
@@ -18,11 +18,11 @@ struct Options {
     bool synchronised_batch_norm = false;
 };
 
-/// `ranks`, `scaling`, `communication`, `bucket_mb`, `batch_norm`: all optional, but `ranks` where MPI started this process among
-/// others: then as many are usual.
+/// `ranks`, `scaling`, `communication`, `bucket_mb`, `batch_norm`: all optional, but `ranks` where MPI started this
+/// process among others: then as many are usual.
 std::vector<Axis> axes();
 
-/// As the point says; the usual where it says nothing. Throws InputError.
+/// The values in the point, or their defaults. Throws InputError.
 Options options_of(const Point& point);
 
 /// Why the point's ranks cannot be had here, or nothing.

@@ -1,4 +1,5 @@
-// What ranks bring to the registry: a process that is not the first of them follows the one that is, whatever its command line says.
+// Registers data-parallel training: a process that is not rank 0 runs the commands of rank 0 and ignores its command
+// line.
 #include "ert/method/bench/bench_registry.hpp"
 #include "workloads/parallel/commands.hpp"
 #include "workloads/parallel/follow.hpp"
@@ -7,7 +8,7 @@
 namespace roof {
 namespace {
 
-/// Rank 0 among ranks that MPI started: lets the others leave in the end.
+/// Rank 0 of ranks that MPI started: its destructor makes the others leave.
 class MpiSession {
   public:
     MpiSession() : control_(parallel::mpi_communicator()) {}

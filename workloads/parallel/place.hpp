@@ -1,4 +1,4 @@
-// Which rank this process is, as its environment says: started by roof itself, by mpirun or srun, or by a person.
+// The rank of this process, from its environment: started by roof itself, by mpirun or srun, or by a person.
 #pragma once
 
 #include <string>
@@ -17,15 +17,15 @@ struct Place {
     bool spans_machines() const { return ranks_here < ranks; }
 };
 
-/// Throws InputError where the environment contradicts itself. mpirun of Open MPI says OMPI_COMM_WORLD_…, that of MPICH and Intel
-/// MPI PMI_RANK, PMI_SIZE and MPI_LOCALNRANKS; srun with an MPI plug-in says PMIX_RANK or PMI_RANK beside SLURM_…; a batch script
-/// that calls roof without srun is alone.
+/// Throws InputError where the environment contradicts itself. mpirun of Open MPI says OMPI_COMM_WORLD_…, that of
+/// MPICH and Intel MPI PMI_RANK, PMI_SIZE and MPI_LOCALNRANKS; srun with an MPI plug-in says PMIX_RANK or PMI_RANK
+/// beside SLURM_…; a batch script that calls roof without srun is alone.
 Place place_of_process();
 
 /// Of Slurm's counts per machine, "2(x3),1", that of machine `number`, from 0. Throws InputError for other texts.
 int tasks_of_machine(const std::string& counts, int number);
 
-/// What a row of ranks on several machines must say; empty for one.
+/// The remark on a row of ranks on several machines; empty for one machine.
 std::string remark_on_machines(const Place& place);
 
 /// What roof sets for the ranks it starts.

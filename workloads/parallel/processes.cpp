@@ -17,7 +17,7 @@
 namespace roof::parallel {
 namespace {
 
-/// The environment of a rank: this process's own, without what it says of ranks, and what is to be said.
+/// The environment of a rank: this process's own with the variables of ranks replaced.
 std::vector<std::string> environment_of(int rank, int ranks, int descriptor)
 {
     const std::vector<std::string> said{std::string(rank_variable) + "=", std::string(ranks_variable) + "=",
@@ -40,7 +40,8 @@ std::vector<char*> pointers(std::vector<std::string>& words)
     return all;
 }
 
-/// What becomes of the new process's files: nothing to standard output, which is rank 0's alone, and the memory stays open.
+/// File actions of a new process: standard output goes to /dev/null, since it is rank 0's alone, and the memory stays
+/// open.
 class Files {
   public:
     explicit Files(int descriptor)
@@ -96,8 +97,8 @@ Processes::Processes(std::shared_ptr<SharedMemory> memory, const std::filesystem
 
 Processes::~Processes()
 {
-    constexpr int patience = 500;  // times 10 ms
-    for (int round = 0; round < patience; ++round) {
+    constexpr int max_rounds = 500;  // times 10 ms
+    for (int round = 0; round < max_rounds; ++round) {
         bool all_ended = true;
         for (Process& process : all_) all_ended = reap(process) && all_ended;
         if (all_ended) return;

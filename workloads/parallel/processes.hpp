@@ -15,12 +15,13 @@ class Processes {
   public:
     /// Starts ranks 1 and up: `program rank`, with rank, number of ranks and memory in the environment. Throws Error.
     Processes(std::shared_ptr<SharedMemory> memory, const std::filesystem::path& program);
-    /// Waits a few seconds for those that are still there, and ends what is left.
+    /// Waits a few seconds for running processes, then kills the rest.
     ~Processes();
     Processes(const Processes&) = delete;
     Processes& operator=(const Processes&) = delete;
 
-    /// If a rank has ended, all ranks are told which and how, unless it said itself what is wrong. From any thread.
+    /// If a rank has ended, reports to all ranks which and how, unless it reported a failure itself. Callable from
+    /// any thread.
     void check();
 
   private:

@@ -1,5 +1,5 @@
-// Which all-reduce may start when: a bucket's, once all its gradients are ready and those of the buckets before it have started.
-// So all ranks start them in one order, whatever the order in which gradients become ready there.
+// The order of all-reduces: a bucket's starts once all its gradients are ready and the buckets before it have
+// started. All ranks so start them in one order, whatever the order in which gradients become ready.
 #pragma once
 
 #include "workloads/parallel/buckets.hpp"
@@ -16,9 +16,10 @@ class Schedule {
 
     /// Forgets what is ready: a new backward pass begins.
     void restart();
-    /// A gradient is ready; returns the buckets to start now, in order. Throws std::logic_error for one that was ready already.
+    /// A gradient is ready; returns the buckets to start now, in order. Throws std::logic_error for one that was
+    /// ready already.
     std::vector<std::size_t> ready(std::size_t gradient);
-    /// Whether every bucket was told to start.
+    /// Whether every bucket was returned by ready().
     bool complete() const { return next_ == packing_.buckets.size(); }
 
   private:

@@ -47,8 +47,8 @@ void lengthen(int descriptor, std::size_t bytes)
 
 }  // namespace
 
-/// What all ranks share beside their blocks. A new file is zero, and so is every member. The two threads of a rank use a
-/// barrier each.
+/// What all ranks share beside their blocks. A new file is zero, and so is every member. The two threads of a rank
+/// use a barrier each.
 struct SharedMemory::Header {
     int ranks;
     Barrier main;

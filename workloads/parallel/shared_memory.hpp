@@ -1,5 +1,6 @@
-// The transport between ranks on one machine: memory that all of them map. It has no name, so nothing is left behind when a process
-// dies. In a reduction each rank sums its part of the range over all blocks and writes the result to all.
+// The transport between ranks on one machine: memory that all of them map. It has no name, so nothing is left behind
+// when a process dies. In a reduction each rank sums its part of the range over all blocks and writes the result to
+// all.
 #pragma once
 
 #include "ert/base/units.hpp"

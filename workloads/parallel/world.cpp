@@ -19,7 +19,7 @@ Followers::~Followers()
     if (!release() || processes_ == nullptr) return;
     try {
         send(*control_, {CommandKind::leave, {}});
-    } catch (const std::exception&) {  // NOLINT: a rank is gone, which the row says already
+    } catch (const std::exception&) {  // NOLINT: a rank has ended, which the row reports already
     }
 }
 
@@ -29,7 +29,7 @@ bool Followers::release() noexcept
     try {
         send(*control_, {CommandKind::release, {}});
         is_released_ = true;
-    } catch (const std::exception&) {  // NOLINT: a rank is gone, which the row says already
+    } catch (const std::exception&) {  // NOLINT: a rank has ended, which the row reports already
     }
     return is_released_;
 }

@@ -1,4 +1,4 @@
-// The ranks of one subject: those that roof starts for it, or those that mpirun or srun started beside this process.
+// The ranks of one subject: started by roof for it, or by mpirun or srun beside this process.
 #pragma once
 
 #include "workloads/parallel/commands.hpp"
@@ -11,20 +11,20 @@
 
 namespace roof::parallel {
 
-/// Rank 0's hold on the others: they make their part when it is made, and let it go when it is destroyed.
+/// Rank 0's control of the other ranks: they make their part when this is made, and release it when this is destroyed.
 class Followers {
   public:
-    /// `processes`: null if others started them.
+    /// `processes`: null if roof did not start them.
     Followers(std::shared_ptr<Communicator> control, std::shared_ptr<Processes> processes,
               const Assignment& assignment);
     ~Followers();
     Followers(const Followers&) = delete;
     Followers& operator=(const Followers&) = delete;
 
-    /// Told before each launch of rank 0's own part.
+    /// Called before each launch of rank 0's own part.
     void launch() const { send(*control_, {CommandKind::launch, {}}); }
-    /// The others let go of their parts now, as they else do when this is destroyed: for parts whose ends wait for each other.
-    /// Returns whether they heard it; nothing is launched afterwards.
+    /// The others release their parts now instead of when this is destroyed: for parts whose destructors wait for
+    /// each other. Returns whether the command was sent; nothing may be launched afterwards.
     bool release() noexcept;
 
   private:
@@ -42,11 +42,11 @@ struct World {
 /// Why that many ranks cannot be had here, or nothing.
 std::optional<std::string> unsupported_ranks(int ranks, const Place& place);
 
-/// On rank 0, tells the others to make this point's subject; on the others, joins. Then agree() is due on all of them.
+/// Rank 0 commands the others to make this point's subject; the others join. All of them must call agree() next.
 /// Throws Unsupported, Error.
 World open_world(const Assignment& assignment, int ranks);
 
-/// The communicator of a process that is a rank of others already.
+/// The communicator of a process that roof or MPI started as a rank.
 std::shared_ptr<Communicator> communicator_of(const Place& place);
 
 }  // namespace roof::parallel

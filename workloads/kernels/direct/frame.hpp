@@ -1,6 +1,6 @@
-// Where tiles read a convolution's source. They can leave out one column of padding on either side and step over one column:
-// then they read the map itself. For wider paddings and strides they read a frame, a copy of some rows with columns of zeros left
-// and right of it, in which the columns that one tap takes stand side by side.
+// Where tiles read a convolution's source. They can leave out one column of padding on either side and step over one
+// column: then they read the map itself. For wider paddings and strides they read a frame, a copy of some rows with
+// columns of zeros left and right of it, in which the columns that one tap takes stand side by side.
 #pragma once
 
 #include "workloads/kernels/direct/geometry.hpp"
@@ -24,8 +24,8 @@ class DirectFrame {
     DirectDistances in_map(int blocks) const;
     DirectDistances in_frame(int rows, int blocks) const;
 
-    /// Numbers from where a row begins to what the result in this column takes by a tap: in what tiles read. Less than 0 if that
-    /// is padding, of which no tile reads more.
+    /// Numbers from where a row begins to what the result in this column takes by a tap: in what tiles read. Less
+    /// than 0 if that is padding, of which no tile reads more.
     std::ptrdiff_t place(int result_column, int shift) const;
     /// Columns from what one result takes to what the next takes: in what tiles read.
     int step() const { return is_needed_ ? 1 : advance_; }

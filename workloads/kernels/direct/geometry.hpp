@@ -1,6 +1,7 @@
-// Which products a convolution's definition has, one way of a map: the same for rows and for columns, forward and backward to the
-// source. Results that share their taps are a class: forward there is one; backward with stride s there are s, each taking a
-// part of the window, and a result that no window of the forward pass has touched has no taps at all.
+// Which products a convolution's definition has, one way of a map: the same for rows and for columns, forward and
+// backward to the source. Results that share their taps are a class: forward there is one; backward with stride s
+// there are s, each taking a part of the window, and a result that no window of the forward pass has touched has no
+// taps at all.
 #pragma once
 
 #include "workloads/kernels/convolution_shape.hpp"

@@ -24,8 +24,8 @@ struct DirectAhead {
     int lines = 0;                     ///< of the cache, in each
 };
 
-/// A run of results in one row, of one image or at the same place of two, times two blocks of output channels: what they are
-/// made of and where they go. Distances are in numbers.
+/// A run of results in one row, of one image or at the same place of two, times two blocks of output channels: what
+/// they are made of and where they go. Distances are in numbers.
 struct DirectTile {
     const float* source;
     std::size_t source_block, source_image;  ///< from one to the next
@@ -49,8 +49,8 @@ struct DirectLoops {
     int pixels;  ///< results that a tile has at most, in all its images
     /// `step`: 1 or 2, columns from the source of one result to that of the next.
     void (*tile)(const DirectTile& tile, int images, int columns, int step);
-    /// turned[input][output][tap] of these blocks of inputs and outputs: squares whose inputs and outputs change places, from
-    /// weights[output][input][tap], of which `inputs` blocks stand in a row.
+    /// turned[input][output][tap] of these blocks of inputs and outputs: squares whose inputs and outputs change
+    /// places, from weights[output][input][tap], of which `inputs` blocks stand in a row.
     void (*turn)(const float* weights, int inputs, int taps, Range of_inputs, Range of_outputs, float* turned);
 };
 

@@ -1,6 +1,7 @@
-// The passes from one map to another, forward and backward to the source, as shared among threads. The work is rows of results,
-// times groups of output channels whose weights a core's L2 holds: a thread takes a stretch of it, group after group, and within
-// a group strips of rows whose source the L2 holds too. Backward, it turns a group's weights first. While it computes one strip, the source of the next is fetched.
+// The passes from one map to another, forward and backward to the source, as shared among threads. The work is rows
+// of results, times groups of output channels whose weights a core's L2 holds: a thread takes a stretch of it, group
+// after group, and within a group strips of rows whose source the L2 holds too. Backward, it turns a group's weights
+// first. While it computes one strip, the source of the next is fetched.
 #pragma once
 
 #include "workloads/kernels/direct/frame.hpp"

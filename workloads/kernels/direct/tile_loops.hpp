@@ -1,7 +1,7 @@
-// A tile of a convolution's results in registers: columns of a row, times two vectors of output channels, over the window and
-// over blocks of input channels. Forward and backward to the source are the same to it.
-// Included last by a source file that has chosen its instruction set with a pragma, as linear_loops.hpp is: nothing of the
-// standard library is called here.
+// A tile of a convolution's results in registers: columns of a row, times two vectors of output channels, over the
+// window and over blocks of input channels. Forward and backward to the source are the same to it. Included last by a
+// source file that has chosen its instruction set with a pragma, as linear_loops.hpp is: nothing of the standard
+// library is called here.
 #pragma once
 
 #include "workloads/kernels/direct/isa.hpp"

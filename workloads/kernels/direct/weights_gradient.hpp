@@ -1,21 +1,21 @@
-// The gradient of the weights of a direct convolution, as shared among threads. Layouts are those of convolution_shape.hpp. Scratch memory
-// is small: sums of regions of the weights on which several threads work.
+// The gradient of the weights of a direct convolution, as shared among threads. Layouts are those of
+// convolution_shape.hpp. Scratch memory is small: sums of regions of the weights on which several threads work.
 #pragma once
 
 #include "workloads/kernels/direct/weights_gradient_plan.hpp"
 
 namespace roof::kernels {
 
-/// Sums of a region of the weights that another thread began lie in scratch until all are done. Both numbers of channels are
-/// multiples of the loops' lanes. Results are equal to the bit for equal numbers of threads.
+/// Sums of a region of the weights that another thread began lie in scratch until all are done. Both numbers of
+/// channels are multiples of the loops' lanes. Results are equal to the bit for equal numbers of threads.
 class WeightsGradient {
   public:
     WeightsGradient(const WeightsGradientLoops& loops, const ConvolutionShape& shape, int threads);
 
     /// Numbers of scratch memory, aligned to a cache line.
     std::size_t scratch() const;
-    /// `Element`: BFloat16 with loops for it, else float. `db`: [outputs] or null. In bf16 the image left over in an odd batch is paired
-    /// with zeros.
+    /// `Element`: BFloat16 with loops for it, else float. `db`: [outputs] or null. In bf16 the image left over in an
+    /// odd batch is paired with zeros.
     template <class Element>
     void run(const Element* x, const Element* dy, float* dw, float* db, float* scratch) const;
 

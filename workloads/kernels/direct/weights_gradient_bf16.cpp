@@ -1,5 +1,5 @@
-// The loops of the weights' gradient for AVX512_BF16, whose products are of pairs: here of two images' numbers at one place, so
-// that no window, stride or padding cuts a pair.
+// The loops of the weights' gradient for AVX512_BF16, whose products are of pairs: here of two images' numbers at one
+// place, so that no window, stride or padding cuts a pair.
 #include "workloads/kernels/direct/weights_gradient_isa.hpp"
 
 #include <immintrin.h>

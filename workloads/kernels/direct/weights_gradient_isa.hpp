@@ -1,4 +1,5 @@
-// The loops of weights_gradient_loops.hpp as compiled for each instruction set, a source file each, and what they speak of.
+// The loops of weights_gradient_loops.hpp as compiled for each instruction set, a source file each, and what they
+// speak of.
 #pragma once
 
 #include "workloads/kernels/convolution_shape.hpp"

@@ -1,8 +1,8 @@
-// The gradient of a convolution's weights, for vectors of `lanes` channels of the result: at each tap of the window a matrix
-// product of the source's channels and the result's, summed over the pixels of a piece of the batch. A tile of it stays in
-// registers for the whole piece. Products with the padding around a map are left out.
-// Included last by a source file that has chosen its instruction set with a pragma, as winograd/loops.hpp is: nothing of the
-// standard library is called here.
+// The gradient of a convolution's weights, for vectors of `lanes` channels of the result: at each tap of the window a
+// matrix product of the source's channels and the result's, summed over the pixels of a piece of the batch. A tile of
+// it stays in registers for the whole piece. Products with the padding around a map are left out. Included last by a
+// source file that has chosen its instruction set with a pragma, as winograd/loops.hpp is: nothing of the standard
+// library is called here.
 #pragma once
 
 #include "workloads/kernels/direct/weights_gradient_isa.hpp"

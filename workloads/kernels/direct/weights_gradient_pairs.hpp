@@ -17,7 +17,8 @@ struct GradientWindow {
 GradientWindow source_window(const ConvolutionShape& shape, const GradientPiece& piece, Range blocks);
 GradientWindow result_window(const GradientPiece& piece, Range blocks);
 
-/// Where the numbers of the window lie in `to`, once written there. `batch`: images; the last of an odd number is paired with zeros.
+/// Where the numbers of the window lie in `to`, once written there. `batch`: images; the last of an odd number is
+/// paired with zeros.
 GradientStrides pair_images(const BFloat16* from, const GradientStrides& strides, int batch,
                             const GradientWindow& window, float* to);
 

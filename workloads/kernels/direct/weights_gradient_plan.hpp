@@ -1,5 +1,6 @@
-// How the work on a convolution's weights' gradient is cut. It is a row of units: a region of the weights after the other, and
-// within each a piece of the batch after the other. Each thread has a part of the row, as long as any other's.
+// How the work on a convolution's weights' gradient is cut. It is a row of units: a region of the weights after the
+// other, and within each a piece of the batch after the other. Each thread has a part of the row, as long as any
+// other's.
 #pragma once
 
 #include "workloads/kernels/direct/weights_gradient_isa.hpp"

@@ -1,6 +1,6 @@
-// dx = dy w for vectors of `lanes` sums: each runs down a column of the weights. A tile of sums of `wide` images and a panel's
-// columns stays in registers while a block of rows goes by; the block's part of the panel in L1 while all images go by; the sums,
-// panel by panel, in L2 while all rows go by.
+// dx = dy w for vectors of `lanes` sums: each runs down a column of the weights. A tile of sums of `wide` images and
+// a panel's columns stays in registers while a block of rows goes by; the block's part of the panel in L1 while all
+// images go by; the sums, panel by panel, in L2 while all rows go by.
 #pragma once
 
 #include "workloads/kernels/linear/isa.hpp"
@@ -30,7 +30,8 @@ class LinearBackward {
     static constexpr int span = vectors * lanes;  ///< columns of a panel
     static constexpr int block = 64;              ///< words of rows
 
-    /// `sums`: [panel][image][span], columns in the order of Word::load_rows(); `factors`, of a block of rows: [image][block].
+    /// `sums`: [panel][image][span], columns in the order of Word::load_rows(); `factors`, of a block of rows:
+    /// [image][block].
     static void columns_of(const LinearShape& shape, const Element* w, const Element* dy, float* dx,
                            const Range& columns)
     {

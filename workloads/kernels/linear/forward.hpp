@@ -1,5 +1,6 @@
-// y += w x for vectors of `lanes` words: each sum runs along a row of the weights. Tiles of sums of `height` rows and `wide` images
-// stay in registers; the rows in L1 while all images go by; the images' values, laid together, in L2 while all rows go by.
+// y += w x for vectors of `lanes` words: each sum runs along a row of the weights. Tiles of sums of `height` rows and
+// `wide` images stay in registers; the rows in L1 while all images go by; the images' values, laid together, in L2
+// while all rows go by.
 #pragma once
 
 #include "workloads/kernels/linear/isa.hpp"

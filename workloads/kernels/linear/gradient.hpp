@@ -1,6 +1,6 @@
-// dw = dy' x for vectors of `lanes` columns, and what is done with it: each sum runs along the batch. A tile of the gradient, a few
-// rows of a panel of columns, is made in registers and used there. The images' values, laid together, stay in L2 while all rows of
-// weights go by.
+// dw = dy' x for vectors of `lanes` columns, and what is done with it: each sum runs along the batch. A tile of the
+// gradient, a few rows of a panel of columns, is made in registers and used there. The images' values, laid together,
+// stay in L2 while all rows of weights go by.
 #pragma once
 
 #include "workloads/engine/recipe.hpp"

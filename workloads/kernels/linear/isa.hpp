@@ -9,7 +9,8 @@
 
 namespace roof::kernels {
 
-/// Each does its range of what the function of the same name in products.hpp does. All elements of a call are of one precision.
+/// Each does its range of what the function of the same name in products.hpp does. All elements of a call are of one
+/// precision.
 struct LinearLoops {
     const char* name;
     /// Rows. y holds the bias before; no ReLU.
@@ -22,7 +23,8 @@ struct LinearLoops {
 
 /// What a part of a core's L2 holds: words of multiplicands, or sums, that are laid together there while weights go by.
 inline constexpr int linear_scratch_words = 65536;
-/// At least so many words of memory of the calling thread's own, on a cache line; what a call gives holds until the next one.
+/// At least so many words of memory of the calling thread's own, on a cache line; what a call gives holds until the
+/// next one.
 std::uint32_t* linear_scratch(std::size_t words);
 
 extern const LinearLoops linear_sse;

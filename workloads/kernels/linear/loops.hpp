@@ -1,6 +1,6 @@
-// The loops of a linear layer's products. Included last by a source file that has chosen its instruction set with a pragma: what
-// stands here is compiled for that set, with vectors of `lanes` words. Nothing of the standard library is called: a copy of it
-// compiled for this set could end up serving the whole program.
+// The loops of a linear layer's products. Included last by a source file that has chosen its instruction set with a
+// pragma: what stands here is compiled for that set, with vectors of `lanes` words. Nothing of the standard library
+// is called: a copy of it compiled for this set could end up serving the whole program.
 #pragma once
 
 #include "workloads/kernels/linear/backward.hpp"

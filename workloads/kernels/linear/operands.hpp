@@ -1,6 +1,6 @@
-// The multiplicands of a linear layer's products as words of 32 bits: an fp32 number, or two of bf16 that follow each other in
-// the sum. So the loops are written once, and a sum over K numbers has K words in fp32 and K / 2 in bf16. Included, with all its
-// users, after a source file has chosen its instruction set.
+// The multiplicands of a linear layer's products as words of 32 bits: an fp32 number, or two of bf16 that follow each
+// other in the sum. So the loops are written once, and a sum over K numbers has K words in fp32 and K / 2 in bf16.
+// Included, with all its users, after a source file has chosen its instruction set.
 #pragma once
 
 #include "workloads/kernels/lanes.hpp"
@@ -75,7 +75,8 @@ struct Words<lanes, BFloat16, dot> {
         return first.bits | std::uint32_t{second.bits} << 16U;
     }
 
-    /// Numbers of the row at `from` beside those of the next row, `apart` further on; within each 128 bits, as x86 does it.
+    /// Numbers of the row at `from` beside those of the next row, `apart` further on; within each 128 bits, as x86
+    /// does it.
     template <int wide>
     [[gnu::always_inline]] static void load_rows(const BFloat16* from, std::ptrdiff_t apart, Vector (&to)[wide])
     {

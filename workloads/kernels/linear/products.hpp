@@ -1,7 +1,8 @@
-// The arithmetic of a linear layer over a batch, by loops of this project. At small batches its weights are what takes the time:
-// they are as large as memory, and each is used once per image. So every product here streams them once, as they lie, and the
-// gradient of the weights is never stored: the update makes it again, a few registers at a time, from the two small matrices it is
-// the product of. At large batches the products take the time: tiles of sums stay in registers, and bf16 is multiplied in pairs.
+// The arithmetic of a linear layer over a batch. At small batches reading the weights takes the time: they do not fit
+// a cache, and each is used once per image. Every product therefore streams them once, and the gradient of the
+// weights is never stored: the update computes it in registers from the two small matrices of which it is the
+// product. At large batches the products take the time: tiles of sums stay in registers, and bf16 is multiplied in
+// pairs.
 //   w [outputs][inputs], its rows `row` numbers apart;  x [batch][inputs], y and its gradient dy [batch][outputs] without gaps
 // What is multiplied is of one precision, fp32 or bf16; sums are fp32.
 #pragma once
@@ -10,8 +11,8 @@
 
 namespace roof::kernels {
 
-/// An odd number of cache lines of bf16, and so whole lines of fp32: rows a power of two apart would all share a few sets of the
-/// caches.
+/// An odd number of cache lines of bf16, and so whole lines of fp32: rows a power of two apart would all share a few
+/// sets of the caches.
 constexpr int linear_row(int inputs)
 {
     constexpr int line = 32;
@@ -50,8 +51,8 @@ struct LinearTrained {
 void linear_update(const LinearShape& shape, const Elements& x, const Elements& dy, float rate,
                    const LinearTrained& trained);
 
-/// "roof:avx512_bf16", "roof:avx512", "roof:avx2" or "roof:sse": the instructions these loops take on this machine for what is
-/// multiplied.
+/// "roof:avx512_bf16", "roof:avx512", "roof:avx2" or "roof:sse": the instructions these loops take on this machine
+/// for what is multiplied.
 const char* linear_implementation(Precision precision);
 
 }  // namespace roof::kernels

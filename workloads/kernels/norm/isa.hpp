@@ -29,8 +29,8 @@ struct Addend {
     NormFactors factors{};
 };
 
-/// Which part of a result's gradient passes its ReLU: all; where slope * (x - mean) + shift is positive, as it was on the way
-/// there; where the tensor that came out is positive.
+/// Which part of a result's gradient passes its ReLU: all; where slope * (x - mean) + shift is positive, as it was on
+/// the way there; where the tensor that came out is positive.
 enum class ReluMask { none, normalised, result };
 
 /// The gradient of a batch norm's result, before its ReLU, as others gave it.

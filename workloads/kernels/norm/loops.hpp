@@ -1,6 +1,6 @@
-// The loops of a batch norm over a strip of its map. Included last by a source file that has chosen its instruction set with a
-// pragma: what stands here is compiled for that set, with vectors of `lanes` fp32 numbers. Nothing of the standard library is
-// called: a copy of it compiled for this set could end up serving the whole program.
+// The loops of a batch norm over a strip of its map. Included last by a source file that has chosen its instruction
+// set with a pragma: what stands here is compiled for that set, with vectors of `lanes` fp32 numbers. Nothing of the
+// standard library is called: a copy of it compiled for this set could end up serving the whole program.
 #pragma once
 
 #include "workloads/kernels/lanes.hpp"
@@ -125,8 +125,8 @@ class NormLoopsFor {
         return mask > zero ? value : zero;
     }
 
-    /// A streamed store does not read the line before it writes it, and leaves no copy in a cache. It wants a place that is a
-    /// multiple of what it stores, as all are in an arena.
+    /// A streamed store does not read the line before it writes it, and leaves no copy in a cache. It wants a place
+    /// that is a multiple of what it stores, as all are in an arena.
     template <bool streamed, class Element>
     [[gnu::always_inline]] static void put(const Floats& value, Element* to)
     {

@@ -9,8 +9,8 @@
 
 namespace roof::kernels {
 
-/// Where transformed maps lie: how many numbers it is from one point, block of channels, tile to the next. `paired`: two
-/// blocks stand side by side in a tile's place.
+/// Where transformed maps lie: how many numbers it is from one point, block of channels, tile to the next. `paired`:
+/// two blocks stand side by side in a tile's place.
 struct WinogradSpread {
     std::size_t point = 0;
     std::size_t block = 0;
@@ -51,7 +51,8 @@ struct WinogradLoops {
     /// Likewise; and their sum over the map is added to sums[channels].
     void (*gradients)(const WinogradTiles& order, int channels, const float* dy, Range tiles, float* z,
                       const WinogradSpread& spread, float* sums);
-    /// m[tile][wide] of a point: the sum over inputs of v[block][tile][lanes] * u[input][wide]. `next_u`: of the next products.
+    /// m[tile][wide] of a point: the sum over inputs of v[block][tile][lanes] * u[input][wide]. `next_u`: of the next
+    /// products.
     void (*products)(const float* v, std::size_t block_apart, Range tiles, int inputs, const float* u,
                      const float* next_u, float* m);
     /// The results of tiles in these wide blocks from their sums at the points; m: of the first tile and block.

@@ -1,9 +1,9 @@
-// Winograd's F(4x4, 3x3) for vectors of `lanes` channels: 4x4 results from 6x6 inputs by 36 products per pair of channels where
-// the definition takes 144.
+// Winograd's F(4x4, 3x3) for vectors of `lanes` channels: 4x4 results from 6x6 inputs by 36 products per pair of
+// channels where the definition takes 144.
 //   forward          Y  = A'[ U .* V ]A       U = G g G'    V = B' d B      summed over input channels
 //   weights' gradient dg = G'[ Z .* V ]G      Z = A dy A'                   summed over tiles
-// Included last by a source file that has chosen its instruction set with a pragma, as linear/loops.hpp is: nothing of the
-// standard library is called here.
+// Included last by a source file that has chosen its instruction set with a pragma, as linear/loops.hpp is: nothing
+// of the standard library is called here.
 #pragma once
 
 #include "workloads/kernels/winograd/isa.hpp"
@@ -13,7 +13,8 @@
 
 namespace roof::kernels {
 
-/// `rows`: tiles whose sums a product holds in registers, two vectors each. `side`: channels, likewise, of the weights' gradient.
+/// `rows`: tiles whose sums a product holds in registers, two vectors each. `side`: channels, likewise, of the
+/// weights' gradient.
 template <int lanes, int rows, int side>
 class WinogradLoopsFor {
   public:
@@ -145,8 +146,8 @@ class WinogradLoopsFor {
 
     // ---- the products ----
 
-    /// sums[t][k] of `count` tiles and two vectors of k, over all input channels. Fetches what comes next: the factors at
-    /// next_u to L2, the tiles' channels two blocks ahead to L1. No prefetcher sees either coming.
+    /// sums[t][k] of `count` tiles and two vectors of k, over all input channels. Fetches what comes next: the
+    /// factors at next_u to L2, the tiles' channels two blocks ahead to L1. No prefetcher sees either coming.
     template <int count>
     static void product(const float* v, std::size_t block_apart, const float* u, const float* next_u, int blocks,
                         float* sums)

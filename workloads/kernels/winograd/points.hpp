@@ -1,5 +1,5 @@
-// One way of a transform of Winograd's F(4x4, 3x3): of a column or a row, a vector of channels in each place. Included by
-// transforms.hpp alone, for its instruction set.
+// One way of a transform of Winograd's F(4x4, 3x3): of a column or a row, a vector of channels in each place.
+// Included by transforms.hpp alone, for its instruction set.
 #pragma once
 
 #include "workloads/kernels/winograd/tiles.hpp"

@@ -1,6 +1,7 @@
-// The tiles of 4x4 results that cover a batch of maps, in the order in which the passes take them, and which of them need which
-// of the 36 points. A tile that the lower or the right edge cuts to n results needs only the first n + 2 points that way: its
-// source beyond n + 2 numbers is free, and is chosen such that the others vanish (transforms.hpp).
+// The tiles of 4x4 results that cover a batch of maps, in the order in which the passes take them, and which of them
+// need which of the 36 points. A tile that the lower or the right edge cuts to n results needs only the first n + 2
+// points that way: its source beyond n + 2 numbers is free, and is chosen such that the others vanish
+// (transforms.hpp).
 //   Order: those cut on the right; whole ones; those cut below; those cut on both sides; each image after image. So those that
 //   need a point stand together.
 #pragma once

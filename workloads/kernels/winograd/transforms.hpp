@@ -117,8 +117,8 @@ class WinogradTransforms {
         for (int point = 0; point < span * span; ++point) __builtin_prefetch(v + point * apart, 1);
     }
 
-    /// The four columns by which the tile after the next goes on: no prefetcher sees six short lines coming. Beyond the map it
-    /// fetches what is not needed.
+    /// The four columns by which the tile after the next goes on: no prefetcher sees six short lines coming. Beyond
+    /// the map it fetches what is not needed.
     static void fetch_next_source(const float* corner, std::size_t line)
     {
 #pragma GCC unroll 16

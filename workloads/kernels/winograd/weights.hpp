@@ -1,5 +1,6 @@
-// The gradient of the weights: at each of the 36 points a product of transformed maps and transformed gradients, summed over the
-// tiles, as shared among threads. Both transforms of a piece of the batch lie in scratch, of a size that an L3 holds.
+// The gradient of the weights: at each of the 36 points a product of transformed maps and transformed gradients,
+// summed over the tiles, as shared among threads. Both transforms of a piece of the batch lie in scratch, of a size
+// that an L3 holds.
 //   One piece: each thread makes all 36 sums of its blocks of weights, and from them their gradient, at once.
 //   Several: the sums of all blocks lie in scratch from the first piece to the last.
 #pragma once

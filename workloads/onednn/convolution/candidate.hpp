@@ -1,4 +1,5 @@
-// One way to compute one pass of a convolution: an implementation of oneDNN or a kernel of this project, behind the same interface.
+// One way to compute one pass of a convolution: an implementation of oneDNN or a kernel of this project, behind the
+// same interface.
 #pragma once
 
 #include "workloads/engine/algorithm.hpp"
@@ -21,8 +22,8 @@ struct Layouts {
     Desc result;
 };
 
-/// Operands of a pass: forward reads source, weights and bias and writes result; backward_data reads result and weights and writes
-/// source; backward_weights reads source and result and writes weights and bias.
+/// Operands of a pass: forward reads source, weights and bias and writes result; backward_data reads result and
+/// weights and writes source; backward_weights reads source and result and writes weights and bias.
 struct ConvolutionTensors {
     Tensor source{}, weights{}, result{};
     Tensor bias{};  ///< used where `has_bias`
@@ -40,8 +41,8 @@ struct Candidate {
     std::function<void(Program&, const ConvolutionTensors&)> append{};
 };
 
-/// oneDNN's implementations for `algorithm` (direct or winograd), its favourite first; reference code only where there is nothing
-/// else. Those of direct include matrix products (gemm). Throws dnnl::error.
+/// oneDNN's implementations for `algorithm` (direct or winograd), its favourite first; reference code only where
+/// there is nothing else. Those of direct include matrix products (gemm). Throws dnnl::error.
 std::vector<Candidate> library_candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass,
                                           Algorithm algorithm);
 /// The kernel of this project for `algorithm`; empty where there is none.
@@ -58,7 +59,8 @@ LibraryFacts facts_of(const std::string& implementation, const model::Convolutio
 /// Whether a Winograd convolution of this precision is available on this machine.
 bool offers_winograd(Precision precision);
 
-/// Appends the pass between tensors in any layouts: what the candidate wants in others is reordered, in the step and when it is tried.
+/// Appends the pass between tensors in any layouts: what the candidate wants in others is reordered, in the step and
+/// when it is tried.
 void append_pass(Program& program, Pass pass, const Candidate& candidate, const ConvolutionTensors& tensors);
 
 /// The convolution as the model's formulas take it.

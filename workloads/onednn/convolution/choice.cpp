@@ -31,8 +31,8 @@ void write_trials(Program& program, Pass pass, const Candidates& candidates, con
     program.fill(filling);
 }
 
-/// The least time of each stage. The stages take turns, so that interference meets all alike. The first round warms up; a stage far
-/// slower than the best is then not repeated.
+/// The least time of each stage. The stages take turns, so that interference meets all alike. The first round warms
+/// up; a stage far slower than the best is then not repeated.
 std::vector<Seconds> least_times(Program& program, std::size_t stages)
 {
     constexpr int rounds = 8;
@@ -109,7 +109,8 @@ class Chooser {
         return all;
     }
 
-    /// oneDNN's favourite or this project's kernel. Without remembered choices nothing is measured, and the kernel is taken.
+    /// oneDNN's favourite or this project's kernel. Without remembered choices nothing is measured, and the kernel is
+    /// taken.
     Candidate direct(const Layouts& edges) const
     {
         const Candidate& kernel = direct_.back();

@@ -1,5 +1,5 @@
-// Which candidate computes each pass of a convolution: the one that the settings ask for or, for `auto`, the fastest when each is
-// tried once; for `direct` the faster of oneDNN's favourite and this project's kernel.
+// Which candidate computes each pass of a convolution: the one that the settings ask for or, for `auto`, the fastest
+// when each is tried once; for `direct` the faster of oneDNN's favourite and this project's kernel.
 #pragma once
 
 #include "workloads/onednn/convolution/candidate.hpp"
@@ -7,15 +7,15 @@
 
 namespace roof::onednn {
 
-/// `edges`: layouts between the convolution and its neighbours: those that oneDNN's favourite direct implementation likes or, for
-/// the algorithm gemm, its matrix product.
+/// `edges`: layouts between the convolution and its neighbours: those that oneDNN's favourite direct implementation
+/// likes or, for the algorithm gemm, its matrix product.
 struct ChosenConvolution {
     Candidate forward, backward_data, backward_weights;
     Layouts edges;
 };
 
-/// `shapes.source` may leave the layout open. `first`: the source is the image, whose gradient is not needed, and backward_data is
-/// left empty. Throws Error, dnnl::error.
+/// `shapes.source` may leave the layout open. `first`: the source is the image, whose gradient is not needed, and
+/// backward_data is left empty. Throws Error, dnnl::error.
 ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
                                      bool first);
 

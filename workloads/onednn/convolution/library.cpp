@@ -1,5 +1,5 @@
-// oneDNN's implementations as candidates. The library tells an implementation's name and nothing else of how it computes: the table
-// below is the only place that knows its names.
+// oneDNN's implementations as candidates. The library tells an implementation's name and nothing else of how it
+// computes: the table below is the only place that knows its names.
 #include "workloads/onednn/convolution/candidate.hpp"
 
 #include <array>

@@ -1,6 +1,7 @@
-// Batch norm in training mode, with the ReLU behind it:  y = g * (x - m) / sqrt(v + eps) + b, m and v a channel's mean and
-// (biased) variance over the batch, or over those of all ranks. At the end of a residual block the sum, its ReLU and both its
-// batch norms, where the shortcut has one, are one stage. The running statistics, which training only writes, go along:
+// Batch norm in training mode, with the ReLU behind it:  y = g * (x - m) / sqrt(v + eps) + b, m and v a channel's
+// mean and (biased) variance over the batch, or over those of all ranks. At the end of a residual block the sum, its
+// ReLU and both its batch norms, where the shortcut has one, are one stage. The running statistics, which training
+// only writes, go along:
 //   running = 0.9 * running + 0.1 * {m, v * n / (n - 1)}, n values per channel
 #include "workloads/onednn/layers/batch_norm_passes.hpp"
 #include "workloads/onednn/layers/layers.hpp"

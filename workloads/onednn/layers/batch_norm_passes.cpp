@@ -25,7 +25,8 @@ double* sums_of_norm(double* group, const ChannelMap& map, std::size_t norm)
     return group + norm * 2 * static_cast<std::size_t>(map.together);
 }
 
-/// Into how many slices of images the first pass cuts a group, so that no thread is left idle; 1: threads take whole groups.
+/// Into how many slices of images the first pass cuts a group, so that no thread is left idle; 1: threads take whole
+/// groups.
 Dim slices_of(const ChannelMap& map)
 {
     constexpr Dim enough = 4;
@@ -39,8 +40,8 @@ struct Images {
     Dim end = 0;
 };
 
-/// A pass is pass.sum(group, images, sums), pass.finish(group, own sums, sums of all ranks), pass.apply(group, image): here each
-/// thread with its groups.
+/// A pass is pass.sum(group, images, sums), pass.finish(group, own sums, sums of all ranks), pass.apply(group,
+/// image): here each thread with its groups.
 template <class Pass>
 void by_group(const ChannelMap& map, const Pass& pass)
 {

@@ -1,6 +1,6 @@
-// How a batch norm goes over its map: once to sum, once to put the sums to use. Where a thread has whole groups of channels to
-// itself it does both with a group while it is still in a cache, so that memory is read once. At the end of a residual block the
-// sum and its ReLU go along, with a second batch norm if the shortcut has one.
+// How a batch norm goes over its map: once to sum, once to put the sums to use. Where a thread has whole groups of
+// channels to itself it does both with a group while it is still in a cache, so that memory is read once. At the end
+// of a residual block the sum and its ReLU go along, with a second batch norm if the shortcut has one.
 #pragma once
 
 #include "workloads/onednn/layers/batch_norm_map.hpp"
@@ -26,8 +26,8 @@ struct Norm {
     Running running;
 };
 
-/// result = norms' sum + addend, and no less than 0 if `relu`. One norm, or two that go with a ReLU and no addend; all tensors have
-/// one layout.
+/// result = norms' sum + addend, and no less than 0 if `relu`. One norm, or two that go with a ReLU and no addend;
+/// all tensors have one layout.
 struct NormSum {
     std::vector<Norm> norms;
     std::optional<Tensor> addend;
@@ -35,8 +35,8 @@ struct NormSum {
     Tensor result;
 };
 
-/// The gradient of the result, and where those of the sources go. With `sum` the gradient before the ReLU is wanted too:
-/// it goes there, and may lie on what was given; else there is one norm alone, and nothing is stored.
+/// The gradient of the result, and where those of the sources go. With `sum` the gradient before the ReLU is wanted
+/// too: it goes there, and may lie on what was given; else there is one norm alone, and nothing is stored.
 struct NormSumGradient {
     Tensor first;
     std::optional<Tensor> second;  ///< to be added to the first

@@ -59,7 +59,8 @@ class Builder : public engine::Builder<Program, Tensor> {
 
     /// Creates the layer's weight or bias in this layout; `dims` are PyTorch's.
     Trained& train(int layer, bool is_bias, const Desc& layout, Dims dims);
-    /// A linear layer's weights: rows `apart` numbers apart, a gradient only with ranks, a copy in bf16 if the passes read bf16.
+    /// A linear layer's weights: rows `apart` numbers apart, a gradient only with ranks, a copy in bf16 if the passes
+    /// read bf16.
     Trained& train_rows(int layer, const Dims& dims, Dim apart);
 
     /// The shares of the gradient in the layout of the layer's output, summed until at most `most` are left.

@@ -1,7 +1,7 @@
 // Convolution, by oneDNN:  y[n,o] = b[o] + sum over i and the window of w[o,i] * x[n,i]
 //   dx = the correlation of dy with w turned over;  dw[o,i] = sum over n and the map of x[n,i] * dy[n,o];  db = sum of dy
-// The trained weights have the layout in which their gradient is computed. Where a pass needs another layout or bf16, each step
-// reorders them.
+// The trained weights have the layout in which their gradient is computed. Where a pass needs another layout or bf16,
+// each step reorders them.
 #include "workloads/onednn/convolution/choice.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 

@@ -7,21 +7,22 @@ namespace roof::onednn {
 
 void convolution(Builder& build, const Unit& unit);
 void linear(Builder& build, const Unit& unit);
-/// Nothing is written for one that goes with the sum behind it.
+/// Writes nothing for a batch norm that is computed with the sum behind it.
 void batch_norm(Builder& build, const Unit& unit);
-/// The sum with the batch norms before it and the ReLU behind it; false, and nothing is written, if it has no such batch norm.
+/// The sum with the batch norms before it and the ReLU behind it; false, and nothing is written, if it has no such
+/// batch norm.
 bool sum_of_batch_norms(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);
 void add(Builder& build, const Unit& unit);
 void dropout(Builder& build, const Unit& unit);
-/// Of the network's last layer; the mean over the batch goes to state.loss.
+/// Reads the last layer's output; writes the mean over the batch to state.loss.
 void softmax_cross_entropy(Builder& build);
-/// One stage over all that was trained.
+/// The update of all parameters, in one stage.
 void sgd(Builder& build);
 
-/// The layer puts out its input as it is (flatten; dropout that is off; pooling to the size there is).
+/// The output is the input (flatten, disabled dropout, pooling to the size of the input).
 void pass_through(Builder& build, const Unit& unit);
 /// The gradient before the unit's ReLU, from that after it; without a ReLU, the gradient of the unit.
 Gradient gradient_before_relu(Builder& build, const Unit& unit);

@@ -1,8 +1,8 @@
 // The linear layer:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
 //   dx[n,i] = sum over o of w[o,i] * dy[n,o];  dw[o,i] = sum over n of x[n,i] * dy[n,o];  db[o] = sum over n of dy[n,o]
-// dw is made where it is used, in the layer's own update, and never stored; but with other ranks, who are to have it. What is
-// multiplied is of the settings' precision: in bf16 the passes read a copy of the weights, which the update writes. Sums are fp32
-// always. After a flattened map the source is first laid out in PyTorch's order.
+// dw is computed in the layer's own update and never stored; with ranks it is stored, since it is exchanged. What is
+// multiplied is of the settings' precision: in bf16 the passes read a copy of the weights, which the update writes.
+// Sums are fp32 always. After a flattened map the source is first laid out in PyTorch's order.
 #include "workloads/kernels/linear/products.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 

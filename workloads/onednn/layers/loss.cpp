@@ -1,6 +1,7 @@
 // Softmax cross-entropy, the mean over the batch:  p[n,c] = exp(x[n,c]) / sum over c of exp(x[n,c])
 //   loss = -1/N * sum over n of log p[n,label n];   dx[n,c] = (p[n,c] - [c is n's label]) / N
-// Sums are in double and the row's largest value is taken off first; a batch has few logits, so this costs next to nothing.
+// Sums are in double and the row's largest value is taken off first; a batch has few logits, so this costs next to
+// nothing.
 #include "workloads/onednn/layers/layers.hpp"
 
 #include <algorithm>

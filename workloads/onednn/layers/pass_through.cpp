@@ -1,4 +1,4 @@
-// Layers that move nothing: flatten, dropout that is off, pooling to the size that is there. They have no stage.
+// Layers without work: flatten, disabled dropout, pooling to the size of the input. They have no stage.
 #include "workloads/onednn/layers/layers.hpp"
 
 namespace roof::onednn {

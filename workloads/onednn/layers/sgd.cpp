@@ -1,7 +1,8 @@
 // Stochastic gradient descent with momentum and weight decay, as PyTorch has it, on every parameter:
 //   g += decay * p;   m = momentum * m + g;   p -= rate * m
-// The momentum is zero at first, so the first step's m is g. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes each. The
-// weights of linear layers have a stage of their own before, which makes their gradient as it goes (linear.cpp).
+// The momentum is zero at first, so the first step's m is g. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes
+// each. The weights of linear layers have a stage of their own before, which makes their gradient as it goes
+// (linear.cpp).
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 

@@ -41,7 +41,8 @@ Precision precision_of(const Desc& desc);
 /// "fp32", "bf16", or "bytes" for all else.
 std::string precision_name(const Desc& desc);
 
-/// How a layout nests dimensions, as the library keeps it; without strides if it is one that only the library understands.
+/// How a layout nests dimensions, as the library keeps it; without strides if it is one that only the library
+/// understands.
 struct Blocking {
     Dims strides;
     Dims blocks;      ///< sizes of the innermost blocks
@@ -69,8 +70,9 @@ using ForwardPass = dnnl::convolution_forward::primitive_desc;
 using BackwardDataPass = dnnl::convolution_backward_data::primitive_desc;
 using BackwardWeightsPass = dnnl::convolution_backward_weights::primitive_desc;
 
-/// All implementations of a pass that the library has, its favourite first; its reference code only where there is nothing
-/// else. None if it does not know the algorithm for these shapes. The backward passes take any forward pass of the shapes.
+/// All implementations of a pass that the library has, its favourite first; its reference code only where there is
+/// nothing else. None if it does not know the algorithm for these shapes. The backward passes take any forward pass
+/// of the shapes.
 std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const Convolution& shapes,
                                         dnnl::algorithm algorithm);
 std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, const Convolution& shapes,

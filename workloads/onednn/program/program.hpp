@@ -1,5 +1,5 @@
-// The step's program on the CPU: operations are calls of oneDNN's primitives or of this project's functions, and tensors have oneDNN's
-// layouts. After place() it only runs.
+// The step's program on the CPU: operations are calls of oneDNN's primitives or of this project's functions, and
+// tensors have oneDNN's layouts. After place() it only runs.
 #pragma once
 
 #include "ert/method/bench/subject.hpp"
@@ -47,7 +47,7 @@ class Program : public engine::Program<std::function<void()>> {
     Tensor tensor(const Desc& desc);
     /// Holds its values at all times.
     Tensor resident(const Desc& desc);
-    /// Lives in memory that others give it before each run.
+    /// Its memory is set from outside before each run.
     Tensor outside(const Desc& desc) const;
 
     /// Appends a primitive; its scratchpad is planned with it.
@@ -65,13 +65,13 @@ class Program : public engine::Program<std::function<void()>> {
 
     /// Plans and takes the memory. Throws OutOfMemory; `what_for` is named then. Nothing may be appended afterwards.
     void place(const std::string& what_for);
-    /// Writes this byte everywhere: to stand for data where only time matters.
+    /// Writes this byte everywhere, for trials in which only the time matters.
     void fill(std::byte value);
     std::size_t arena_bytes() const { return arena_.size(); }
     /// The stage that is open while the program is written; its index is that of its part.
     std::size_t stage() const { return stages().size() - 1; }
 
-    /// Runs the phase's stages, each in a span of its own; `done` is told of each, outside its span.
+    /// Runs the phase's stages, each in a span of its own; calls `done` after each, outside its span.
     void run(Phase phase, Trace& trace, const std::function<void(std::size_t stage)>& done = {});
     /// Runs one stage alone; its index is that of its part.
     void run_stage(std::size_t index, Trace& trace);

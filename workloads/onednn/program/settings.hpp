@@ -26,17 +26,17 @@ struct Settings {
     int threads = 1;
     Parameters parameters = Parameters::random;
     float learning_rate = 0.01F;
-    /// Of activations and of the weights that the passes read: fp32 or bf16. Trained values, their gradients and momentum,
-    /// statistics and the loss are fp32 always, and so are sums.
+    /// Of activations and of the weights that the passes read: fp32 or bf16. Trained values, their gradients and
+    /// momentum, statistics and the loss are fp32 always, and so are sums.
     Precision precision = Precision::fp32;
-    /// Of convolutions; where the library does not offer it for a shape, direct is used. `automatic`: the fastest of all for each pass of
-    /// each shape. `direct`: the faster of the library's favourite and this project's kernel.
+    /// Of convolutions; where the library does not offer it for a shape, direct is used. `automatic`: the fastest of
+    /// all for each pass of each shape. `direct`: the faster of the library's favourite and this project's kernel.
     Algorithm algorithm = Algorithm::direct;
-    /// Remembered choices of `automatic` and `direct`. Null: `automatic` tries each time, and `direct` takes this project's kernel where
-    /// there is one.
+    /// Remembered choices of `automatic` and `direct`. Null: `automatic` tries each time, and `direct` takes this
+    /// project's kernel where there is one.
     std::shared_ptr<Choices> choices{};
-    /// Those it trains with, each on a batch of its own; null: alone. With ranks every gradient is stored, in memory given from
-    /// outside, and dropout decides as it would for these images in one large batch.
+    /// Those it trains with, each on a batch of its own; null: alone. With ranks every gradient is stored, in memory
+    /// given from outside, and dropout decides as it would for these images in one large batch.
     std::shared_ptr<parallel::Communicator> ranks{};
     bool synchronised_batch_norm = false;  ///< statistics over the batches of all ranks, not of each its own
 };
