@@ -33,7 +33,8 @@ class Recorder {
     /// Stops, and flushes CUPTI's buffers. Work that is still running on the device may be lost.
     void stop();
     bool is_running() const { return is_running_; }
-    /// Has CUPTI deliver what is complete. By itself it delivers only buffers that are full, each after some 10,000 launches.
+    /// Has CUPTI deliver what is complete. By itself it delivers only buffers that are full, each after some 10,000
+    /// launches.
     void bring_completed() const noexcept;
 
     /// Until leave(), calls of this thread carry the label. Labels do not nest.

@@ -30,9 +30,10 @@ constexpr int lanes_of(Precision precision)
     return precision == Precision::fp16 || precision == Precision::bf16 ? 2 : 1;
 }
 
-/// Every chain alternates between x = first(x) and x = second(x), which cancel each other. fma: x * f + x, of int32 x * f + c; add: x + c;
-/// mul: x * f. A multiply-add of three different registers has conflicts in the banks of the register file, and how many is up to the
-/// compiler: on an H100 they cost 4 to 12% of the rate. Elements are registers of the precision.
+/// Every chain alternates between x = first(x) and x = second(x), which cancel each other. fma: x * f + x, of int32 x *
+/// f + c; add: x + c; mul: x * f. A multiply-add of three different registers has conflicts in the banks of the
+/// register file, and how many is up to the compiler: on an H100 they cost 4 to 12% of the rate. Elements are registers
+/// of the precision.
 struct ChainLaunch {
     const void* starts;     ///< [chains][chain_threads]: the same for every block
     const void* constants;  ///< [4]: f and c of the first, f and c of the second

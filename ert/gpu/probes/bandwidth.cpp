@@ -1,10 +1,11 @@
 // Bench "bandwidth" of a GPU: load, store, copy and triad over a working set, from the L1s to device memory.
 //
-// Launched    one kernel of resident blocks; a launch makes many passes over the arrays. isa `cuda`: instructions of 16 bytes. Either
-//             each block has a stretch of its own, which may fit its L1, or all blocks go along the arrays together; this and the
-//             number of threads are found by trying. Where the set is a little larger than the cache, all threads of a multiprocessor
-//             begin each pass together: otherwise some run ahead and find their part of the set still in the cache. isa `cg`: such loads
-//             past the L1 (ld.global.cg). isa `bulk`: the copy engines move chunks, past the L1.
+// Launched    one kernel of resident blocks; a launch makes many passes over the arrays. isa `cuda`: instructions of 16
+//             bytes. Either each block has a stretch of its own, which may fit its L1, or all blocks go along the
+//             arrays together; this and the number of threads are found by trying. Where the set is a little larger
+//             than the cache, all threads of a multiprocessor begin each pass together: otherwise some run ahead and
+//             find their part of the set still in the cache. isa `cg`: such loads past the L1 (ld.global.cg). isa
+//             `bulk`: the copy engines move chunks, past the L1.
 // Saturates   the path to the level that holds the working set, from all multiprocessors together.
 // Bytes       those that the instructions read and write: per word 4 (load, store), 8 (copy), 12 (triad). The L2 writes
 //             whole sectors without reading them first, so there is no write-allocate traffic.

@@ -15,7 +15,8 @@ Bytes capacity_of(const Device& device, std::string_view level);
 /// "working_set", in bytes, with the words for sizes that the load sweep finds.
 Axis working_set_axis(std::string meaning, std::vector<std::string> usual);
 
-/// Two for each octave, four where the caches end, ascending, for the machine's first GPU; for a machine without one, of some middling one.
+/// Two for each octave, four where the caches end, ascending, for the machine's first GPU; for a machine without one,
+/// of some middling one.
 std::vector<std::string> usual_working_sets(const Machine& machine);
 
 /// One for each octave.
