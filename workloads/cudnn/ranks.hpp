@@ -1,5 +1,5 @@
 // What a training step on a GPU does with other ranks, each on a GPU of its own: gradients and parameters go by NCCL between the
-// devices, orders and losses by the hosts' communicator. **Not yet run on hardware.**
+// devices, orders and losses by the hosts' communicator.
 #pragma once
 
 #include "workloads/cudnn/device_program.hpp"

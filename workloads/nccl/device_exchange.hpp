@@ -1,5 +1,5 @@
 // A step's exchange on a GPU, ready for an engine: a stream of high priority for communication, events between it and
-// the step's stream, and the time that communication took, as the device tells it. **Not yet run on hardware.**
+// the step's stream, and the time that communication took, as the device tells it.
 #pragma once
 
 #include "workloads/nccl/ranks.hpp"

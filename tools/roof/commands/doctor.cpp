@@ -98,8 +98,8 @@ std::string doctor_text(const BenchRegistry& registry)
     std::string versions;
     for (const auto& [what, version] : machine.versions) versions += fact(what, version);
     return section("Machine, as it reports itself", cpu_text(machine)) +
-           section("Devices and their memory levels, as reported", devices) + section("Doubtful", inconsistencies) +
-           section("Can be measured here", possible_text(registry)) +
+           section("Devices and their memory levels, as reported", devices) +
+           section("Inconsistencies", inconsistencies) + section("Can be measured here", possible_text(registry)) +
            section("Cannot be measured here", impossible_text(registry)) + section("Versions", versions);
 }
 

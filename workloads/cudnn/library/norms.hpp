@@ -1,5 +1,5 @@
 // The batch norms of a step on the current device that a library computes: for each shape our own kernels and every engine that cuDNN
-// offers for it, ReLU included, are timed once, and the fastest is remembered in a file. **Not yet run on hardware.**
+// offers for it, ReLU included, are timed once, and the fastest is remembered in a file.
 #pragma once
 
 #include "workloads/cudnn/library/candidates.hpp"
