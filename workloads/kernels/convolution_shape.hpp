@@ -1,4 +1,4 @@
-// The convolution that a kernel computes. Channels are stored in blocks as wide as a vector:
+// The shape of a convolution. Channels are stored in blocks as wide as a vector:
 //   maps     [image][channels / lanes][height][width][lanes]
 //   weights  [outputs / lanes][inputs / lanes][window][window][inputs of the block][outputs of the block]
 #pragma once
@@ -15,7 +15,7 @@ struct ConvolutionShape {
     int outputs = 1;
     int height = 1;  ///< of the source
     int width = 1;
-    int window = 1;  ///< rows, and columns
+    int window = 1;  ///< rows and columns
     int stride = 1;
     int padding = 0;
 
@@ -23,6 +23,6 @@ struct ConvolutionShape {
     constexpr int result_width() const { return (width + 2 * padding - window) / stride + 1; }
 };
 
-inline constexpr int direct_largest_window = 16;  ///< and stride
+inline constexpr int direct_largest_window = 16;  ///< for window and stride
 
 }  // namespace roof::kernels

@@ -1,4 +1,4 @@
-// Elements of tensors as the kernels read and write them; all arithmetic is fp32.
+// Tensor elements as the kernels read and write them. All arithmetic is fp32.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -28,16 +28,15 @@ struct BFloat16 {
     to = value;
 }
 
-/// To the nearest, ties to even. The NaNs that arithmetic makes stay NaNs.
+/// Rounds to nearest, ties to even. A NaN that arithmetic made stays a NaN.
 [[gnu::always_inline]] inline void narrow(float value, BFloat16& to)
 {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     to.bits = static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U);
 }
 
-/// A tensor's elements, fp32 or bf16 as is known at run time alone. A function compiled once per instruction set
-/// tells them apart with an if, and calls an inlined template: a lambda in it would be compiled for the oldest
-/// processor.
+/// A tensor's elements, fp32 or bf16, known only at run time. A function that is compiled per instruction set selects
+/// the type with an if and calls an inlined template. A lambda would be compiled for the oldest processor.
 struct Elements {
     void* at = nullptr;
     Precision precision = Precision::fp32;

@@ -1,5 +1,5 @@
-// Vectors of fp32 numbers by the compiler's own extension, for loops that must keep a tile of sums in registers. A
-// function that uses them is compiled for one instruction set; all here is inlined into it.
+// Vectors of fp32 numbers by the compiler's vector extension, for loops that keep a tile of sums in registers. A
+// function that uses them is compiled for one instruction set; everything here is inlined into it.
 #pragma once
 
 #include "workloads/kernels/elements.hpp"
@@ -48,7 +48,7 @@ struct Lanes {
     {
         __builtin_memcpy(to, &from, sizeof from);
     }
-    /// Past the caches; `to` is aligned to the vector's size.
+    /// Non-temporal store; `to` is aligned to the vector's size.
     [[gnu::always_inline]] static void stream(const Floats& from, float* to)
     {
         if constexpr (lanes == 16)
@@ -56,7 +56,7 @@ struct Lanes {
         else
             __builtin_ia32_movntps256(to, from);
     }
-    /// As narrow() does.
+    /// Rounds as narrow() does.
     [[gnu::always_inline]] static void narrowed(const Floats& from, HalfWords& to)
     {
         Words words;
@@ -69,13 +69,13 @@ struct Lanes {
         narrowed(from, halves);
         __builtin_memcpy(to, &halves, sizeof halves);
     }
-    /// The vector stays in a register: compilers would rather load it anew with each use, and run out of loads.
+    /// Keeps the vector in a register. Compilers otherwise reload it at each use, which saturates the load ports.
     template <class Vector>
     [[gnu::always_inline]] static void hold(Vector& vector)
     {
         asm("" : "+v"(vector));
     }
-    /// to[j][i] = from[i][j], `lanes` each way.
+    /// to[j][i] = from[i][j], `lanes` rows and columns.
     [[gnu::always_inline]] static void transpose(const float* from, float* to)
     {
         Floats rows[lanes];
@@ -91,7 +91,7 @@ struct Lanes {
         add_quarters(of, four);
         return (four[0] + four[2]) + (four[1] + four[3]);
     }
-    /// to[k] = sum of of[k].
+    /// to[k] = the sum of of[k].
     [[gnu::always_inline]] static void sums(const Floats (&of)[4], Four& to)
     {
         Four four[4];
@@ -113,8 +113,8 @@ struct Lanes {
 #pragma GCC unroll 4
         for (int part = 1; part < lanes / 4; ++part) to += parts[part];
     }
-    /// Of each square of 2 * size numbers each way the upper right and the lower left quarter change places; and so
-    /// on within the quarters.
+    /// Swaps the upper right and lower left quarters of each square of 2 * size numbers, then recurses into the
+    /// quarters.
     template <int size, int... column>
     [[gnu::always_inline]] static void swap_quarters(Floats (&rows)[lanes], std::integer_sequence<int, column...> all)
     {

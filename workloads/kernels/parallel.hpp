@@ -1,5 +1,5 @@
-// OpenMP for the kernels. The loop over a range is a function of its own, compiled once per instruction set; an
-// OpenMP region cannot be.
+// OpenMP for the kernels. The loop over a range is a separate function, compiled once per instruction set; an OpenMP
+// region cannot be.
 #pragma once
 
 #include <omp.h>
@@ -9,7 +9,7 @@
 
 namespace roof::kernels {
 
-/// Calls loop(begin, end) in every thread; the ranges are whole cache lines of fp32 numbers and cover [0, count).
+/// Calls loop(begin, end) in every thread. The ranges are whole cache lines of fp32 numbers and cover [0, count).
 template <class Loop>
 void for_ranges(std::size_t count, Loop loop)
 {
@@ -25,7 +25,7 @@ void for_ranges(std::size_t count, Loop loop)
     }
 }
 
-/// Sets the number of threads of OpenMP, and with it oneDNN's, for its own life.
+/// Sets the thread count of OpenMP, and so of oneDNN, during its lifetime.
 class ThreadCount {
   public:
     explicit ThreadCount(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }

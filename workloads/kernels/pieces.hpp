@@ -1,23 +1,23 @@
-// How work is divided into pieces, and the distances between rows in memory.
+// Divides work into pieces and computes row distances in memory.
 #pragma once
 
 #include <cstddef>
 
 namespace roof::kernels {
 
-/// From `begin` to before `end`.
+/// The half-open range [begin, end).
 struct Range {
     int begin = 0;
     int end = 0;
 };
 
-/// A thread's part of `count` things.
+/// One thread's part of `count` items.
 constexpr Range share_of(int count, int thread, int threads)
 {
     return {static_cast<int>(1LL * count * thread / threads), static_cast<int>(1LL * count * (thread + 1) / threads)};
 }
 
-/// What lies in both; empty where they do not meet.
+/// The intersection; empty if the ranges do not overlap.
 constexpr Range common(const Range& one, const Range& other)
 {
     const int begin = one.begin > other.begin ? one.begin : other.begin;
@@ -25,15 +25,14 @@ constexpr Range common(const Range& one, const Range& other)
     return {begin, end > begin ? end : begin};
 }
 
-/// The size of pieces of nearly equal size, of which none exceeds `most`.
+/// The size of nearly equal pieces, at most `most` each.
 constexpr int even_piece(int count, int most)
 {
     const int pieces = (count + most - 1) / most;
     return (count + pieces - 1) / pieces;
 }
 
-/// At least so many numbers: whole cache lines, an odd number of them, for what lies a power of two apart shares few
-/// sets of a cache.
+/// `numbers` rounded up to an odd number of cache lines. Rows a power of two apart would share a few cache sets.
 constexpr std::size_t odd_lines(std::size_t numbers)
 {
     constexpr std::size_t line = 16;

@@ -1,9 +1,9 @@
-// A direct convolution's loops for AVX2.
+// Direct convolution loops for AVX2.
 #include "workloads/kernels/direct/isa.hpp"
 
 #include <cstddef>
 
-#pragma GCC target("arch=x86-64-v3")  // for what follows alone: no header of others may come after it
+#pragma GCC target("arch=x86-64-v3")  // applies to the code below: include no foreign header after it
 
 #include "workloads/kernels/direct/tile_loops.hpp"
 

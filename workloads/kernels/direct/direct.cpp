@@ -15,7 +15,7 @@ const DirectLoops* widest()
     return loops;
 }
 
-/// The kernels leave out the products with padding.
+/// Excludes the products with padding, which the kernels skip.
 Flops executed_flops(const ConvolutionShape& shape)
 {
     const long long multiply_adds =

@@ -42,7 +42,7 @@ std::ptrdiff_t DirectFrame::place(int result_column, int shift) const
 void DirectFrame::fill_row(const float* source, float* frame) const
 {
     for (int phase = 0; phase < phases_; ++phase) {
-        const int low = low_ + phase;  // of its first column
+        const int low = low_ + phase;  // offset of the first column
         const int before = std::min(columns_, low < 0 ? (advance_ - 1 - low) / advance_ : 0);
         const int end = std::clamp((source_columns_ - low + advance_ - 1) / advance_, before, columns_);
         std::fill_n(frame, numbers(before), 0.0F);

@@ -1,6 +1,6 @@
-// Where tiles read a convolution's source. They can leave out one column of padding on either side and step over one
-// column: then they read the map itself. For wider paddings and strides they read a frame, a copy of some rows with
-// columns of zeros left and right of it, in which the columns that one tap takes stand side by side.
+// The source that the tiles read. Tiles can skip one column of padding on either side and use a stride of up to two;
+// then they read the map itself. Otherwise they read a frame: a copy of some rows with zero columns on both sides, in
+// which the columns of one tap are adjacent.
 #pragma once
 
 #include "workloads/kernels/direct/geometry.hpp"
@@ -10,7 +10,7 @@
 
 namespace roof::kernels {
 
-/// Numbers from one to the next.
+/// Strides, in numbers.
 struct DirectDistances {
     std::size_t row = 0, block = 0, image = 0;
 };
@@ -20,14 +20,14 @@ class DirectFrame {
     DirectFrame(const DirectAxis& across, int source_rows, int lanes);
 
     bool is_needed() const { return is_needed_; }
-    /// In a map, or in a frame, of so many rows and blocks of channels.
+    /// Strides of a map, or of a frame with `rows` rows and `blocks` channel blocks.
     DirectDistances in_map(int blocks) const;
     DirectDistances in_frame(int rows, int blocks) const;
 
-    /// Numbers from where a row begins to what the result in this column takes by a tap: in what tiles read. Less
-    /// than 0 if that is padding, of which no tile reads more.
+    /// Offset, in numbers from the start of a row, of the source of this result column under a tap. Negative in left
+    /// padding, which tiles never read.
     std::ptrdiff_t place(int result_column, int shift) const;
-    /// Columns from what one result takes to what the next takes: in what tiles read.
+    /// Columns between the sources of two adjacent results.
     int step() const { return is_needed_ ? 1 : advance_; }
 
     void fill_row(const float* source, float* frame) const;
@@ -38,8 +38,8 @@ class DirectFrame {
     std::size_t lanes_;
     int source_rows_, source_columns_;
     int advance_, low_;
-    int phases_;   ///< sets of columns that stand side by side
-    int columns_;  ///< in each
+    int phases_;   ///< groups of adjacent columns
+    int columns_;  ///< columns per group
     bool is_needed_;
 };
 

@@ -11,7 +11,7 @@ int results_of(const ConvolutionShape& shape, int length)
     return (length + 2 * shape.padding - shape.window) / shape.stride + 1;
 }
 
-/// The least and the greatest shift.
+/// The smallest and the largest shift.
 std::pair<int, int> extremes(const DirectAxis& axis)
 {
     std::pair<int, int> found{0, 0};
@@ -26,7 +26,7 @@ std::pair<int, int> extremes(const DirectAxis& axis)
 
 }  // namespace
 
-int DirectAxis::most() const  // of the first: none has more
+int DirectAxis::most() const  // the first class has the most
 {
     return classes.begin()->count;
 }

@@ -1,7 +1,6 @@
-// Which products a convolution's definition has, one way of a map: the same for rows and for columns, forward and
-// backward to the source. Results that share their taps are a class: forward there is one; backward with stride s
-// there are s, each taking a part of the window, and a result that no window of the forward pass has touched has no
-// taps at all.
+// The products of a convolution along one axis, rows or columns, forward or backward to the source. Results with the
+// same taps form a class. Forward has one class. Backward with stride s has s, each with a part of the window. A result
+// that no window of the forward pass touched has no taps.
 #pragma once
 
 #include "workloads/kernels/convolution_shape.hpp"
@@ -11,7 +10,7 @@
 
 namespace roof::kernels {
 
-/// As many as a window has rows, at most; without memory of its own, for it is made at each pass.
+/// A list of at most one entry per window row. It allocates nothing because each pass creates one.
 template <class Thing>
 class DirectList {
   public:
@@ -24,13 +23,13 @@ class DirectList {
     std::size_t count_ = 0;
 };
 
-/// The n-th result of a class takes the source at n * advance + shift, if that is inside the map.
+/// Result n of a class reads the source at n * advance + shift, if that is inside the map.
 struct DirectAxisTap {
-    int place = 0;  ///< in the window
+    int place = 0;  ///< index in the window
     int shift = 0;
 };
 
-/// The results first, first + step, ... of which there are `count`.
+/// The `count` results first, first + step, ...
 struct DirectClass {
     int first = 0;
     int count = 0;
@@ -38,20 +37,20 @@ struct DirectClass {
 };
 
 struct DirectAxis {
-    int source = 1;  ///< its length
+    int source = 1;  ///< length of the source
     int result = 1;
-    int step = 1;     ///< from one result of a class to the next
-    int advance = 1;  ///< from the source of one to that of the next
+    int step = 1;     ///< distance between results of a class
+    int advance = 1;  ///< distance between their sources
     DirectList<DirectClass> classes{};
 
-    int most() const;   ///< results of a class
-    int low() const;    ///< the least shift of all, or 0
-    int reach() const;  ///< from that to the greatest, both counted
-    /// Numbers of the source that so many results of a class need.
+    int most() const;   ///< maximum number of results of a class
+    int low() const;    ///< the smallest shift, at most 0
+    int reach() const;  ///< number of shifts from low() to the largest
+    /// Source numbers that `results` results of a class need.
     int span(int results) const { return (results - 1) * advance + reach(); }
 };
 
-/// Of `length` numbers of the convolution's source.
+/// `length`: of the convolution's source.
 DirectAxis direct_forward_axis(const ConvolutionShape& shape, int length);
 DirectAxis direct_backward_axis(const ConvolutionShape& shape, int length);
 

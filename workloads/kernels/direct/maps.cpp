@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t weights_of_l2 = 96 * 1024;  ///< numbers
 constexpr std::size_t source_of_l2 = 32 * 1024;
-constexpr std::size_t more_than_l3 = 4 << 20;  ///< numbers of which a cache keeps little until they are read
+constexpr std::size_t more_than_l3 = 4 << 20;  ///< numbers; a cache keeps few of them until they are read
 constexpr std::size_t line = 16;
 
 std::size_t size(int count)
@@ -33,26 +33,26 @@ DirectAxis axis_of(Pass pass, const ConvolutionShape& shape, int length)
 struct DirectMaps::Job {
     const float* source;
     const float* weights;
-    const float* turned;  ///< of the group and chunk at hand; null: `weights` serve as they are
+    const float* turned;  ///< weights of the current group and chunk; null: `weights` are used directly
     const float* bias;
     bool relu;
     float* result;
 };
 
-/// Rows of results of one image or two, a group of outputs, a chunk of inputs.
+/// Rows of results of one image or two, for a group of outputs and a chunk of inputs.
 struct DirectMaps::Strip {
     Range units, pairs, blocks, rows;
     int image, images;
 };
 
-/// One of its rows, in one class.
+/// One row of a strip, in one class.
 struct DirectMaps::Row {
     const Job& job;
     const Strip& strip;
     const DirectClass& down;
     int index;
-    const float* source;  ///< what the tiles read
-    int first_row;        ///< of the map, at `source`
+    const float* source;  ///< source that the tiles read
+    int first_row;        ///< first row of the map at `source`
     DirectDistances apart;
     DirectAhead ahead;
 };
@@ -120,7 +120,7 @@ void DirectMaps::run(const float* source, const float* weights, const float* bia
 void DirectMaps::work_off(Job job, Range mine, float* scratch) const
 {
     Strip strip = strip_at(mine.begin, mine.end, 0), next = strip;
-    int pair = -1, block = -1;  // of the weights that are turned
+    int pair = -1, block = -1;  // position of the turned weights
     for (bool more = mine.begin < mine.end; more; strip = next) {
         if (turned() > 0 && (strip.pairs.begin != pair || strip.blocks.begin != block)) {
             pair = strip.pairs.begin;
@@ -174,14 +174,14 @@ int DirectMaps::tiles_in(const Strip& strip) const
     return tiles * (strip.pairs.end - strip.pairs.begin);
 }
 
-/// In the map, its first image and block.
+/// Returns the source of the strip's first image and block in the map.
 const float* DirectMaps::source_of(const float* source, const Strip& strip) const
 {
     const DirectDistances apart = frame_.in_map(from_);
     return source + apart.image * size(strip.image) + apart.block * size(strip.blocks.begin);
 }
 
-/// The share of the next strip's source that each tile of this one fetches.
+/// Returns the part of the next strip's source that each tile of this strip fetches.
 DirectAhead DirectMaps::ahead_of(const Job& job, const Strip& strip, const Strip& next) const
 {
     const int first = next.rows.begin * down_.advance + down_.low();
@@ -233,7 +233,7 @@ void DirectMaps::compute(const Job& job, const Strip& strip, const Strip& next, 
     }
 }
 
-/// That no window of the forward pass has touched.
+/// Clears results that no window of the forward pass touched.
 void DirectMaps::clear_row(const Job& job, const Strip& strip, int row) const
 {
     if (strip.blocks.begin > 0) return;

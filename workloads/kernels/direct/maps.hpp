@@ -1,7 +1,7 @@
-// The passes from one map to another, forward and backward to the source, as shared among threads. The work is rows
-// of results, times groups of output channels whose weights a core's L2 holds: a thread takes a stretch of it, group
-// after group, and within a group strips of rows whose source the L2 holds too. Backward, it turns a group's weights
-// first. While it computes one strip, the source of the next is fetched.
+// The forward and backward_data passes, shared among threads. Work is rows of results times groups of output channels;
+// a group's weights fit the L2. Each thread takes a contiguous range and computes it group by group, in strips of rows
+// whose source also fits the L2. The backward pass first transposes the group's weights. While a strip is computed, the
+// source of the next one is fetched.
 #pragma once
 
 #include "workloads/kernels/direct/frame.hpp"
@@ -15,7 +15,7 @@ class DirectMaps {
     DirectMaps(const DirectLoops& loops, Pass pass, const ConvolutionShape& shape, int threads);
 
     std::size_t scratch() const;
-    /// `weights`: as the forward pass has them. `bias`: of the results' channels, or null.
+    /// `weights`: in the layout of the forward pass. `bias`: [result channels] or null.
     void run(const float* source, const float* weights, const float* bias, bool relu, float* result,
              float* scratch) const;
 
@@ -27,12 +27,12 @@ class DirectMaps {
     int image_units() const { return (batch_ + images_ - 1) / images_; }
     int units_of_group() const { return image_units() * down_.most(); }
     std::size_t weights_of_block() const;
-    std::size_t turned() const;  ///< numbers of scratch of each thread: for weights
-    std::size_t frame() const;   ///< and for the source
+    std::size_t turned() const;  ///< scratch numbers per thread: for weights
+    std::size_t frame() const;   ///< for the source
     void choose_sizes();
 
     Strip strip_at(int unit, int end, int block) const;
-    /// To what a thread with these units does next; false if that was all.
+    /// Moves `strip` to the thread's next strip; returns false at the end.
     bool advance(Range mine, Strip& strip) const;
     int tiles_in(const Strip& strip) const;
     const float* source_of(const float* source, const Strip& strip) const;
@@ -42,22 +42,22 @@ class DirectMaps {
     void compute(const Job& job, const Strip& strip, const Strip& next, float* frame) const;
     void clear_row(const Job& job, const Strip& strip, int row) const;
     void compute(Row& row, const DirectClass& across) const;
-    /// The taps that these results meet; how many.
+    /// Writes the taps of these results and returns their number.
     int taps_of(const Row& row, const DirectClass& across, Range columns, DirectTap* taps) const;
-    /// What all pairs of outputs of these results have in common.
+    /// The fields that all pairs of outputs of these results share.
     DirectTile tile_of(const Row& row, const DirectClass& across, int column) const;
 
     const DirectLoops& loops_;
     Pass pass_;
     int batch_, window_, threads_;
-    int from_, to_;  ///< blocks of channels
+    int from_, to_;  ///< channel blocks
     DirectAxis down_, across_;
     DirectFrame frame_;
-    int images_ = 1;  ///< whose rows make one tile
-    int pairs_ = 1;   ///< pairs of output blocks in a group
+    int images_ = 1;  ///< images per tile
+    int pairs_ = 1;   ///< pairs of output blocks per group
     int groups_ = 1;
-    int chunk_ = 1;  ///< input blocks that are summed at a time
-    int rows_ = 1;   ///< of a class, in a strip
+    int chunk_ = 1;  ///< input blocks summed at a time
+    int rows_ = 1;   ///< rows of a class per strip
 };
 
 }  // namespace roof::kernels

@@ -1,7 +1,7 @@
-// A tile of a convolution's results in registers: columns of a row, times two vectors of output channels, over the
-// window and over blocks of input channels. Forward and backward to the source are the same to it. Included last by a
-// source file that has chosen its instruction set with a pragma, as linear_loops.hpp is: nothing of the standard
-// library is called here.
+// Computes a tile of convolution results in registers: columns of a row times two vectors of output channels, over the
+// window and the blocks of input channels. Forward and backward_data use the same code. A source file selects its
+// instruction set with a pragma and includes this last, as for linear/loops.hpp. The code calls nothing of the standard
+// library.
 #pragma once
 
 #include "workloads/kernels/direct/isa.hpp"
@@ -11,7 +11,7 @@
 
 namespace roof::kernels {
 
-/// `pixels`: such that two vectors of sums for each, two of weights and one of the source have room in the registers.
+/// `pixels`: chosen so that two sum vectors per pixel, two weight vectors and one source vector fit the registers.
 template <int lanes, int pixels>
 class DirectLoopsFor {
   public:
@@ -55,7 +55,7 @@ class DirectLoopsFor {
         Floats sum[images * columns][2];
         begin<images, columns>(tile, sum);
         int fetched = 0;
-        // Such that all are on their way before the last products.
+        // All fetches are issued before the last products.
         const int at_once = images * columns / (tile.blocks * tile.tap_count + 1) + 1;
         for (int block = 0; block < tile.blocks; ++block) {
             const float* source = tile.source + block * tile.source_block;
@@ -77,7 +77,7 @@ class DirectLoopsFor {
         end<images, columns>(tile, sum);
     }
 
-    /// Of a block of input channels under one tap, for the columns from `first` to before `last`.
+    /// The products of a block of input channels under one tap, for columns [first, last).
     template <int images, int step, int columns, int first, int last>
     [[gnu::always_inline]] static void products(const DirectTile& tile, const float* from, const float* weights,
                                                 Floats (&sum)[images * columns][2])
@@ -142,7 +142,7 @@ class DirectLoopsFor {
         }
     }
 
-    /// Of a block of input channels, what the only tap takes: used once, it is not waited for then.
+    /// Fetches the source of a block of input channels for the only tap. It is used once, so the loads must not wait.
     template <int images, int step, int columns>
     [[gnu::always_inline]] static void fetch_block(const DirectTile& tile, const float* source)
     {
@@ -154,7 +154,7 @@ class DirectLoopsFor {
         }
     }
 
-    /// Of the next pixels; those that are fetched then.
+    /// Fetches the results of the next pixels; returns how many.
     template <int images, int columns>
     [[gnu::always_inline]] static int fetch_results(const DirectTile& tile, int pixel, int count)
     {

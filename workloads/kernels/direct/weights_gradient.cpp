@@ -22,7 +22,7 @@ std::size_t WeightsGradient::bias_slot() const
     return odd_lines(static_cast<std::size_t>(shape().of.outputs));
 }
 
-/// At least as much as any piece and region need.
+/// An upper bound for every piece and region.
 std::size_t WeightsGradient::x_slot() const
 {
     if (loops_.images == 1) return 0;
@@ -140,7 +140,7 @@ void WeightsGradient::run_units(Range mine, const Maps<Element>& maps, float* dw
     }
 }
 
-/// To each number what the threads' slots hold of it, in the threads' order.
+/// Adds the threads' slots to each number, in thread order.
 void WeightsGradient::add_slots(int thread, int threads, float* dw, const float* slots) const
 {
     for (int other = 0; other < threads; ++other, slots += slot()) {

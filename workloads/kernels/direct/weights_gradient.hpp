@@ -1,20 +1,19 @@
-// The gradient of the weights of a direct convolution, as shared among threads. Layouts are those of
-// convolution_shape.hpp. Scratch memory is small: sums of regions of the weights on which several threads work.
+// The weights' gradient of a direct convolution, shared among threads, in the layouts of convolution_shape.hpp.
 #pragma once
 
 #include "workloads/kernels/direct/weights_gradient_plan.hpp"
 
 namespace roof::kernels {
 
-/// Sums of a region of the weights that another thread began lie in scratch until all are done. Both numbers of
-/// channels are multiples of the loops' lanes. Results are equal to the bit for equal numbers of threads.
+/// Scratch holds the sums of weight regions that several threads share, until all threads are done. Both channel counts
+/// must be multiples of the loops' lanes. Results are bitwise reproducible for equal numbers of threads.
 class WeightsGradient {
   public:
     WeightsGradient(const WeightsGradientLoops& loops, const ConvolutionShape& shape, int threads);
 
-    /// Numbers of scratch memory, aligned to a cache line.
+    /// Scratch size in numbers; the memory must be aligned to a cache line.
     std::size_t scratch() const;
-    /// `Element`: BFloat16 with loops for it, else float. `db`: [outputs] or null. In bf16 the image left over in an
+    /// `Element`: BFloat16 if the loops support it, else float. `db`: [outputs] or null. In bf16 the last image of an
     /// odd batch is paired with zeros.
     template <class Element>
     void run(const Element* x, const Element* dy, float* dw, float* db, float* scratch) const;
@@ -25,14 +24,14 @@ class WeightsGradient {
         const Element* x;
         const Element* dy;
     };
-    /// A thread's part of the scratch memory.
+    /// One thread's part of the scratch memory.
     struct Scratch {
         float* slot;
         float* bias;
         float* x;
         float* dy;
     };
-    /// The maps as the loops read them in a unit, and what they fetch while they are at its last step.
+    /// The maps that the loops read in a unit, and the fetches during its last step.
     struct View {
         GradientShape shape;
         Maps<float> maps;
@@ -48,11 +47,12 @@ class WeightsGradient {
     Scratch part(float* scratch, std::size_t thread) const;
     GradientSums in_weights(const GradientRegion& region, float* dw) const;
     GradientSums in_slot(const GradientRegion& region, float* slot) const;
-    /// A unit: each group of blocks of outputs with each block of inputs. Calls fetch(part, parts) before each.
+    /// Computes a unit: each group of output blocks with each input block. Calls fetch(part, parts) before each
+    /// product.
     template <class Fetch>
     void add_products(const GradientRegion& of, const GradientStep& first, const View& view, const GradientSums& sums,
                       const Fetch& fetch) const;
-    /// A part of what view() will read of the unit that begins with this step.
+    /// Fetches a part of what view() will read of the unit that begins with this step.
     void fetch(int, const GradientStep&, const Maps<float>&, int, int) const {}
     void fetch(int unit, const GradientStep& first, const Maps<BFloat16>& maps, int part, int parts) const;
     View view(const GradientRegion& of, const GradientStep& first, const GradientStep& next, const Maps<float>& maps,
@@ -65,7 +65,7 @@ class WeightsGradient {
 
     const WeightsGradientLoops& loops_;
     GradientPlan plan_;
-    int batch_;  ///< images; the plan's shape has pairs of them if the loops have
+    int batch_;  ///< images; the plan's shape counts pairs if the loops use pairs
     int threads_;
 };
 

@@ -1,9 +1,9 @@
-// The loops of the weights' gradient for AVX-512.
+// Weights' gradient loops for AVX-512.
 #include "workloads/kernels/direct/weights_gradient_isa.hpp"
 
 #include <cstddef>
 
-#pragma GCC target("arch=x86-64-v4")  // for what follows alone: no header of others may come after it
+#pragma GCC target("arch=x86-64-v4")  // applies to the code below: include no foreign header after it
 
 #include "workloads/kernels/direct/weights_gradient_loops.hpp"
 

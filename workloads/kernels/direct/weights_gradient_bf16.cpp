@@ -1,5 +1,5 @@
-// The loops of the weights' gradient for AVX512_BF16, whose products are of pairs: here of two images' numbers at one
-// place, so that no window, stride or padding cuts a pair.
+// Weights' gradient loops for AVX512_BF16, which multiplies pairs. A pair is one position in two images, so window,
+// stride and padding never split it.
 #include "workloads/kernels/direct/weights_gradient_isa.hpp"
 
 #include <immintrin.h>
@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-#pragma GCC target("arch=x86-64-v4,avx512bf16")  // for what follows alone: no header of others may come after it
+#pragma GCC target("arch=x86-64-v4,avx512bf16")  // applies to the code below: include no foreign header after it
 
 #include "workloads/kernels/direct/weights_gradient_loops.hpp"
 
@@ -16,7 +16,7 @@ namespace roof::kernels {
 namespace {
 
 struct MultiplyPairs {
-    static constexpr float one = std::bit_cast<float>(0x3f803f80U);  // in bf16, twice
+    static constexpr float one = std::bit_cast<float>(0x3f803f80U);  // two bf16 ones
 
     [[gnu::always_inline]] static void add(float x, const Lanes<16>::Floats& dy, Lanes<16>::Floats& sum)
     {

@@ -1,5 +1,4 @@
-// The loops of weights_gradient_loops.hpp as compiled for each instruction set, a source file each, and what they
-// speak of.
+// Types of the weights' gradient loops, and weights_gradient_loops.hpp as compiled for each instruction set.
 #pragma once
 
 #include "workloads/kernels/convolution_shape.hpp"
@@ -15,22 +14,22 @@ constexpr int length(const Range& range)
     return range.end - range.begin;
 }
 
-/// A part of the batch's results, whose gradients and sources a first-level cache holds for a few blocks of channels.
+/// A part of the batch's results. Its gradients and sources fit an L1 for a few channel blocks.
 struct GradientPiece {
     Range images, rows, columns;
 };
 
-/// A piece, some neighbouring blocks of outputs, and one of inputs.
+/// A piece, some adjacent output blocks and one input block.
 struct GradientStep {
     GradientPiece piece;
     Range outputs;
     int input;
 };
 
-/// How many numbers it is in a tensor of maps from one place to the next.
+/// Distances in a map tensor, in numbers.
 struct GradientStrides {
     std::ptrdiff_t image = 0, block = 0, row = 0, column = 0;
-    std::ptrdiff_t start = 0;  ///< of what would be the first of all, in a part of a tensor
+    std::ptrdiff_t start = 0;  ///< offset of the map's first number, in a part of a tensor
 
     std::ptrdiff_t at(int n, int channels, int down, int across) const
     {
@@ -38,11 +37,11 @@ struct GradientStrides {
     }
 };
 
-/// A convolution as the loops of the weights' gradient see it.
+/// The convolution parameters that the weights' gradient loops use.
 struct GradientShape {
     GradientShape(const ConvolutionShape& shape, int lanes);
 
-    /// Where a step begins in the source, and in the result.
+    /// The offset of a step in the source and in the result.
     std::ptrdiff_t source_of(const GradientStep& step) const
     {
         const GradientPiece& piece = step.piece;
@@ -57,33 +56,33 @@ struct GradientShape {
     ConvolutionShape of;
     int rows, columns;  ///< of the result
     int input_blocks, output_blocks;
-    int cell;  ///< numbers of the weights by one block of inputs and one of outputs
+    int cell;  ///< weights per pair of input and output blocks, in numbers
     GradientStrides source, result;
 };
 
-/// Where a step's sums lie, and how far it is from one block of outputs to the next.
+/// The address of a step's sums, and the distance between output blocks.
 struct GradientSums {
     float* at;
     std::ptrdiff_t block;
-    bool add = false;  ///< to what is there
+    bool add = false;  ///< adds to the stored sums
 };
 
 struct WeightsGradientLoops {
     const char* name;
     int lanes;
-    int outputs;  ///< blocks that `products` takes, at most
-    int images;   ///< 2: maps are of pairs of them, as of weights_gradient_pairs()
-    /// A piece's part of the weights' gradient. Fetches what the next step needs.
+    int outputs;  ///< maximum number of output blocks for `products`
+    int images;   ///< 2: the maps hold pairs of images, as weights_gradient_pairs() makes them
+    /// Computes a piece's part of the weights' gradient. Fetches the data of the next step.
     void (*products)(const GradientShape& shape, const GradientStep& now, const GradientStep& next, const float* x,
                      const float* dy, const GradientSums& sums);
-    /// Adds the results' gradients of a piece to sums[outputs].
+    /// Adds the result gradients of a piece to sums[outputs].
     void (*bias)(const GradientShape& shape, const GradientPiece& piece, Range outputs, const float* dy, float* sums);
 };
 
-/// Of a row of two maps in bf16: to[pixel][lanes][first, second], in 32 bits each pair. `second`: null for zeros.
+/// Interleaves a row of two bf16 maps: to[pixel][lanes][first, second], 32 bits per pair. `second`: null for zeros.
 void weights_gradient_pairs(const BFloat16* first, const BFloat16* second, int pixels, float* to);
 
-extern const WeightsGradientLoops weights_gradient_bf16;  ///< of such pairs; AVX512_BF16
+extern const WeightsGradientLoops weights_gradient_bf16;  ///< for pairs; needs AVX512_BF16
 extern const WeightsGradientLoops weights_gradient_avx2;
 extern const WeightsGradientLoops weights_gradient_avx512;
 

@@ -1,8 +1,7 @@
-// The gradient of a convolution's weights, for vectors of `lanes` channels of the result: at each tap of the window a
-// matrix product of the source's channels and the result's, summed over the pixels of a piece of the batch. A tile of
-// it stays in registers for the whole piece. Products with the padding around a map are left out. Included last by a
-// source file that has chosen its instruction set with a pragma, as winograd/loops.hpp is: nothing of the standard
-// library is called here.
+// The gradient of a convolution's weights, for vectors of `lanes` result channels. Each tap of the window is a matrix
+// product of source and result channels, summed over the pixels of a piece of the batch. A tile of it stays in
+// registers for the whole piece. Products with padding are skipped. A source file selects its instruction set with a
+// pragma and includes this last, as for winograd/loops.hpp. The code calls nothing of the standard library.
 #pragma once
 
 #include "workloads/kernels/direct/weights_gradient_isa.hpp"
@@ -22,7 +21,7 @@ struct MultiplyFloats {
     }
 };
 
-/// A tile has up to `most` vectors of outputs. `Multiply`: what is done with 32 bits of either map.
+/// A tile has up to `most` output vectors. `Multiply` multiplies 32 bits of either map.
 template <int lanes, int most, class Multiply = MultiplyFloats>
 class WeightsGradientFor {
   public:
@@ -44,10 +43,10 @@ class WeightsGradientFor {
     using Lane = Lanes<lanes>;
     using Floats = typename Lane::Floats;
 
-    static constexpr int side = 4;      ///< inputs of a tile
+    static constexpr int side = 4;      ///< inputs per tile
     static constexpr int together = 4;  ///< pixels
 
-    /// Adds a piece of `blocks` blocks of outputs to sums.
+    /// Adds the piece's gradients of `blocks` output blocks to `sums`.
     template <int blocks>
     static void sum_up(const GradientShape& shape, const GradientPiece& piece, int block, const float* dy, float* sums)
     {
@@ -71,16 +70,16 @@ class WeightsGradientFor {
         for (int b = 0; b < blocks; ++b) Lane::store(sum[b], sums + (block + b) * lanes);
     }
 
-    /// What all tiles of a step have in common. `x`: from a pixel that a result needs to what the next result needs.
+    /// Distances that all tiles of a step share. `x`: between the source pixels of two adjacent results.
     struct Distances {
         int images;
         GradientStrides x, dy;
         std::ptrdiff_t to_next_x, to_next_dy;
-        std::ptrdiff_t sums;  ///< from one block of outputs to the next
+        std::ptrdiff_t sums;  ///< between output blocks
         bool add;
     };
 
-    /// Those whose source lies in the map: at * stride + offset in [0, extent).
+    /// The results whose source lies in the map: at * stride + offset in [0, extent).
     static Range inside(const Range& range, int stride, int offset, int extent)
     {
         if (stride == 1) return common(range, {-offset, extent - offset});
@@ -130,7 +129,7 @@ class WeightsGradientFor {
                 .add = sums.add};
     }
 
-    /// Each tile fetches a block of outputs of the next step, and the first one its inputs.
+    /// Each tile fetches an output block of the next step; the first tile also fetches its inputs.
     template <int outputs>
     [[gnu::noinline]] static void tap(const Distances& apart, int rows, int columns, const float* x, const float* dy,
                                       float* to)
@@ -144,7 +143,7 @@ class WeightsGradientFor {
         }
     }
 
-    /// The sums of `outputs` vectors by `side` inputs over the pixels.
+    /// Sums `outputs` vectors by `side` inputs over the pixels.
     template <int outputs, bool fetch_x>
     [[gnu::always_inline]] static void tile(const Distances& apart, int rows, int columns, const float* x,
                                             const float* dy, const float* next_dy, float* to)
@@ -168,7 +167,7 @@ class WeightsGradientFor {
             store<outputs, false>(sum, to, apart.sums);
     }
 
-    /// Several pixels at a time: the fewer the branches, the better they are foreseen.
+    /// Takes several pixels at a time, to have fewer mispredicted branches.
     template <int outputs, bool fetch_x>
     [[gnu::always_inline]] static void add_row(const Distances& apart, int columns, const float* x, const float* dy,
                                                std::ptrdiff_t ahead, Floats (&sum)[side][outputs])

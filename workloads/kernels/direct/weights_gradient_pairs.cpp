@@ -10,7 +10,7 @@ Range needed(const Range& results, const ConvolutionShape& shape, int extent)
     return common({begin, end}, {0, extent});
 }
 
-/// A row of the window in two images; `second`: null if there is none.
+/// A row of the window in two images. `second`: null if there is none.
 struct PairedRow {
     const BFloat16* first;
     const BFloat16* second;

@@ -5,10 +5,11 @@
 namespace roof::kernels {
 namespace {
 
-constexpr int of_l1 = 84;             ///< pixels of a few blocks of channels, and as many to come
-constexpr int of_l1_paired = 112;     ///< what is paired anew is not far: an L2 has it
-constexpr int of_l2_per_lane = 4096;  ///< numbers of the weights, others want their parts; L2s grew with the vectors
-constexpr int enough_units = 8;       ///< of a thread
+constexpr int of_l1 = 84;             ///< pixels of a few channel blocks, half of the L1 for the next ones
+constexpr int of_l1_paired = 112;     ///< paired data is already in the L2
+constexpr int of_l2_per_lane = 4096;  ///< weights per lane; the rest of the L2 is for the maps, and L2 sizes grew with
+                                      ///< the vectors
+constexpr int enough_units = 8;       ///< per thread
 
 constexpr int pieces_of(int count, int most)
 {
@@ -21,7 +22,7 @@ constexpr Range piece_of(const Range& whole, int most, int index)
     return {whole.begin + piece.begin, whole.begin + piece.end};
 }
 
-/// As many images as the loops see, and rows of pixels that no window joins are one.
+/// The shape that the loops use: pairs count as images, and rows that no window joins are merged into one.
 ConvolutionShape seen_by(const WeightsGradientLoops& loops, ConvolutionShape shape)
 {
     shape.batch = pieces_of(shape.batch, loops.images);
@@ -60,7 +61,7 @@ GradientPlan::GradientPlan(const WeightsGradientLoops& loops, const ConvolutionS
     choose_region(loops.lanes * of_l2_per_lane / shape_.cell, enough_units * threads);
 }
 
-/// The larger and the more like a square, the fewer times maps are read.
+/// Large and nearly square regions read the maps the fewest times.
 void GradientPlan::choose_region(int most_cells, int least_units)
 {
     int outputs = std::min(group_, shape_.output_blocks), inputs = 1;

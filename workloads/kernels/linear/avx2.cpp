@@ -1,4 +1,4 @@
-// The loops of a linear layer for AVX2 with fused multiply-add.
+// Linear layer loops for AVX2 with fused multiply-add.
 #include "workloads/engine/recipe.hpp"
 #include "workloads/kernels/linear/isa.hpp"
 
@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#pragma GCC target("arch=x86-64-v3")  // for what follows alone: no header of others may come after it
+#pragma GCC target("arch=x86-64-v3")  // applies to the code below: include no foreign header after it
 
 #include "workloads/kernels/linear/loops.hpp"
 

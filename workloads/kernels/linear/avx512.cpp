@@ -1,4 +1,4 @@
-// The loops of a linear layer for AVX-512.
+// Linear layer loops for AVX-512.
 #include "workloads/engine/recipe.hpp"
 #include "workloads/kernels/linear/isa.hpp"
 
@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#pragma GCC target("arch=x86-64-v4")  // for what follows alone: no header of others may come after it
+#pragma GCC target("arch=x86-64-v4")  // applies to the code below: include no foreign header after it
 
 #include "workloads/kernels/linear/loops.hpp"
 

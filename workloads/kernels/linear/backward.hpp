@@ -1,6 +1,6 @@
-// dx = dy w for vectors of `lanes` sums: each runs down a column of the weights. A tile of sums of `wide` images and
-// a panel's columns stays in registers while a block of rows goes by; the block's part of the panel in L1 while all
-// images go by; the sums, panel by panel, in L2 while all rows go by.
+// dx = dy w for vectors of `lanes` sums; each sum follows a column of the weights. A tile of sums of `wide` images and
+// a panel's columns stays in registers over a block of rows. The block's part of the panel stays in the L1 over all
+// images, and the panel's sums stay in the L2 over all rows.
 #pragma once
 
 #include "workloads/kernels/linear/isa.hpp"
@@ -27,10 +27,10 @@ class LinearBackward {
     static constexpr int each = Word::each;
     static constexpr int vectors = 4;
     static constexpr int wide = lanes == 16 ? 6 : 2;
-    static constexpr int span = vectors * lanes;  ///< columns of a panel
-    static constexpr int block = 64;              ///< words of rows
+    static constexpr int span = vectors * lanes;  ///< columns per panel
+    static constexpr int block = 64;              ///< words per block of rows
 
-    /// `sums`: [panel][image][span], columns in the order of Word::load_rows(); `factors`, of a block of rows:
+    /// `sums`: [panel][image][span], columns in the order of Word::load_rows(). `factors` of a block of rows:
     /// [image][block].
     static void columns_of(const LinearShape& shape, const Element* w, const Element* dy, float* dx,
                            const Range& columns)
@@ -62,7 +62,7 @@ class LinearBackward {
         }
     }
 
-    /// Adds what these rows give to the sums of a panel, or begins them.
+    /// Adds the products of these rows to the sums of a panel, or initialises the sums.
     static void add_panel(const LinearShape& shape, const Element* w, const Range& rows, int column,
                           const std::uint32_t* factors, float* sums)
     {
@@ -77,7 +77,7 @@ class LinearBackward {
         add_rows(shape, filled, span, count, factors, sums, rows.begin == 0);
     }
 
-    /// A row without a partner goes with itself, and a factor of zero.
+    /// A row without a partner is paired with itself and a factor of zero.
     static void add_rows(const LinearShape& shape, const Element* w, std::ptrdiff_t apart, int rows,
                          const std::uint32_t* factors, float* sums, bool begins)
     {
@@ -98,7 +98,7 @@ class LinearBackward {
         bool begins;
     };
 
-    /// Not six and two but four and four: a tile of few sums waits for each.
+    /// Prefers tiles of four and four to six and two: a tile with few sums is bound by latency.
     static int images_at(const LinearShape& shape, int n)
     {
         const int left = shape.batch - n;

@@ -1,6 +1,6 @@
-// y += w x for vectors of `lanes` words: each sum runs along a row of the weights. Tiles of sums of `height` rows and
-// `wide` images stay in registers; the rows in L1 while all images go by; the images' values, laid together, in L2
-// while all rows go by.
+// y += w x for vectors of `lanes` words; each sum follows a row of the weights. Tiles of sums of `height` rows and
+// `wide` images stay in registers. The rows stay in the L1 over all images, and the packed image values stay in the L2
+// over all rows.
 #pragma once
 
 #include "workloads/kernels/linear/isa.hpp"
@@ -35,7 +35,7 @@ class LinearForward {
     static constexpr int height = lanes == 16 ? 8 : 4;
     static constexpr int wide = lanes == 16 ? 3 : 2;
 
-    /// Words of each image.  [group of `wide` images][vector of words][image][lanes]
+    /// Words of each image: [group of `wide` images][vector of words][image][lanes]
     struct Chunk {
         const LinearShape& shape;
         const std::uint32_t* x;
@@ -44,7 +44,7 @@ class LinearForward {
 
     static int groups(const LinearShape& shape) { return (shape.batch + wide - 1) / wide; }
 
-    /// Words of a row that are summed at one go: few enough for L1 if there are images enough to come back for them.
+    /// Words of a row per pass. If several groups of images reuse them, they fit the L1.
     static int depth(const LinearShape& shape)
     {
         constexpr int in_l1 = 768;
@@ -65,13 +65,13 @@ class LinearForward {
         return to;
     }
 
-    /// Rows that are asked for while a tile is at work.
+    /// Rows that are prefetched while a tile is computed.
     struct Early {
         const Element* rows;
         int count;
     };
 
-    /// While the images go by, the rows after these are asked for, a few with each tile.
+    /// Prefetches the next rows while it computes the images, a few with each tile.
     template <int tall>
     static void rows_of(const Chunk& chunk, const Element* w, int begin, int row, float* y)
     {
@@ -86,7 +86,7 @@ class LinearForward {
         }
     }
 
-    /// The tile of the images there are, of `most` at most.
+    /// The tile of the remaining images, `most` at most.
     template <int tall, int most>
     [[gnu::always_inline]] static void images(const Chunk& chunk, const Element* w, int n, float* y, const Early& early)
     {
@@ -137,7 +137,7 @@ class LinearForward {
         }
     }
 
-    /// The inputs that fill no vector.
+    /// Adds the inputs that do not fill a vector.
     static void add_rest(const LinearShape& shape, const Element* w, const Element* x, float* y, const Range& rows,
                          int begin)
     {

@@ -1,6 +1,6 @@
-// dw = dy' x for vectors of `lanes` columns, and what is done with it: each sum runs along the batch. A tile of the
-// gradient, a few rows of a panel of columns, is made in registers and used there. The images' values, laid together,
-// stay in L2 while all rows of weights go by.
+// dw = dy' x for vectors of `lanes` columns; each sum runs over the batch. A tile of the gradient, a few rows of a
+// panel of columns, is computed in registers and used there. The packed image values stay in the L2 over all rows of
+// weights.
 #pragma once
 
 #include "workloads/engine/recipe.hpp"
@@ -9,7 +9,7 @@
 
 namespace roof::kernels {
 
-/// A gradient that is stored.
+/// Stores the gradient.
 template <int lanes>
 struct Storing {
     using Floats = typename Lanes<lanes>::Floats;
@@ -24,7 +24,7 @@ struct Storing {
     float* to;
 };
 
-/// A gradient that changes the weights as sgd.cpp has it, and is forgotten.
+/// Updates the weights with the gradient as sgd.cpp defines it, and does not store the gradient.
 template <int lanes>
 struct Descending {
     using Lane = Lanes<lanes>;
@@ -93,10 +93,10 @@ class LinearGradient {
     static constexpr int each = Word::each;
     static constexpr int vectors = 4;
     static constexpr int height = lanes == 16 ? 6 : 2;
-    static constexpr int span = vectors * lanes;  ///< columns of a panel
+    static constexpr int span = vectors * lanes;  ///< columns per panel
     static constexpr int line = 16;               ///< fp32 numbers
 
-    /// `values`: [panel][words of the batch][span]; `factors`, of the rows at work: [words of the batch][height].
+    /// `values`: [panel][words of the batch][span]. `factors` of the current rows: [words of the batch][height].
     struct Chunk {
         const LinearShape& shape;
         Range columns;
@@ -131,7 +131,7 @@ class LinearGradient {
         }
     }
 
-    /// The rows from here on, of which there are `tall`.
+    /// The `tall` rows from `row`.
     template <class Sink>
     static void rows_of(const Chunk& chunk, int row, int tall, const Sink& sink)
     {
@@ -150,7 +150,7 @@ class LinearGradient {
         }
     }
 
-    /// `at`: of the tile's first weight.
+    /// `at`: offset of the tile's first weight.
     template <class Sink>
     static void whole_tile(const Chunk& chunk, const std::uint32_t* values, std::ptrdiff_t at, const Sink& sink)
     {

@@ -1,6 +1,6 @@
-// The loops of a linear layer's products. Included last by a source file that has chosen its instruction set with a
-// pragma: what stands here is compiled for that set, with vectors of `lanes` words. Nothing of the standard library
-// is called: a copy of it compiled for this set could end up serving the whole program.
+// The loops of a linear layer's products, with vectors of `lanes` words. A source file selects its instruction set with
+// a pragma and includes this last. The code calls nothing of the standard library: the linker could use a copy compiled
+// for this set in the whole program.
 #pragma once
 
 #include "workloads/kernels/linear/backward.hpp"
@@ -40,7 +40,7 @@ class LinearLoopsFor {
     }
 
   private:
-    /// The gradient of these rows of the weights, to the sink.
+    /// Passes the gradient of these rows of the weights to the sink.
     template <class Sink>
     static void give(const LinearShape& shape, const Elements& x, const Elements& dy, const Sink& sink, Range rows)
     {

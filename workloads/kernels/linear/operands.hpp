@@ -1,6 +1,6 @@
-// The multiplicands of a linear layer's products as words of 32 bits: an fp32 number, or two of bf16 that follow each
-// other in the sum. So the loops are written once, and a sum over K numbers has K words in fp32 and K / 2 in bf16.
-// Included, with all its users, after a source file has chosen its instruction set.
+// Operands of a linear layer's products as 32-bit words: one fp32 number, or two bf16 numbers that are adjacent in the
+// sum. The loops are written once; a sum over K numbers has K words in fp32 and K / 2 in bf16. Included after a source
+// file has selected its instruction set.
 #pragma once
 
 #include "workloads/kernels/lanes.hpp"
@@ -11,7 +11,7 @@
 
 namespace roof::kernels {
 
-/// How the products of two pairs of bf16 are added up: by an instruction for it, or as fp32 numbers.
+/// How products of two bf16 pairs are summed: by a native instruction, or widened to fp32.
 enum class Dot { native, widened };
 
 template <int lanes, class Element, Dot dot>
@@ -22,7 +22,7 @@ struct Words<lanes, float, dot> {
     using Lane = Lanes<lanes>;
     using Floats = typename Lane::Floats;
     using Vector = Floats;
-    static constexpr int each = 1;  ///< numbers in a word
+    static constexpr int each = 1;  ///< numbers per word
 
     [[gnu::always_inline]] static void load(const void* from, Vector& to) { __builtin_memcpy(&to, from, sizeof to); }
     [[gnu::always_inline]] static void broadcast(const std::uint32_t* word, Vector& to)
@@ -39,14 +39,14 @@ struct Words<lanes, float, dot> {
         return bits;
     }
 
-    /// Vectors 2k and 2k + 1 of `wide` side by side in the row at `from`.
+    /// Loads adjacent vectors 2k and 2k + 1, `wide` in all, from the row at `from`.
     template <int wide>
     [[gnu::always_inline]] static void load_rows(const float* from, std::ptrdiff_t, Vector (&to)[wide])
     {
 #pragma GCC unroll 8
         for (int v = 0; v < wide; ++v) load(from + v * lanes, to[v]);
     }
-    /// What load_rows() did to the order of 2 * lanes columns, undone.
+    /// Restores the order of 2 * lanes columns that load_rows() changed.
     [[gnu::always_inline]] static void straighten(const float* from, float* to)
     {
         __builtin_memcpy(to, from, 2 * sizeof(Floats));
@@ -75,8 +75,7 @@ struct Words<lanes, BFloat16, dot> {
         return first.bits | std::uint32_t{second.bits} << 16U;
     }
 
-    /// Numbers of the row at `from` beside those of the next row, `apart` further on; within each 128 bits, as x86
-    /// does it.
+    /// Interleaves the row at `from` with the next row, `apart` numbers further, within each 128 bits as x86 does.
     template <int wide>
     [[gnu::always_inline]] static void load_rows(const BFloat16* from, std::ptrdiff_t apart, Vector (&to)[wide])
     {

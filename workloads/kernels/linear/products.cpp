@@ -15,7 +15,7 @@ const LinearLoops& loops()
     return *linear_loops_here().front();
 }
 
-/// Calls loop(Range) in every thread; the ranges are whole tiles of 64 and cover [0, count).
+/// Calls loop(Range) in every thread. The ranges are whole tiles of 64 and cover [0, count).
 template <class Loop>
 void for_tiles(int count, const Loop& loop)
 {
@@ -110,7 +110,7 @@ std::span<const LinearLoops* const> linear_loops_here()
 
 const char* linear_implementation(Precision precision)
 {
-    // In fp32 the loops that have instructions for bf16 take none of them.
+    // In fp32 the loops with bf16 instructions do not use them.
     const bool has_others = precision == Precision::fp32 && &loops() == &linear_avx512_bf16;
     return has_others ? linear_avx512.name : loops().name;
 }

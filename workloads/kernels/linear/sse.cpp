@@ -1,4 +1,4 @@
-// The loops of a linear layer for SSE, which every processor of this architecture has.
+// Linear layer loops for SSE, which every x86-64 processor has.
 #include "workloads/engine/recipe.hpp"
 #include "workloads/kernels/linear/isa.hpp"
 

@@ -1,9 +1,9 @@
-// The loops of a batch norm for AVX2 with fused multiply-add.
+// Batch norm loops for AVX2 with fused multiply-add.
 #include "workloads/kernels/norm/isa.hpp"
 
 #include <cstddef>
 
-#pragma GCC target("arch=x86-64-v3")  // for what follows alone: no header of others may come after it
+#pragma GCC target("arch=x86-64-v3")  // applies to the code below: include no foreign header after it
 
 #include "workloads/kernels/norm/loops.hpp"
 

@@ -1,9 +1,9 @@
-// The loops of a batch norm for AVX-512.
+// Batch norm loops for AVX-512.
 #include "workloads/kernels/norm/isa.hpp"
 
 #include <cstddef>
 
-#pragma GCC target("arch=x86-64-v4")  // for what follows alone: no header of others may come after it
+#pragma GCC target("arch=x86-64-v4")  // applies to the code below: include no foreign header after it
 
 #include "workloads/kernels/norm/loops.hpp"
 

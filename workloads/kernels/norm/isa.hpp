@@ -1,4 +1,4 @@
-// The loops of loops.hpp as compiled for each instruction set: a source file each, avx512.cpp and so on.
+// loops.hpp as compiled for each instruction set in a source file of its own (avx512.cpp and so on).
 #pragma once
 
 #include "workloads/kernels/elements.hpp"
@@ -8,38 +8,38 @@
 
 namespace roof::kernels {
 
-/// Places of a map one after the other, each with the same channels side by side: 1, 2 or 4 vectors of them.
+/// Consecutive positions of a map. Each holds the same adjacent channels: 1, 2 or 4 vectors.
 struct Strip {
     std::ptrdiff_t positions = 0;
-    std::ptrdiff_t apart = 0;  ///< elements from one position to the next
+    std::ptrdiff_t apart = 0;  ///< elements between positions
     int channels = 0;
-    bool is_streamed = false;  ///< results go past the caches: they would not stay there until they are read
+    bool is_streamed = false;  ///< non-temporal stores: the results would leave the caches before they are read
 };
 
-/// What a batch norm does to its channels, a number for each of the strip's:  y = slope * (x - mean) + shift
+/// The factors of a batch norm, one number per channel of the strip:  y = slope * (x - mean) + shift
 struct NormFactors {
     const float* mean = nullptr;
     const float* slope = nullptr;
     const float* shift = nullptr;
 };
 
-/// What is added to a normalised value: nothing, a tensor or, where it has factors, a tensor normalised by them.
+/// The addend of a normalised value: nothing, a tensor, or a tensor that is normalised by `factors` if it has them.
 struct Addend {
     Elements tensor{};
     NormFactors factors{};
 };
 
-/// Which part of a result's gradient passes its ReLU: all; where slope * (x - mean) + shift is positive, as it was on
-/// the way there; where the tensor that came out is positive.
+/// The part of a result's gradient that passes its ReLU: all; where slope * (x - mean) + shift is positive, as in the
+/// forward pass; where the result is positive.
 enum class ReluMask { none, normalised, result };
 
-/// The gradient of a batch norm's result, before its ReLU, as others gave it.
+/// The gradient of a batch norm's result, before its ReLU.
 struct GivenGradient {
     Elements first{};
-    Elements second{};  ///< to be added to the first; none if null
+    Elements second{};  ///< added to the first; null: none
     ReluMask mask = ReluMask::none;
-    Elements result{};  ///< what came out, for ReluMask::result
-    Elements sum{};     ///< for ReluMask::result: where the gradient before the ReLU goes
+    Elements result{};  ///< the forward result, for ReluMask::result
+    Elements sum{};     ///< for ReluMask::result: receives the gradient before the ReLU
 };
 
 /// dx = slope * (dy - of_shift - (x - mean) * of_scale)
@@ -48,19 +48,19 @@ struct SpreadFactors {
     const float* of_scale = nullptr;
 };
 
-/// A few dozen numbers are added in fp32, their sums in double.
+/// Partial sums of a few dozen numbers are fp32; their sums are double.
 struct NormLoops {
     const char* name;
-    int lanes;  ///< channels in a vector
+    int lanes;  ///< channels per vector
     /// first += sum of x - about, second += sum of (x - about)^2.
     void (*sums)(const Strip& strip, const Elements& x, const float* about, double* first, double* second);
-    /// y = normalised x + addend, and no less than 0 if `relu`. An addend with factors goes with a ReLU alone.
+    /// y = normalised x + addend; max(y, 0) if `relu`. An addend with factors needs `relu`.
     void (*normalise)(const Strip& strip, const Elements& y, const Elements& x, const NormFactors& factors,
                       const Addend& addend, bool relu);
-    /// first += sum of dy, second += sum of dy * (x - mean), dy the gradient before the ReLU.
+    /// first += sum of dy, second += sum of dy * (x - mean), where dy is the gradient before the ReLU.
     void (*gradient_sums)(const Strip& strip, const GivenGradient& given, const Elements& x, const NormFactors& factors,
                           double* first, double* second);
-    /// dx of dy, which is open or to be masked as when it was normalised; dx may lie on dy.
+    /// Computes dx from dy, which is unmasked or masked as in the forward pass. dx may be the memory of dy.
     void (*spread)(const Strip& strip, const Elements& dx, const Elements& dy, ReluMask mask, const Elements& x,
                    const NormFactors& factors, const SpreadFactors& spread);
 };
@@ -69,7 +69,7 @@ extern const NormLoops norm_sse;
 extern const NormLoops norm_avx2;
 extern const NormLoops norm_avx512;
 
-/// Those that this processor runs, the widest first.
+/// The loops that this processor supports, the widest first.
 std::span<const NormLoops* const> norm_loops_here();
 
 }  // namespace roof::kernels

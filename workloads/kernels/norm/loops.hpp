@@ -1,6 +1,6 @@
-// The loops of a batch norm over a strip of its map. Included last by a source file that has chosen its instruction
-// set with a pragma: what stands here is compiled for that set, with vectors of `lanes` fp32 numbers. Nothing of the
-// standard library is called: a copy of it compiled for this set could end up serving the whole program.
+// The loops of a batch norm over a strip of its map, with vectors of `lanes` fp32 numbers. A source file selects its
+// instruction set with a pragma and includes this last. The code calls nothing of the standard library: the linker
+// could use a copy compiled for this set in the whole program.
 #pragma once
 
 #include "workloads/kernels/lanes.hpp"
@@ -63,9 +63,9 @@ class NormLoopsFor {
 
     enum class Added { none, plain, normalised };
 
-    static constexpr int together = 4;  ///< vectors on the way at once, so that no sum waits for the one before
-    static constexpr int run = 32;      ///< numbers that are added in fp32
-    static constexpr int early = 4096;  ///< bytes; without it loads of whole lines outrun the hardware's prefetchers
+    static constexpr int together = 4;  ///< vectors in flight, so that no sum waits for the previous one
+    static constexpr int run = 32;      ///< numbers added in fp32
+    static constexpr int early = 4096;  ///< bytes; without this prefetch, loads outrun the hardware prefetchers
 
     /// Calls loop<vectors of a position, Element>().
     template <class Loop>
@@ -86,7 +86,7 @@ class NormLoopsFor {
         if (wide == 4) loop.template operator()<4, Element>();
     }
 
-    /// A number for each channel of a position.
+    /// One number per channel of a position.
     template <int wide>
     struct Row {
         [[gnu::always_inline]] explicit Row(const float* from)
@@ -125,8 +125,8 @@ class NormLoopsFor {
         return mask > zero ? value : zero;
     }
 
-    /// A streamed store does not read the line before it writes it, and leaves no copy in a cache. It wants a place
-    /// that is a multiple of what it stores, as all are in an arena.
+    /// A non-temporal store neither reads the line nor keeps it in a cache. Its address must be a multiple of its size;
+    /// all addresses in an arena are.
     template <bool streamed, class Element>
     [[gnu::always_inline]] static void put(const Floats& value, Element* to)
     {
@@ -155,7 +155,7 @@ class NormLoopsFor {
             __builtin_ia32_movntps(static_cast<float*>(to), value);
     }
 
-    /// round(place, k) for vector k of each position, at this place from the strip's begin.
+    /// Calls round(place, k) for vector k of each position; `place` is the offset from the start of the strip.
     template <int wide, class Round>
     [[gnu::always_inline]] static void for_vectors(const Strip& strip, const Round& round)
     {
@@ -165,11 +165,11 @@ class NormLoopsFor {
         }
     }
 
-    /// round(place, k, first, second) adds vector k of a position to the two.
+    /// round(place, k, first, second) adds vector k of a position to both sums.
     template <int wide, class Round>
     [[gnu::always_inline]] static void add_up(const Strip& strip, double* first, double* second, const Round& round)
     {
-        constexpr int side = together / wide;  // positions whose sums are kept apart
+        constexpr int side = together / wide;  // positions with separate sums
         for (std::ptrdiff_t begin = 0; begin < strip.positions; begin += run * side) {
             const std::ptrdiff_t end = begin + run * side < strip.positions ? begin + run * side : strip.positions;
             Floats sums[2][side][wide] = {};

@@ -1,4 +1,4 @@
-// The loops of a batch norm for SSE, which every processor of this architecture has.
+// Batch norm loops for SSE, which every x86-64 processor has.
 #include "workloads/kernels/norm/isa.hpp"
 
 #include <cstddef>

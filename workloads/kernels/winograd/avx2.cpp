@@ -1,9 +1,9 @@
-// Winograd's loops for AVX2.
+// Winograd loops for AVX2.
 #include "workloads/kernels/winograd/isa.hpp"
 
 #include <cstddef>
 
-#pragma GCC target("arch=x86-64-v3")  // for what follows alone: no header of others may come after it
+#pragma GCC target("arch=x86-64-v3")  // applies to the code below: include no foreign header after it
 
 #include "workloads/kernels/winograd/loops.hpp"
 

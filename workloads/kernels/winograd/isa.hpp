@@ -1,5 +1,4 @@
-// The loops of loops.hpp as compiled for each instruction set, a source file each; what they speak of; and how their
-// work is shared among threads.
+// Types of the Winograd loops, and loops.hpp as compiled for each instruction set in a source file of its own.
 #pragma once
 
 #include "workloads/kernels/convolution_shape.hpp"
@@ -9,8 +8,8 @@
 
 namespace roof::kernels {
 
-/// Where transformed maps lie: how many numbers it is from one point, block of channels, tile to the next. `paired`:
-/// two blocks stand side by side in a tile's place.
+/// Distances in transformed maps, in numbers, between points, channel blocks and tiles. `paired`: two blocks are stored
+/// at each tile.
 struct WinogradSpread {
     std::size_t point = 0;
     std::size_t block = 0;
@@ -25,42 +24,42 @@ struct WinogradSpread {
     }
 };
 
-/// What is done to a result before it is stored. `bias`: [channels] or null.
+/// Applied to a result before it is stored. `bias`: [channels] or null.
 struct WinogradEnd {
     const float* bias = nullptr;
     bool relu = false;
 };
 
-/// What is multiplied for the weights' gradient: v[tile][lanes] of the source, z[tile][wide] of the result's gradient.
+/// Operands of the weights' gradient: v[tile][lanes] of the source, z[tile][wide] of the result's gradient.
 struct WinogradPair {
     const float* v;
     const float* z;
 };
 
-/// A wide block is one of 2 * lanes channels.
+/// A wide block has 2 * lanes channels.
 struct WinogradLoops {
     const char* name;
     int lanes;
-    /// u[wide block][point][input][wide], the points odd_lines(), of these wide blocks of outputs alone.
+    /// u[wide block][point][input][wide] for these wide blocks of outputs; points are odd_lines() apart.
     void (*weights)(const ConvolutionShape& shape, const float* w, float* u, Range blocks);
-    /// The same for the way back: outputs and inputs change places, and the window is turned over.
+    /// The same for backward_data: outputs and inputs are swapped, and the window is rotated by 180 degrees.
     void (*turned_weights)(const ConvolutionShape& shape, const float* w, float* u, Range blocks);
-    /// The points that each tile needs. The first of the tiles goes to v, the next to v + spread.tile.
+    /// Transforms the source at the points that each tile needs. The first tile goes to v, the next to v + spread.tile.
     void (*maps)(const WinogradTiles& order, int channels, const float* x, Range tiles, float* v,
                  const WinogradSpread& spread);
-    /// Likewise; and their sum over the map is added to sums[channels].
+    /// Transforms the gradients likewise, and adds their sums over the map to sums[channels].
     void (*gradients)(const WinogradTiles& order, int channels, const float* dy, Range tiles, float* z,
                       const WinogradSpread& spread, float* sums);
-    /// m[tile][wide] of a point: the sum over inputs of v[block][tile][lanes] * u[input][wide]. `next_u`: of the next
-    /// products.
+    /// m[tile][wide] of a point: the sum over inputs of v[block][tile][lanes] * u[input][wide]. `next_u`: u of the next
+    /// call.
     void (*products)(const float* v, std::size_t block_apart, Range tiles, int inputs, const float* u,
                      const float* next_u, float* m);
-    /// The results of tiles in these wide blocks from their sums at the points; m: of the first tile and block.
+    /// The results of tiles in these wide blocks, from their sums at the points. m: of the first tile and block.
     void (*results)(const WinogradTiles& order, int channels, const float* m, const WinogradSpread& spread, Range tiles,
                     Range wide_blocks, const WinogradEnd& end, float* y);
-    /// m[input of a block][wide], plus what was there if `add`: the sum over tiles of v[tile][lanes] * z[tile][wide].
+    /// m[input of a block][wide] = the sum over tiles of v[tile][lanes] * z[tile][wide], plus the old m if `add`.
     void (*correlate)(const WinogradPair& now, const WinogradPair& next, int tiles, float* m, bool add);
-    /// The gradient of a block of weights from its sums at the points, which lie `apart` numbers from each other.
+    /// The gradient of a block of weights, from its sums at the points, which are `apart` numbers apart.
     void (*weights_gradient)(const float* m, std::size_t apart, int inputs, int input_block, int wide_block, float* dw);
 };
 

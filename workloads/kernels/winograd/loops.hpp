@@ -1,9 +1,9 @@
-// Winograd's F(4x4, 3x3) for vectors of `lanes` channels: 4x4 results from 6x6 inputs by 36 products per pair of
-// channels where the definition takes 144.
+// Winograd's F(4x4, 3x3) for vectors of `lanes` channels: 4x4 results from 6x6 inputs with 36 products per pair of
+// channels; the definition takes 144.
 //   forward          Y  = A'[ U .* V ]A       U = G g G'    V = B' d B      summed over input channels
 //   weights' gradient dg = G'[ Z .* V ]G      Z = A dy A'                   summed over tiles
-// Included last by a source file that has chosen its instruction set with a pragma, as linear/loops.hpp is: nothing
-// of the standard library is called here.
+// A source file selects its instruction set with a pragma and includes this last, as for linear/loops.hpp. The code
+// calls nothing of the standard library.
 #pragma once
 
 #include "workloads/kernels/winograd/isa.hpp"
@@ -13,8 +13,8 @@
 
 namespace roof::kernels {
 
-/// `rows`: tiles whose sums a product holds in registers, two vectors each. `side`: channels, likewise, of the
-/// weights' gradient.
+/// `rows`: tiles whose sums a product keeps in registers, two vectors each. `side`: channels likewise in the weights'
+/// gradient.
 template <int lanes, int rows, int side>
 class WinogradLoopsFor {
   public:
@@ -86,7 +86,7 @@ class WinogradLoopsFor {
         for (int t = tiles.begin, next = 0; left > 0; t += next, left -= next) {
             next = even_piece(left, rows);
             product_of<rows>(next, v + t * lanes, block_apart, u, next_u, inputs / lanes, m + t * wide);
-            next_u = u;  // it is there by now
+            next_u = u;  // u is already fetched
         }
     }
 
@@ -129,14 +129,14 @@ class WinogradLoopsFor {
     static constexpr int taps = Transforms::taps;
     static constexpr int wide = 2 * lanes;
 
-    /// Where in its map a tile of this block of channels begins.
+    /// The offset of a tile in the map, for this channel block.
     static std::size_t start_of(const WinogradTiles& order, int channels, int block, const WinogradPlace& at)
     {
         const std::size_t plane = std::size_t(at.image) * (channels / lanes) + block;
         return ((plane * order.height() + at.row) * order.width() + at.column) * lanes;
     }
 
-    /// The lines of two vectors.
+    /// Fetches two vectors.
     [[gnu::always_inline]] static void fetch_to_l2(const float* from)
     {
         constexpr int line = 16;
@@ -146,8 +146,8 @@ class WinogradLoopsFor {
 
     // ---- the products ----
 
-    /// sums[t][k] of `count` tiles and two vectors of k, over all input channels. Fetches what comes next: the
-    /// factors at next_u to L2, the tiles' channels two blocks ahead to L1. No prefetcher sees either coming.
+    /// sums[t][k] of `count` tiles and two vectors of k, over all input channels. Prefetches what the hardware cannot
+    /// predict: the factors at next_u to the L2, and the tiles' channels two blocks ahead to the L1.
     template <int count>
     static void product(const float* v, std::size_t block_apart, const float* u, const float* next_u, int blocks,
                         float* sums)
@@ -191,7 +191,7 @@ class WinogradLoopsFor {
         }
     }
 
-    /// m[c][k] of `side` input channels and two vectors of k, over the tiles. Fetches what comes next.
+    /// m[c][k] of `side` input channels and two vectors of k, over the tiles. Prefetches the next operands.
     static void correlation(WinogradPair now, WinogradPair next, int tiles, float* m, bool add)
     {
 #pragma GCC unroll 16

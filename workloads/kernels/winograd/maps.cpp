@@ -6,11 +6,11 @@ namespace roof::kernels {
 namespace {
 
 constexpr std::size_t points = winograd_points;
-constexpr std::size_t of_l2 = 1U << 16U;          ///< numbers; others want their parts
-constexpr std::size_t near_weights = 1U << 20U;   ///< numbers: such that reading them again for a few tiles is cheap
-constexpr std::size_t small_weights = 1U << 22U;  ///< numbers that an L3 holds
+constexpr std::size_t of_l2 = 1U << 16U;          ///< numbers; the rest of the L2 is for other data
+constexpr std::size_t near_weights = 1U << 20U;   ///< numbers; rereading so few for some tiles is cheap
+constexpr std::size_t small_weights = 1U << 22U;  ///< numbers that fit an L3
 constexpr int few_tiles = 256;
-constexpr int rows = 14;  ///< that the products take at a time
+constexpr int rows = 14;  ///< tiles that a product takes at a time
 
 }  // namespace
 
@@ -30,7 +30,7 @@ WinogradMaps::WinogradMaps(const WinogradLoops& loops, const ConvolutionShape& s
     const bool is_near = all_weights <= near_weights;
     by_channels_ = all_weights > small_weights && all_.count() <= few_tiles;
     group_ = is_near || by_channels_ ? 1 : wide_blocks();
-    constexpr int kinds = 4;  // of tiles, each divided among the threads
+    constexpr int kinds = 4;  // of tiles; each kind is divided among the threads
     const int own_tiles = all_.count() / threads + kinds;
     const int fitting = static_cast<int>(of_l2 / (points * static_cast<std::size_t>(from)));
     const int least = (is_near ? 2 : 8) * rows;

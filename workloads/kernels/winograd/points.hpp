@@ -1,19 +1,19 @@
-// One way of a transform of Winograd's F(4x4, 3x3): of a column or a row, a vector of channels in each place.
-// Included by transforms.hpp alone, for its instruction set.
+// Winograd's F(4x4, 3x3) along one axis: a transform of a column or a row, with a vector of channels at each position.
+// Only transforms.hpp includes this.
 #pragma once
 
 #include "workloads/kernels/winograd/tiles.hpp"
 
 namespace roof::kernels {
 
-/// The points of evaluation are 0, +-p, +-q and infinity. The textbook's, 1 and 2, err three to four times as much.
+/// The evaluation points are 0, +-p, +-q and infinity. The usual points 1 and 2 have three to four times the error.
 template <class Floats>
 class WinogradPoints {
   public:
     static constexpr int tile = winograd_tile;
     static constexpr int span = winograd_span;
 
-    /// Chooses the source beyond what `results` results need such that the points beyond results + 2 vanish.
+    /// Sets the source beyond the first results + 2 numbers so that the points beyond results + 2 vanish.
     [[gnu::always_inline]] static void complete(Floats (&d)[span], int results)
     {
         if (results < 2) d[3] = p2 * d[1];

@@ -1,9 +1,8 @@
-// The tiles of 4x4 results that cover a batch of maps, in the order in which the passes take them, and which of them
-// need which of the 36 points. A tile that the lower or the right edge cuts to n results needs only the first n + 2
-// points that way: its source beyond n + 2 numbers is free, and is chosen such that the others vanish
-// (transforms.hpp).
-//   Order: those cut on the right; whole ones; those cut below; those cut on both sides; each image after image. So those that
-//   need a point stand together.
+// The tiles of 4x4 results that cover a batch of maps, their order in the passes, and the tiles that need each of the
+// 36 points. A tile that the lower or the right edge cuts to n results needs only the first n + 2 points on that axis.
+// Its source beyond n + 2 numbers is arbitrary and is chosen so that the other points vanish (transforms.hpp).
+//   Order: tiles cut on the right, whole tiles, tiles cut below, tiles cut on both sides; within each kind by image.
+// The tiles that need a point are therefore contiguous.
 #pragma once
 
 #include "workloads/kernels/pieces.hpp"
@@ -16,7 +15,7 @@ inline constexpr int winograd_tile = 4;
 inline constexpr int winograd_span = winograd_tile + 2;
 inline constexpr int winograd_points = winograd_span * winograd_span;
 
-/// Of a tile's results: where they begin, and how many there are each way.
+/// The start of a tile's results and their number on each axis.
 struct WinogradPlace {
     int image, row, column;
     int rows, columns;
@@ -24,7 +23,7 @@ struct WinogradPlace {
 
 class WinogradTiles {
   public:
-    /// A thread's part of each kind of tile.
+    /// One thread's part of each kind of tile.
     WinogradTiles(int batch, int height, int width, int thread = 0, int threads = 1)
         : height_(height),
           width_(width),
@@ -66,10 +65,10 @@ class WinogradTiles {
     }
 
   private:
-    /// Of each image `down` times `across` tiles, beginning with tile (row, column) of it.
+    /// In each image `down` times `across` tiles, starting at tile (row, column).
     struct Kind {
         int row, column, down, across;
-        int skipped = 0;  ///< before the first of this thread's, less those of its other kinds
+        int skipped = 0;  ///< tiles before this thread's first one, less its tiles of the previous kinds
         int end = 0;
     };
 

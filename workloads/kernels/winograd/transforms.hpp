@@ -1,6 +1,6 @@
-// The transforms of Winograd's F(4x4, 3x3), for vectors of `lanes` channels. Included by loops.hpp alone, for its
-// instruction set.
-//   Whole tiles' are unrolled. Those of tiles cut by an edge, or whose source is, take only the rows and columns that they need.
+// The transforms of Winograd's F(4x4, 3x3) for vectors of `lanes` channels. Only loops.hpp includes this. Transforms of
+// whole tiles are unrolled. Those of tiles that an edge cuts, in the result or the source, take only the rows and
+// columns they need.
 #pragma once
 
 #include "workloads/kernels/lanes.hpp"
@@ -15,7 +15,7 @@ class WinogradTransforms {
   public:
     static constexpr int taps = 9;
 
-    /// `x`: the upper left of the tile's results. Around the map there are zeros.
+    /// `x`: the upper left of the tile's results. The map is padded with zeros.
     static void source(const WinogradTiles& order, const float* x, const WinogradPlace& at, float* v, std::size_t apart)
     {
         const std::size_t line = std::size_t(order.width()) * lanes;
@@ -53,7 +53,7 @@ class WinogradTransforms {
         Lane::store(sum, sums);
     }
 
-    /// `next`: numbers from here to the next tile's. `bias`: of this block of channels, or null.
+    /// `next`: distance to the next tile. `bias`: of this channel block, or null.
     static void result(const WinogradTiles& order, const float* m, std::size_t next, std::size_t apart,
                        const WinogradPlace& at, const float* bias, bool relu, float* y)
     {
@@ -75,7 +75,7 @@ class WinogradTransforms {
                                   {at.rows, at.columns}, store);
     }
 
-    /// `w`: the nine taps of a vector of outputs, `tap_apart` numbers from one to the next.
+    /// `w`: the nine taps of a vector of outputs, `tap_apart` numbers apart.
     static void weights(const float* w, std::size_t tap_apart, float* u, std::size_t apart)
     {
         both_ways<3, span>([](const auto& g, auto& t) { Points::weights(g, t); }, loading(w, 3, tap_apart),
@@ -89,7 +89,7 @@ class WinogradTransforms {
             [=](int row, int column, const Floats& g) { Lane::store(g, dw + (row * 3 + column) * tap_apart); });
     }
 
-    /// A block of weights turned over, and outputs and inputs changed: tap [8 - k][o][i] from tap [k][i][o].
+    /// Rotates the window and swaps outputs and inputs of a block: tap [8 - k][o][i] from tap [k][i][o].
     static void turn(const float* w, float* turned)
     {
         for (int tap = 0; tap < taps; ++tap)
@@ -110,15 +110,15 @@ class WinogradTransforms {
 
     static bool is_whole(const WinogradPlace& at) { return at.rows == tile && at.columns == tile; }
 
-    /// Where a tile's points lie, each in a line of its own, to be read or written soon.
+    /// Fetches a tile's points, one cache line each.
     static void fetch_points(const float* v, std::size_t apart)
     {
 #pragma GCC unroll 4
         for (int point = 0; point < span * span; ++point) __builtin_prefetch(v + point * apart, 1);
     }
 
-    /// The four columns by which the tile after the next goes on: no prefetcher sees six short lines coming. Beyond
-    /// the map it fetches what is not needed.
+    /// Fetches the four new columns of the tile after the next; the hardware does not prefetch six short lines. Beyond
+    /// the map the fetched data is not used.
     static void fetch_next_source(const float* corner, std::size_t line)
     {
 #pragma GCC unroll 16
@@ -168,7 +168,7 @@ class WinogradTransforms {
         }
     }
 
-    /// Point (row, column) of a vector whose points lie `apart` numbers from each other.
+    /// Stores point (row, column) of a vector; the points are `apart` numbers apart.
     static auto storing(float* to, std::size_t apart)
     {
         return
@@ -179,7 +179,7 @@ class WinogradTransforms {
         return [=](int row, int column, Floats& value) { Lane::load(from + (row * across + column) * apart, value); };
     }
 
-    /// A tile's transform: of each of the `in` columns, then of each of the `out` rows that result.
+    /// Transforms each of the `in` columns, then each of the `out` rows of the result.
     template <int in, int out, class OneWay, class Load, class Store>
     [[gnu::always_inline]] static void both_ways(const OneWay& one_way, const Load& load, const Store& store)
     {
@@ -202,7 +202,7 @@ class WinogradTransforms {
         }
     }
 
-    /// The same of a corner of what is given, zeros beyond it, and of a corner of what results.
+    /// The same for a corner of the input, zeros beyond it, and a corner of the result.
     template <int in, int out, class OneWay, class Load, class Store>
     [[gnu::always_inline]] static void some_ways(const OneWay& one_way, const Extent& from, const Load& load,
                                                  const Extent& to, const Store& store)

@@ -6,11 +6,11 @@ namespace roof::kernels {
 namespace {
 
 constexpr int points = winograd_points;
-constexpr int group = 4;                       ///< blocks of weights whose sums stay in an L2
-constexpr int few_tiles = 112;                 ///< for a piece: sums are worth loading and storing
+constexpr int group = 4;                       ///< blocks of weights whose sums fit the L2
+constexpr int few_tiles = 112;                 ///< per piece: pays for loading and storing the sums
 constexpr std::size_t of_l3 = 1U << 22U;       ///< numbers
-constexpr std::size_t near_sums = 1U << 20U;   ///< numbers: such that loading and storing them again is cheap
-constexpr std::size_t small_sums = 1U << 22U;  ///< numbers that an L3 holds
+constexpr std::size_t near_sums = 1U << 20U;   ///< numbers; loading and storing so few again is cheap
+constexpr std::size_t small_sums = 1U << 22U;  ///< numbers that fit an L3
 
 }  // namespace
 

@@ -1,8 +1,7 @@
-// The gradient of the weights: at each of the 36 points a product of transformed maps and transformed gradients,
-// summed over the tiles, as shared among threads. Both transforms of a piece of the batch lie in scratch, of a size
-// that an L3 holds.
-//   One piece: each thread makes all 36 sums of its blocks of weights, and from them their gradient, at once.
-//   Several: the sums of all blocks lie in scratch from the first piece to the last.
+// The weights' gradient: at each of the 36 points a product of transformed maps and transformed gradients, summed over
+// the tiles and shared among threads. Scratch holds both transforms of a piece of the batch, which fit an L3.
+//   One piece: each thread computes all 36 sums of its blocks of weights and their gradient at once.
+//   Several pieces: scratch holds the sums of all blocks from the first piece to the last.
 #pragma once
 
 #include "workloads/kernels/winograd/isa.hpp"
@@ -17,7 +16,7 @@ class WinogradWeights {
     void run(const float* x, const float* dy, float* dw, float* db, float* scratch) const;
 
   private:
-    /// A piece of the batch, transformed.
+    /// A transformed piece of the batch.
     struct Piece {
         const float* v;
         const float* z;
@@ -38,10 +37,10 @@ class WinogradWeights {
     WinogradSpread spread(int tiles, int channels, int wide) const;
     Piece piece(int first, float* scratch) const;
     WinogradPair pair(const Piece& piece, const Place& at) const;
-    /// One point's sums of one cell, a block of inputs by a wide block of outputs.
+    /// One point's sums of one cell: a block of inputs by a wide block of outputs.
     void correlate(const Piece& piece, const Place& now, const Place& next, float* m) const;
     void finish_cells(const Piece& piece, Range cells, float* m, float* dw) const;
-    /// A row: at one point, of one block of inputs.
+    /// A row is one block of inputs at one point.
     void add_to_sums(const Piece& piece, Range rows, float* m) const;
     void gradients_of_sums(const float* m, Range cells, float* dw) const;
 
@@ -51,8 +50,8 @@ class WinogradWeights {
     int threads_;
     WinogradTiles tiles_;
     int piece_;                                        ///< tiles
-    std::size_t apart_;                                ///< numbers from one point's sums to the next
-    std::size_t maps_, gradients_, sums_, bias_sums_;  ///< numbers of scratch of all threads
+    std::size_t apart_;                                ///< distance between the sums of two points
+    std::size_t maps_, gradients_, sums_, bias_sums_;  ///< scratch numbers of all threads
 };
 
 }  // namespace roof::kernels

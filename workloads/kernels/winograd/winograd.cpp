@@ -11,7 +11,7 @@ const WinogradLoops& widest()
     return convolution_lanes() == winograd_avx512.lanes ? winograd_avx512 : winograd_avx2;
 }
 
-/// A tile that an edge of the map cuts is computed at the points that its results need.
+/// A tile that an edge cuts is computed only at the points that its results need.
 Flops executed_flops(const ConvolutionShape& shape)
 {
     const model::Shape source{shape.inputs, shape.height, shape.width};
