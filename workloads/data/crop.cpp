@@ -1,4 +1,4 @@
-// Parameters are torchvision's defaults, which every published ImageNet training step uses.
+// The parameters are torchvision's defaults, which published ImageNet training uses.
 #include "workloads/data/crop.hpp"
 
 #include <algorithm>

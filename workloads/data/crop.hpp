@@ -1,4 +1,4 @@
-// What a training image is cut from: torchvision's RandomResizedCrop and RandomHorizontalFlip.
+// Random crops of training images: torchvision's RandomResizedCrop and RandomHorizontalFlip.
 #pragma once
 
 #include <random>
@@ -10,18 +10,18 @@ struct Crop {
     int top = 0;
     int width = 0;
     int height = 0;
-    bool flipped = false;  ///< left and right change places
+    bool flipped = false;  ///< mirrored left to right
 };
 
-/// Area 0.08 to 1 of the image, aspect ratio 3/4 to 4/3; after ten tries that do not fit, the largest centred crop
-/// whose ratio lies in that range. Flipped every other time.
+/// Area 0.08 to 1 of the image, aspect ratio 3/4 to 4/3. If ten tries do not fit: the largest centred crop with a ratio
+/// in that range. Flipped with probability 1/2.
 Crop random_crop(int image_width, int image_height, std::mt19937_64& random);
 
-/// 1, 2, 4 or 8: the most an image can shrink while decoding with the crop still at least `width` x `height`. Those
-/// four are the scales libjpeg-turbo has fast code for.
+/// Returns 1, 2, 4 or 8: the largest reduction at which the decoded crop is still at least `width` x `height` pixels.
+/// libjpeg-turbo has fast code for these four.
 int reduction_for(const Crop& crop, int width, int height);
 
-/// The same crop of the image shrunk by `reduction` to `image_width` x `image_height`.
+/// Scales the crop to an image shrunk by `reduction` to `image_width` x `image_height`.
 Crop reduced(const Crop& crop, int reduction, int image_width, int image_height);
 
 }  // namespace roof::data

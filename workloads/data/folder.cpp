@@ -1,4 +1,4 @@
-// The pieces put together: which image a place of the stream shows, how it becomes floats, and which files are broken.
+// Chooses the image for each sample number, makes its pixels, and records broken files.
 #include "workloads/data/folder.hpp"
 
 #include "ert/base/error.hpp"
@@ -16,7 +16,7 @@
 namespace roof::data {
 namespace {
 
-/// Which files are broken, and why. Shared by all workers.
+/// Records the broken files and the reasons. Shared by all workers.
 class Broken {
   public:
     void add(const std::filesystem::path& file, const std::string& reason)
@@ -46,8 +46,8 @@ class Folder {
         find_usable_batch();
     }
 
-    /// The place's own image or, if that is broken, the next usable one of the same epoch; its crop depends on the
-    /// place.
+    /// Makes sample `sample` from its own image or, if that is broken, from the next usable one of the same epoch. The
+    /// crop depends on `sample` alone.
     int make(std::uint64_t sample, std::span<float> planes)
     {
         const std::uint64_t count = list_.images.size();
@@ -79,7 +79,7 @@ class Folder {
         }
     }
 
-    /// Decodes small, which meets all damage, until a batch of usable images is found.
+    /// Decodes images at a small size, which detects all damage, until it has found a batch of usable ones.
     void find_usable_batch()
     {
         int usable = 0;
@@ -123,7 +123,7 @@ class Folder {
     Broken broken_;
 };
 
-/// The place, in the batches of all ranks, of what is the rank's own place `sample`.
+/// Converts this rank's sample number to the number in the batches of all ranks.
 std::uint64_t common_place(std::uint64_t sample, const FolderOptions& options)
 {
     const auto batch = static_cast<std::uint64_t>(options.batch);
@@ -132,7 +132,7 @@ std::uint64_t common_place(std::uint64_t sample, const FolderOptions& options)
     return (sample / batch * ranks + rank) * batch + sample % batch;
 }
 
-/// Folder before Prefetch: the workers end before what they read.
+/// Folder comes before Prefetch: the workers must end before Folder is destroyed.
 struct FolderStream {
     explicit FolderStream(const FolderOptions& options)
         : folder(options),

@@ -10,14 +10,14 @@ namespace roof::data {
 struct FolderOptions {
     std::filesystem::path folder;
     int batch = 0;
-    model::Shape image;  ///< of the batch; 3 channels
-    int classes = 0;     ///< the most there may be: the model's outputs
+    model::Shape image;  ///< one image of the batch; 3 channels
+    int classes = 0;     ///< largest number of classes: the model's outputs
     int workers = 0;
     unsigned seed = 0;
     Share share{};
 };
 
-/// Opens as open_source says. Reads as many files as it takes to find one batch of usable images.
+/// Opens a folder as open_source() describes. Decodes files until it has found one batch of usable images.
 Source folder_source(const FolderOptions& options);
 
 }  // namespace roof::data

@@ -1,4 +1,4 @@
-// Every way a folder can be something else than class/name.jpg has its own message.
+// Each kind of folder that is not class/name.jpg gets its own error message.
 #include "workloads/data/image_list.hpp"
 
 #include "ert/base/error.hpp"

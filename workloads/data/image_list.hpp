@@ -1,4 +1,4 @@
-// The files of an image folder and their labels, as torchvision's ImageFolder numbers them.
+// Lists the files of an image folder and their labels. Numbers classes as torchvision's ImageFolder does.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@ namespace roof::data {
 
 struct ImageFile {
     std::filesystem::path path;
-    int label = 0;  ///< place of its class folder in alphabetical order
+    int label = 0;  ///< index of its class folder in alphabetical order
 };
 
 struct ImageList {
@@ -17,7 +17,7 @@ struct ImageList {
     std::vector<ImageFile> images;  ///< sorted by class, then by name
 };
 
-/// Lists `folder`/class/name.jpg; hidden folders are left out. Throws InputError saying what was found instead.
+/// Lists `folder`/class/name.jpg without hidden folders. Throws InputError with what was found instead.
 ImageList list_images(const std::filesystem::path& folder);
 
 }  // namespace roof::data

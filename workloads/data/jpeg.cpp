@@ -1,4 +1,5 @@
-// A decompressor lives for one call: creating one costs microseconds, decoding milliseconds, and nothing is shared.
+// Each call makes its own decompressor, so nothing is shared. Making one takes microseconds, decoding takes
+// milliseconds.
 #include "workloads/data/jpeg.hpp"
 
 #include "ert/base/error.hpp"
@@ -11,7 +12,7 @@
 namespace roof::data {
 namespace {
 
-/// A header can promise 65500 x 65500 pixels in a few bytes; no training image comes near this many.
+/// Larger headers are refused: a few bytes can declare 65500 x 65500 pixels.
 constexpr long long most_pixels = 200'000'000;
 
 struct Destroy {
@@ -34,7 +35,7 @@ void check(const Decompressor& decompressor, int status)
     if (status != 0) throw Error(tjGetErrorStr2(decompressor.get()));
 }
 
-/// Inks as Adobe stores them, 255 meaning no ink.
+/// Converts CMYK as Adobe stores it: 255 means no ink.
 std::vector<unsigned char> rgb_of_inks(const std::vector<unsigned char>& inks)
 {
     std::vector<unsigned char> pixels(inks.size() / 4 * 3);

@@ -1,4 +1,4 @@
-// One JPEG file, decoded with libjpeg-turbo.
+// Decodes one JPEG file with libjpeg-turbo.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace roof::data {
 
-/// Rows of red, green, blue bytes.
+/// Pixels row by row, three bytes each: red, green, blue.
 struct RgbImage {
     int width = 0;
     int height = 0;
@@ -15,15 +15,15 @@ struct RgbImage {
 
 class Jpeg {
   public:
-    /// Reads the file and its header. Throws Error with the reason, without the file's name: no file, no JPEG, too
-    /// large.
+    /// Reads the file and its header. Throws Error if the file is missing, is not JPEG, or is too large. The message
+    /// does not contain the file name.
     explicit Jpeg(const std::filesystem::path& file);
 
     int width() const { return width_; }
     int height() const { return height_; }
 
-    /// Decodes at 1/reduction of the size (rounded up), reduction being 1, 2, 4 or 8. Grey and CMYK become RGB. Throws
-    /// Error for damage of any kind, also where the library would go on with a warning: a truncated file is broken.
+    /// Decodes at 1/reduction of the size, rounded up; reduction is 1, 2, 4 or 8. Grey and CMYK become RGB. Throws
+    /// Error for any damage, also where the library only warns (a truncated file).
     RgbImage decode(int reduction) const;
 
   private:

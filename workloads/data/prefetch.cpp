@@ -1,4 +1,4 @@
-// One mutex guards the counters; the pixels themselves are written outside it, each by one worker only.
+// One mutex guards the counters. Pixels are written without it: each image has one worker.
 #include "workloads/data/prefetch.hpp"
 
 namespace roof::data {

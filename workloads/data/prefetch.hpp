@@ -1,4 +1,4 @@
-// Worker threads that fill a ring of batches ahead of the consumer, image by image, so that several share one batch.
+// Worker threads fill a ring of batches ahead of the consumer. Several workers share one batch, image by image.
 #pragma once
 
 #include "workloads/data/source.hpp"
@@ -18,27 +18,27 @@ namespace roof::data {
 
 class Prefetch {
   public:
-    /// Writes the `sample`-th image of the endless stream and returns its label. Called by all workers at once; a
-    /// function of `sample` alone, so that the batches do not depend on the number of workers.
+    /// Writes image number `sample` of the endless stream and returns its label. All workers call it. It must depend on
+    /// `sample` alone, so that the batches do not depend on the number of workers.
     using MakeSample = std::function<int(std::uint64_t sample, std::span<float> image)>;
 
-    /// Batches that are ready or being made, besides the one the consumer holds.
+    /// Number of batches that are ready or being filled, without the one that the consumer holds.
     static constexpr std::size_t ahead = 2;
 
     Prefetch(std::size_t batch, std::size_t image_elements, int workers, MakeSample make);
-    /// Waits for the images being made now, not for the batches.
+    /// Waits until the workers have finished their current images.
     ~Prefetch();
     Prefetch(const Prefetch&) = delete;
     Prefetch& operator=(const Prefetch&) = delete;
 
-    /// Gives the batch before back and waits for the next. Rethrows what a worker threw.
+    /// Releases the previous batch and waits for the next. Rethrows an exception of a worker.
     Batch next();
 
   private:
     struct Slot {
         std::vector<float> images;
         std::vector<int> labels;
-        std::size_t finished = 0;  ///< images of it that are made
+        std::size_t finished = 0;  ///< number of finished images
     };
 
     void work(const std::stop_token& stop);
@@ -53,11 +53,11 @@ class Prefetch {
     std::mutex mutex_;
     std::condition_variable_any slot_free_;
     std::condition_variable batch_ready_;
-    std::uint64_t next_sample_ = 0;   ///< the first that no worker has claimed
-    std::uint64_t next_batch_ = 0;    ///< the one next() returns
-    std::uint64_t free_batches_ = 0;  ///< batches below this one may be written
+    std::uint64_t next_sample_ = 0;   ///< first sample that no worker has claimed
+    std::uint64_t next_batch_ = 0;    ///< batch that next() returns next
+    std::uint64_t free_batches_ = 0;  ///< batches with a smaller number may be written
     std::exception_ptr failure_;
-    std::vector<std::jthread> workers_;  ///< last: they end before what they use
+    std::vector<std::jthread> workers_;  ///< last member: the threads must end first
 };
 
 }  // namespace roof::data

@@ -1,4 +1,4 @@
-// Both sources differ only in how the batch is filled.
+// The two sources differ only in how they fill the batch.
 #include "workloads/data/resident.hpp"
 
 #include "workloads/model/hashed.hpp"
@@ -20,7 +20,7 @@ struct Resident {
     bool seen = false;
 };
 
-/// The rank's part of a batch that is made for all of them.
+/// Returns a source of this rank's part of a batch that was made for all ranks.
 Source source_of(std::shared_ptr<Resident> data, int classes, const Share& share)
 {
     const auto ranks = static_cast<std::size_t>(share.ranks);

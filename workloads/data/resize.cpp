@@ -1,5 +1,5 @@
-// Separable: every row of the crop is resized in width first, then the rows are blended. A flip is only the order in
-// which the columns' weights are laid out.
+// The filter is separable: first each row of the crop is resized in width, then rows are blended. A flip reverses the
+// order of the column weights.
 #include "workloads/data/resize.hpp"
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace {
 constexpr std::array<float, 3> mean{0.485F, 0.456F, 0.406F};
 constexpr std::array<float, 3> deviation{0.229F, 0.224F, 0.225F};
 
-/// The places of the input that one place of the output is blended from.
+/// The input positions and weights of one output position.
 struct Blend {
     int first = 0;
-    std::vector<float> weights;  ///< their sum is 1
+    std::vector<float> weights;  ///< sum to 1
 };
 
-/// A triangle as wide as one output place covers, at least as wide as one of the input.
+/// Weights form a triangle as wide as one output pixel, and at least as wide as one input pixel.
 Blend blend_around(double centre, double support, int from)
 {
     const int first = std::max(0, static_cast<int>(std::floor(centre - support)));
@@ -44,7 +44,7 @@ std::vector<Blend> blends(int from, int to)
     return all;
 }
 
-/// Three planes of [crop.height][columns.size()].
+/// Returns three planes of [crop.height][columns.size()].
 std::vector<float> resize_rows(const RgbImage& image, const Crop& crop, const std::vector<Blend>& columns)
 {
     const std::size_t plane = columns.size() * static_cast<std::size_t>(crop.height);

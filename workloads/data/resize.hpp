@@ -1,4 +1,4 @@
-// From a crop of bytes to a plane of normalised floats per colour: the last thing before the network.
+// Resizes a crop of bytes and normalises it to one float plane per colour.
 #pragma once
 
 #include "workloads/data/crop.hpp"
@@ -8,8 +8,8 @@
 
 namespace roof::data {
 
-/// Resizes the crop of `image` to `width` x `height`, bilinear and, where it shrinks, averaging over all it covers (as
-/// Pillow does); then (value / 255 - mean) / deviation with ImageNet's three means and deviations. `planes` is
+/// Resizes the crop of `image` to `width` x `height`: bilinear, and averaged over the covered area when it shrinks, as
+/// in Pillow. Writes (value / 255 - mean) / deviation, with ImageNet's mean and deviation per colour, to `planes`
 /// [3][height][width].
 void resize_normalised(const RgbImage& image, const Crop& crop, int width, int height, std::span<float> planes);
 

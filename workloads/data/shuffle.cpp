@@ -1,4 +1,4 @@
-// Cycle walking keeps a permutation of a larger range a permutation of the smaller one.
+// Cycle walking restricts a permutation to a smaller range.
 #include "workloads/data/shuffle.hpp"
 
 namespace roof::data {
@@ -15,7 +15,7 @@ std::uint64_t scrambled(std::uint64_t x)
     return x ^ (x >> 31);
 }
 
-/// A permutation of 2 * half_bits bits, whatever `combined` returns.
+/// A permutation of the numbers of 2 * half_bits bits, for any `combined`.
 std::uint64_t permuted(std::uint64_t value, int half_bits, std::uint64_t key)
 {
     const std::uint64_t mask = (1ULL << half_bits) - 1;

@@ -1,4 +1,4 @@
-// The one place that reads `where`: two reserved words, else a folder.
+// Interprets `where`: one of two keywords, or else a folder.
 #include "workloads/data/source.hpp"
 
 #include "ert/base/error.hpp"

@@ -1,4 +1,4 @@
-// Where batches come from: images as NCHW floats and their labels, ready before the step asks for them.
+// Sources of batches: images as NCHW floats and their labels.
 #pragma once
 
 #include "workloads/model/graph.hpp"
@@ -14,22 +14,21 @@ namespace roof::data {
 struct Batch {
     const float* images = nullptr;  ///< [n][3][height][width], normalised; valid until the next call of next()
     const int* labels = nullptr;    ///< [n]
-    bool fresh = false;             ///< false: the same memory and contents as the batch before
+    bool fresh = false;             ///< false: same memory and contents as in the previous batch
 };
 
 struct SourceFacts {
-    std::size_t images = 0;            ///< distinct usable images behind the source; 0 for synthetic and hashed
-    int classes = 0;                   ///< labels run from 0 to classes - 1
-    std::vector<std::string> skipped;  ///< "file: reason", one per broken file met so far
+    std::size_t images = 0;            ///< number of distinct usable images; 0 for synthetic and hashed
+    int classes = 0;                   ///< labels are 0 … classes - 1
+    std::vector<std::string> skipped;  ///< "file: reason" for each broken file so far
 };
 
-/// A source of batches of one size. What is behind it, resident random data or files decoded by worker threads, is its
-/// own; its threads end when the last copy of the source is destroyed.
+/// A source of batches of one size. Worker threads, if it has any, end when its last copy is destroyed.
 class Source {
   public:
     struct Functions {
-        std::function<Batch()> next;         ///< waits until a batch is ready; throws Error
-        std::function<SourceFacts()> facts;  ///< may grow while it runs
+        std::function<Batch()> next;         ///< waits for the next batch; throws Error
+        std::function<SourceFacts()> facts;  ///< values may grow while the source is in use
     };
     explicit Source(Functions functions) : functions_(std::move(functions)) {}
     Batch next() { return functions_.next(); }
@@ -39,27 +38,26 @@ class Source {
     Functions functions_;
 };
 
-/// One of several ranks that read together: of each of their common batches it takes its part.
+/// Selects one rank's part of the common batches of several ranks.
 struct Share {
     int rank = 0;
     int ranks = 1;
 };
 
-/// Throws InputError if `where` is neither a word of open_source nor a folder with images. Lists it, opens no file.
+/// Throws InputError if `where` is neither a keyword of open_source() nor a folder with images. Opens no image file.
 void require_source(const std::string& where);
 
-/// `where` is one of
-/// - "synthetic": one resident batch of random normal values and random labels, always of seed 1;
-/// - "hashed": the parity batch of workloads/model/hashed.hpp, resident;
-/// - a folder `class/name.jpg` (.jpeg, and capitals): random-resized-crop to `image`, flip, ImageNet's mean and
-/// deviation,
-///   decoded ahead by `workers` threads. Labels are the class folders' places in alphabetical order, so a single class
-///   is label 0. The batches depend on the files and `seed`, not on `workers`. Every epoch is shuffled anew; a batch
-///   may hold the end of one epoch and the start of the next. A broken file is skipped: its place in the batch goes to
-///   the next usable image of the epoch.
-/// With several ranks, `batch` is that of one of them, and together they see what one rank would see in batches of all.
-/// Throws InputError for a folder that is missing, is a file, has no class folders, no images, more classes than
-/// `classes`, or fewer usable images than `batch`; and for a `batch` or `workers` below 1.
+/// `where` is one of:
+/// - "synthetic": one batch in memory with random normal values and random labels, always seed 1;
+/// - "hashed": the parity batch of workloads/model/hashed.hpp, in memory;
+/// - a folder `class/name.jpg` (or .jpeg, in any case). Images get a random resized crop to `image`, a random flip, and
+///   ImageNet's mean and deviation. `workers` threads decode ahead. A label is the index of the class folder in
+///   alphabetical order. Batches depend on the files and `seed`, not on `workers`. Each epoch has a new order; a batch
+///   may span two epochs. The next usable image of the epoch replaces a broken file.
+/// With several ranks, `batch` is the batch of one rank; together the ranks read what one rank with the whole batch
+/// reads.
+/// Throws InputError if the folder is missing, is a file, has no class folders, no images, more classes than `classes`
+/// or fewer usable images than `batch`; also if `batch` or `workers` is below 1.
 Source open_source(const std::string& where, int batch, const model::Shape& image, int classes, int workers,
                    unsigned seed, const Share& share = {});
 

@@ -1,4 +1,4 @@
-// AlexNet as torchvision defines it: the single-column variant of Krizhevsky, "One weird trick" (arXiv:1404.5997).
+// AlexNet as in torchvision: the single-column variant of Krizhevsky, "One weird trick" (arXiv:1404.5997).
 #include "workloads/model/models.hpp"
 
 namespace roof::model {

@@ -1,4 +1,4 @@
-// Graph: each append computes the shape of its output, so that a model's file states only what the paper states.
+// Each append computes the shape of its output, so that a model's file contains only what its paper gives.
 #include "workloads/model/graph.hpp"
 
 #include <array>

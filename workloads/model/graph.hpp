@@ -1,4 +1,4 @@
-// A network as data: layers in the order they run, with shapes and edges. Arithmetic only: no device, no library.
+// A network as data: layers in execution order, with shapes and edges. Independent of devices and libraries.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ enum class LayerKind { input, convolution, batch_norm, relu, max_pool, average_p
 
 std::string_view name(LayerKind kind);
 
-/// Of one image. A linear layer's output is {features, 1, 1}.
+/// Shape of one image. The output of a linear layer is {features, 1, 1}.
 struct Shape {
     int channels = 0;
     int height = 1;
@@ -21,7 +21,7 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
-/// Square windows: all networks here have them.
+/// A square window; all networks here use square windows.
 struct Window {
     int size = 1;
     int stride = 1;
@@ -29,19 +29,19 @@ struct Window {
 };
 
 struct Layer {
-    std::string name;  ///< torchvision's module name, "layer1.0.conv1"; where it has none: "layer1.0.add", "flatten"
+    std::string name;  ///< torchvision's module name ("layer1.0.conv1"), or else "layer1.0.add", "flatten"
     LayerKind kind = LayerKind::input;
     std::vector<int> inputs;  ///< indices of earlier layers
     Shape output;
-    Window window;      ///< convolution and pooling; for average_pool, size is the whole map or 1 (identity)
-    bool bias = false;  ///< convolution and linear
-    float dropout = 0;  ///< probability of zeroing
+    Window window;      ///< convolution and pooling; average_pool: the whole map, or 1 for identity
+    bool bias = false;  ///< used by convolution and linear
+    float dropout = 0;  ///< probability that a value becomes zero
 
-    /// Number of trained values: weight and bias.
+    /// Returns the number of trained values: weight and bias.
     long long parameters(const Shape& input) const;
 };
 
-/// A trained tensor, in the order of PyTorch's named_parameters().
+/// One trained tensor. Order: PyTorch's named_parameters().
 struct Parameter {
     std::string name;  ///< "conv1.weight"
     int layer = 0;     ///< index of its layer
@@ -54,13 +54,13 @@ class Graph {
   public:
     Graph(std::string name, Shape input);
 
-    /// Appends; the output shape is worked out from the input's. Each returns the new layer's index; layer 0 is the
-    /// input. Throws std::logic_error for shapes that do not fit together.
+    /// These functions append a layer, compute its output shape, and return its index. Layer 0 is the input. They throw
+    /// std::logic_error if shapes do not match.
     int convolution(std::string name, int input, int channels, Window window, bool bias);
     int batch_norm(std::string name, int input);
     int relu(std::string name, int input);
     int max_pool(std::string name, int input, Window window);
-    /// To an output of `size` x `size`; identity if the input has that size already.
+    /// Appends a pool with an output of `size` x `size`; identity if the input already has that size.
     int average_pool(std::string name, int input, int size);
     int add(std::string name, int left, int right);
     int flatten(std::string name, int input);
@@ -70,11 +70,11 @@ class Graph {
     const std::string& name() const { return name_; }
     const std::vector<Layer>& layers() const { return layers_; }
     const Layer& layer(int index) const { return layers_[static_cast<std::size_t>(index)]; }
-    /// Of the layer's first input; of the input layer, its own.
+    /// Returns the shape of the layer's first input; for the input layer its own shape.
     const Shape& input_shape(int index) const;
     std::vector<Parameter> parameters() const;
+    /// Returns the number of trained values. Running means and variances of batch norms are not counted.
     long long parameter_count() const;
-    /// Batch norm's running mean and variance are buffers, not parameters; they are not counted.
     int classes() const { return layers_.back().output.channels; }
 
   private:
@@ -84,9 +84,9 @@ class Graph {
     std::vector<Layer> layers_;
 };
 
-/// "alexnet", "vgg16_bn", "resnet50", …: as torchvision defines them, 1000 classes, 3x224x224.
+/// Returns the names ("alexnet", "vgg16_bn", "resnet50", …). As in torchvision: 1000 classes, 3x224x224.
 std::vector<std::string> model_names();
-/// Throws InputError naming the models there are and the nearest.
+/// Throws InputError with the known models and the nearest name.
 Graph build_model(std::string_view name, int classes = 1000);
 
 }  // namespace roof::model

@@ -1,4 +1,4 @@
-// The one place that knows the hash and the recipe; the order of its arithmetic is what makes it exact.
+// The order of the arithmetic is part of the recipe: it makes the values exact.
 #include "workloads/model/hashed.hpp"
 
 #include <cmath>
@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t golden_ratio = 0x9E3779B9U;
 constexpr std::uint32_t first_parameter_seed = 100;
 
-/// Factors on He's scale. Without batch norm the full scale diverges within five steps at learning rate 0.01.
+/// Factors on He's scale. At full scale, networks without batch norm diverge within five steps at learning rate 0.01.
 struct Damping {
     double convolution = 1;
     double linear = 1;
@@ -24,7 +24,7 @@ Damping damping(const Graph& graph)
     return {.convolution = 0.85, .linear = 0.25};
 }
 
-/// The order of the products is part of the recipe: another one rounds to another last bit.
+/// Keep the order of the products: another order changes the last bit.
 double weight_scale(const Graph& graph, const Parameter& parameter)
 {
     const Layer& layer = graph.layer(parameter.layer);

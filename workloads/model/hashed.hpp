@@ -1,4 +1,4 @@
-// Parameters, inputs and labels that any program in any language can make bit for bit: what parity tests start from.
+// Parameters, inputs and labels for parity tests. Any program in any language can compute the same bits.
 //   mix(x): x^=x>>16; x*=0x7feb352d; x^=x>>15; x*=0x846ca68b; x^=x>>16      (32 bits)
 //   u(seed,i) = (mix(mix(i)+seed*0x9E3779B9) >> 8) / 2^24 - 0.5             (exact, in [-0.5, 0.5))
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace roof::model {
 
-/// The finaliser of a hash: every bit of the input changes half of the output's.
+/// Mixes bits: each input bit changes about half of the output bits.
 constexpr std::uint32_t mix(std::uint32_t x)
 {
     x ^= x >> 16;
@@ -32,13 +32,12 @@ struct HashedFill {
     void fill(std::span<float> values) const;
 };
 
-/// The recipe for the k-th of graph.parameters(): He-uniform weights (damped in networks without batch norm), small
-/// last layer, bias 0.1u, batch-norm weight 1 + 0.5u and bias 0.2u. Seed 100 + k. Throws std::out_of_range for a k
-/// too large.
+/// Returns the recipe of graph.parameters()[k]: He-uniform weights (damped without batch norm), small last layer, bias
+/// 0.1u, batch-norm weight 1 + 0.5u and bias 0.2u. The seed is 100 + k. Throws std::out_of_range if k is too large.
 HashedFill hashed_parameter(const Graph& graph, int k);
-/// Seed 1, scale 2*sqrt(3): uniform with variance 1, NCHW order.
+/// Seed 1, scale 2*sqrt(3): uniform values of variance 1 in NCHW order.
 HashedFill hashed_input();
-/// (7 + 389 n) mod classes.
+/// Returns (7 + 389 n) mod classes.
 int hashed_label(int n, int classes);
 
 }  // namespace roof::model

@@ -1,4 +1,4 @@
-// The model list: which families there are, and how a name finds its recipe.
+// Lists the model families and finds a model by name.
 #include "workloads/model/models.hpp"
 
 #include "ert/base/error.hpp"

@@ -1,5 +1,4 @@
-// The families of networks. A new one is a file that defines its function, a declaration here, and a line in
-// models.cpp.
+// The families of networks. To add one: a file with its function, a declaration here, and a line in models.cpp.
 #pragma once
 
 #include "workloads/model/graph.hpp"
@@ -11,8 +10,8 @@
 namespace roof::model {
 
 struct Recipe {
-    std::string name;                         ///< torchvision's, as the user writes it
-    std::function<Graph(int classes)> build;  ///< of 3x224x224 images
+    std::string name;                         ///< torchvision's name, as the user writes it
+    std::function<Graph(int classes)> build;  ///< for images of 3x224x224
 };
 
 inline constexpr Shape imagenet_image{3, 224, 224};

@@ -1,4 +1,4 @@
-// ResNet-18/34/50/101/152 as torchvision defines them (arXiv:1512.03385; "v1.5": a bottleneck's stride is in its 3x3).
+// ResNet-18/34/50/101/152 as in torchvision (arXiv:1512.03385; "v1.5": a bottleneck's stride is in its 3x3).
 #include "workloads/model/models.hpp"
 
 #include <array>
@@ -9,7 +9,7 @@ namespace {
 struct Configuration {
     std::string name;
     bool bottleneck;
-    std::array<int, 4> blocks;  ///< of each of the four stages
+    std::array<int, 4> blocks;  ///< number of blocks in each of the four stages
 };
 
 const std::vector<Configuration>& configurations()
@@ -23,12 +23,12 @@ const std::vector<Configuration>& configurations()
 
 struct Block {
     std::string name;
-    int width;   ///< channels inside
-    int output;  ///< channels at its end
+    int width;   ///< channels inside the block
+    int output;  ///< channels of its output
     int stride;
 };
 
-/// Convolution without bias, then batch norm: the pair all of a ResNet is made of.
+/// Appends a convolution without bias and a batch norm.
 int normalised(Graph& net, const std::string& convolution, const std::string& norm, int x, int channels, Window window)
 {
     return net.batch_norm(norm, net.convolution(convolution, x, channels, window, false));

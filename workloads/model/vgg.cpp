@@ -1,11 +1,10 @@
-// VGG-11/13/16/19 with and without batch norm, as torchvision defines them (arXiv:1409.1556, configurations A, B, D,
-// E).
+// VGG-11/13/16/19 with and without batch norm, as in torchvision (arXiv:1409.1556, configurations A, B, D, E).
 #include "workloads/model/models.hpp"
 
 namespace roof::model {
 namespace {
 
-/// Channels of the 3x3 convolutions from one max pool to the next; a pool ends each stage.
+/// Channels of the 3x3 convolutions, stage by stage. A max pool ends each stage.
 using Stages = std::vector<std::vector<int>>;
 
 struct Configuration {

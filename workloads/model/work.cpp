@@ -1,4 +1,4 @@
-// The formulas of a layer's work. Shapes are of one image; every count below is multiplied by the batch once.
+// Formulas for the work of a layer. Shapes are for one image; counts are multiplied by the batch once.
 #include "workloads/model/work.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace roof::model {
 namespace {
 
-/// Sizes in bytes of one element. Formats smaller than 4 bytes train on fp32 masters, gradients and momentum.
+/// Bytes of one element. Formats below 4 bytes train with master weights, gradients and momentum in fp32.
 struct ElementBytes {
     double stored;
     double trained;
@@ -18,9 +18,9 @@ ElementBytes element_bytes(Precision precision)
     return {.stored = stored, .trained = stored < 4 ? 4 : stored};
 }
 
-constexpr double mask_bytes = 1;  ///< per element: a dropout's mask, a max pool's winner
+constexpr double mask_bytes = 1;  ///< per element: dropout mask, position of a max pool's largest value
 
-/// Along one axis: how many taps of all windows fall on the map, and how many places of the map any window reads.
+/// For one axis: the taps of all windows that are inside the map, and the positions that some window reads.
 struct AxisCount {
     long long taps = 0;
     long long places = 0;
@@ -29,7 +29,7 @@ struct AxisCount {
 AxisCount count_axis(int extent, int outputs, const Window& window)
 {
     AxisCount count;
-    int unread = 0;  // the first place no window has read yet
+    int unread = 0;  // first position that no window has read yet
     for (int output = 0; output < outputs; ++output) {
         const int begin = std::max(0, output * window.stride - window.padding);
         const int end = std::min(extent, output * window.stride - window.padding + window.size);
@@ -45,7 +45,7 @@ PassWork elementwise(double flops, double bytes)
     return {Flops{flops}, Bytes{bytes}, Bytes{bytes}};
 }
 
-/// Convolution, and the linear layer as the convolution of a 1x1 map.
+/// Work of a convolution, or of a linear layer as a convolution of a 1x1 map.
 LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes size)
 {
     const Layer& layer = graph.layer(index);
@@ -79,7 +79,7 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     return work;
 }
 
-/// FLOPs and bytes per element are those that docs/method.md lists layer by layer.
+/// FLOPs and bytes per element are listed per layer in docs/method.md.
 LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementBytes size)
 {
     const Layer& layer = graph.layer(index);

@@ -1,6 +1,6 @@
-// What a layer does per launch: FLOPs and compulsory bytes of its forward, backward-data and backward-weights passes.
-// Convolution and linear layers count 2 FLOPs per multiply-add over the full kernel window; all the rest is
-// elementwise. Adding a bias is not counted, as in MLPerf's model FLOPs. docs/method.md derives each formula.
+// Work of a layer per launch: FLOPs and compulsory bytes of forward, backward-data and backward-weights. Convolution
+// and linear layers count 2 FLOPs per multiply-add over the full window; all other layers are elementwise. The addition
+// of a bias is not counted, as in MLPerf's model FLOPs. docs/method.md derives the formulas.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -13,19 +13,18 @@ namespace roof::model {
 /// FLOPs and bytes of one pass of a layer over a batch.
 struct PassWork {
     Flops flops;
-    Bytes compulsory;  ///< each operand moved once; of an input, the places that some window reads
-    Bytes no_reuse;    ///< each multiply-add fetches both its operands again; equals compulsory for elementwise work
+    Bytes compulsory;  ///< each operand moved once; only the input positions that some window reads
+    Bytes no_reuse;    ///< each multiply-add loads both operands again; equals compulsory for elementwise work
 };
 
 struct LayerWork {
     PassWork forward;
-    PassWork backward_data;     ///< zero for a layer whose input needs no gradient; a batch norm's whole backward pass
-    PassWork backward_weights;  ///< of convolution and linear layers
-    /// SGD with momentum and weight decay: 6 FLOPs and 5 moves (20 bytes in fp32) per parameter. In formats of less
-    /// than 4 bytes, parameter, momentum and gradient are fp32, and one more move writes the small copy (22 bytes in
-    /// bf16).
+    PassWork backward_data;     ///< zero if the input needs no gradient; for batch norm the whole backward pass
+    PassWork backward_weights;  ///< convolution and linear layers only
+    /// SGD with momentum and weight decay: 6 FLOPs and 5 moves (20 bytes in fp32) per parameter. In formats below 4
+    /// bytes, parameter, momentum and gradient are fp32, and one more move writes the narrow copy (22 bytes in bf16).
     PassWork update;
-    long long multiply_adds = 0;           ///< forward, full window, whole batch; of each backward pass as many
+    long long multiply_adds = 0;           ///< full window, whole batch; the same for each pass
     long long multiply_adds_unpadded = 0;  ///< without the taps that fall on padding
 
     const PassWork& of(Pass pass) const
@@ -34,13 +33,13 @@ struct LayerWork {
     }
 };
 
-/// Convolution and linear layers: the ones whose FLOPs are multiply-adds of a contraction.
+/// Returns true for convolution and linear layers.
 bool is_contraction(LayerKind kind);
 
-/// Of the layer with this index, over a batch of `batch` images.
+/// Returns the work of layer `layer` over `batch` images.
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision);
 
-/// A convolution over a batch; `source` and `result` are of one image.
+/// A convolution of a batch. `source` and `result` are shapes of one image.
 struct Convolution {
     int batch = 1;
     Shape source, result;
@@ -48,21 +47,21 @@ struct Convolution {
 };
 Convolution convolution_of(const Graph& graph, int layer, int batch);
 
-/// Multiply-adds of one pass without the taps that fall on padding.
+/// Returns the multiply-adds of one pass without the taps that fall on padding.
 long long unpadded_multiply_adds(const Convolution& convolution);
 
-/// How many of its m + 2 points per axis a tile computes where the map's lower or right edge leaves n outputs: all,
-/// or n + 2.
+/// How many points per axis a Winograd tile computes if only n of its m outputs are inside the map: all m + 2, or n +
+/// 2.
 enum class CutTiles { as_whole, by_need };
 
-/// Multiply-adds of Winograd's F(m x m, 3 x 3), m = `tile`, in any pass of a 3x3 convolution with stride 1: (m + 2)^2
-/// for each whole tile of m x m outputs and each pair of channels. The transforms are not counted.
+/// Returns the multiply-adds of Winograd's F(m x m, 3 x 3), m = `tile`, in any pass of a 3x3 convolution with stride 1:
+/// (m + 2)^2 per full tile of m x m outputs and pair of channels. Transforms are not counted.
 long long winograd_multiply_adds(const Convolution& convolution, int tile, CutTiles cut = CutTiles::as_whole);
 
-/// Totals of a whole step.
+/// Totals of one step.
 struct StepWork {
     Flops forward, backward_data, backward_weights;  ///< convolution and linear layers
-    Flops elementwise;                               ///< all the rest, forward and backward; SGD not included
+    Flops elementwise;                               ///< all other layers, forward and backward; without SGD
     Flops update;
     Flops step() const { return forward + backward_data + backward_weights; }
 };

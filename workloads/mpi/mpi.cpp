@@ -1,6 +1,6 @@
-// The transport by MPI: what roof_mpi.so exports, as workloads/parallel/mpi_object.hpp asks for it. Gradients go by a
-// communicator of their own, so that one thread may reduce while another uses the world. Nothing here waits inside
-// MPI: its waits occupy a whole processor, which the step needs.
+// The MPI transport that roof_mpi.so exports (workloads/parallel/mpi_object.hpp). Gradients use their own communicator,
+// so that one thread can reduce while another uses the world. It polls with pauses, because MPI's own waits occupy a
+// whole processor, which the step needs.
 #include "ert/base/error.hpp"
 
 #include "workloads/parallel/communicator.hpp"
@@ -47,7 +47,7 @@ void wait_for(MPI_Request request, const char* what)
     }
 }
 
-/// Calls each(begin, count) for pieces that MPI's int can count.
+/// Calls each(begin, count) for pieces whose counts fit into an int.
 template <class Each>
 void in_pieces(std::size_t count, const Each& each)
 {
@@ -106,7 +106,7 @@ class MpiCommunicator : public Communicator {
         MPI_Abort(MPI_COMM_WORLD, 1);
         std::abort();
     }
-    void throw_if_failed() override {}  // a rank that fails ends them all
+    void throw_if_failed() override {}  // a failing rank aborts all ranks
 
   private:
     void add(float* values, int count, Reach reach) const
@@ -126,7 +126,7 @@ class MpiCommunicator : public Communicator {
     std::vector<float> block_;
 };
 
-/// "Open MPI v4.1.4".
+/// Returns "Open MPI v4.1.4".
 std::string library_version()
 {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> words{};

@@ -13,10 +13,10 @@ using gpu::check;
 
 namespace {
 
-/// For ranks that end without reporting a failure.
+/// Limit for a wait in case a rank ends without reporting a failure.
 constexpr std::chrono::minutes wait_limit{5};
 
-/// A moment in a stream. Within a capture it is one that every replay takes anew.
+/// A CUDA event. In a captured graph, each replay records it again.
 class Event {
   public:
     Event() { check(cudaEventCreate(&event_)); }
@@ -24,7 +24,7 @@ class Event {
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
 
-    /// To be read by the host later.
+    /// Records the event so that the host can read it later.
     void mark(cudaStream_t stream) const
     {
         cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -32,7 +32,7 @@ class Event {
         const bool captured = status == cudaStreamCaptureStatusActive;
         check(cudaEventRecordWithFlags(event_, stream, captured ? cudaEventRecordExternal : cudaEventRecordDefault));
     }
-    /// What `then` holds from now on waits for what `first` holds now.
+    /// Work enqueued in `then` from now on waits for the work that `first` contains now.
     void order(cudaStream_t first, cudaStream_t then) const
     {
         check(cudaEventRecord(event_, first));
@@ -49,7 +49,7 @@ class Event {
     cudaEvent_t event_ = nullptr;
 };
 
-/// Of the highest priority that the current device has: a few thread blocks that pass those of the backward pass.
+/// Returns a stream of the device's highest priority: its few thread blocks run before those of the backward pass.
 cudaStream_t urgent_stream()
 {
     int least = 0;
@@ -121,7 +121,7 @@ class DeviceExchange::Streams {
         std::shared_ptr<Event> end = std::make_shared<Event>();
     };
 
-    /// The n-th of a step, made in the first one.
+    /// Returns interval number `index` of a step; the first step makes it.
     static Interval interval(std::vector<Interval>& all, std::size_t index)
     {
         if (index == all.size()) all.emplace_back();
@@ -167,7 +167,7 @@ class DeviceExchange::Streams {
     cudaStream_t step_;
     cudaStream_t communication_;
     Event begin_, to_communication_, to_step_;
-    std::vector<Interval> transfers_;  ///< of a step, in order; those used so far hold
+    std::vector<Interval> transfers_;  ///< of one step, in order; entries used so far are valid
     std::vector<Interval> waits_;
     std::size_t transfers_used_ = 0;
     std::size_t waits_used_ = 0;

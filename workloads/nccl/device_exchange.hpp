@@ -1,5 +1,5 @@
-// A step's exchange on a GPU, ready for an engine: a stream of high priority for communication, events between it and
-// the step's stream, and the time that communication took, as the device tells it.
+// A step's gradient exchange on a GPU for an engine: a high-priority communication stream, events that order it with
+// the step's stream, and the communication time by device events.
 #pragma once
 
 #include "workloads/nccl/ranks.hpp"
@@ -18,27 +18,28 @@ struct DeviceBytes {
 };
 
 struct DeviceExchangeOptions {
-    parallel::Packing packing;  ///< of the gradients, in the order of readiness
+    parallel::Packing packing;  ///< of the gradients, in order of readiness
     parallel::Mode mode = parallel::Mode::overlapped;
-    DeviceRange gradients;                ///< the block they lie in; at least packing.count numbers
-    std::vector<DeviceBytes> parameters;  ///< for mode broadcast
+    DeviceRange gradients;                ///< memory of the gradients; at least packing.count values
+    std::vector<DeviceBytes> parameters;  ///< used in mode broadcast
 };
 
 class DeviceExchange {
   public:
-    /// On the current device; `step` is the stream of the step's work. Throws Error.
+    /// Uses the current device; `step` is the stream of the step's work. Throws Error.
     DeviceExchange(std::shared_ptr<const Ranks> ranks, DeviceExchangeOptions options, cudaStream_t step);
     ~DeviceExchange();
     DeviceExchange(const DeviceExchange&) = delete;
     DeviceExchange& operator=(const DeviceExchange&) = delete;
 
-    /// As StreamExchange has them; none waits. May be captured into a graph with the step: then cost() tells of the
+    /// As in StreamExchange; they do not wait. They may be captured into a graph with the step; cost() then reports the
     /// last replay.
     void begin();
     void ready(std::size_t gradient);
     void finish();
 
-    /// Waits for the step's end, looking out for ranks that fail; what its communication cost, by the device's events.
+    /// Waits for the end of the step and checks for failed ranks. Returns the communication cost, measured by device
+    /// events.
     Communication cost() const;
     bool updates() const;
 

@@ -1,5 +1,4 @@
-// The prototypes and numbers are those of nccl.h, which a machine with the library may lack; the same since version
-// 2.10.
+// Prototypes and constants from nccl.h, which may not be installed; unchanged since version 2.10.
 #include "workloads/nccl/ranks.hpp"
 
 #include "ert/base/error.hpp"
@@ -16,7 +15,7 @@ constexpr int operation_average = 4;
 constexpr int type_of_bytes = 0;
 constexpr int in_progress = 7;
 
-/// Passed by value, as NCCL passes it.
+/// NCCL takes it by value.
 struct UniqueId {
     std::array<char, 128> bytes;
 };

@@ -1,5 +1,5 @@
-// NCCL between processes that have a GPU each: means of gradients and copies of parameters, put into CUDA streams.
-// The hosts' communicator connects them and reports when a rank has ended.
+// NCCL between processes with one GPU each: enqueues means of gradients and copies of parameters in CUDA streams. The
+// hosts' communicator connects the ranks and reports a rank that has ended.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -13,7 +13,7 @@
 
 namespace roof::nccl {
 
-/// A range of numbers in the current device's memory.
+/// A range of values in the memory of the current device.
 struct DeviceRange {
     void* begin = nullptr;
     std::size_t count = 0;
@@ -22,9 +22,9 @@ struct DeviceRange {
 
 class Ranks {
   public:
-    /// Joins the other ranks, on the current device. Collective. Throws Error.
+    /// Joins the other ranks on the current device. Collective. Throws Error.
     Ranks(std::shared_ptr<const gpu::Nccl> library, std::shared_ptr<parallel::Communicator> hosts);
-    /// Waits until the other ranks let go, too, and all graphs are gone that it was captured into.
+    /// Waits until the other ranks are destroyed too. All graphs that captured this object must be destroyed before.
     ~Ranks();
     Ranks(const Ranks&) = delete;
     Ranks& operator=(const Ranks&) = delete;
@@ -32,16 +32,15 @@ class Ranks {
     int rank() const { return hosts_->rank; }
     int size() const { return hosts_->size; }
 
-    /// Puts into the stream: the mean over all ranks takes the numbers' place, for Reach::first on rank 0 alone. All
-    /// ranks put the same in the same order. Throws Error.
+    /// Enqueues a mean over all ranks, in place; with Reach::first only rank 0 receives it. All ranks must make the
+    /// same calls in the same order. Throws Error.
     void enqueue_mean(const DeviceRange& range, parallel::Reach reach, cudaStream_t stream) const;
-    /// Puts into the stream: the bytes of rank 0 take the place of everybody's.
+    /// Enqueues a copy of rank 0's bytes to all ranks.
     void enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const;
-    /// Throws Error if NCCL or the hosts' communicator has seen another rank fail; whoever waits for a stream asks
-    /// now and then.
+    /// Throws Error if NCCL or the hosts' communicator has detected a failed rank. Call it repeatedly while waiting for
+    /// a stream.
     void throw_if_failed() const;
-    /// Ends what is in streams without waiting for the others, once a rank has failed. Nothing may be enqueued
-    /// afterwards.
+    /// Ends enqueued communication without the other ranks, after one has failed. Enqueue nothing afterwards.
     void abandon();
 
   private:
@@ -52,7 +51,7 @@ class Ranks {
     ncclComm* communicator_ = nullptr;
 };
 
-/// NCCL's number for the type. Throws Unsupported for those that gradients do not have.
+/// Returns NCCL's number of the type. Throws Unsupported for types that gradients do not use.
 int nccl_type(Precision precision);
 
 }  // namespace roof::nccl

@@ -1,5 +1,5 @@
-// The communication of one data-parallel step in CUDA streams: the same buckets, schedule and modes as on the CPU
-// (workloads/parallel/exchange.hpp), ordered by events instead of waits of the host.
+// Communication of one data-parallel step in CUDA streams: buckets, schedule and modes as on the CPU
+// (workloads/parallel/exchange.hpp), ordered by events; the host does not wait.
 #pragma once
 
 #include "workloads/parallel/exchange.hpp"
@@ -10,11 +10,11 @@
 
 namespace roof::nccl {
 
-/// What the exchange puts into streams; functions, so that the order can be tested where there is no GPU.
+/// Operations of the exchange on streams. They are functions, so that tests need no GPU.
 struct StreamOperations {
-    /// Communication that is put in from now on begins after the work that the step's stream holds now.
+    /// Communication enqueued from now on starts after the work that the step's stream contains now.
     std::function<void()> communication_follows_step;
-    /// The step's work that is put in from now on begins after the communication put in so far.
+    /// Step work enqueued from now on starts after the communication enqueued so far.
     std::function<void()> step_follows_communication;
     std::function<void(const parallel::Bucket& bucket, parallel::Reach reach)> mean;
     std::function<void()> broadcast_parameters;
@@ -24,11 +24,11 @@ class StreamExchange {
   public:
     StreamExchange(parallel::Packing packing, parallel::Mode mode, StreamOperations operations);
 
-    /// Before the forward pass is put in.
+    /// Call it before the forward pass is enqueued.
     void begin();
-    /// The gradient's last kernel has been put into the step's stream.
+    /// Call it after the gradient's last kernel is enqueued in the step's stream.
     void ready(std::size_t gradient);
-    /// The whole backward pass has been put in; the update that follows waits for the means.
+    /// Call it after the whole backward pass is enqueued. The update waits for the means.
     void finish();
 
     const parallel::Packing& packing() const { return packing_; }
