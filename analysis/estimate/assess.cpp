@@ -56,7 +56,7 @@ bool placed(const Case& at)
     return at.estimate && at.estimate->reason.empty();
 }
 
-/// The published intensity of the same work on the same machine, or that of compulsory traffic.
+/// The intensity published for the same work and machine; without one, the intensity of compulsory traffic.
 Intensity intensity_of(const Case& at)
 {
     const auto same_work = [&](const PublishedNumber& other) {
@@ -153,7 +153,7 @@ Assessment assess_activations(const Case& at)
     return assess_bytes(at, need.kept(), need.kept_by_pytorch());
 }
 
-/// Of a step or of an epoch.
+/// Assesses the time of a step or an epoch.
 Assessment assess_time(const Case& at)
 {
     if (!placed(at)) return assessed(at, 0, Verdict::unchecked, "its roof is unknown");

@@ -20,7 +20,7 @@ using Pass = PassWork LayerWork::*;
 constexpr std::array<Pass, 3> passes{&LayerWork::forward, &LayerWork::backward_data, &LayerWork::backward_weights};
 constexpr std::string_view known = "analytic";
 
-/// The sum over the layers that `counts` chooses.
+/// The sum over the layers for which `counts` is true.
 template <typename Choice>
 PassWork total(const ModelEstimate& estimate, Pass pass, Choice counts)
 {
@@ -77,7 +77,7 @@ nlohmann::json integer(double value)
     return static_cast<long long>(value);
 }
 
-/// Without a unit, which the heading names; zero is "0".
+/// The count with an SI prefix but no unit, which the heading names; zero is "0".
 std::string count_text(double value)
 {
     return std::string(trim(format_si(value, "")));

@@ -1,5 +1,4 @@
-// The cost of one training step of a model by arithmetic: multiply-adds, FLOPs, bytes moved and bytes allocated, all
-// analytic.
+// The cost of one training step, computed analytically: multiply-adds, FLOPs, bytes moved and bytes allocated.
 #pragma once
 
 #include "analysis/estimate/footprint.hpp"
@@ -43,7 +42,7 @@ ModelEstimate estimate_model(std::string_view model, int batch, Precision precis
 /// integer.
 nlohmann::json to_json(const ModelEstimate& estimate);
 
-/// Tables, less than 100 columns wide: convolution and linear layers one by one, the others summed by kind.
+/// Tables of fewer than 100 columns. Convolution and linear layers have a row each; other layers are summed by kind.
 std::string to_text(const ModelEstimate& estimate);
 
 }  // namespace roof::analysis

@@ -67,7 +67,7 @@ const LevelEstimate* level_of(const MachineEstimate& estimate, const std::string
     return found == estimate.levels.end() ? nullptr : &*found;
 }
 
-/// All levels of any machine, nearest first.
+/// The memory levels of all machines, nearest to the core first.
 std::vector<std::string> level_names(std::span<const MachineEstimate> estimates)
 {
     std::vector<std::string> names;

@@ -1,6 +1,5 @@
-// The memory of a network while it trains: parameters, gradients, momentum, and the activations that the backward
-// pass needs. Counted from shapes, so every number is analytic, without an allocator's rounding, a library's
-// workspace and a driver's context.
+// The memory of a network in training: parameters, gradients, momentum, and the activations that the backward pass
+// needs. Analytic, from shapes: excludes the allocator's rounding, library workspaces and the driver's context.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -18,7 +17,7 @@ std::string_view name(Passes passes);
 /// "forward" or "step"; throws InputError naming both.
 Passes parse_passes(std::string_view word);
 
-/// For a batch. A forward pass is one of training: its activations are kept.
+/// The memory for one batch. A forward pass belongs to training, so its activations are kept.
 struct Footprint {
     Bytes parameters;  ///< with the low-precision copy of formats below 4 bytes
     Bytes gradients;   ///< of parameters; 0 for a forward pass
@@ -31,7 +30,7 @@ struct Footprint {
     Bytes pool_winners;  ///< the part of `masks` for max pools; PyTorch uses 8 bytes instead of one
 
     Bytes kept() const { return activations + masks; }
-    /// With PyTorch's pool indices of 8 bytes.
+    /// kept() if pool indices take 8 bytes, as in PyTorch.
     Bytes kept_by_pytorch() const { return kept() + 7.0 * pool_winners; }
     Bytes total() const { return parameters + gradients + momentum + images + kept() + working; }
 };
@@ -39,10 +38,10 @@ struct Footprint {
 /// ReLU and residual add run in place; flatten and a pooling that keeps the size take no memory.
 Footprint footprint_of(const model::Graph& graph, int batch, Precision precision, Passes passes);
 
-/// A forward pass without a backward pass: parameters, images, and the two largest neighbouring activations.
+/// Memory of an inference: parameters, images, and the two largest neighbouring activations.
 Bytes inference_bytes(const model::Graph& graph, int batch, Precision precision);
 
-/// The most images that fit into `memory`; 0 if not even one does.
+/// The largest batch that fits into `memory`; 0 if one image does not fit.
 int largest_batch(const model::Graph& graph, Precision precision, Passes passes, Bytes memory);
 
 }  // namespace roof::analysis

@@ -80,7 +80,7 @@ struct MachineEstimate {
     double images_per_second() const;
     Seconds epoch() const;
     bool fits() const { return memory.value <= 0 || footprint.total() <= memory; }
-    /// FLOPs over compulsory bytes at the farthest level.
+    /// FLOPs over compulsory bytes at the level farthest from the core.
     Intensity intensity() const { return levels.empty() ? Intensity{} : levels.back().intensity_high; }
     Intensity ridge() const { return levels.empty() ? Intensity{} : levels.back().ridge; }
 };

@@ -1,5 +1,4 @@
-// A machine's spec sheet (configs/machines): peaks and bandwidths as published by its vendor, with sources. Known:
-// spec, not measured.
+// A machine's spec sheet (configs/machines): peaks and bandwidths published by the vendor, with sources. Known: spec.
 #pragma once
 
 #include "ert/base/precision.hpp"

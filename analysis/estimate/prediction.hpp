@@ -15,7 +15,7 @@
 
 namespace roof::analysis {
 
-/// In the results folder.
+/// The name of the file in the results folder.
 constexpr std::string_view predictions_file = "predictions.csv";
 
 struct Prediction {
@@ -26,7 +26,7 @@ struct Prediction {
     bool fits = true;
 };
 
-/// For a training step: a point with model, batch and precision. nullopt for other points, and for a precision
+/// Predicts a training step: a point with model, batch and precision. nullopt for other points and for a precision
 /// without a ceiling on the target. Throws InputError for an unknown model.
 std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target);
 
@@ -35,7 +35,8 @@ std::string to_csv(std::span<const Prediction> predictions);
 /// Throws InputError with file and line.
 std::vector<Prediction> parse_predictions(std::string_view text, const std::string& name);
 
-/// FNV-1a (64 bits) of a text in 16 hexadecimal digits. Printed before measuring, it proves that the file is older.
+/// The 64-bit FNV-1a hash of a text, as 16 hexadecimal digits. It is printed before measuring, so it proves that the
+/// prediction is older than the measurement.
 std::string fingerprint(std::string_view text);
 
 struct PredictionError {
@@ -46,10 +47,10 @@ struct PredictionError {
     bool right = true;  ///< whether it fits was predicted correctly
 };
 
-/// "+3.4%", "-12%".
+/// Formats a share with its sign: "+3.4%", "-12%".
 std::string signed_percent(double share);
 
-/// Rows without a prediction and predictions without a row are left out.
+/// The errors of all predicted rows. Rows without a prediction and predictions without a row are left out.
 struct PredictionErrors {
     std::vector<PredictionError> rows;  ///< in the order of the predictions
     double median = 0;                  ///< of |error|, over rows that are ok

@@ -28,7 +28,8 @@ struct PublishedNumber {
     std::string where;  ///< "file:line"
 };
 
-/// intensity, flop_rate, flops, flops_per_image, memory, activations, time, epoch, image, window, fits, share.
+/// The legal quantities: intensity, flop_rate, flops, flops_per_image, memory, activations, time, epoch, image, window,
+/// fits, share.
 const std::vector<std::string>& published_quantities();
 
 /// CSV with the columns study, model, batch, phase, precision, machine, devices, images, layer, quantity, value,
@@ -48,15 +49,16 @@ struct Assessment {
     std::string remark;  ///< a clause
 };
 
-/// `targets` are found by name. A number of another machine is assessed by arithmetic alone.
+/// Compares each number with its estimate. `targets` are found by name. A number for any other machine is compared with
+/// arithmetic alone.
 std::vector<Assessment> assess(std::span<const PublishedNumber> numbers, std::span<const Target> targets);
 
-/// As printed; counts without an SI prefix get one.
+/// The number as printed. Counts without an SI prefix get one.
 std::string published_text(const PublishedNumber& number);
 /// The estimate in the same kind of unit; "-" if there is none.
 std::string estimate_text(const Assessment& assessment);
 
-/// What, where, published, estimated, verdict and remark.
+/// A table with the columns what, where, published, estimated, verdict and remark.
 DataTable published_table(std::span<const Assessment> assessments);
 
 }  // namespace roof::analysis

@@ -22,14 +22,14 @@ struct Target {
     Bytes memory{};  ///< 0 if unknown
     std::vector<Link> links{};
 
-    /// Throws InputError with the names of the links.
+    /// The link of this name. Throws InputError with the known names if there is none.
     const Link& link(const std::string& link_name) const;
 };
 
-/// The figures of the sheet become ceilings without intervals.
+/// The sheet as a target. Its figures become ceilings without intervals.
 Target target_of(const MachineSheet& sheet);
 
-/// One for each device with bandwidth and compute ceilings. Throws InputError if there is none.
+/// One target for each device with bandwidth and compute ceilings. Throws InputError if there is none.
 std::vector<Target> targets_of(const Results& calibration, const std::string& name);
 
 }  // namespace roof::analysis

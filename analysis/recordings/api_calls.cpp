@@ -24,7 +24,7 @@ struct Part {
     CallPurpose purpose;
 };
 
-/// The first part in the name decides.
+/// Parts of a call's name; the first one that matches decides.
 constexpr std::array parts{
     Part{"Synchronize", CallPurpose::wait},   Part{"StreamWaitEvent", CallPurpose::event},
     Part{"Launch", CallPurpose::launch},      Part{"Memcpy", CallPurpose::copy},

@@ -16,7 +16,7 @@ enum class CallPurpose { launch, wait, copy, allocate, event, other };
 
 std::string_view name(CallPurpose purpose);
 
-/// By the names of the CUDA runtime and driver, NCCL and their libraries. A synchronous copy is a copy.
+/// Classifies by the names of the CUDA runtime and driver, NCCL and their libraries. A synchronous copy is a copy.
 CallPurpose purpose_of(std::string_view call);
 
 struct CallTotal {
@@ -28,7 +28,7 @@ struct CallTotal {
     Seconds longest;
 };
 
-/// Of a results folder, the most seconds of each row first; empty without api.csv. A driver call inside a runtime
+/// The calls of a results folder, longest first within each row; empty without api.csv. A driver call inside a runtime
 /// call counts in both.
 std::vector<CallTotal> add_up_calls(const std::filesystem::path& folder);
 

@@ -28,14 +28,14 @@ struct CopyTotal {
     Seconds seconds;        ///< of all
     Seconds sized_seconds;  ///< of copies of known size
 
-    /// 0 if no size is known.
+    /// The copy rate; 0 if no size is known.
     ByteRate rate() const { return sized_seconds.value > 0 ? bytes / sized_seconds : ByteRate{}; }
 };
 
-/// Of a results folder, the most seconds of each row first; empty without copies.csv.
+/// The copies of a results folder, longest first within each row; empty without copies.csv.
 std::vector<CopyTotal> add_up_copies(const std::filesystem::path& folder);
 
-/// The best rate of the benches `link` and `peer` for copies of this kind on that device. nullopt if not measured,
+/// The best rate of the benches `link` and `peer` for this kind of copy on this device. nullopt if it was not measured,
 /// and for copies within one memory.
 std::optional<ByteRate> link_ceiling(const CopyTotal& copies, std::span<const Measurement> calibration);
 

@@ -36,7 +36,7 @@ struct Sum {
     std::vector<const CounterMetric*> terms;
 };
 
-/// The precision in "flops.fp32" or "tensor.bf16" if the quantity is of that kind; otherwise empty.
+/// The precision in names such as "flops.fp32" and "tensor.bf16" if the quantity is of that kind; otherwise empty.
 std::string precision_in(const std::string& quantity, std::string_view kind)
 {
     return quantity.starts_with(kind) ? quantity.substr(kind.size()) : std::string{};
@@ -58,7 +58,7 @@ std::vector<Sum> scalar_sums()
     return listed;
 }
 
-/// Older versions of Nsight Compute count the same at the SM: "smsp__sass_…" was "sm__sass_…".
+/// Older versions of Nsight Compute name the same metric "sm__sass_…" instead of "smsp__sass_…".
 std::optional<double> thread_instructions(const Metrics& metrics, const std::string& name)
 {
     return value_of(metrics, {name, "sm" + name.substr(std::string_view("smsp").size())}, "inst");
@@ -97,7 +97,7 @@ const CounterMetric* tensor_metric(const std::string& name)
     return found == all.end() ? nullptr : &*found;
 }
 
-/// FLOPs of tensor cores: the sums, or the metrics by sparsity if there is no sum. Integer operations are not FLOPs.
+/// FLOPs of tensor cores: the sums, or the metrics by sparsity if there is no sum. Integer operations are excluded.
 void count_tensor(const Metrics& metrics, CountedWork& work)
 {
     constexpr std::string_view stem = "sm__ops_path_tensor_src_", sum = ".sum", part = "_sparsity_o";
@@ -121,7 +121,7 @@ void count_tensor(const Metrics& metrics, CountedWork& work)
             "type; ask for sm__ops_path_tensor_src_*.sum");
 }
 
-/// Traffic of the level that its main metric does not include.
+/// Adds traffic that the main metric of the level excludes.
 void add_other_traffic(const Metrics& metrics, const std::string& level, const std::string& main_metric,
                        CountedWork& work)
 {

@@ -48,7 +48,7 @@ std::string precision_in(const std::string& label)
     return {};
 }
 
-/// From the tool's configuration in its metadata; files made by hand have none.
+/// "gpu:0" if the tool's configuration in the metadata says so; otherwise, as without metadata, "cpu".
 std::string device_in(const std::string& text)
 {
     return text.find("'ERT_GPU': ['True']") != text.npos ? "gpu:0" : "cpu";

@@ -23,7 +23,7 @@ struct Format {
     Imported (*read)(const std::string& text, const std::string& name, const std::string& row);
 };
 
-/// In the order of their checks: perf's lines are JSON, too.
+/// In the order of the checks: perf's lines are also JSON, so perf comes first.
 constexpr std::array formats{Format{is_perf_stat, read_perf_stat}, Format{is_nsight_compute, read_nsight_compute},
                              Format{is_likwid, read_likwid}, Format{is_ert_roofline, read_ert_roofline},
                              Format{is_kineto, read_kineto}};
@@ -43,7 +43,7 @@ Machine machine_of(const std::vector<Imported>& files, const std::string& name)
     return machine;
 }
 
-/// Enough to recognize a database.
+/// Reads enough bytes to recognize a database.
 std::string first_bytes(const std::filesystem::path& file)
 {
     std::ifstream in(file, std::ios::binary);
@@ -54,7 +54,7 @@ std::string first_bytes(const std::filesystem::path& file)
     return bytes;
 }
 
-/// Describes the import; it cannot be run.
+/// A plan that describes the import. It cannot be run.
 std::string plan_of(const std::vector<Imported>& files)
 {
     std::string plan = "name: import\ndescription: measured by other tools, and imported\n";

@@ -9,7 +9,7 @@ namespace roof::analysis {
 /// A row on the device "cpu" with counted work. Adds what is missing to `imported`. `seconds` is 0 if unknown.
 ImportedRow processor_row(const std::string& name, Seconds seconds, const CountedWork& work, Imported& imported);
 
-/// A counter of the whole row.
+/// Makes a counter record for the whole row.
 CounterRecord step_counter(const std::string& metric, const Metric& value);
 
 }  // namespace roof::analysis

@@ -43,7 +43,7 @@ void complete_timeline(ImportedRow& row, Imported& imported)
         for (auto& record : records)
             if (record.start) record.start->value -= *extent.begin;
     });
-    // Allocations may precede the first record.
+    // An allocation may precede the first record.
     for (MemoryRecord& record : row.memory)
         if (record.start) record.start->value = std::max(0.0, record.start->value - extent.begin.value_or(0));
     std::vector<double> steps;

@@ -1,4 +1,4 @@
-// The content of another tool's file as our records and units: a row of results for each measured program or region.
+// A file of another tool, converted to the project's records and units. Each measured program or region becomes a row.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"

@@ -10,7 +10,7 @@
 #include <array>
 #include <cctype>
 
-/// The bytes of configs/kernels.yaml, in the assembly that CMakeLists.txt writes.
+/// The bytes of configs/kernels.yaml, embedded by the assembly file that CMakeLists.txt generates.
 extern "C" const char roof_kernel_rules_begin[];
 extern "C" const char roof_kernel_rules_end[];
 
@@ -25,7 +25,7 @@ std::string lower_case(std::string_view text)
     return small;
 }
 
-/// Both in lower case. Only `*` is a wildcard.
+/// Whether `text` matches. Both are in lower case; only `*` is a wildcard.
 bool holds(std::string_view text, std::string_view part)
 {
     for (std::size_t from = 0;;) {

@@ -9,7 +9,7 @@ namespace roof::analysis {
 
 inline constexpr std::string_view no_category = "unclassified";
 
-/// A kernel and what launched it; unknown fields are empty.
+/// A kernel and the layer and phase that launched it; unknown fields are empty.
 struct NamedKernel {
     std::string_view name;
     std::string_view layer;

@@ -9,14 +9,14 @@ namespace roof::analysis {
 
 namespace {
 
-/// Launches of one name in one layer and phase of one row on one device: the input of the rules.
+/// All launches with the same name, layer, phase, row and device: the input of the rules.
 struct Group {
     KernelTotal total;
     std::string layer;
     std::string phase;
 };
 
-/// Sums lines while they are read.
+/// Sums the lines as they are read.
 class Groups {
   public:
     void add(const std::string& row, const KernelRecord& kernel)

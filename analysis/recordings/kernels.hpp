@@ -1,5 +1,5 @@
-// Kernels of a run, from kernels.csv (a line for each launch): totals for each row, device, category and name. The
-// file is read line by line, so memory grows with the number of names, not of launches.
+// Kernels of a run, from kernels.csv (a line for each launch): totals by row, device, category and name. The file is
+// read line by line, so memory use depends on the number of names, not of launches.
 #pragma once
 
 #include "analysis/recordings/kernel_rules.hpp"
@@ -36,16 +36,16 @@ struct KernelDigest {
 /// The kind of each layer (convolution, linear, …) by its name.
 using LayerKinds = std::map<std::string, std::string, std::less<>>;
 
-/// From the parts of the rows.
+/// The kinds of the layers in these rows.
 LayerKinds layer_kinds(std::span<const Measurement> rows);
 
-/// Messages contain `name`. A truncated last line is left out. Throws InputError for a missing column, for a line
-/// with too few cells and for a duration that is not a number.
+/// Sums the launches in `csv`; messages contain `name`. A truncated last line is skipped. Throws InputError for a
+/// missing column, a line with too few cells, or a duration that is not a number.
 KernelDigest digest_kernels(std::istream& csv, const std::string& name,
                             const KernelRules& rules = built_in_kernel_rules(), const LayerKinds& kinds = {});
 
-/// Of a results folder; empty without kernels.csv. `also` is called for every kernel, so the file is read once for
-/// two uses.
+/// The digest of a results folder; empty without kernels.csv. `also` is called for each record, so a second use needs
+/// no second reading.
 KernelDigest digest_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds,
                             const TakeRecord<KernelRecord>& also);
 

@@ -1,5 +1,5 @@
-// PyTorch's profile: Chrome's trace format, with times in microseconds. These files are long, so they are read event
-// by event. Times keep all their digits, because some count from 1970.
+// PyTorch's profile: Chrome's trace format, with times in microseconds. The files are long, so they are read event by
+// event. Times keep all digits, because some count from 1970.
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_timeline.hpp"
 #include "ert/base/error.hpp"
@@ -190,7 +190,7 @@ class Handler : public nlohmann::json_sax<Json> {
         return {static_cast<double>(nanoseconds - *zero_) * 1e-9};
     }
 
-    /// PyTorch's allocator on devices: allocated bytes, negative for a release, from a pool.
+    /// A record of PyTorch's device allocator: the allocated bytes, negative for a release to the pool.
     void add_memory()
     {
         const std::string& bytes = argument("Bytes");

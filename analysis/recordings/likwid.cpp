@@ -1,5 +1,5 @@
-// `likwid-perfctr`'s CSV: tables, each under a line "TABLE,[Region name,]Group 1 Metric,GROUP,rows". The metrics by
-// hardware thread are read; a region becomes a row. The unit follows a metric's name in brackets.
+// `likwid-perfctr`'s CSV: tables, each under a line "TABLE,[Region name,]Group 1 Metric,GROUP,rows". Reads the metrics
+// by hardware thread; each region becomes a row. A metric's unit is in brackets behind its name.
 #include "analysis/recordings/import_counters.hpp"
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_units.hpp"

@@ -35,7 +35,7 @@ class MemoryTracker {
         if (record.address) held_[*record.address] = *record.bytes;
     }
 
-    /// The size is that of the recorded allocation: recorders may omit it in a release.
+    /// Uses the size of the recorded allocation, because recorders may omit it in a release.
     void release(MemoryUse& use, const MemoryRecord& record)
     {
         ++use.releases;

@@ -28,7 +28,7 @@ struct MemoryUse {
     std::vector<MemoryPoint> timeline;  ///< sorted by time; empty if records have no start
 };
 
-/// Of a results folder, the highest peak of each row first; empty without memory.csv.
+/// Memory use in a results folder, highest peak first within each row; empty without memory.csv.
 std::vector<MemoryUse> follow_memory(const std::filesystem::path& folder);
 
 }  // namespace roof::analysis

@@ -70,7 +70,7 @@ class Reader {
         const std::size_t header = find_line(text, is_header);
         const std::string_view before = std::string_view(text).substr(0, header);
         const auto skipped = static_cast<std::size_t>(std::ranges::count(before, '\n'));
-        // Empty lines replace the program's output, so line numbers stay right.
+        // Empty lines replace the program's output, so line numbers stay correct.
         std::istringstream csv(std::string(skipped, '\n') + text.substr(header));
         CsvLines lines(csv, name);
         for (std::size_t i = 0; i <= skipped; ++i)
@@ -207,7 +207,7 @@ void add_once(std::vector<std::string>& sentences, const std::vector<std::string
         if (std::ranges::find(sentences, sentence) == sentences.end()) sentences.push_back(sentence);
 }
 
-/// Time and counted work of all launches of the device. An amount that one of them lacks is left out.
+/// Time and counted work of all launches of the device. Amounts that any launch lacks are left out.
 void add_up(Measurement& row, const std::vector<const Launch*>& launches, Imported& imported)
 {
     double seconds = 0;

@@ -1,5 +1,5 @@
-// Nsight Systems' SQLite export. Times are nanoseconds. Tables exist only if something was recorded for them, and
-// their columns depend on the version.
+// Nsight Systems' SQLite export, with times in nanoseconds. A table exists only if it has records; columns depend on
+// the version.
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_timeline.hpp"
 #include "analysis/recordings/sqlite_file.hpp"
@@ -67,7 +67,7 @@ class Reader {
         return found->second;
     }
 
-    /// The time in column 0 of a record without an end.
+    /// The time in column 0, for records without an end.
     Seconds moment_of(const Row& row, const std::string& table) const
     {
         const std::int64_t start = row.whole(0);
@@ -84,7 +84,7 @@ class Reader {
         if (row.is_null(0) || row.is_null(1) || start < 0 || end < start || end > latest)
             throw InputError(fmt::format("{}: table {}: a record from {} to {} ns", database_.name(), table,
                                          row.text(0), row.text(1)));
-        // Subtract the first time before conversion to seconds, which would lose digits.
+        // Subtract the first time before the conversion to seconds, which would lose digits.
         if (zero_ == std::numeric_limits<std::int64_t>::max()) zero_ = start;
         return {Seconds{static_cast<double>(start - zero_) * nanosecond},
                 Seconds{static_cast<double>(end - start) * nanosecond}};
@@ -137,7 +137,7 @@ class Reader {
         });
     }
 
-    /// The numbers are CUPTI's, of CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
+    /// The numbers follow CUPTI's enumerations CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
     CopyKind kind_of(const Row& row, int column) const
     {
         switch (row.whole(column)) {
@@ -268,7 +268,7 @@ class Reader {
                          });
     }
 
-    /// Marks and names of threads have no end and are skipped.
+    /// Skips marks and thread names, which have no end.
     void read_ranges(ImportedRow& imported)
     {
         const std::string table = "NVTX_EVENTS";

@@ -34,7 +34,7 @@ struct Running {
     int kernels() const { return of(Activity::kernel) + of(Activity::unclassified); }
 };
 
-/// Adds an interval in which nothing begins or ends.
+/// Adds an interval with a constant set of activities.
 void add_interval(TimeBreakdown& time_breakdown, Seconds time, const Running& running)
 {
     const bool collective = running.of(Activity::collective) > 0, copy = running.of(Activity::copy) > 0;
@@ -79,7 +79,7 @@ TimeBreakdown time_breakdown_of(std::span<const Interval> intervals, const Windo
     return time_breakdown;
 }
 
-/// The intervals that can overlap the window. They are sorted by start; `latest` has the latest end up to each.
+/// The intervals that can overlap the window. They are sorted by start; `latest` is the running maximum of their ends.
 std::span<const Interval> overlapping(const Window& window, std::span<const Interval> intervals,
                                       std::span<const double> latest)
 {
@@ -112,7 +112,7 @@ void place(Timeline& timeline, const std::optional<Seconds>& start, Seconds dura
         ++timeline.unplaced;
 }
 
-/// The activity of each kernel. The rules are applied once for each name, layer and phase.
+/// The activity of each kernel. Each name, layer and phase is classified once.
 class Activities {
   public:
     Activities(const KernelRules& rules, const LayerKinds& kinds) : rules_(rules), kinds_(kinds) {}
@@ -174,7 +174,7 @@ TimeBreakdown mean_of(std::span<const TimeBreakdown> all)
     return sum;
 }
 
-/// One for each device of each row; of the whole recording if no step was marked.
+/// One time breakdown for each device of each row. Without marked steps it covers the whole recording.
 std::vector<DeviceTimeBreakdown> time_breakdown_of(const Timelines& timelines,
                                                    const std::map<std::string, std::vector<Window>>& steps)
 {

@@ -1,7 +1,6 @@
-// The time breakdown of a device: where the wall time of a step went, from the start and end of everything that ran
-// on it. Every instant counts once: as kernels if a classified kernel runs, else as unclassified, collectives or
-// copies, in this order, else as idle. So the entries add up to the wall time, and copies and collectives count only
-// while no kernel runs.
+// The time breakdown of a device: how the wall time of a step was spent, from the start and end of every record. Each
+// instant counts once, as the first that applies of: classified kernel, unclassified kernel, collective, copy, idle. So
+// the entries add up to the wall time. Copies and collectives count only while no kernel runs.
 #pragma once
 
 #include "analysis/recordings/kernels.hpp"
@@ -44,8 +43,8 @@ struct TimeBreakdown {
     TimeBreakdown& operator+=(const TimeBreakdown& other);
 };
 
-/// One for each window. Intervals may be in any order; what is outside a window does not count in it.
-/// Throws std::invalid_argument for an interval or a window that ends before it begins.
+/// One breakdown for each window. Intervals may be in any order and are clipped to the window. Throws
+/// std::invalid_argument for an interval or a window that ends before it begins.
 std::vector<TimeBreakdown> finish_breakdowns(std::vector<Interval> intervals, std::span<const Window> windows);
 
 /// The time breakdown of one row on one device: the mean over its steps.
@@ -62,7 +61,7 @@ struct RecordedKernels {
     std::vector<DeviceTimeBreakdown> time_breakdown;  ///< empty if no record has a start
 };
 
-/// From kernels.csv (read once), copies.csv and ranges.csv of a results folder.
+/// Reads kernels.csv (once), copies.csv and ranges.csv of a results folder.
 RecordedKernels read_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds);
 
 }  // namespace roof::analysis

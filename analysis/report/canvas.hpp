@@ -1,5 +1,5 @@
-// A drawing of characters: braille dots (two by four per cell) or, for plain terminals, one ASCII mark per cell, with
-// text on top.
+// A text drawing: braille dots (two by four per cell) or, on plain terminals, one ASCII mark per cell, with text on
+// top.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ class Canvas {
     /// Whether these cells have no text.
     bool free(int column, int row, int length) const;
 
-    /// UTF-8, one line per row, without trailing blanks.
+    /// The drawing in UTF-8, one line per row, without trailing blanks.
     std::vector<std::string> lines() const;
 
   private:

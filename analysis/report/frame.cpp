@@ -10,7 +10,7 @@ namespace roof::analysis {
 
 namespace {
 
-/// Decades below the first ridge point, for elementwise work, and above the last one, for convolutions.
+/// Decades below the first ridge point (for elementwise work) and above the last one (for convolutions).
 constexpr int decades_below_ridge = 1;
 constexpr int decades_above_ridge = 2;
 

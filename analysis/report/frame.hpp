@@ -7,7 +7,7 @@
 
 namespace roof::analysis {
 
-/// Whole decades.
+/// The bounds of the frame, in whole decades.
 struct Frame {
     double intensity_low = 0;  ///< FLOP/byte
     double intensity_high = 0;
@@ -15,7 +15,7 @@ struct Frame {
     double rate_high = 0;
 };
 
-/// Over all devices. nullopt without a bandwidth or a compute ceiling.
+/// The frame over all devices. nullopt without a bandwidth or a compute ceiling.
 std::optional<Frame> frame_of(const Ceilings& ceilings);
 
 /// A logarithmic scale from [low, high] onto [from, to]; values outside are clamped.

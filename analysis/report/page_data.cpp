@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Texts that many points share, written once; points have their index.
+/// Texts that many points share. Each is written once; points hold its index.
 class SharedTexts {
   public:
     std::size_t operator()(const std::string& text)
@@ -66,7 +66,7 @@ json roofs_json(const Roofs& roofs, const Machine& machine)
             {"mixes", std::move(mixes)}};
 }
 
-/// The roofs of each device and thread count, once. The most threads of every device are included.
+/// The roofs of each device and thread count, once each. The most threads of every device are always included.
 class RoofSets {
   public:
     explicit RoofSets(const Study& study) : study_(study)

@@ -1,5 +1,5 @@
-// The data of the report page as one JSON block, which its script reads. Numbers are exact and in SI units; points are
-// columns, which keeps thousands of them small.
+// The report page's data as one JSON block for its script. Numbers are exact and in SI units. Points are stored as
+// columns to keep the page small.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -22,7 +22,7 @@ namespace roof::analysis {
 /// A roof: {"name" or "precision", "operation", "isa", "n", "median", "low", "high", "spec" or null}.
 nlohmann::json page_json(std::span<const Study> studies);
 
-/// The document as the text of a script element; nothing in it can end the element.
+/// The document as the text of a script element. No content can end the element early.
 std::string script_text(const nlohmann::json& document);
 
 }  // namespace roof::analysis

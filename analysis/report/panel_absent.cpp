@@ -1,4 +1,4 @@
-// What this run lacks and how to get it, a line each: a missing number is not a zero.
+// Lists what this run lacks and how to get it.
 #include "analysis/report/panels.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/recording_tables.hpp"

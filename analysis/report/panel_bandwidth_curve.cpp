@@ -20,7 +20,7 @@ namespace {
 
 using Series = std::map<std::string, std::vector<SeriesPoint>>;
 
-/// Operation, instruction set unless each point chose its own, and unusual conditions.
+/// The operation, the instruction set if it is the same for all points, and unusual conditions.
 std::string name_of_series(const Measurement& row)
 {
     std::string name = row.point.has("operation") ? row.point.text("operation") : row.bench;
@@ -72,7 +72,7 @@ LogPlot plot_of(const Series& series)
             "bandwidth (B/s)"};
 }
 
-/// A solid mark at the end of each measured level, a dashed mark at its reported capacity.
+/// A solid mark at the measured end of each level, a dashed mark at its reported capacity.
 void draw_levels(Svg& svg, const LogPlot& plot, const Ceilings& ceilings, const std::string& device)
 {
     for (const MeasuredLevel& level : ceilings.levels) {

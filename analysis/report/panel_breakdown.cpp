@@ -43,7 +43,7 @@ void draw_strip(Svg& svg, const std::vector<Segment>& segments, double step, dou
     }
 }
 
-/// Phases, time outside them, and the existing kinds.
+/// The legend: phases, time outside them, and the kinds that occur.
 std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
 {
     std::vector<std::string> seen;
@@ -60,7 +60,7 @@ std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
     return entries;
 }
 
-/// A folder is only "folder": its name may be too long.
+/// The label of a row. A folder of images is only "folder", because its name may be too long.
 std::string label_of(const Measurement& row)
 {
     const std::string data = data_of(row);

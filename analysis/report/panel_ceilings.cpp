@@ -1,4 +1,4 @@
-// The ceilings beside guides and data sheets, and the memory levels as measured beside those reported.
+// Ceilings beside guides and data sheets, and measured memory levels beside the reported ones.
 #include "analysis/report/panels.hpp"
 #include "analysis/roofline/spec_check.hpp"
 #include "analysis/study/beside_sheet.hpp"

@@ -1,5 +1,5 @@
-// Kernels under the roofs of their device, by what counters saw: a point for each memory level that was counted,
-// joined.
+// Kernels with counted work under the roofs of their device. Each kernel has one point for each counted memory level,
+// joined by a line.
 #include "analysis/report/panels.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/study/counted_kernels.hpp"

@@ -1,5 +1,5 @@
-// The Empirical Roofline curves: the rate of a loop of loads and multiply-adds at each arithmetic intensity and
-// working set, under separately measured roofs.
+// The Empirical Roofline curves: the rate of a loop of loads and multiply-adds at each arithmetic intensity and working
+// set, under the measured roofs.
 #include "analysis/report/panels.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/study/ert_curves.hpp"
@@ -28,7 +28,7 @@ LogPlot plot_of(const Curves& curves, const Roofs& roofs)
         }
     for (const std::vector<const Ceiling*>& group : {roofs.compute, roofs.mixes})
         for (const Ceiling* roof : group) fast = std::max(fast, roof->rate.high.value);
-    // Powers of four, like the ticks.
+    // The frame uses powers of four, like the ticks.
     const double left = std::pow(4, std::floor(std::log2(low) / 2));
     const double right = std::pow(4, std::floor(std::log2(high) / 2) + 1);
     return {{left, right, 96, 1032},

@@ -1,4 +1,4 @@
-// The hypotheses of the plan and the predicted times, beside what was measured.
+// The hypotheses of the plan and the predicted times, beside the measurements.
 #include "analysis/report/panels.hpp"
 #include "analysis/report/svg.hpp"
 #include "analysis/study/tables.hpp"
@@ -20,7 +20,7 @@ double decade_below(double value)
     return std::pow(10.0, std::floor(std::log10(value)));
 }
 
-/// Both times on one scale; nullopt unless a row was measured.
+/// Both times on the same scale; nullopt unless a row was measured.
 std::optional<LogPlot> plot_of(const PredictionErrors& errors)
 {
     double low = INFINITY;
@@ -36,7 +36,7 @@ std::optional<LogPlot> plot_of(const PredictionErrors& errors)
     return LogPlot{{low, high, 82, 460}, {low, high, 330, 20}, "measured step time", "predicted step time"};
 }
 
-/// Points on the diagonal were predicted exactly; points above it ran faster than predicted.
+/// A point on the diagonal matches its prediction; a point above it ran faster.
 std::string predictions_chart(const PredictionErrors& errors)
 {
     const std::optional<LogPlot> plot = plot_of(errors);

@@ -1,5 +1,5 @@
-// What was recorded: kernels, the time breakdown of each device, calls, copies, memory over time; and several ranks.
-// A panel is empty where its file is missing.
+// The recordings: kernels, the time breakdown of each device, calls, copies, memory over time, and several ranks. A
+// panel is empty if its file is missing.
 #include "analysis/report/panels.hpp"
 #include "analysis/report/svg.hpp"
 #include "analysis/study/recording.hpp"
@@ -19,7 +19,7 @@ namespace {
 constexpr double width = 1060, height = 90, left = 120;
 constexpr std::size_t most_spots = 800;
 
-/// Held bytes over time, as steps. Of too many points the highest of each group is drawn.
+/// Held bytes over time, as steps. If there are too many points, each group is drawn by its highest point.
 std::vector<Spot> spots_of(const MemoryUse& use)
 {
     const double begin = use.timeline.front().at.value;

@@ -17,7 +17,7 @@ namespace roof::analysis {
 
 namespace {
 
-/// The longest layers in a static picture. The page's charts show all.
+/// A static picture shows the longest layers; the page's charts show all.
 constexpr std::size_t most_points = 400;
 
 LogPlot plot_of(const Frame& frame)
@@ -33,7 +33,7 @@ Spot spot_of(const LogPlot& plot, const Placement& p)
     return plot(p.levels.back().intensity_high.value, p.rate.median.value);
 }
 
-/// A whisker from the lowest intensity without reuse to the intensity of compulsory traffic.
+/// Draws a line from the lowest intensity without reuse to the intensity of compulsory traffic.
 void draw_interval(Svg& svg, const LogPlot& plot, const Placement& p)
 {
     constexpr double cap = 3.5;
@@ -69,7 +69,7 @@ void draw_steps(Svg& svg, const LogPlot& plot, std::vector<const Placement*> ste
     }
 }
 
-/// For ranks on several devices: the roof of the link between them, and the step at the intensity of the link's
+/// For ranks on several devices, draws the roof of the link between them, and the step at the intensity of the link's
 /// traffic.
 void draw_link(Svg& svg, const LogPlot& plot, const Placement& step)
 {

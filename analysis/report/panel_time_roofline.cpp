@@ -1,5 +1,5 @@
-// The time-based roofline: for each layer the seconds the compute roof would need alone, over those the farthest
-// memory level would. Work without FLOPs, which has no place under a roofline, stays in sight.
+// The time-based roofline: for each layer, the time under the compute roof alone against the time under the farthest
+// memory level alone. It includes work without FLOPs, which a roofline cannot show.
 #include "analysis/report/panels.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/roofline/describe.hpp"

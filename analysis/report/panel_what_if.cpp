@@ -1,5 +1,5 @@
-// The steps if memory were twice as fast, and if arithmetic were. The page's sliders and `roof whatif` answer for any
-// change.
+// The steps with memory twice as fast, and with arithmetic twice as fast. The page's sliders and `roof whatif` accept
+// any change.
 #include "analysis/report/panels.hpp"
 #include "analysis/study/whatif.hpp"
 #include "analysis/table/html.hpp"

@@ -74,7 +74,7 @@ std::string plain_style_sheet()
         plain += found == variables.end() ? "inherit" : found->second;
         at = end + 1;
     }
-    // The dark theme and the print rules are only for the page.
+    // Remove the dark theme and the print rules, which only the page needs.
     plain.erase(plain.find("@media print"));
     const std::size_t dark = plain.find("@media");
     plain.erase(dark, plain.find("}}", dark) + 2 - dark);

@@ -1,5 +1,5 @@
-// The pictures of the report as SVG files, in the light theme. Their style sheet has no variables, which few programs
-// except browsers support.
+// The pictures of the report as SVG files in the light theme. The style sheet has no variables, because few programs
+// except browsers support them.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -16,7 +16,7 @@ namespace roof::analysis {
 /// written.
 std::vector<std::filesystem::path> write_pictures(std::span<const Study> studies, const std::filesystem::path& folder);
 
-/// Every svg element of at least 200 pixels in a panel's HTML, as a complete file.
+/// Each svg element of at least 200 pixels in a panel's HTML, as a complete file.
 std::vector<std::string> pictures_of(std::string_view html);
 
 /// The style sheet of the light theme with its variables resolved.

@@ -19,7 +19,7 @@
 namespace roof::analysis {
 namespace {
 
-/// A published rate at the intensity published beside it.
+/// A published rate and the intensity published with it.
 struct Point {
     const Assessment* rate = nullptr;
     double intensity = 0;
@@ -51,7 +51,7 @@ std::map<double, std::string> precisions_by_rate(const Roofs& roofs)
     return names;
 }
 
-/// Dashed: these roofs were not measured.
+/// The lines are dashed because these roofs were not measured.
 void draw_spec_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
 {
     const double peak = roofs.compute.front()->rate.median.value;
@@ -76,7 +76,7 @@ void draw_spec_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
     }
 }
 
-/// Beside the spot, or below earlier labels.
+/// A place beside the spot, or below earlier labels.
 Spot free_place(Spot spot, std::vector<Spot>& taken)
 {
     constexpr double line = 14;

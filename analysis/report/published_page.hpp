@@ -1,5 +1,5 @@
 // A page for a published study: its points under the spec-sheet roofs of their machines, its numbers beside the
-// estimate, and its answered hypotheses. Nothing on it was measured here.
+// estimates, and its answered hypotheses. It contains no measurement.
 #pragma once
 
 #include "analysis/estimate/hypothesis.hpp"

@@ -9,10 +9,10 @@
 
 namespace roof::analysis {
 
-/// The same studies give the same bytes.
+/// The report of these studies. The same studies give the same bytes.
 std::string report_html(const std::vector<Study>& studies);
 
-/// Throws InputError if `html` cannot be written; an older file then stays unchanged.
+/// Throws InputError if `html` cannot be written; an existing file then stays unchanged.
 void write_report(const std::vector<Study>& studies, const std::filesystem::path& html);
 
 }  // namespace roof::analysis

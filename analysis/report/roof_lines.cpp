@@ -145,7 +145,7 @@ void label_levels(Svg& svg, const LogPlot& plot, const Roofs& roofs, double peak
     }
 }
 
-/// A mix, which is not a roof for layers, is named only if there is room at the frame.
+/// Labels the precisions. A mix, which is not a roof for layers, is labelled only if there is space at the frame.
 void label_precisions(Svg& svg, const LogPlot& plot, const Roofs& roofs)
 {
     std::vector<const Ceiling*> all = roofs.compute;

@@ -1,4 +1,4 @@
-// What roofline pictures share: axes and roofs, drawn before the points, and the names of the roofs, drawn after them.
+// Shared by roofline pictures: axes and roofs, drawn before the points, and the names of the roofs, drawn after them.
 #pragma once
 
 #include "analysis/report/svg.hpp"
@@ -7,13 +7,13 @@
 
 namespace roof::analysis {
 
-/// Bandwidth roofs up to the highest precision, precisions from the ridge of the fastest level on. `plot` spans the
-/// frame.
+/// Draws bandwidth roofs up to the highest precision, and compute roofs from the ridge point of the fastest level on.
+/// `plot` spans the frame.
 void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs);
 
 void name_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs);
 
-/// A picture with axes and roofs. What is drawn until close() is clipped at the frame.
+/// A picture with axes and roofs. Everything drawn until close() is clipped at the frame.
 Svg roofline_svg(double height, const std::string& label, const LogPlot& plot, const Roofs& roofs,
                  const std::string& clip);
 

@@ -1,4 +1,4 @@
-// The report's style sheet, with the colour-blind safe colours of Okabe and Ito. Phases differ in shape, too.
+// The report's style sheet, with Okabe and Ito's colours for colour-blind readers. Phases also differ in shape.
 #pragma once
 
 #include <string_view>

@@ -11,7 +11,7 @@ namespace roof::analysis {
 
 namespace {
 
-/// To a tenth of a pixel, without trailing zeros.
+/// The coordinate to a tenth of a pixel, without trailing zeros.
 std::string coordinate(double value)
 {
     std::string text = fmt::format("{:.1f}", value);

@@ -25,7 +25,7 @@ class Svg {
     Svg(double width, double height, std::string_view label);
 
     void line(Spot from, Spot to, std::string_view css_class);
-    /// Open; no fill.
+    /// Draws an open line without fill.
     void polyline(const std::vector<Spot>& spots, std::string_view css_class, std::string_view title = "");
     void polygon(const std::vector<Spot>& spots, std::string_view css_class, std::string_view title = "");
     void rectangle(Spot corner, double width, double height, std::string_view css_class, std::string_view title = "");
@@ -63,7 +63,7 @@ struct LogPlot {
 
 using TickText = std::function<std::string(double)>;
 
-/// Grid, ticks at `x_ticks` and `y_ticks`, and both labels.
+/// Draws the grid, ticks at `x_ticks` and `y_ticks`, and both labels.
 void draw_axes(Svg& svg, const LogPlot& plot, const std::vector<double>& x_ticks, const TickText& x_text,
                const std::vector<double>& y_ticks, const TickText& y_text);
 
@@ -76,10 +76,10 @@ struct LegendEntry {
 
 /// The height of draw_legend().
 double legend_height(const std::vector<LegendEntry>& entries, double width);
-/// In columns as wide as the longest text.
+/// Draws the legend in columns as wide as the longest text.
 void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner, double width);
 
-/// A value with its interval over `x`, and the text of its mark.
+/// A value and its interval at `x`, with the text of its mark.
 struct SeriesPoint {
     double x;
     double median;
@@ -94,7 +94,7 @@ void draw_series(Svg& svg, const LogPlot& plot, std::size_t index, const std::ve
 /// The entry of a series in the legend.
 LegendEntry series_entry(std::size_t index, const std::string& text);
 
-/// low, low*factor, … up to high.
+/// The ticks low, low*factor, … up to high.
 std::vector<double> ticks(double low, double high, double factor);
 
 }  // namespace roof::analysis

@@ -60,7 +60,7 @@ void draw_bandwidth(Plot& plot, double bandwidth, double peak)
         if (const double rate = bandwidth * plot.intensity(x); rate < peak) dot_at(plot, x, rate, '/');
 }
 
-/// A horizontal line from the ridge point of the fastest memory on.
+/// Draws a horizontal line from the ridge point of the fastest memory on.
 void draw_compute(Plot& plot, double rate, double fastest)
 {
     for (int x = 0; x < plot.canvas.dots_across(); ++x)
@@ -77,7 +77,7 @@ void draw_roofs(Plot& plot, const Roofs& roofs)
     for (const Ceiling* roof : roofs.compute) draw_compute(plot, roof->rate.median.value, fastest);
 }
 
-/// The name of each roof, where there is room.
+/// Writes the name of each roof where there is space.
 void label_roofs(Plot& plot, const Roofs& roofs)
 {
     Canvas& canvas = plot.canvas;

@@ -7,16 +7,16 @@
 
 namespace roof::analysis {
 
-/// The roofs of every level and precision at the most threads, one drawing per device, and a letter with a legend for
-/// each measured step. `width` in columns, at least 40; `plain` means ASCII. Without ceilings it is a sentence that
-/// says so.
+/// The roofs of every level and precision at the most threads, one drawing per device, with a letter and a legend entry
+/// for each measured step. `width` in columns, at least 40; `plain` means ASCII. Without ceilings, a sentence that
+/// reports this.
 std::string terminal_roofline(const Study& study, int width, bool plain);
 
 /// For each model with at least two measured batches: images per second of the median step over the batch, with a
 /// letter for each device, precision, thread count and source of images. Empty if there is none.
 std::string terminal_batches(const Study& study, int width, bool plain);
 
-/// For the largest batch of each model, device and precision: the seconds of each kind of layer and phase, with a bar
+/// For the largest batch of each model, device and precision: the seconds of each kind of layer by phase, with a bar
 /// for its share of the step. Empty without layers.
 std::string terminal_layers(const Study& study, int width, bool plain);
 

@@ -65,7 +65,7 @@ struct Plot {
                 first = std::min(first, static_cast<double>(batch));
                 last = std::max(last, static_cast<double>(batch));
             }
-        // The last letter is in the last cell.
+        // Puts the last letter into the last cell.
         across = {first, last, 0, canvas.dots_across() - 1.0};
         down = {low / air, high * air, canvas.dots_down() - 1.0, 0};
     }
@@ -74,7 +74,7 @@ struct Plot {
     int row(double rate) const { return static_cast<int>(down(rate)) * canvas.rows() / canvas.dots_down(); }
 };
 
-/// Lines between batches, and a letter at each measured batch.
+/// Draws lines between batches, and a letter at each measured batch.
 void draw(Plot& plot, const Rates& rates, char letter)
 {
     for (auto to = std::next(rates.begin()); to != rates.end(); ++to) {
@@ -91,7 +91,7 @@ void draw(Plot& plot, const Rates& rates, char letter)
         plot.canvas.write(plot.column(static_cast<double>(batch)), plot.row(rate), std::string(1, letter));
 }
 
-/// The batches below their columns, except those that would touch the one before.
+/// The batches below their columns. A batch that would touch the one before it is left out.
 std::string batch_axis(const Plot& plot, const Series& all)
 {
     Canvas line(plot.canvas.columns(), 1, true);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int process = 1;
 
-/// Whole nanoseconds add up exactly, so slices do not overlap.
+/// Times in whole nanoseconds add up exactly, so slices do not overlap.
 long long nanoseconds(double seconds)
 {
     return std::llround(std::max(0.0, seconds) * 1e9);

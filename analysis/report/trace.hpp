@@ -1,5 +1,5 @@
-// One training step as a trace for Perfetto and chrome://tracing. Results have median times
-// of layers but no start times, so layers follow one another within their phases, and the file says so.
+// One training step as a trace for Perfetto and chrome://tracing. Results have median times of layers but no start
+// times, so layers are placed one after another within their phases. The file states this.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -9,8 +9,8 @@
 namespace roof::analysis {
 
 /// {"traceEvents": [process and track names, a slice for the step, one per phase, one per layer], "otherData": {…}}.
-/// A process is the device; tracks are step, phases and layers. Times are whole nanoseconds, written in microseconds
-/// as the format has them.
+/// The process is the device; its tracks are step, phases and layers. Times are whole nanoseconds, written in
+/// microseconds as the format requires.
 nlohmann::json trace_of(const Study& study, const Measurement& row);
 
 }  // namespace roof::analysis

@@ -92,7 +92,7 @@ Hardest hardest(const Amounts& work, const std::vector<double>& costs, std::size
     return most;
 }
 
-/// The bottleneck of several works that run one after another: the roof that most of their time is under.
+/// The bottleneck of works that run one after another: the roof that limits most of their time.
 class Sum {
   public:
     explicit Sum(std::size_t roofs) : seconds_(roofs), wins_(roofs) {}

@@ -13,7 +13,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The ends of the intervals are added, which is never too narrow.
+/// Adds the ends of the intervals, which is never too narrow.
 void add(Rate& sum, const Rate& rate)
 {
     sum.median += rate.median;
@@ -22,7 +22,7 @@ void add(Rate& sum, const Rate& rate)
     sum.n = std::min(sum.n, rate.n);
 }
 
-/// Under the group's name, without clock and modes, which belong to one device.
+/// The sum under the group's name. Clock and modes, which belong to one device, are left out.
 Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& parts)
 {
     const Ceiling& first = *parts.front();

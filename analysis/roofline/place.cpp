@@ -87,7 +87,7 @@ ByteInterval traffic(const Work& work, Bytes nearer)
     return {work.compulsory, fits ? work.compulsory : std::max(work.compulsory, work.no_reuse)};
 }
 
-/// Per level, summed over all works. Layers run one after another, so the footprint of each counts alone.
+/// Traffic per level, summed over all works. Layers run one after another, so each footprint counts separately.
 std::vector<ByteInterval> traffic(const std::vector<const Work*>& works, const RowRoofs& over)
 {
     std::vector<ByteInterval> sums(over.nearer.size());
@@ -167,7 +167,7 @@ void bind(Placement& p, const std::vector<const Work*>& works, const RowRoofs& o
     if (p.above) remark(p.note, why_above(p.binds_compute, p.executed.value > 0));
 }
 
-/// The rate counts the model's FLOPs, so it may be above a roof that the executed FLOPs are below.
+/// The rate counts the model's FLOPs, so it may exceed a roof although the rate of executed FLOPs does not.
 void explain_rate(Placement& p)
 {
     if (p.above || p.executed.value <= 0 || p.rate.median <= p.compute_roof || p.compute_roof.value <= 0) return;
@@ -286,7 +286,7 @@ Seconds shortest_layer(const std::vector<Placement>& placements)
     return shortest;
 }
 
-/// Sets launch and latency for layers below their roofs.
+/// Sets the bounds launch and latency for layers below their roofs.
 void look_beyond_roofs(std::vector<Placement>& placements, double seconds_per_line)
 {
     constexpr double line = 64;

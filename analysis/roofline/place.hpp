@@ -26,7 +26,7 @@ enum class Scope { step, phase, layer };
 
 std::string_view name(Scope scope);
 
-/// The traffic of a piece of work at one memory level, and the roof there.
+/// The traffic of a piece of work at one memory level, and that level's roof.
 struct LevelPlacement {
     std::string level;
     Bytes low;
@@ -105,7 +105,7 @@ struct Needs {
     Seconds compute;  ///< executed FLOPs over the compute roof; 0 without one
 };
 
-/// Of a placement that has levels.
+/// The placement must have levels.
 Needs needs_of(const Placement& p);
 
 }  // namespace roof::analysis

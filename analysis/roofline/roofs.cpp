@@ -13,7 +13,7 @@ void add_once(Names& names, const std::string& name)
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-/// The levels in the order of the sweep, then those that only ceilings name.
+/// The levels in the order of the sweep, then the levels that only ceilings name.
 Names level_names(const Ceilings& ceilings, const std::string& device)
 {
     Names names;

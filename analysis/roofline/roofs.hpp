@@ -8,7 +8,7 @@
 
 namespace roof::analysis {
 
-/// Points into its Ceilings, which must outlive it.
+/// Pointers into a Ceilings object, which must outlive this one.
 struct Roofs {
     std::string device;
     int threads = 0;                      ///< of the ceilings below; 0 if there are none
@@ -21,12 +21,12 @@ struct Roofs {
     bool empty() const { return levels.empty() && compute.empty(); }
 };
 
-/// At `threads` if a ceiling of the device was measured with them, otherwise at the most threads.
+/// The roofs at `threads` if the device has a ceiling with that count, otherwise at the most threads.
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads);
-/// At the most threads.
+/// The roofs at the most threads.
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device);
 
-/// In order of appearance.
+/// The devices in order of appearance.
 std::vector<std::string> devices_of(const Ceilings& ceilings);
 
 }  // namespace roof::analysis

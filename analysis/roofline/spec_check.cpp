@@ -26,8 +26,8 @@ std::vector<std::string> impossible_ceilings(const Ceilings& ceilings, const Mac
     std::vector<std::string> sentences;
     for (const Ceiling& ceiling : ceilings.all) {
         const std::optional<double> share = share_of_spec(ceiling, machine);
-        // A neighbour can make the measured clock too low. A ceiling is impossible only if its whole interval is
-        // above the spec, also at the fastest measured clock.
+        // A neighbour can make the measured clock too low. A ceiling is impossible only if its whole interval is above
+        // the spec at the fastest measured clock, too.
         const double low_end = ceiling.per_clock.low / ceiling.per_clock.median;
         if (!share || ceiling.per_clock.n < least_samples || *share * low_end <= max_share_of_spec) continue;
         const Hertz clock = fastest_clock(ceilings, ceiling.device);

@@ -1,4 +1,4 @@
-// Ceilings against the spec: a ceiling above the spec of the core was measured wrongly.
+// Checks ceilings against the spec. A ceiling above the spec of the core was measured wrongly.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"

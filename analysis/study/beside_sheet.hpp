@@ -23,7 +23,7 @@ struct SheetShare {
 /// levels.
 std::vector<SheetShare> beside_sheets(const Study& study);
 
-/// The sources of the sheets' figures, and that they are not measured. Empty if there are none.
+/// A sentence with the sources of the sheets' figures, which are not measured. Empty if there are none.
 std::string sheet_footnote(const Study& study);
 
 }  // namespace roof::analysis

@@ -23,9 +23,9 @@ struct Segment {
 /// All kinds of layer, "other" last.
 std::span<const std::string_view> kinds_in_order();
 
-/// In the order of the step; empty if phases were not timed.
+/// The phases in the order of the step; empty if phases were not timed.
 std::vector<Segment> phases_of(const Measurement& row);
-/// In the order of kinds_in_order(); empty if layers were not timed.
+/// The kinds in the order of kinds_in_order(); empty if layers were not timed.
 std::vector<Segment> kinds_of(const Measurement& row);
 
 }  // namespace roof::analysis

@@ -53,7 +53,7 @@ Cell verdict_cell(const Ceiling& ceiling)
     return cell;
 }
 
-/// After the columns that name a ceiling: rate, clock, rate per clock and core, and how it was reached.
+/// Adds the columns rate, clock, rate per clock and core, and how the rate was reached.
 Columns with_rate(Columns columns, const char* rate, const char* per_clock)
 {
     for (const ColumnOf<Row>& column :
@@ -122,7 +122,7 @@ std::vector<int> thread_counts(const Ceilings& ceilings, const std::string& devi
     return {counts.begin(), counts.end()};
 }
 
-/// The usual condition (empty) first.
+/// The conditions of the device, the usual one (empty) first.
 std::vector<std::string> conditions(const Ceilings& ceilings, const std::string& device)
 {
     std::set<std::string> found;
@@ -131,7 +131,7 @@ std::vector<std::string> conditions(const Ceilings& ceilings, const std::string&
     return {found.begin(), found.end()};
 }
 
-/// The chosen ceilings, levels in the order in which they were found; columns and rows without content left out.
+/// The chosen ceilings, with levels in the order of the sweep. Columns and rows without content are left out.
 DataTable table_of_ceilings(std::string title, Role kind, const Ceilings& ceilings, const Machine& machine,
                             const std::function<bool(const Ceiling&)>& is_chosen)
 {
@@ -176,7 +176,7 @@ std::vector<int> unseen_with(const MeasuredLevel& level, const std::vector<Measu
     return unseen;
 }
 
-/// A level beside all plateaus of its machine.
+/// A level and all plateaus of its machine.
 struct Level {
     const MeasuredLevel& level;
     const std::vector<MeasuredLevel>& all;
@@ -209,7 +209,8 @@ Cell capacity_cell(Bytes bytes)
     return only_if(bytes.value > 0, number(bytes.value, format_capacity(bytes.value)));
 }
 
-/// "Bandwidth, 2 threads, small pages (measured)"; of another device than the CPU, its name instead of threads.
+/// "Bandwidth, 2 threads, small pages (measured)". For devices other than the CPU, the device name replaces the
+/// threads.
 std::string title_of(const Ceiling& first)
 {
     return fmt::format("{}, {}{} (measured)", first.kind == Role::bandwidth ? "Bandwidth" : "Compute",

@@ -31,13 +31,13 @@ Side side(const Estimate<Unit>& e)
 std::string ceiling_id(const Ceiling& c)
 {
     std::string id = c.device + " " + std::string(name(c.kind));
-    // Each calibration chooses the instruction set of a level again, so it is not part of the id.
+    // The instruction set is not part of the id, because each calibration chooses it again.
     for (const std::string& word : {c.level, c.operation, c.precision, c.kind == Role::compute ? c.isa : ""})
         if (!word.empty()) id += " " + word;
     return id + fmt::format(" threads={}{}", c.threads, c.condition.empty() ? "" : ", " + c.condition);
 }
 
-/// Ids on both sides become changes; the others are listed.
+/// Pairs ids that are on both sides as changes; lists the others.
 struct Sides {
     std::vector<std::pair<std::string, Side>> a;
     std::vector<std::pair<std::string, Side>> b;
@@ -119,7 +119,7 @@ DataTable changes_table(const std::vector<Change>& changes, const std::string& w
     return table;
 }
 
-/// In a narrow window, the words that all names share stand once above them.
+/// In a narrow window, words that all names share are written once above them.
 std::string changes_text(const std::vector<Change>& changes, const std::string& what, bool time, int columns)
 {
     const std::string whole = to_text(changes_table(changes, what, time, {}));

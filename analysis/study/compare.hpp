@@ -13,7 +13,7 @@
 
 namespace roof::analysis {
 
-/// Median and interval, SI, of seconds or of a rate.
+/// Median and interval of seconds or of a rate, in SI units.
 struct Side {
     double median = 0;
     double low = 0;
@@ -50,19 +50,19 @@ struct Comparison {
 Change change_of(std::string id, std::string unit, const Side& a, const Side& b);
 /// Matches rows by their id; a row that is not ok counts as absent.
 Comparison compare(const Study& a, const Study& b);
-/// Sets the noise floor to the largest ratio between the steps of `a` and of `again`, a second run of it. Throws
+/// Sets the noise floor: the largest ratio between the steps of `a` and those of `again`, a second run of it. Throws
 /// InputError if they have no step in common.
 void set_noise(Comparison& comparison, const Study& a, const Study& again);
-/// Steps of b that are slower by more than `share` (0.05 is 5%), where the difference is shown.
+/// The steps of b that are slower by more than `share` (0.05 is 5%) and whose difference is shown.
 std::vector<Change> slower_than(const Comparison& comparison, double share);
-/// In so many columns; 0: as wide as it is.
+/// The comparison in at most `columns`; 0: unlimited.
 std::string to_text(const Comparison& comparison, int columns = 0);
 nlohmann::json to_json(const Comparison& comparison);
 
-/// The common ceilings that moved beyond their intervals.
+/// The common ceilings that changed beyond their intervals.
 std::vector<Change> moved(const Comparison& comparison);
-/// "drift since <a>: 3 of 120 ceilings moved beyond their intervals", and a table of those, in so many
-/// columns; 0: as wide as it is.
+/// "drift since <a>: 3 of 120 ceilings moved beyond their intervals", and a table of them, in at most `columns`; 0:
+/// unlimited.
 std::string drift_text(const Comparison& comparison, int columns = 0);
 /// {"since": folder, "compared": n, "moved": [as "ceilings" in to_json]}
 nlohmann::json drift_json(const Comparison& comparison);

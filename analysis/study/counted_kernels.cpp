@@ -113,7 +113,7 @@ void place_levels(CountedKernel& kernel, const Roofs& roofs)
     }
 }
 
-/// Skipped if one of its precisions has no roof.
+/// Places the FLOPs, unless one of the kernel's precisions has no roof.
 void place_flops(CountedKernel& kernel, const Roofs& roofs)
 {
     Seconds time;

@@ -35,8 +35,8 @@ struct CountedKernel {
     double fraction() const { return seconds.value > 0 ? attainable / seconds : 0; }
 };
 
-/// The longest of each row first; empty without counters.csv. Metrics that some counted launches of a kernel lack are
-/// left out, and so are kernels without a time.
+/// The kernels, longest first within each row; empty without counters.csv. Kernels without a time are left out, as are
+/// metrics that some counted launches of a kernel lack.
 std::vector<CountedKernel> counted_kernels(const Study& study);
 
 }  // namespace roof::analysis

@@ -21,10 +21,10 @@ struct Dot {
 using Curves = std::map<double, std::vector<Dot>>;
 using CurveKey = std::tuple<std::string, std::string, int>;  ///< device, precision, threads
 
-/// Of the study's rows and its calibration's.
+/// The curves of the study's rows and of its calibration's rows.
 std::map<CurveKey, Curves> curves_of(const Study& study);
 
-/// The roofs of this loop: loads, and multiply-adds in its precision.
+/// The roofs of this loop: load bandwidths, and multiply-adds in its precision.
 Roofs roofs_over(const Ceilings& ceilings, const CurveKey& key);
 
 /// Index of the level of `roofs` that holds the working set; between two levels, the farther one.

@@ -136,7 +136,7 @@ json levels_json(const std::vector<MeasuredLevel>& levels)
     return list;
 }
 
-/// Of a step of several ranks.
+/// The communication of a step of several ranks.
 json ranks_json(const Measurement& row)
 {
     json fields = {{"count", row.ranks()}};

@@ -1,4 +1,4 @@
-// Kernels of a run: by category, and as counters saw them.
+// Kernels of a run: by category, and with counted work.
 #include "analysis/study/counted_kernels.hpp"
 #include "analysis/study/phase_counts.hpp"
 #include "analysis/study/recorded_rows.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t most_kernels = 20;  ///< of a row, shown to people
 
-/// 0 where they were not counted.
+/// The counted bytes at this level; 0 if they were not counted.
 Bytes bytes_at(const CountedWork& work, const char* level)
 {
     const auto found = work.bytes.find(level);
@@ -47,7 +47,7 @@ struct Category {
     bool is_too_much_unclassified() const { return name == no_category && share > most_unclassified; }
 };
 
-/// By row and device; unclassified kernels first, then the most seconds.
+/// Categories by row and device; unclassified kernels first, then the longest.
 std::vector<Category> categories_of(const Study& study)
 {
     const RowsById rows(study);

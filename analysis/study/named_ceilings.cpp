@@ -1,4 +1,4 @@
-// The ceilings that have names in the literature, from the best mix down to scalar code.
+// The ceilings with names in the literature, from the best mix down to scalar code.
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 

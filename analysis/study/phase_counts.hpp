@@ -1,6 +1,6 @@
-// Work in each phase of a step by hardware counters. Known: counter. If the recorder counted whole phases, those
-// counts are used; the caches are then as in the step. Otherwise the sum over the phase's kernels, each counted
-// alone. For other programs the counted kernels may be more or less than a step.
+// Work in each phase of a step by hardware counters. Known: counter. Counts of whole phases are preferred, because the
+// caches are then as in the step. Otherwise the sum over the phase's kernels, each counted alone; for other programs
+// these may be more or fewer than in a step.
 #pragma once
 
 #include "analysis/recordings/counted_work.hpp"
@@ -20,8 +20,8 @@ struct PhaseCount {
     CountedWork work;
 };
 
-/// Sorted by row, device and phase; rows without phases are left out. Metrics that some counted kernels lack are left
-/// out.
+/// The counts, sorted by row, device and phase. Rows without phases are left out, as are metrics that some counted
+/// kernels lack.
 std::vector<PhaseCount> phase_counts(const Study& study);
 
 }  // namespace roof::analysis

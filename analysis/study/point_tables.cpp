@@ -1,4 +1,4 @@
-// What the charts draw, for programs: placements, ceilings, and the sweeps behind them.
+// The data of the charts for programs: placements, ceilings, and the sweeps behind them.
 #include "analysis/study/ert_curves.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/rows.hpp"
@@ -13,7 +13,7 @@ struct AtLevel {
     const Placement& p;
     const LevelPlacement* level;
 
-    /// Without ceilings there is no such number.
+    /// The value; absent without ceilings.
     Cell if_placed(double value) const { return only_if(!p.binds.empty(), number(value)); }
 };
 using A = const AtLevel&;
@@ -43,7 +43,7 @@ bool is_of_sweep(S s)
            point.number("working_set") > 0;
 }
 
-/// A dot of a curve, under its roofs.
+/// A point of a curve and the roofs over it.
 struct CurvePoint {
     CurveKey key;
     double bytes;

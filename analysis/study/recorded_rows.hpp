@@ -1,4 +1,4 @@
-// What the tables of recordings share: records beside the rows of the study they belong to.
+// Shared by the tables of recordings: records and the rows of the study to which they belong.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -30,7 +30,7 @@ class RowsById {
     std::map<std::string, const Measurement*> rows_;
 };
 
-/// A record with the row it belongs to; null for a row that is not in the study.
+/// A record and its row; null for a row that is not in the study.
 template <class Record>
 struct Of {
     const Record& record;
@@ -46,7 +46,7 @@ std::vector<Of<Record>> with_rows(const std::vector<Record>& records, const Stud
     return list;
 }
 
-/// People see the records of rows in the study, at most the first `most` of each row.
+/// Limits what people see to rows of the study, and to the first `most` records of each row.
 template <class Record>
 DataTable recorded_table(const std::vector<ColumnOf<Of<Record>>>& columns, const std::vector<Record>& records,
                          const Study& study, std::size_t most = std::string::npos)

@@ -1,5 +1,5 @@
-// Totals of what was recorded with a run. Each file is read once, at its first use: kernels.csv may have a million
-// lines. Empty without the file. Kernel rules must be set before.
+// Totals of the recordings of a run; empty without the file. Each file is read once, at its first use, because
+// kernels.csv may have a million lines. Set the kernel rules before the first use.
 #pragma once
 
 #include "analysis/recordings/api_calls.hpp"

@@ -1,4 +1,4 @@
-// What was recorded with a run, for a terminal. The tables themselves are in tables.hpp.
+// The recordings of a run, for a terminal. The tables themselves are in tables.hpp.
 #pragma once
 
 #include "analysis/study/study.hpp"

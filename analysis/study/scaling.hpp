@@ -10,11 +10,11 @@
 
 namespace roof::analysis {
 
-/// Rate of each rank's link each way during communication: link_bytes() (link.hpp) over exposed and hidden time. 0
-/// for one rank.
+/// Rate of each rank's link each way during communication: link_bytes() (link.hpp) over exposed plus hidden time. 0 for
+/// one rank.
 ByteRate bus_bandwidth(const Measurement& row);
 
-/// A row of several ranks beside that of one rank at the same point.
+/// A row of several ranks, and the row of one rank at the same point.
 struct Scaling {
     const Measurement* row = nullptr;
     const Measurement* alone = nullptr;  ///< null if the study has none
@@ -24,8 +24,8 @@ struct Scaling {
     const Ceiling* link = nullptr;
 };
 
-/// Measured rows of several ranks, grouped by model. `alone` is the row of one rank at the same point, with one
-/// rank's part of the threads: at the batch of one rank for weak scaling, at the whole batch for strong scaling.
+/// Measured rows of several ranks, grouped by model. `alone` has one rank's share of the threads; its batch is that of
+/// one rank under weak scaling and the whole batch under strong scaling.
 std::vector<Scaling> scalings(const Study& study);
 
 /// The table of rows of several ranks, in at most `columns`; 0: unlimited. Empty without such rows.

@@ -48,7 +48,7 @@ Cell data_cell(const Measurement& row)
     return cell;
 }
 
-/// The time; on the page, why there is none, across the rest of the row.
+/// The step time. On the page, the reason for a missing time fills the rest of the row.
 Cell time_cell(S s)
 {
     if (s.p) return range(s.p->seconds, "s");
@@ -71,7 +71,7 @@ Cell rate_cell(S s)
     return number(rate, s.p->flops.value > 0 ? format_si(rate, "FLOP/s") : "-");
 }
 
-/// On the page a bar, with the numbers in its title.
+/// The shares as text; on the page as a bar with the numbers in its title.
 Cell shares_cell(S s)
 {
     const TimeShares& shares = s.shares;
@@ -92,7 +92,7 @@ Cell shares_cell(S s)
     return cell;
 }
 
-/// A layer with headroom and its rank in its row.
+/// A layer with headroom, and its rank within its row.
 struct Headroom {
     const Measurement& row;
     const Placement& p;

@@ -1,4 +1,4 @@
-// A study: a results folder under the ceilings of its machine. Every table, picture and export starts from one.
+// A study: a results folder and the ceilings of its machine. It is the input of every table, picture and export.
 #pragma once
 
 #include "analysis/estimate/hypothesis.hpp"
@@ -41,14 +41,14 @@ struct Study {
     Recording recording{};
 };
 
-/// Without `calibration`: the folder's own ceilings, or the newest calibration of the same machine beside it, or
-/// none. Throws InputError for a folder that cannot be read.
+/// Opens a study. Without `calibration` it uses the folder's own ceilings, else the newest calibration of the same
+/// machine beside it, else none. Throws InputError for a folder that cannot be read.
 Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration = {});
 
 /// Fits ceilings and places steps.
 Study make_study(Results results, Results calibration);
 
-/// A warning if there is no calibration, or one of another machine; otherwise empty.
+/// A warning if there is no calibration, or if it is of another machine; otherwise empty.
 std::string calibration_warning(const Study& study);
 
 }  // namespace roof::analysis

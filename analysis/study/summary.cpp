@@ -48,14 +48,14 @@ std::map<Trained, Devices> trained(std::span<const Study> studies)
     return all;
 }
 
-/// Where the line between two points crosses 0 on logarithmic scales; nothing if it does not.
+/// The batch at which the line between two points crosses 0, on a logarithmic scale; nullopt without a crossing.
 std::optional<double> crossing(double batch_a, double a, double batch_b, double b)
 {
     if (!std::isfinite(a) || !std::isfinite(b) || (a > 0) == (b > 0)) return std::nullopt;
     return std::exp(std::log(batch_a) + std::log(batch_b / batch_a) * a / (a - b));
 }
 
-/// The first crossing of one end of the interval, in the direction of the median's.
+/// The first crossing of one end of the interval in the direction of the median's crossing.
 double end_crossing(std::span<const RatioAtBatch> ratios, double RatioAtBatch::*end, bool falls, double otherwise)
 {
     for (std::size_t i = 1; i < ratios.size(); ++i) {

@@ -21,7 +21,7 @@ struct Crossover {
     double high = 0;
 };
 
-/// A ratio of step times, of a second device over a first, at one batch.
+/// The step time of the second device over that of the first, at one batch.
 struct RatioAtBatch {
     double batch = 0;
     double ratio = 1;
@@ -33,19 +33,19 @@ struct RatioAtBatch {
 std::vector<Crossover> crossovers(const std::string& first, const std::string& second,
                                   std::span<const RatioAtBatch> ratios);
 
-/// Seconds of a step above what its roofs allow, by kind of layer and phase, or outside the layers.
+/// Seconds of a step above the time its roofs allow, by kind of layer and phase, or outside the layers.
 struct Loss {
     std::string what;
     Seconds seconds;
 };
-/// Of one measured step: the `n` largest, the largest first.
+/// The `n` largest losses of one measured step, largest first.
 std::vector<Loss> largest_losses(const Study& study, const Measurement& row, std::size_t n);
 
 /// One or two sentences for each model, precision and source of images; empty without training steps.
 std::vector<std::string> summary(std::span<const Study> studies);
 std::vector<std::string> summary(const Study& study);
 
-/// Broken into lines of at most `columns`, with indented continuations.
+/// The sentences as lines of at most `columns`, with indented continuations.
 std::string wrapped(const std::vector<std::string>& sentences, int columns);
 
 }  // namespace roof::analysis

@@ -1,4 +1,4 @@
-// Every table about a study. The report's panels and the terminal show them; `write_tables` exports them for
+// All tables about a study. The report's panels and the terminal show them; `write_tables` exports them for
 // spreadsheets and plotting scripts.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace roof::analysis {
 
-/// What is exported for a panel of the report.
+/// The export of one panel of the report.
 struct PanelTable {
     std::string_view panel;  ///< id of the panel
     std::string_view name;   ///< of the table and its files; empty: the panel has none
@@ -22,8 +22,8 @@ struct PanelTable {
 /// At least one entry for each panel.
 std::span<const PanelTable> panel_tables();
 
-/// Writes each table over all studies to <folder>/<name>.csv and .json; the first column `study` names the study. A
-/// table without rows is a header. Makes the folder; throws InputError if it cannot be written.
+/// Writes each table over all studies to <folder>/<name>.csv and .json. The first column is `study`. A table without
+/// rows is only a header. Creates the folder; throws InputError if it cannot be written.
 void write_tables(const std::vector<Study>& studies, const std::filesystem::path& folder);
 
 // Steps (step_tables.cpp).
@@ -31,7 +31,7 @@ DataTable verdict_table(const Study& study);
 DataTable trajectories_table(const Study& study);
 /// The layers of each step with headroom, the most headroom first.
 DataTable headroom_table(const Study& study);
-/// Those of one step, at most `n`; the title names the step.
+/// The layers with headroom of one step, at most `n`; the title names the step.
 DataTable headroom_table(const Study& study, const Measurement& row, int n);
 DataTable breakdown_table(const Study& study);
 DataTable hypotheses_table(std::span<const Answered> answers);
@@ -47,7 +47,7 @@ DataTable time_table(const Study& study);
 DataTable bandwidth_table(const Study& study);
 DataTable ert_table(const Study& study);
 
-// Recordings (recording_tables.cpp). People see the rows of the study only, and of long lists the longest.
+// Recordings (recording_tables.cpp). People see only rows of the study, and only the longest entries of long lists.
 DataTable kernels_table(const Study& study);
 DataTable kernel_categories_table(const Study& study);
 DataTable counted_kernels_table(const Study& study);

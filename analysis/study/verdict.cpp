@@ -17,7 +17,7 @@ namespace {
 
 constexpr int usual_columns = 108;  ///< of sentences where there is no window
 
-/// How the columns are known and what they mean, for the columns that the window shows.
+/// A footnote on the meaning and origin of the columns that the window shows.
 std::string closing(const DataTable& shown, const std::vector<const Measurement*>& rows, int columns)
 {
     const auto has_column = [&](const char* title) {

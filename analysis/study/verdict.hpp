@@ -25,17 +25,17 @@ TimeShares time_shares(std::span<const Placement> placements, const Measurement&
 /// The step's placement; null if the row is not ok.
 const Placement* step_placement(std::span<const Placement> placements, const Measurement& row);
 
-/// The row's layers with headroom, the most first, at most `n`.
+/// The row's layers with headroom, the most headroom first, at most `n`.
 std::vector<const Placement*> most_headroom(std::span<const Placement> placements, const Measurement& row, int n);
 
-/// The placements above their roof even at the ends of the intervals of time and roof. Either their work is counted
-/// too high or the roof was measured too low.
+/// The placements above their roof beyond the intervals of time and roof. Their work is counted too high, or the roof
+/// was measured too low.
 std::vector<const Placement*> above_their_roof(const Study& study);
 
-/// Their number, possible causes and the remedy. Empty if there are none.
+/// The number of such placements, possible causes and the remedy. Empty if there are none.
 std::string above_text(const Study& study);
 
-/// When the calibration's first row was measured, "2026-11-21 12:26 UTC"; empty if there is no calibration.
+/// The start of the calibration's first row, "2026-11-21 12:26 UTC"; empty if there is no calibration.
 std::string calibration_date(const Study& study);
 
 /// "Roofs: the calibration <folder> of <date>."; empty if there is none.

@@ -24,10 +24,10 @@ struct WhatIf {
     std::map<std::string, double> rates{};  ///< in B/s or FLOP/s, by the same names: in place of what was measured
 };
 
-/// "DRAM=1.5x,fp32=2TFLOP/s,batch=512". Throws InputError for a name that is neither a level nor a precision of the
-/// study's roofs, for a value that is neither a factor above 0 with an x behind it nor a rate above 0 in the roof's
-/// unit (B/s, FLOP/s, with k, M, G, T or P before it), and for a batch that is not a whole number above 0. The last
-/// value of a roof counts.
+/// Parses "DRAM=1.5x,fp32=2TFLOP/s,batch=512". The last value for a roof counts. Throws InputError for a name that is
+/// neither a level nor a precision of the study's roofs, for a batch that is not a positive integer, and for any other
+/// value: legal are a positive factor followed by x, and a positive rate in the roof's unit (B/s or FLOP/s, with k, M,
+/// G, T or P).
 WhatIf parse_what_if(const std::vector<std::string>& words, const Study& study);
 
 /// Every memory level, or every precision, of all devices twice as fast.
@@ -41,12 +41,12 @@ struct Predicted {
     std::string reason;  ///< why there is no answer
 };
 
-/// One for each measured step, in the rows' order. Rows and study must outlive it.
+/// One prediction for each measured step, in the rows' order. Rows and study must outlive it.
 std::vector<Predicted> what_if(const Study& study, const WhatIf& change);
 
 /// `change` names what was changed.
 DataTable what_if_table(const std::vector<Predicted>& answers, const std::string& change);
-/// In so many columns; 0: as wide as they are.
+/// The table in at most `columns`; 0: unlimited.
 std::string to_text(const std::vector<Predicted>& answers, int columns = 0);
 nlohmann::json to_json(const std::vector<Predicted>& answers);
 

@@ -57,7 +57,7 @@ std::string lines_of(const DataTable& table)
     return text;
 }
 
-/// Is the column the same in every row?
+/// Whether the column has the same text in every row.
 bool is_constant(const std::string& title, const DataTable& table)
 {
     const auto column =
@@ -67,7 +67,7 @@ bool is_constant(const std::string& title, const DataTable& table)
            });
 }
 
-/// How many rows differ in the columns with these titles.
+/// The number of distinct rows, by the columns with these titles.
 std::size_t count_distinct(const std::vector<std::string>& titles, const DataTable& table)
 {
     std::set<std::vector<std::string>> kinds;
@@ -80,7 +80,7 @@ std::size_t count_distinct(const std::vector<std::string>& titles, const DataTab
     return kinds.size();
 }
 
-/// Does this column alone tell two rows apart?
+/// Whether this identifying column is needed to distinguish two rows.
 bool is_needed(const std::string& title, const DataTable& table)
 {
     std::vector<std::string> others = table.identifying;
@@ -102,7 +102,7 @@ bool continues_letter(char byte)
     return (byte & 0xC0) == 0x80;
 }
 
-/// The bytes of the first `columns` characters.
+/// The size in bytes of the first `columns` characters.
 std::size_t bytes_of(std::string_view text, std::size_t columns)
 {
     std::size_t at = 0;

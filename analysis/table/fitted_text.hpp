@@ -11,22 +11,22 @@
 
 namespace roof::analysis {
 
-/// The columns that a UTF-8 text takes on a terminal, one for each character.
+/// The width of a UTF-8 text on a terminal in columns, one for each character.
 std::size_t display_columns(std::string_view text);
 
-/// What a terminal shows of the table: control characters replaced, and where the table is wider than `columns`,
-/// without its expendable columns, those that are the same in every row first. If that is not enough, the longest
-/// cells of the first column are cut and end in '~'.
+/// The table as a terminal shows it, with control characters replaced. A table wider than `columns` loses its
+/// expendable columns, constant ones first. If it is still too wide, the longest cells of the first column are cut and
+/// end in '~'.
 DataTable fitted(const DataTable& table, int columns);
 
 /// The title, if there is one, and the fitted table.
 std::string to_text(const DataTable& table, int columns = 0);
 
-/// Breaks each line that is wider than `columns` between words. The continuation is indented two columns more than
-/// the line; a word longer than a line is cut.
+/// Breaks each line wider than `columns` between words. Continuations are indented by two more columns; a word longer
+/// than a line is cut.
 std::string fitted_lines(std::string_view text, int columns);
 
-/// `begin` and the items, two blanks before each. Lines break between items; continuations are indented by four.
+/// `begin` and the items, each after two blanks. Lines break between items; continuations are indented by four columns.
 std::string fitted_items(const std::string& begin, const std::vector<std::string>& items, int columns);
 
 }  // namespace roof::analysis

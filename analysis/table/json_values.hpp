@@ -1,4 +1,4 @@
-// Numbers and names as JSON can hold them.
+// Converts numbers and names to valid JSON values.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,7 +9,7 @@ namespace roof::analysis {
 
 /// null for infinities and NaN.
 nlohmann::json json_number(double value);
-/// `value` with every byte sequence that is not UTF-8 replaced: names come from files.
+/// `value` with invalid UTF-8 replaced, because names come from files.
 std::string json_text(const std::string& value);
 
 }  // namespace roof::analysis

@@ -1,4 +1,4 @@
-// The parts of a row's point that every table, picture and file shows, with one name for each.
+// The parts of a row's point that every table, picture and file shows.
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
@@ -21,7 +21,7 @@ std::string place_text(const Measurement& row);
 int threads_of(const Measurement& row);
 /// Source of the images: "synthetic", "hashed", or the last name of a folder's path; "-" if the point has none.
 std::string data_of(const Measurement& row);
-/// Empty if the point has none.
+/// The precision; empty if the point has none.
 std::string precision_of(const Measurement& row);
 
 /// The rows of training steps, grouped by model, otherwise in their order.

@@ -1,5 +1,5 @@
-// The one table model. A column has a heading for people, a key for programs, or both; a cell has a text and a value.
-// The terminal (fitted_text.hpp), the page (html.hpp), CSV and JSON (to_csv, to_json) render the same table.
+// The table model. A column has a heading for people, a key for programs, or both; a cell has a text and a value. The
+// terminal (fitted_text.hpp), the page (html.hpp), CSV and JSON (to_csv, to_json) render the same table.
 #pragma once
 
 #include "ert/base/estimate.hpp"
@@ -38,14 +38,14 @@ struct Cell {
 Cell absent();
 /// A name. Empty text stays empty.
 Cell word(std::string_view text);
-/// A text for people beside another one for programs.
+/// Different texts for people and for programs.
 Cell word(std::string_view text, std::string_view value);
 /// A number for programs, and `text` for people. Infinities and NaN have no value.
 Cell number(double value, std::string text = "");
-/// Three significant digits, without a unit.
+/// A number with three significant digits, without a unit.
 Cell plain(double value);
 Cell seconds(Seconds time);
-/// With an SI prefix: "1.23 GB".
+/// A number with an SI prefix: "1.23 GB".
 Cell amount(double value, std::string_view unit);
 Cell share(double share);
 Cell truth(bool value);
@@ -61,9 +61,9 @@ Cell range(const Estimate<Quantity<F, B, T>>& e, std::string_view unit)
 {
     return range({e.median.value, e.low.value, e.high.value}, unit);
 }
-/// absent() unless the number is known.
+/// The cell, or absent() if the number is unknown.
 Cell only_if(bool is_known, Cell cell);
-/// A text that is a number to the eye, for people alone.
+/// Text for people only, aligned like a number.
 Cell numeric_text(std::string text);
 
 enum class Align { by_cell, left, right };
@@ -85,19 +85,19 @@ struct DataTable {
     std::string note{};  ///< a sentence above the table
     std::vector<TableColumn> columns{};
     std::vector<Row> rows{};
-    /// Titles of the columns that a narrow window leaves out, the first one first, except those of `identifying` that
-    /// alone tell two rows apart.
+    /// Titles of the columns that a narrow window leaves out, in this order. Columns in `identifying` stay if they
+    /// alone distinguish two rows.
     std::vector<std::string> expendable{};
     std::vector<std::string> identifying{};
 
-    /// Whether people see no row.
+    /// Whether the table has no rows for people.
     bool empty() const;
-    /// The column with this title, or else with this key. Throws std::out_of_range.
+    /// The index of the column with this title, or else with this key. Throws std::out_of_range.
     std::size_t column(std::string_view name) const;
     const Cell& cell(std::size_t row, std::string_view column_name) const;
 };
 
-/// How a table reads one column from a row of its data.
+/// A column, and how to read its cell from a row of data.
 template <class Row>
 struct ColumnOf {
     const char* title;
@@ -119,14 +119,14 @@ DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<
     return table;
 }
 
-/// People no longer see columns in which every cell is absent.
+/// Hides the columns in which every cell is absent from people.
 void drop_empty_columns(DataTable& table);
-/// The columns and the rows that people see in the terminal, or on the page.
+/// The columns and rows that people see in the terminal or on the page.
 DataTable visible_in(Shown sink, const DataTable& table);
-/// The rows of `more`, which has the same columns, behind those of `table`.
+/// Appends the rows of `more`, which must have the same columns.
 void append(DataTable& table, DataTable more);
 
-/// The columns with a key. Numbers read back bit for bit; null is an empty cell.
+/// The columns with a key as CSV. Numbers read back exactly; null is an empty cell.
 std::string to_csv(const DataTable& table);
 /// [{key: value, …}, …]
 nlohmann::json to_json(const DataTable& table);

@@ -6,7 +6,7 @@ import { duration, percent, threads, tick, withInterval } from "./format.js";
 export const seriesName = (row) =>
   `${row.model} ${row.precision} ${row.device}, ${threads(row.threads)}${row.data === "-" || row.data === "synthetic" ? "" : `, ${row.data}`}`;
 
-/// Steps by series, each by growing batch.
+/// Steps by series; each series is sorted by batch.
 export function seriesOf(studies) {
   const series = new Map();
   for (const study of studies) {
@@ -73,7 +73,7 @@ export function batchOption({ series, what, palette, title }) {
   };
 }
 
-/// For each point the times that the compute roof and the farthest memory level allow. Work without FLOPs is shown, too.
+/// For each point, the times that the compute roof and the farthest memory level allow. Includes work without FLOPs.
 export function timeOption({ shown, whole, palette, size, title }) {
   const at = (point) => {
     const compute = point.roofs.compute.find((roof) => roof.precision === point.row.precision);

@@ -1,9 +1,9 @@
-// What the reader chose, and which points that leaves.
+// The reader's choices, and the points that they select.
 
-/// A step by what it trains; the same step on another device or machine has the same key.
+/// The key of a trained step. It is the same on every device and machine.
 export const stepKey = (row) => JSON.stringify([row.model, row.batch, row.precision, row.data]);
 
-/// The page first shows the step with the largest batch that has layers.
+/// The initial choice is the step with the largest batch that has layers.
 export function firstChoices(studies) {
   const rows = studies.flatMap((study) => study.rows);
   const layered = new Set(studies.flatMap((study) => study.points).filter((point) => point.scope === "layer").map((point) => point.row));
@@ -22,8 +22,8 @@ export function chartsOf(studies) {
 
 const passes = (point, choices) => (!choices.phase || point.phase === choices.phase) && (!choices.kind || point.kind === choices.kind);
 
-/// The filtered layers of the chosen step, longest first, up to `share` of their time; its phases; and `whole`, the seconds
-/// that areas are a share of.
+/// The filtered layers of the chosen step, longest first, up to `share` of their time; its phases; and `whole`, the
+/// seconds that areas are relative to.
 export function pointsShown(points, choices) {
   const passing = points.filter((point) => point.scope !== "step" && stepKey(point.row) === choices.step && passes(point, choices));
   const layers = passing.filter((point) => point.scope === "layer").sort((a, b) => b.seconds.median - a.seconds.median);

@@ -1,4 +1,4 @@
-// Controls made of standard elements, so that keyboards and screen readers work.
+// Controls built from standard elements, so that keyboards and screen readers work.
 
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -6,7 +6,7 @@ export function element(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else if (value !== false && value != null) made.setAttribute(name, value === true ? "" : value);
   }
-  // Text nodes, never markup: names come from files.
+  // Adds text nodes, never markup, because names come from files.
   made.append(...children);
   return made;
 }
@@ -18,7 +18,7 @@ export function choice(label, id, options, value, change) {
   return element("label", { class: "control", for: id }, `${label} `, select);
 }
 
-/// `text` formats the value beside the slider; `change` receives the number at every move.
+/// `text` formats the value beside the slider; `change` receives the number at every movement.
 export function slider(label, id, { min, max, step, value, text }, change) {
   const output = element("output", { for: id }, text(value));
   const input = element("input", { type: "range", id, min, max, step, value, "aria-valuetext": text(value),

@@ -1,6 +1,6 @@
-// The page's data: one JSON block with a column per number (analysis/report/page_data.cpp writes it), made into points.
+// Converts the page's data into points. analysis/report/page_data.cpp writes one JSON block with a column per number.
 
-/// `text` is that of the element #roof-data.
+/// `text` is the content of the element #roof-data.
 export function studiesOf(text) {
   return JSON.parse(text).studies.map((study, index) => ({ ...study, index, points: pointsOf(study, index) }));
 }

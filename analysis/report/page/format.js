@@ -1,4 +1,4 @@
-// Numbers and sentences for people, formatted as in analysis/table/quantities.cpp.
+// Numbers and sentences for people, in the same format as analysis/table/quantities.cpp.
 const prefixes = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "\u00b5"], [1e-9, "n"]];
 
 const prefixOf = (value) => prefixes.find(([factor]) => Math.abs(value) * (1 + 5e-4) >= factor) ?? prefixes.at(-1);
@@ -20,7 +20,7 @@ export function si(value, unit) {
 
 export const duration = (seconds) => (seconds >= 120 ? `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s` : si(seconds, "s"));
 
-/// One prefix for all three.
+/// The median and its interval, with one prefix for all three numbers.
 export function withInterval({ median, low, high }, unit) {
   const [factor, letter] = prefixOf(median);
   return `${plain(median / factor)} ${letter}${unit} [${plain(low / factor)}, ${plain(high / factor)}]`;
@@ -57,7 +57,7 @@ const mostlyOverhead = 0.1;
 /// Whether the point is above the level's slanted roof.
 export const isAbove = (point, level) => point.flops > 0 && level.low > 0 && level.low / level.roof > point.seconds.median;
 
-/// Answers to what readers ask about a point.
+/// Remarks on the bytes of a point, and on its position relative to the roofs.
 function remarksOn(point, at) {
   const remarks = [];
   if (at && at.high > at.low)
@@ -72,7 +72,7 @@ function remarksOn(point, at) {
   return remarks;
 }
 
-/// The arithmetic of a point in one sentence; `level` is an index into the point's levels.
+/// One sentence with the arithmetic of a point; `level` is an index into the point's levels.
 export function explain(point, level) {
   const what = `${point.name}${point.scope === "step" ? " step" : ""}${point.scope === "layer" ? ` ${point.phase}` : ""}`;
   let text = `${what} (${titleOf(point.row)}): ${si(point.flops, "FLOP")} (${point.known}) in ${withInterval(point.seconds, "s")} (measured)`;

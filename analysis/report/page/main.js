@@ -1,4 +1,4 @@
-// The report page: charts replace the static pictures, which remain for print and for browsers without scripts.
+// The report page. Charts replace the static pictures, which remain for print and for browsers without scripts.
 import { batchOption, seriesOf, timeOption } from "./batches.js";
 import { Chart } from "./chart.js";
 import { chartsOf, distinct, firstChoices, pointsShown, stepKey, stepsShown } from "./choices.js";
@@ -112,7 +112,7 @@ class Page {
   }
 }
 
-/// The static parts of a section remain, for print only.
+/// Shows `live` on the screen. The static parts of the section remain for print only.
 function replaceStatic(id, ...live) {
   const section = document.getElementById(id);
   if (!section) return;

@@ -1,4 +1,5 @@
-// Colours: those of the style sheet (Okabe-Ito, safe for colour-blind readers), so a chart follows the light and the dark theme.
+// Colours from the style sheet (Okabe-Ito, safe for colour-blind readers), so charts follow the light and the dark
+// theme.
 const names = ["paper", "ink", "soft", "line", "tint", "roof", "warn", "forward", "backward", "update", "compute", "bandwidth",
   "unexplained", "rest", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"];
 

@@ -12,7 +12,7 @@ export function diameter(point, whole) {
 
 const levelOf = (point, name) => point.levels.find((level) => level.name === name) ?? point.levels.at(-1);
 
-/// Points outside the frame and points without FLOPs are drawn on its edge.
+/// Clamps to the frame, so points outside it and points without FLOPs are drawn on its edge.
 const inside = (value, [low, high]) => Math.min(high, Math.max(low, value > 0 ? value : low));
 
 const spotOf = (point, level, frame) =>
@@ -30,7 +30,7 @@ function levelLine(rate, peak, fastest, frame) {
   return [[from, rate], [frame.intensity[1], rate]];
 }
 
-/// One entry for each roof: its line, its band, the line of its spec, and its name.
+/// One entry for each roof: its line, its interval band, its spec line and its name.
 export function roofLines(roofs, frame, precision) {
   const compute = roofs.compute.filter((roof) => !precision || roof.precision === precision);
   const peak = Math.max(0, ...compute.map((roof) => roof.median)) || frame.rate[1];
@@ -72,7 +72,7 @@ function drawRoof(entry, palette, shift) {
   };
 }
 
-/// Narrower charts name roofs without their rates, and mixes not at all; the tooltips have both.
+/// Narrower charts omit the rates of roofs and the names of mixes; the tooltips have both.
 const roomForRates = 420;
 
 function label(entry, from, to, palette, shift, width) {
@@ -88,7 +88,7 @@ function label(entry, from, to, palette, shift, width) {
   };
 }
 
-/// Above the line, or below it if the next higher line is so near that the names would touch.
+/// Places the name above the line, or below it if the next higher line is too near.
 function shiftOf(entry, entries) {
   const near = entries.some((other) => other !== entry && other.level === entry.level &&
     other.roof.median > entry.roof.median && other.roof.median < 1.6 * entry.roof.median);
@@ -103,7 +103,8 @@ function roofSeries(roofs, frame, precision, palette) {
   }));
 }
 
-/// From the intensity without reuse, at each level, to that of compulsory traffic: the levels of one point, joined.
+/// For each level, a line from the intensity without reuse to that of compulsory traffic. Lines of one point are
+/// joined.
 function drawInterval(points, frame, palette) {
   return (params, api) => {
     const point = points[params.dataIndex];
@@ -145,7 +146,7 @@ const axis = (name, range, format, palette, extra) => ({
   splitLine: { lineStyle: { color: palette.line } }, minorTick: { show: false }, ...extra,
 });
 
-/// `shown` are the points to draw, `steps` those of whole steps by growing batch, `whole` the seconds areas are a share of.
+/// `shown`: the points to draw; `steps`: whole steps by growing batch; `whole`: the seconds that areas are relative to.
 export function rooflineOption({ roofs, frame, shown, steps, whole, choices, palette, title }) {
   const data = (points) => points.map((point) => item(point, choices, frame, palette, whole));
   return {

@@ -25,7 +25,7 @@ export class Sliders {
     this.draw();
   }
 
-  /// From a quarter to four times, in steps of a quarter power of two.
+  /// A slider from a quarter to four times, in steps of a quarter power of two.
   roofSlider(name) {
     const text = (exponent) => `${plain(2 ** exponent)}x`;
     return slider(name, `whatif-${name}`, { min: -Math.log2(most), max: Math.log2(most), step: 0.25, value: 0, text }, (exponent) => {
@@ -43,7 +43,7 @@ export class Sliders {
     });
   }
 
-  /// Any value, in the syntax of `roof whatif --set`. Moving the slider of the same name replaces it.
+  /// A text box for any value, in the syntax of `roof whatif --set`. Moving the slider of the same name replaces it.
   setBox() {
     const input = element("input", { type: "search", id: "whatif-set", placeholder: "DRAM=100GB/s,batch=48", oninput: (event) => {
       const { factors, rates, batch, wrong } = parseChange(event.target.value, this.units);

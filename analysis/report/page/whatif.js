@@ -7,8 +7,8 @@ const prefixes = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
 export const unitsOf = (studies) => Object.fromEntries(studies.flatMap((study) => study.roofs.flatMap((roofs) =>
   [...roofs.levels.map((level) => [level.name, "B/s"]), ...roofs.compute.map((roof) => [roof.precision, "FLOP/s"])])));
 
-/// "DRAM=1.5x,fp32=2TFLOP/s,batch=512" as a change: { factors, rates, batch }, and `wrong`, the first part that is not a change.
-/// `units` come from unitsOf().
+/// Parses "DRAM=1.5x,fp32=2TFLOP/s,batch=512" into { factors, rates, batch, wrong }; `wrong` is the first part that is
+/// not a change. `units` come from unitsOf().
 export function parseChange(text, units) {
   const change = { factors: {}, rates: {}, batch: 0, wrong: "" };
   for (const word of text.split(",").map((part) => part.trim()).filter(Boolean)) {
@@ -46,15 +46,15 @@ function secondRow(study, row, count) {
   return others.sort((a, b) => apart(a) - apart(b)).find((other) => layersOf(study, other).length === count) ?? null;
 }
 
-/// FLOPs and bytes are linear in the batch: two measured batches give them at any other.
+/// The layer at another batch. FLOPs and bytes are linear in the batch, so two measured batches determine them.
 function atBatch(layer, other, batch) {
   const share = (batch - layer.row.batch) / (other.row.batch - layer.row.batch);
   const between = (a, b) => Math.max(0, a + (b - a) * share);
   return { flops: between(layer.executed, other.executed), bytes: between(layer.compulsory, other.compulsory) };
 }
 
-/// { seconds, least, reason }: the predicted step time and the least that the roofs allow. `change` is { factors, rates, batch };
-/// batch 0 keeps the measured batch.
+/// { seconds, least, reason }: the predicted step time and the least that the roofs allow. `change` is { factors,
+/// rates, batch }; batch 0 keeps the measured batch.
 export function whatIf(study, row, change) {
   const layers = layersOf(study, row);
   if (!layers.length || row.roofs < 0) return { reason: "its layers were not measured, or there are no ceilings" };
