@@ -10,13 +10,13 @@
 namespace roof::onednn {
 namespace {
 
-/// From one layout to another.
+/// Copies from one layout to another.
 void copy(const dnnl::stream& stream, dnnl::memory from, dnnl::memory to)
 {
     dnnl::reorder(from, to).execute(stream, from, to);
 }
 
-/// Memory lies near the thread that touches it first: the threads share out what all of them will read.
+/// Memory is allocated near the thread that touches it first, so the threads divide memory that all of them read.
 void touch(const Trained& trained)
 {
     const std::size_t count = trained.value.stored();
@@ -61,7 +61,7 @@ double Network::forward(const float* images, const int* labels, Trace& trace)
 {
     engine::require_labels(labels, static_cast<std::size_t>(settings_.batch), classes_);
     const ThreadCount threads(settings_.threads);
-    images_.memory.set_data_handle(const_cast<float*>(images));  // only read; oneDNN's handles know no const
+    images_.memory.set_data_handle(const_cast<float*>(images));  // read only; oneDNN's handles have no const
     state_.labels = labels;
     converting_errors("the forward pass", [&] { program_.run(Phase::forward, trace); });
     return state_.loss;
@@ -128,8 +128,7 @@ std::vector<float> Network::gradient(std::size_t parameter) const
     return values;
 }
 
-/// The gradient's memory, where there is any yet, holds the values until they are reordered: the next backward pass
-/// writes it anew.
+/// Until the reorder the values are in the gradient's memory, if it is set; the next backward pass overwrites it.
 void Network::set(std::size_t parameter, const std::function<void(std::span<float>)>& fill)
 {
     const Trained& trained = trained_[parameter];
@@ -140,8 +139,7 @@ void Network::set(std::size_t parameter, const std::function<void(std::span<floa
     const dnnl::memory staging(pytorch_layout(parameter), program_.engine(), values);
     fill({values, elements});
     copy(program_.stream(), staging, trained.value.memory);
-    // From the values as well, not from the weights: between two layouts whose rows lie apart oneDNN 3.7 copies as if
-    // they did not.
+    // Copies from the values, not from the weights: oneDNN 3.7 reorders rows with gaps as if they were contiguous.
     if (trained.copy) copy(program_.stream(), staging, trained.copy->memory);
 }
 

@@ -1,5 +1,5 @@
-// A network that trains: a model's graph, written into a program and placed in memory. Everything is allocated when
-// it is made; a step allocates no tensors.
+// A trainable network: a model's graph as a program with its memory. The constructor allocates everything; a step
+// allocates no tensors.
 #pragma once
 
 #include "workloads/model/graph.hpp"
@@ -18,40 +18,40 @@ namespace roof::onednn {
 
 class Network {
   public:
-    /// Throws OutOfMemory before it takes any memory, Error when oneDNN refuses a layer.
+    /// Throws OutOfMemory before it allocates, Error when oneDNN refuses a layer.
     Network(const model::Graph& graph, const Settings& settings);
 
-    /// `images`: [batch][channels][height][width]; `labels`: [batch], each of them a class. Returns the mean loss.
+    /// `images`: [batch][channels][height][width]; `labels`: [batch], class indices. Returns the mean loss.
     double forward(const float* images, const int* labels, Trace& trace);
     /// Calls `ready` for each parameter as soon as its gradient is complete.
     void backward(Trace& trace, const std::function<void(std::size_t parameter)>& ready = {});
     void update(Trace& trace);
-    /// For a rank that receives its parameters from another: counts the step only.
+    /// For a rank that receives its parameters from another rank: only counts the step.
     void leave_update_to_another() { ++state_.step; }
 
-    /// With ranks: the size of each parameter's gradient, and where it is stored. place_gradients() must be called
-    /// before the first backward pass, with memory that outlives the network.
+    /// With ranks: the size of each parameter's gradient. place_gradients() sets their addresses; call it before the
+    /// first backward pass. The memory must outlive the network.
     std::vector<parallel::GradientSize> gradient_sizes() const;
     void place_gradients(const std::function<float*(std::size_t parameter)>& place);
-    /// All that training changes, for rank 0 to send.
+    /// All memory that training changes, for rank 0 to send.
     std::vector<std::span<std::byte>> trained_bytes() const;
 
     std::vector<TimedPart> parts() const { return program_.parts(); }
-    /// How many passes of convolutions each algorithm computes: {{"direct", 40}, {"winograd", 13}}.
+    /// The number of convolution passes per algorithm: {{"direct", 40}, {"winograd", 13}}.
     const std::map<std::string, int, std::less<>>& algorithms() const { return algorithms_; }
-    /// The arena that everything but the images lives in.
+    /// The size of the arena, which holds everything but the images.
     Bytes memory() const { return {static_cast<double>(program_.arena_bytes())}; }
 
-    /// In the order of PyTorch's named_parameters(), values in the order of PyTorch's shapes: OIHW, [out][in],
+    /// Parameters in the order of PyTorch's named_parameters(); values in PyTorch's shapes: OIHW, [out][in],
     /// [channels].
     const std::vector<model::Parameter>& parameters() const { return parameters_; }
     std::vector<float> value(std::size_t parameter) const;
-    /// Of the last backward pass, weight decay not included.
+    /// The gradient of the last backward pass, without weight decay.
     std::vector<float> gradient(std::size_t parameter) const;
-    /// Writes the values; `fill` gets them in the same order.
+    /// Writes the values that `fill` stores, in the same order.
     void set(std::size_t parameter, const std::function<void(std::span<float>)>& fill);
 
-    /// A batch norm's running statistics.
+    /// The running statistics of a batch norm.
     struct RunningStatistics {
         std::string layer;
         std::vector<float> mean;

@@ -1,4 +1,4 @@
-// What oneDNN brings to the registry.
+// The registration of the oneDNN part.
 #include "ert/method/bench/bench_registry.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/onednn/program/dnnl.hpp"

@@ -1,4 +1,4 @@
-// libgomp keeps its threads between parallel regions of the same size, so an affinity set in one region holds in the
+// libgomp reuses its threads in parallel regions of the same size, so an affinity set in one region remains in the
 // next.
 #include "workloads/onednn/pinned_threads.hpp"
 

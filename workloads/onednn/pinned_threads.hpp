@@ -1,4 +1,4 @@
-// Threads pinned to a processor each, so that memory that a thread touched first stays near it.
+// Pins each thread to one processor, so that memory that a thread touched first stays local to it.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@ namespace roof::onednn {
 
 class PinnedThreads {
   public:
-    /// Pins the calling thread and the threads of its parallel regions of this size to a processor each, cores before
-    /// their second hardware threads. Does nothing where fewer processors are allowed than there are threads, or
-    /// `threads` is 0.
+    /// Pins the calling thread and the threads of its parallel regions of this size to one processor each, cores before
+    /// their second hardware threads. Does nothing if there are fewer allowed processors than threads, or if `threads`
+    /// is 0.
     explicit PinnedThreads(int threads);
-    /// Allows every thread the processors of before.
+    /// Restores the previous affinity of every thread.
     ~PinnedThreads();
     PinnedThreads(const PinnedThreads&) = delete;
     PinnedThreads& operator=(const PinnedThreads&) = delete;
 
     bool hold() const { return !processors_.empty(); }
-    /// By thread; empty where nothing is pinned.
+    /// Processor per thread; empty if threads are not pinned.
     const std::vector<int>& processors() const { return processors_; }
     /// "threads on processors 0, 1"; "threads not pinned".
     std::string describe() const;
@@ -32,7 +32,7 @@ class PinnedThreads {
     }
 
   private:
-    /// Frees the calling thread, and pins it again.
+    /// Unpins the calling thread during its lifetime.
     class UnpinnedScope {
       public:
         explicit UnpinnedScope(const PinnedThreads& threads);

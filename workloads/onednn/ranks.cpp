@@ -67,7 +67,7 @@ std::vector<std::string> Ranks::remarks() const
 
 Pinned::Pinned(const parallel::Place& place, int threads) : threads_(threads)
 {
-    if (place.launcher != parallel::Launcher::roof) return;  // MPI's launcher places its ranks itself
+    if (place.launcher != parallel::Launcher::roof) return;  // MPI's launcher places its ranks
     const std::vector<int> all = parallel::allowed_cpus();
     const std::vector<int> own = place.rank > 0 ? all : parallel::cpus_of(place.rank, place.ranks, all);
     if (own == all || own.empty()) return;

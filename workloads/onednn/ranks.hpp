@@ -20,17 +20,16 @@ struct ExchangeOptions {
 
 class Ranks {
   public:
-    /// Gives the network's gradients their places. Collective; the network must outlive this.
+    /// Places the network's gradients. Collective; the network must outlive this.
     Ranks(Network& network, parallel::World world, const ExchangeOptions& options);
 
     /// Starts the step on all ranks; rank 0 sends the command.
     void begin();
-    /// The backward pass, and the means of all gradients.
+    /// Runs the backward pass and averages all gradients.
     void backward(Trace& trace);
-    /// The update, by those ranks that are to make it; then waits for the others: a step is over when all are.
-    /// Returns the mean of the ranks' losses.
+    /// Runs the update on the ranks that make it, then waits for all ranks. Returns the mean of the ranks' losses.
     double update(double loss, Trace& trace);
-    /// The step failed on this rank.
+    /// Reports that the step failed on this rank.
     void fail(const std::string& message) const { exchange_.communicator().fail(message); }
 
     int count() const { return exchange_.communicator().size; }
@@ -45,7 +44,7 @@ class Ranks {
     parallel::Exchange exchange_;
 };
 
-/// Restricts the calling thread and the threads of its parallel regions to the rank's processors while it exists.
+/// Restricts the calling thread and the threads of its parallel regions to the rank's processors during its lifetime.
 class Pinned {
   public:
     Pinned(const parallel::Place& place, int threads);

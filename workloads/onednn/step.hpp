@@ -16,20 +16,19 @@ namespace roof::onednn {
 
 class Step : public Subject {
   public:
-    /// `data`: as data::open_source takes it, decoded in `workers` threads. Throws what Network and open_source throw.
+    /// `data`: as in data::open_source, decoded in `workers` threads. Throws what Network and open_source throw.
     Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers);
 
-    /// From now on a step is taken with the other ranks of `settings.ranks`, and `pinned`, which may be null, is
-    /// kept. Collective; before the first launch.
+    /// Takes later steps with the other ranks of `settings.ranks` and keeps `pinned`, which may be null. Collective;
+    /// call before the first launch.
     void train_with(const parallel::World& world, const ExchangeOptions& options, std::unique_ptr<Pinned> pinned = {});
 
-    /// With ranks, what all of them do together.
-    /// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the
-    /// elementwise rest is left out. Executed: the same, as the implementations really compute them. Bytes: the sum
-    /// over all parts.
+    /// With ranks, the sum over all ranks.
+    /// FLOPs: convolution and linear layers, forward and both gradients (the model FLOPs of utilisation figures),
+    /// without elementwise work. Executed: the same as the implementations compute them. Bytes: the sum over all parts.
     Work work() const override { return work_; }
     void launch(Trace& trace) override;
-    /// The loss is finite, and the first one of random parameters near that of guessing, ln(classes).
+    /// Checks that the loss is finite and, for random parameters, that the first loss is near ln(classes).
     void check() override;
     std::vector<TimedPart> parts() const override;
     /// "convolution passes: 40 direct, 13 winograd; threads on processors 0, 1"

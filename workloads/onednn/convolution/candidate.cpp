@@ -22,7 +22,7 @@ Layouts kernel_layouts(const Convolution& shapes)
 
 void append_kernel(Program& program, const kernels::ConvolutionPlan& plan, const ConvolutionTensors& tensors)
 {
-    // A tensor is never empty.
+    // A tensor must not be empty.
     const Tensor workspace = program.tensor(plain({static_cast<Dim>(std::max<std::size_t>(1, plan.workspace))}));
     std::vector<Tensor> used{tensors.source, tensors.weights, tensors.result, workspace};
     if (tensors.has_bias) used.push_back(tensors.bias);

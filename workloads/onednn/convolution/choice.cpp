@@ -15,7 +15,7 @@ using Candidates = std::vector<Candidate>;
 
 constexpr std::byte filling{0x3c};  ///< 0.0115 in fp32 and in bf16
 
-/// A stage for each candidate, all between the same edges.
+/// Writes one stage per candidate, all between the same edges.
 void write_trials(Program& program, Pass pass, const Candidates& candidates, const Layouts& edges, bool has_bias)
 {
     const ConvolutionTensors tensors{.source = program.tensor(edges.source),
@@ -31,8 +31,8 @@ void write_trials(Program& program, Pass pass, const Candidates& candidates, con
     program.fill(filling);
 }
 
-/// The least time of each stage. The stages take turns, so that interference meets all alike. The first round warms
-/// up; a stage far slower than the best is then not repeated.
+/// Returns the minimum time of each stage. The stages alternate, so that interference affects all equally. The first
+/// round warms up; stages that are far slower than the best are then skipped.
 std::vector<Seconds> least_times(Program& program, std::size_t stages)
 {
     constexpr int rounds = 8;
@@ -82,7 +82,7 @@ class Chooser {
             throw Error("oneDNN has no " + pass_name_ + " pass of a convolution for " + shape_name(shapes));
     }
 
-    /// oneDNN's favourite, or its matrix product if the settings ask for that.
+    /// oneDNN's first choice, or its matrix product if the settings ask for gemm.
     const Candidate& favourite() const
     {
         if (settings_.algorithm != Algorithm::gemm) return direct_.front();
@@ -109,8 +109,8 @@ class Chooser {
         return all;
     }
 
-    /// oneDNN's favourite or this project's kernel. Without remembered choices nothing is measured, and the kernel is
-    /// taken.
+    /// The faster of oneDNN's first choice and this project's kernel. Without remembered choices nothing is measured
+    /// and the kernel is taken.
     Candidate direct(const Layouts& edges) const
     {
         const Candidate& kernel = direct_.back();
@@ -130,11 +130,11 @@ class Chooser {
         try {
             return fastest(asked, candidates, edges);
         } catch (const OutOfMemory&) {
-            return candidates.front();  // the network will not fit either, and its error says how much it needs
+            return candidates.front();  // the network will not fit either; its error reports the required memory
         }
     }
 
-    /// A narrower instruction set than the favourite's is not tried.
+    /// Skips candidates whose instruction set is narrower than that of oneDNN's first choice.
     Candidate fastest(const Question& asked, Candidates candidates, const Layouts& edges) const
     {
         const int widest = candidates.front().vector_bits;
@@ -157,7 +157,7 @@ class Chooser {
     const Settings& settings_;
     Pass pass_;
     std::string pass_name_;
-    Candidates direct_;  ///< oneDNN's, its favourite first, then this project's kernel if there is one
+    Candidates direct_;  ///< oneDNN's in its order of preference, then this project's kernel if there is one
 };
 
 }  // namespace

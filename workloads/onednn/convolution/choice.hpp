@@ -1,5 +1,5 @@
-// Which candidate computes each pass of a convolution: the one that the settings ask for or, for `auto`, the fastest
-// when each is tried once; for `direct` the faster of oneDNN's favourite and this project's kernel.
+// Selects the candidate for each pass of a convolution. `auto` measures all candidates and takes the fastest. `direct`
+// takes the faster of oneDNN's first choice and this project's kernel. Otherwise the settings name the algorithm.
 #pragma once
 
 #include "workloads/onednn/convolution/candidate.hpp"
@@ -7,19 +7,19 @@
 
 namespace roof::onednn {
 
-/// `edges`: layouts between the convolution and its neighbours: those that oneDNN's favourite direct implementation
-/// likes or, for the algorithm gemm, its matrix product.
+/// `edges`: layouts between the convolution and its neighbours, as oneDNN's first direct implementation prefers them
+/// (or its matrix product, for gemm).
 struct ChosenConvolution {
     Candidate forward, backward_data, backward_weights;
     Layouts edges;
 };
 
-/// `shapes.source` may leave the layout open. `first`: the source is the image, whose gradient is not needed, and
-/// backward_data is left empty. Throws Error, dnnl::error.
+/// `shapes.source` may leave the layout open. `first`: the source is the image, which needs no gradient; backward_data
+/// is then empty. Throws Error, dnnl::error.
 ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
                                      bool first);
 
-/// The versions of oneDNN and of this project's kernels: a remembered choice holds for these.
+/// The versions of oneDNN and of this project's kernels. A remembered choice is valid for these only.
 std::string convolution_library();
 
 }  // namespace roof::onednn

@@ -1,5 +1,5 @@
-// oneDNN's implementations as candidates. The library tells an implementation's name and nothing else of how it
-// computes: the table below is the only place that knows its names.
+// oneDNN's implementations as candidates. oneDNN reports only an implementation's name, not how it computes. The table
+// below is the only place that interprets these names.
 #include "workloads/onednn/convolution/candidate.hpp"
 
 #include <array>
@@ -9,20 +9,20 @@ namespace roof::onednn {
 namespace {
 
 struct Known {
-    std::string_view mark;  ///< in the implementation's name
+    std::string_view mark;  ///< substring of the implementation's name
     Algorithm algorithm;
-    int winograd_tile;   ///< outputs along a tile's edge; 0: not Winograd
-    bool skips_padding;  ///< products with padding are left out; the least that it can execute is what counts
+    int winograd_tile;   ///< results per tile edge; 0: not Winograd
+    bool skips_padding;  ///< products with padding are skipped; the minimum is counted
 };
 
-/// The first row whose mark is in the name holds.
+/// The first row whose mark is in the name applies.
 constexpr std::array<Known, 5> known{{{"wino_4x3", Algorithm::winograd, 4, false},
                                       {"wino_2x3", Algorithm::winograd, 2, false},
                                       {"wino_6x3", Algorithm::winograd, 6, false},
                                       {"gemm", Algorithm::gemm, 0, false},
                                       {"jit", Algorithm::direct, 0, true}}};
 
-/// The widest set first, since ":avx" is in ":avx2", too.
+/// Widest set first, because ":avx" is also in ":avx2".
 constexpr std::array<std::pair<std::string_view, int>, 4> instruction_sets{
     {{":avx512", 512}, {":avx2", 256}, {":avx", 255}, {":sse41", 128}}};
 
@@ -33,7 +33,7 @@ Flops executed_flops(const Known& row, const model::Convolution& convolution)
     return row.skips_padding ? flops(model::unpadded_multiply_adds(convolution)) : Flops{};
 }
 
-/// An argument of a primitive, and the operand that it is.
+/// An argument of a primitive and its operand.
 struct Argument {
     int number;
     Tensor ConvolutionTensors::*operand;
@@ -111,7 +111,7 @@ std::vector<Candidate> library_candidates(const dnnl::engine& engine, const Conv
     if (pass == Pass::forward)
         return wrap<dnnl::convolution_forward>(forward_passes(engine, shapes, kind), shapes, forward_operands,
                                                DNNL_ARG_BIAS);
-    // oneDNN wants some forward pass of the shapes beside a backward one.
+    // oneDNN needs a forward pass of the same shapes to make a backward pass.
     const auto forward = forward_passes(engine, shapes, dnnl::algorithm::convolution_direct);
     if (forward.empty()) return {};
     if (pass == Pass::backward_data)

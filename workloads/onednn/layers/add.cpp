@@ -1,6 +1,6 @@
-// The residual sum, with the ReLU behind it:  y = max(a + b, 0). Both inputs' gradient is that of the sum: nothing
-// moves. Behind a batch norm it is computed with that (batch_norm.cpp). The converse, a tensor that went to two
-// layers, sums two gradients; that happens in the stage of the layer that made it.
+// The residual sum and the ReLU after it:  y = max(a + b, 0). Both inputs receive the gradient of the sum; nothing is
+// copied. After a batch norm the sum is computed with it (batch_norm.cpp). A tensor that two layers read sums two
+// gradients, in the stage of the layer that made it.
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 

@@ -1,7 +1,7 @@
-// Batch norm in training mode, with the ReLU behind it:  y = g * (x - m) / sqrt(v + eps) + b, m and v a channel's
-// mean and (biased) variance over the batch, or over those of all ranks. At the end of a residual block the sum, its
-// ReLU and both its batch norms, where the shortcut has one, are one stage. The running statistics, which training
-// only writes, go along:
+// Batch norm in training mode and the ReLU after it:  y = g * (x - m) / sqrt(v + eps) + b, where m and v are a
+// channel's mean and (biased) variance over the batch or over the batches of all ranks. At the end of a residual block
+// one stage computes the sum, its ReLU and its batch norms (two if the shortcut has one). Training also updates the
+// running statistics, which it does not read:
 //   running = 0.9 * running + 0.1 * {m, v * n / (n - 1)}, n values per channel
 #include "workloads/onednn/layers/batch_norm_passes.hpp"
 #include "workloads/onednn/layers/layers.hpp"
@@ -16,7 +16,7 @@ struct FusedNorms {
     std::vector<int> norms;
     int sum = -1;     ///< -1: none
     int relu = -1;    ///< -1: none
-    int addend = -1;  ///< the sum's other input; -1: that is a norm too
+    int addend = -1;  ///< the sum's other input; -1: a second norm
 
     std::vector<int> layers() const
     {
@@ -53,7 +53,7 @@ Norm describe(Builder& build, int layer)
     return norm;
 }
 
-/// Each operand once: what one of the layers writes and the next one reads is not moved.
+/// Counts each operand once: what one layer writes and the next one reads is not moved.
 Work fused_work(const Builder& build, const FusedNorms& fused, model::PassWork model::LayerWork::*pass, double spared)
 {
     Work work{};
@@ -136,7 +136,7 @@ void backward(Builder& build, const FusedNorms& fused, const NormSum& sum)
     append_backward(build, fused, sum, {.first = given.tensor, .second = {}, .sum = {}, .to_sources = {to_source}});
 }
 
-/// The sum's gradient is that of all its inputs; the last norm's may take its place where nobody else asks for it.
+/// All inputs of the sum share its gradient. The last norm's gradient overwrites it if nothing else reads it.
 void backward_of_sum(Builder& build, const FusedNorms& fused, const NormSum& sum)
 {
     build.begin(fused.layers(), Phase::backward);
@@ -160,7 +160,7 @@ void backward_of_sum(Builder& build, const FusedNorms& fused, const NormSum& sum
     if (fused.addend >= 0) build.give(fused.addend, {before_relu});
 }
 
-/// The sum and the ReLU that this batch norm is computed with; nothing if it stands alone.
+/// True if the batch norm is computed with a sum behind it.
 bool goes_with_sum(const model::Graph& graph, int layer)
 {
     if (graph.layer(layer).kind != model::LayerKind::batch_norm) return false;

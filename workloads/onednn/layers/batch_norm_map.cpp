@@ -6,14 +6,14 @@
 namespace roof::onednn {
 namespace {
 
-/// Channels that lie side by side everywhere; 1 if they do not.
+/// Number of channels that are adjacent at every position; 1 if none are.
 Dim channels_side_by_side(const Blocking& blocking, Dim channels)
 {
     if (blocking.blocks.size() == 1 && blocking.block_dims.front() == 1) return blocking.blocks.front();
     return blocking.blocks.empty() && blocking.strides[1] == 1 ? channels : 1;
 }
 
-/// The widest loops that this processor runs and that cut so many channels into whole groups, and the group's size.
+/// Selects the widest supported loops that divide the channels into whole groups, and the group size.
 void choose_loops(ChannelMap& map, Dim side_by_side)
 {
     constexpr std::array<int, 3> vectors{4, 2, 1};

@@ -1,4 +1,4 @@
-// Where the channels of a map lie, as a batch norm walks over them: in groups, side by side at each position.
+// The channel layout of a map for batch norm: groups of channels that are adjacent at each position.
 #pragma once
 
 #include "workloads/kernels/norm/isa.hpp"
@@ -10,22 +10,22 @@ namespace roof::onednn {
 
 struct ChannelMap {
     Dim images = 0, channels = 0, positions = 0;
-    int together = 1;                     ///< channels of a group
-    Dim image = 0, group = 0, place = 0;  ///< elements from one to the next
-    const NormLoops* loops = nullptr;     ///< the widest for groups of this size
+    int together = 1;                     ///< channels per group
+    Dim image = 0, group = 0, place = 0;  ///< strides in elements
+    const NormLoops* loops = nullptr;     ///< the widest loops for groups of this size
 
-    /// The last one may hold places beyond the channels.
+    /// The last group may be padded beyond the channels.
     Dim groups() const { return (channels + together - 1) / together; }
     Strip strip() const { return {.positions = positions, .apart = place, .channels = together}; }
-    /// Of a tensor of this layout, the group's strip in an image.
+    /// The group's strip in one image, for a tensor of this layout.
     Elements at(const Elements& tensor, Dim of_group, Dim of_image) const;
 };
 
 inline constexpr int most_together = 64;
 
-/// Nothing for a layout in which channels do not lie side by side.
+/// Empty if the layout's channels are not adjacent.
 std::optional<ChannelMap> channel_map(const Desc& desc);
-/// The same map in a layout that has one: nChw16c.
+/// The same map in nChw16c, a layout that has a channel map.
 Desc with_channels_together(const Desc& desc);
 
 }  // namespace roof::onednn

@@ -1,8 +1,8 @@
-// With n values in a channel and sums over all of them, in double:
+// With n values per channel and all sums in double:
 //   m = sum of x / n;  v = sum of x^2 / n - m^2;  y = g * (x - m) / sqrt(v + eps) + b
 //   db = sum of dy;  dg = sum of dy * (x - m) / sqrt(v + eps)
 //   dx = g / sqrt(v + eps) * (dy - db / n - (x - m) * sum of dy * (x - m) / (n * (v + eps)))
-// fp32 numbers are summed as distances from a value of the channel, so that nothing cancels that double does not hold.
+// fp32 numbers are summed as differences from one value of the channel, to avoid cancellation.
 #include "workloads/onednn/layers/batch_norm_passes.hpp"
 
 #include <omp.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_norms = 2;
 
-/// A group's two sums per channel for each norm: first ones, then second ones.
+/// Two sums per channel of a group and norm: all first sums, then all second sums.
 using GroupSums = std::array<double, most_norms * 2 * most_together>;
 
 double* sums_of_norm(double* group, const ChannelMap& map, std::size_t norm)
@@ -25,8 +25,7 @@ double* sums_of_norm(double* group, const ChannelMap& map, std::size_t norm)
     return group + norm * 2 * static_cast<std::size_t>(map.together);
 }
 
-/// Into how many slices of images the first pass cuts a group, so that no thread is left idle; 1: threads take whole
-/// groups.
+/// Number of image slices per group in the first pass, so that no thread is idle. 1: each thread takes whole groups.
 Dim slices_of(const ChannelMap& map)
 {
     constexpr Dim enough = 4;
@@ -40,8 +39,8 @@ struct Images {
     Dim end = 0;
 };
 
-/// A pass is pass.sum(group, images, sums), pass.finish(group, own sums, sums of all ranks), pass.apply(group,
-/// image): here each thread with its groups.
+/// Runs a pass with whole groups per thread. It calls pass.sum(group, images, sums), pass.finish(group, own sums, sums
+/// of all ranks) and pass.apply(group, image).
 template <class Pass>
 void by_group(const ChannelMap& map, const Pass& pass)
 {
@@ -54,7 +53,7 @@ void by_group(const ChannelMap& map, const Pass& pass)
     }
 }
 
-/// The sums of each group, in memory that lasts until the next call in this thread.
+/// Returns the sums of each group. The memory is valid until the next call in this thread.
 template <class Pass>
 std::span<double> sum_by_slice(const ChannelMap& map, Dim stride, const Pass& pass)
 {
@@ -73,7 +72,7 @@ std::span<double> sum_by_slice(const ChannelMap& map, Dim stride, const Pass& pa
     return {sums, static_cast<std::size_t>(of_slice)};
 }
 
-/// The same as by_group() in two goes, where several threads share a group or ranks a channel.
+/// The same as by_group() in two phases, for groups that threads share or channels that ranks share.
 template <class Pass>
 void by_slice(const ChannelMap& map, std::size_t norms, parallel::Communicator* ranks, const Pass& pass)
 {
@@ -103,7 +102,7 @@ void in_two_passes(const std::vector<Norm>& norms, const Pass& pass)
         by_slice(first.map, norms.size(), first.ranks.get(), pass);
 }
 
-/// A norm whose memory is known: looked up once in a run, not at each strip.
+/// A norm with its addresses, resolved once per run instead of at each strip.
 struct PlacedNorm {
     explicit PlacedNorm(const Norm& of)
         : norm(of),
@@ -133,7 +132,7 @@ struct PlacedNorm {
     float *rows, *scale, *shift, *scale_gradient, *shift_gradient, *running_mean, *running_variance;
 };
 
-/// Adds the sums of x and of x^2 of a group's strips.
+/// Adds the sums of x and of x^2 over a group's strips.
 void add_values(const PlacedNorm& placed, Dim group, const Images& images, double* sums)
 {
     const ChannelMap& map = placed.norm.map;
@@ -154,7 +153,7 @@ void add_values(const PlacedNorm& placed, Dim group, const Images& images, doubl
     }
 }
 
-/// A result that the caches near a core cannot hold until it is read goes past them.
+/// The strip to write the result with. Results too large for a core's caches use non-temporal stores.
 Strip strip_to(const ChannelMap& map, const Elements& result)
 {
     constexpr double near_a_core = 2 << 20;  // bytes
@@ -170,7 +169,7 @@ void follow(float& running, double value)
     running = static_cast<float>((1 - batch_norm_momentum) * running + batch_norm_momentum * value);
 }
 
-/// The group's factors and running statistics from its sums; factors are zero for places beyond the channels.
+/// Computes the group's factors and running statistics from its sums. Factors are zero for padded channels.
 void find_statistics(const PlacedNorm& placed, Dim group, const double* sums)
 {
     const Norm& norm = placed.norm;
@@ -193,7 +192,8 @@ void find_statistics(const PlacedNorm& placed, Dim group, const double* sums)
     }
 }
 
-/// The gradients of scale and shift from this rank's sums, and what the second pass takes off from those of all ranks.
+/// Computes the gradients of scale and shift from this rank's sums, and the terms that the second pass subtracts from
+/// the sums of all ranks.
 void find_gradients(const PlacedNorm& placed, Dim group, const double* own, const double* all)
 {
     const Norm& norm = placed.norm;
@@ -264,7 +264,7 @@ struct Backward {
         }
     }
 
-    /// What the first norm's sums are made of; the second norm finds it made.
+    /// The gradient that the first norm sums. The second norm reads the stored result.
     GivenGradient given(Dim group, Dim image) const
     {
         if (!stores)
@@ -306,7 +306,7 @@ struct Backward {
     bool relu, stores;
     Elements first, before_relu, y, second{};
     std::vector<Elements> to_sources;
-    std::vector<Strip> strips;  ///< of each norm, as its result is written
+    std::vector<Strip> strips;  ///< per norm, to write its result
 };
 
 }  // namespace

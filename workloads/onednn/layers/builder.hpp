@@ -1,4 +1,4 @@
-// What the layers of the CPU engine need beside what every engine's layers do.
+// Builder state that only the layers of the CPU engine need.
 #pragma once
 
 #include "workloads/engine/builder.hpp"
@@ -17,19 +17,19 @@ using engine::relu_behind;
 using engine::to_work;
 using engine::Unit;
 
-/// A linear layer's weights have no stored gradient: it is the product of these two, row after row.
+/// The two factors of a linear layer's weight gradient, which is not stored. Rows are contiguous.
 struct GradientFactors {
     LinearShape shape;
     Tensor source;           ///< [batch][inputs]
     Tensor result_gradient;  ///< [batch][outputs]
 };
 
-/// A trained tensor, its gradient and its momentum, all of one layout. `dims` are PyTorch's (OIHW).
+/// A trained tensor, its gradient and its momentum, all in one layout. `dims` are PyTorch's (OIHW).
 struct Trained {
     Tensor value, gradient, momentum;
     Dims dims;
     std::optional<Tensor> copy{};              ///< the value in bf16, in the same layout
-    std::optional<GradientFactors> factors{};  ///< instead of a gradient
+    std::optional<GradientFactors> factors{};  ///< replaces the gradient
 };
 
 using Running = engine::Running<Tensor>;
@@ -37,14 +37,14 @@ using Gradient = engine::GradientShare<Tensor>;
 
 class Builder : public engine::Builder<Program, Tensor> {
   public:
-    /// `state` is what the program's operations share; it must outlive the program.
+    /// `state`: shared by the program's operations; must outlive the program.
     Builder(const model::Graph& graph, const Settings& settings, Program& program, StepState& state);
 
     const Settings& settings;
     StepState& state;
-    std::vector<Tensor> outputs;                 ///< by layer
+    std::vector<Tensor> outputs;                 ///< per layer
     std::vector<Trained> trained;                ///< in the order of graph.parameters()
-    std::vector<std::function<void()>> updates;  ///< of what sgd() does not update itself
+    std::vector<std::function<void()>> updates;  ///< for the parameters that sgd() does not update itself
 
     /// {batch, channels, height, width} of the layer's output.
     Dims map(int index) const;
@@ -57,13 +57,13 @@ class Builder : public engine::Builder<Program, Tensor> {
     void begin(const std::vector<int>& layers, Phase phase);
     void begin(const Unit& unit, Phase phase) { begin(engine::layers_of(unit), phase); }
 
-    /// Creates the layer's weight or bias in this layout; `dims` are PyTorch's.
+    /// Creates the layer's weight or bias in this layout. `dims` are PyTorch's.
     Trained& train(int layer, bool is_bias, const Desc& layout, Dims dims);
-    /// A linear layer's weights: rows `apart` numbers apart, a gradient only with ranks, a copy in bf16 if the passes
-    /// read bf16.
+    /// Creates a linear layer's weights: rows `apart` numbers apart, a gradient only with ranks, and a bf16 copy if the
+    /// passes read bf16.
     Trained& train_rows(int layer, const Dims& dims, Dim apart);
 
-    /// The shares of the gradient in the layout of the layer's output, summed until at most `most` are left.
+    /// The terms of the gradient in the layout of the layer's output, summed until at most `most` remain.
     std::vector<Gradient> shares(int layer, std::size_t most);
     Gradient gradient(int layer) { return shares(layer, 1).front(); }
 

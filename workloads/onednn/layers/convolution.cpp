@@ -1,14 +1,15 @@
-// Convolution, by oneDNN:  y[n,o] = b[o] + sum over i and the window of w[o,i] * x[n,i]
-//   dx = the correlation of dy with w turned over;  dw[o,i] = sum over n and the map of x[n,i] * dy[n,o];  db = sum of dy
-// The trained weights have the layout in which their gradient is computed. Where a pass needs another layout or bf16,
-// each step reorders them.
+// Convolution:  y[n,o] = b[o] + sum over i and the window of w[o,i] * x[n,i]
+//   dx = the correlation of dy with w rotated by 180 degrees
+//   dw[o,i] = sum over n and the map of x[n,i] * dy[n,o];  db = sum of dy
+// The trained weights have the layout of their gradient. Where a pass needs another layout or bf16, each step reorders
+// them.
 #include "workloads/onednn/convolution/choice.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 
 namespace roof::onednn {
 namespace {
 
-/// Appends the pass, with the work that its implementation really does.
+/// Appends the pass with the work that its implementation executes.
 void append(Builder& build, const Unit& unit, Pass pass, const Candidate& chosen, const ConvolutionTensors& tensors)
 {
     Work work = to_work(build.work(unit.layer).of(pass));

@@ -1,5 +1,5 @@
-// Dropout:  y = x / (1 - p) with probability 1 - p, else 0;  dx likewise of dy, with the same decisions.
-// A decision is a hash of seed, step, layer and place: it is made again on the way back instead of being kept.
+// Dropout:  y = x / (1 - p) with probability 1 - p, else 0;  dx likewise from dy, with the same decisions.
+// A decision is a hash of seed, step, layer and position. The backward pass recomputes it.
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/layers/layers.hpp"
@@ -12,11 +12,11 @@ using model::mix;
 struct Rule {
     std::uint32_t stream;
     std::uint32_t threshold;
-    std::uint32_t first;  ///< place of the first number in the batch of all ranks
+    std::uint32_t first;  ///< position of the first number in the batch of all ranks
     float scale;
 };
 
-/// Ranks decide for their images as one would for those of all.
+/// Each rank decides for its images as a single rank would in the whole batch.
 std::uint32_t first_place(const Builder& build, const Tensor& tensor)
 {
     const int rank = build.settings.ranks == nullptr ? 0 : build.settings.ranks->rank;

@@ -1,4 +1,4 @@
-// The layers. Each function writes one unit into the program: forward now, backward on the tape. A file per kind.
+// The layers, one file per kind. Each function writes one unit into the program: forward at once, backward on the tape.
 #pragma once
 
 #include "workloads/onednn/layers/builder.hpp"
@@ -7,9 +7,9 @@ namespace roof::onednn {
 
 void convolution(Builder& build, const Unit& unit);
 void linear(Builder& build, const Unit& unit);
-/// Writes nothing for a batch norm that is computed with the sum behind it.
+/// Writes nothing for a batch norm that is computed with the sum after it.
 void batch_norm(Builder& build, const Unit& unit);
-/// The sum with the batch norms before it and the ReLU behind it; false, and nothing is written, if it has no such
+/// The sum with the batch norms before it and the ReLU after it. Returns false and writes nothing if there is no such
 /// batch norm.
 bool sum_of_batch_norms(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
@@ -19,14 +19,14 @@ void add(Builder& build, const Unit& unit);
 void dropout(Builder& build, const Unit& unit);
 /// Reads the last layer's output; writes the mean over the batch to state.loss.
 void softmax_cross_entropy(Builder& build);
-/// The update of all parameters, in one stage.
+/// Updates all parameters in one stage.
 void sgd(Builder& build);
 
 /// The output is the input (flatten, disabled dropout, pooling to the size of the input).
 void pass_through(Builder& build, const Unit& unit);
-/// The gradient before the unit's ReLU, from that after it; without a ReLU, the gradient of the unit.
+/// Returns the gradient before the unit's ReLU from the gradient after it; without a ReLU, the unit's gradient.
 Gradient gradient_before_relu(Builder& build, const Unit& unit);
-/// left + right, into right if that is not shared, else into a new tensor.
+/// Returns left + right, stored in right if right is not shared, else in a new tensor.
 Gradient sum_gradients(Builder& build, const Gradient& left, const Gradient& right);
 
 }  // namespace roof::onednn

@@ -1,15 +1,15 @@
 // The linear layer:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
 //   dx[n,i] = sum over o of w[o,i] * dy[n,o];  dw[o,i] = sum over n of x[n,i] * dy[n,o];  db[o] = sum over n of dy[n,o]
-// dw is computed in the layer's own update and never stored; with ranks it is stored, since it is exchanged. What is
-// multiplied is of the settings' precision: in bf16 the passes read a copy of the weights, which the update writes.
-// Sums are fp32 always. After a flattened map the source is first laid out in PyTorch's order.
+// The layer's own update computes dw and does not store it. With ranks dw is stored, because it is exchanged. Operands
+// have the settings' precision; in bf16 the passes read a copy of the weights, which the update writes. Sums are fp32.
+// After a flattened map the source is first reordered to PyTorch's order.
 #include "workloads/kernels/linear/products.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 
 namespace roof::onednn {
 namespace {
 
-/// What the stages share. The source, and the result and its gradient below, lie row after row.
+/// Shared by the stages. The rows of the source, the result and its gradient are contiguous.
 struct Linear {
     LinearShape shape;
     Tensor source;
@@ -29,7 +29,7 @@ void forward(Builder& build, const Unit& unit, const Linear& linear)
                            result.data(), relu);
         },
         {linear.source, linear.weights, linear.bias, result}, linear.implementation());
-    const bool last = readers(build.graph, unit.last()).empty();  // then the loss reads it, in fp32
+    const bool last = readers(build.graph, unit.last()).empty();  // then the loss reads it in fp32
     const Precision precision = last ? Precision::fp32 : build.settings.precision;
     build.put(unit, build.program.in_layout(result, plain(build.flat(unit.layer), precision)));
 }
@@ -61,7 +61,7 @@ Tensor backward(Builder& build, const Unit& unit, const Linear& linear)
     return given;
 }
 
-/// The weights' gradient and update together: the gradient is neither written nor read again.
+/// The weights' gradient and the update in one pass: the gradient is neither written nor read.
 Work update_work(const Linear& linear, const model::LayerWork& work)
 {
     const double weights = 1.0 * linear.shape.inputs * linear.shape.outputs;

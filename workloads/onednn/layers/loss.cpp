@@ -1,7 +1,6 @@
 // Softmax cross-entropy, the mean over the batch:  p[n,c] = exp(x[n,c]) / sum over c of exp(x[n,c])
 //   loss = -1/N * sum over n of log p[n,label n];   dx[n,c] = (p[n,c] - [c is n's label]) / N
-// Sums are in double and the row's largest value is taken off first; a batch has few logits, so this costs next to
-// nothing.
+// Sums are double, after the row's maximum is subtracted. A batch has few logits, so the cost is negligible.
 #include "workloads/onednn/layers/layers.hpp"
 
 #include <algorithm>
@@ -41,7 +40,7 @@ void gradient_in_place(float* probabilities, const int* labels, int batch, int c
     }
 }
 
-/// A pass over the logits: `flops` and `moves` for each of them.
+/// The work of a pass over the logits, with `flops` and `moves` per logit.
 Work elementwise(const Tensor& logits, double flops, double moves)
 {
     const auto count = static_cast<double>(logits.stored());

@@ -1,5 +1,5 @@
-// Pooling, by oneDNN. Max:  y = the largest of the window; oneDNN keeps which one it was, and dy goes there.
-// Average:  y = the mean of the window; each of its places gets dy / size^2. No average here reaches into padding.
+// Pooling, by oneDNN. Max:  y = the maximum of the window; oneDNN stores its position, which receives dy.
+// Average:  y = the mean of the window; each position receives dy / size^2. Average windows never include padding.
 #include "workloads/onednn/layers/layers.hpp"
 
 namespace roof::onednn {

@@ -1,7 +1,6 @@
-// ReLU:  y = max(x, 0);  dx = dy where y > 0, else 0: it needs its output alone, so it works in place.
-// Most ReLUs are computed by the layer before them; what is left for this file is their way back, and the rare lone
-// one. Where two layers gave a gradient, as at the end of a residual block, both are summed on the way: dx = (da +
-// db) where y > 0.
+// ReLU:  y = max(x, 0);  dx = dy where y > 0, else 0. It needs only its output, so it works in place.
+// Most ReLUs are computed by the layer before them. This file has their backward pass and the ReLUs that are not fused.
+// Two gradients, as at the end of a residual block, are summed here: dx = (da + db) where y > 0.
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 

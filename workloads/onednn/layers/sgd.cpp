@@ -1,8 +1,7 @@
-// Stochastic gradient descent with momentum and weight decay, as PyTorch has it, on every parameter:
+// Stochastic gradient descent with momentum and weight decay, as in PyTorch, for every parameter:
 //   g += decay * p;   m = momentum * m + g;   p -= rate * m
-// The momentum is zero at first, so the first step's m is g. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes
-// each. The weights of linear layers have a stage of their own before, which makes their gradient as it goes
-// (linear.cpp).
+// The momentum starts at zero. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes per number. The weights of
+// linear layers have an earlier stage that also computes their gradient (linear.cpp).
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 
@@ -18,7 +17,8 @@ struct Piece {
     std::size_t count;
 };
 
-constexpr std::size_t piece_floats = 16384;  ///< three times 64 KiB: in a core's L2, and many more pieces than threads
+constexpr std::size_t piece_floats = 16384;  ///< three tensors of 64 KiB fit an L2, and there are far more pieces than
+                                             ///< threads
 
 [[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void descend(float* p, const float* g, float* m, float rate,
                                                                          std::size_t count)
@@ -30,7 +30,7 @@ constexpr std::size_t piece_floats = 16384;  ///< three times 64 KiB: in a core'
     }
 }
 
-/// Both of one layout. Not a reorder: where rows lie apart oneDNN 3.7 copies as if they did not.
+/// Both tensors have one layout. oneDNN 3.7 reorders rows with gaps as if they were contiguous, so this is no reorder.
 [[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void round_to(BFloat16* to, const float* from,
                                                                           std::size_t begin, std::size_t end)
 {
@@ -48,7 +48,7 @@ void append_copy(Program& program, const Tensor& value, const Tensor& copy)
         {value, copy}, "roof:round");
 }
 
-/// The tensors' addresses are known only when the program runs.
+/// The tensors' addresses are known only at run time.
 void cut(std::vector<Piece>& pieces, const std::vector<Trained>& trained)
 {
     for (const Trained& tensor : trained) {

@@ -26,7 +26,7 @@ Arena::Arena(std::size_t bytes, const std::string& what_for) : size_(bytes)
     void* aligned = mapping;
     std::size_t space = mapped;
     begin_ = static_cast<std::byte*>(std::align(huge_page, bytes, aligned, space));
-    madvise(begin_, bytes, MADV_HUGEPAGE);  // advice: a kernel without huge pages refuses it, and all works as well
+    madvise(begin_, bytes, MADV_HUGEPAGE);  // a hint; kernels without huge pages refuse it, which is harmless
 }
 
 void Arena::Unmap::operator()(void* mapping) const

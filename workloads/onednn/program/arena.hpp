@@ -1,4 +1,4 @@
-// The memory of a network: one mapping, aligned to huge pages and advised to use them, zero at first.
+// The memory of a network: one mapping, aligned to huge pages, with huge pages advised, initially zero.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,7 @@ namespace roof::onednn {
 class Arena {
   public:
     Arena() = default;
-    /// Throws OutOfMemory, before it touches anything, if `bytes` are more than are available; `what_for` is named
-    /// then.
+    /// Throws OutOfMemory, naming `what_for`, before it touches memory if less than `bytes` is available.
     Arena(std::size_t bytes, const std::string& what_for);
 
     std::byte* at(std::size_t offset) const { return begin_ + offset; }

@@ -1,4 +1,4 @@
-// What is the same in every version of oneDNN.
+// The code that is the same for every version of oneDNN.
 #include "workloads/onednn/program/dnnl.hpp"
 
 #include <algorithm>

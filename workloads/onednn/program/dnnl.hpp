@@ -1,5 +1,5 @@
-// oneDNN as the engine uses it. This header with its sources alone knows the library's version: 2.x makes a primitive's
-// descriptor out of an operation's descriptor (dnnl_2.cpp), 3.x does not (dnnl_3.cpp); the build takes one of the two.
+// The engine's interface to oneDNN. Only this header and its sources depend on the library's version: 2.x makes a
+// primitive's descriptor from an operation's descriptor (dnnl_2.cpp), 3.x does not (dnnl_3.cpp). The build selects one.
 #pragma once
 
 #include "ert/base/error.hpp"
@@ -16,7 +16,7 @@ namespace roof::kernels {
 
 namespace roof::onednn {
 
-using namespace kernels;  // the layers use them throughout
+using namespace kernels;  // used by all layers
 
 using Dim = dnnl::memory::dim;
 using Dims = dnnl::memory::dims;
@@ -25,37 +25,36 @@ using Desc = dnnl::memory::desc;
 /// "2.6.3"
 std::string library_version();
 
-/// In the order of the dimensions (nchw, oihw, [out][in], [channels]), without gaps.
+/// Dense, in the order of the dimensions (nchw, oihw, [out][in], [channels]).
 Desc plain(const Dims& dims, Precision precision = Precision::fp32);
-/// Rows this many numbers apart.
+/// Rows `apart` numbers apart.
 Desc rows(const Dims& dims, Dim apart, Precision precision = Precision::fp32);
-/// In this layout of the library.
+/// In this oneDNN layout.
 Desc in_format(const Dims& dims, dnnl::memory::format_tag format, Precision precision);
-/// In whatever layout the primitive likes best.
+/// In the layout that the primitive prefers.
 Desc any(const Dims& dims, Precision precision = Precision::fp32);
 Dims dims_of(const Desc& desc);
 dnnl::memory::data_type data_type_of(const Desc& desc);
-/// fp32 or bf16; throws std::logic_error for anything else.
+/// fp32 or bf16; throws std::logic_error otherwise.
 Precision precision_of(const Desc& desc);
 
-/// "fp32", "bf16", or "bytes" for all else.
+/// "fp32", "bf16", or "bytes" for other types.
 std::string precision_name(const Desc& desc);
 
-/// How a layout nests dimensions, as the library keeps it; without strides if it is one that only the library
-/// understands.
+/// How a oneDNN layout nests dimensions. `strides` is empty for an opaque layout.
 struct Blocking {
     Dims strides;
     Dims blocks;      ///< sizes of the innermost blocks
-    Dims block_dims;  ///< the dimension each of them is cut from
+    Dims block_dims;  ///< the dimension that each block divides
 };
 Blocking blocking_of(const Desc& desc);
-/// "fp32 aBcd16b": dimensions from the outermost to the innermost, cut ones in capitals, as oneDNN names its layouts.
+/// "fp32 aBcd16b", as oneDNN names its layouts: dimensions from outermost to innermost, blocked ones in capitals.
 std::string layout_name(const Desc& desc);
 
-/// What every primitive gets: the caller owns the scratchpad. `relu` is applied to the result before it is stored.
+/// Attributes of every primitive: the caller owns the scratchpad. `relu` is applied before the result is stored.
 dnnl::primitive_attr attributes(bool relu = false);
 
-/// The shapes of a convolution. A bias without dimensions is no bias.
+/// The shapes of a convolution. A bias without dimensions means no bias.
 struct Convolution {
     Desc source;
     Dims weights;
@@ -63,16 +62,16 @@ struct Convolution {
     Dims result;
     model::Window window{};
     bool relu = false;                      ///< fused into the forward pass
-    Precision precision = Precision::fp32;  ///< of source, weights and result; gradients of weights are fp32
+    Precision precision = Precision::fp32;  ///< of source, weights and result; weight gradients are fp32
 };
 
 using ForwardPass = dnnl::convolution_forward::primitive_desc;
 using BackwardDataPass = dnnl::convolution_backward_data::primitive_desc;
 using BackwardWeightsPass = dnnl::convolution_backward_weights::primitive_desc;
 
-/// All implementations of a pass that the library has, its favourite first; its reference code only where there is
-/// nothing else. None if it does not know the algorithm for these shapes. The backward passes take any forward pass
-/// of the shapes.
+/// All implementations of a pass, in oneDNN's order of preference. Reference code is included only if there is nothing
+/// else. Empty if oneDNN has no such algorithm for these shapes. The backward passes take any forward pass of the
+/// shapes.
 std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const Convolution& shapes,
                                         dnnl::algorithm algorithm);
 std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, const Convolution& shapes,
@@ -80,10 +79,10 @@ std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, c
 std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& engine, const Convolution& shapes,
                                                          dnnl::algorithm algorithm, const ForwardPass& forward);
 
-/// Whether the library has a Winograd convolution of this precision for this machine, tried on a shape that suits it.
+/// True if oneDNN has a Winograd convolution of this precision on this machine; tested with a suitable shape.
 bool library_offers_winograd(Precision precision);
 
-/// A layer without weights: forward, and backward to its source.
+/// A layer without weights: the forward pass and the backward pass to its source.
 template <class Forward, class Backward>
 struct Pair {
     typename Forward::primitive_desc forward;
@@ -94,13 +93,13 @@ using PoolingPasses = Pair<dnnl::pooling_forward, dnnl::pooling_backward>;
 PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, const Dims& result,
                                const model::Window& window, dnnl::algorithm algorithm);
 
-/// One of the library's slow ways to be right about anything.
+/// True for oneDNN's slow reference implementations.
 inline bool is_reference(const std::string& implementation)
 {
     return implementation.starts_with("ref");
 }
 
-/// Runs `work` and turns the library's error into one of ours: "`what`: could not create a primitive descriptor".
+/// Runs `work` and converts oneDNN's error to Error: "`what`: could not create a primitive descriptor".
 template <class Work>
 auto converting_errors(const std::string& what, Work work) -> decltype(work())
 {

@@ -1,4 +1,4 @@
-// oneDNN 2.x: every primitive's descriptor is made from the descriptor of its operation.
+// oneDNN 2.x: a primitive's descriptor is made from the descriptor of its operation.
 #include "workloads/onednn/program/dnnl.hpp"
 
 #include <stdexcept>
@@ -18,7 +18,7 @@ Desc bias_of(const Convolution& shapes)
     return shapes.bias.empty() ? Desc{} : plain(shapes.bias);
 }
 
-/// The operation outlives the implementations_of through its implementations: the library only keeps where it lies.
+/// The operation must outlive its implementations, because oneDNN keeps only its address.
 template <class Pass, class... Hint>
 std::vector<typename Pass::primitive_desc> implementations_of(const typename Pass::desc& operation,
                                                               const dnnl::primitive_attr& attributes,
@@ -33,7 +33,7 @@ std::vector<typename Pass::primitive_desc> implementations_of(const typename Pas
     return all;
 }
 
-/// What `make` returns, or nothing where the library knows no such operation.
+/// Returns the result of `make`, or nothing if oneDNN does not support the operation.
 template <class Make>
 auto or_none(const Make& make) -> decltype(make())
 {

@@ -18,7 +18,7 @@ Desc bias_of(const Convolution& shapes)
     return shapes.bias.empty() ? Desc{} : plain(shapes.bias);
 }
 
-/// Each implementation is described anew: a description that moves on takes its copies with it.
+/// Creates a new description per implementation, because advancing a description also advances its copies.
 template <class Describe>
 auto implementations_of(const Describe& describe) -> std::vector<decltype(describe())>
 {

@@ -1,5 +1,5 @@
-// The step's program on the CPU: operations are calls of oneDNN's primitives or of this project's functions, and
-// tensors have oneDNN's layouts. After place() it only runs.
+// The step's program on the CPU. Operations are oneDNN primitives or functions of this project; tensors have oneDNN's
+// layouts. After place() nothing can be added.
 #pragma once
 
 #include "ert/method/bench/subject.hpp"
@@ -15,17 +15,17 @@
 
 namespace roof::onednn {
 
-/// A tensor's layout and, once the program is placed, its address. Copies are the same tensor.
+/// A tensor's layout and, after place(), its address. Copies refer to the same tensor.
 struct Tensor {
     dnnl::memory memory;
-    int block = -1;  ///< in the memory plan; -1: its memory is not the program's
+    int block = -1;  ///< index in the memory plan; -1: outside memory
 
     Desc desc() const { return memory.get_desc(); }
     Precision precision() const { return precision_of(desc()); }
-    /// Of an fp32 tensor.
+    /// Requires an fp32 tensor.
     float* data() const { return static_cast<float*>(memory.get_data_handle()); }
     Elements elements() const { return {memory.get_data_handle(), precision()}; }
-    /// Elements in memory, those that pad a layout included.
+    /// Elements in memory, including the layout's padding.
     std::size_t stored() const
     {
         return desc().get_size() / static_cast<std::size_t>(traits(precision()).storage_bytes);
@@ -43,37 +43,37 @@ class Program : public engine::Program<std::function<void()>> {
     const dnnl::engine& engine() const { return engine_; }
     const dnnl::stream& stream() const { return stream_; }
 
-    /// Holds its values from the first operation that uses it to the last.
+    /// A tensor that is live from the first to the last operation that uses it.
     Tensor tensor(const Desc& desc);
-    /// Holds its values at all times.
+    /// A tensor that is always live.
     Tensor resident(const Desc& desc);
-    /// Its memory is set from outside before each run.
+    /// A tensor whose memory the caller sets before each run.
     Tensor outside(const Desc& desc) const;
 
-    /// Appends a primitive; its scratchpad is planned with it.
+    /// Appends a primitive; its scratchpad is part of the memory plan.
     template <class Primitive>
     void append(const typename Primitive::primitive_desc& description, const Arguments& arguments)
     {
         append(Primitive(description), description.impl_info_str(), description.scratchpad_desc(), arguments);
     }
-    /// Appends a function of this project that reads and writes these tensors.
+    /// Appends a function that reads and writes these tensors.
     void append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation);
-    /// The tensor in that layout and precision: itself, or a new one that a reorder fills.
+    /// Returns the tensor in that layout and precision: itself, or a new one that a reorder fills.
     Tensor in_layout(const Tensor& tensor, const Desc& desc);
-    /// Fills `to` from `from`, whatever their layouts and precisions.
+    /// Copies `from` to `to`, in any layouts and precisions.
     void reorder(const Tensor& from, const Tensor& to);
 
-    /// Plans and takes the memory. Throws OutOfMemory; `what_for` is named then. Nothing may be appended afterwards.
+    /// Plans and allocates the memory. Throws OutOfMemory, naming `what_for`. Nothing may be appended afterwards.
     void place(const std::string& what_for);
-    /// Writes this byte everywhere, for trials in which only the time matters.
+    /// Sets every byte to `value`, for trials that only measure time.
     void fill(std::byte value);
     std::size_t arena_bytes() const { return arena_.size(); }
-    /// The stage that is open while the program is written; its index is that of its part.
+    /// The stage that is being written; its index is that of its part.
     std::size_t stage() const { return stages().size() - 1; }
 
-    /// Runs the phase's stages, each in a span of its own; calls `done` after each, outside its span.
+    /// Runs the phase's stages, each in its own span; calls `done` after each, outside its span.
     void run(Phase phase, Trace& trace, const std::function<void(std::size_t stage)>& done = {});
-    /// Runs one stage alone; its index is that of its part.
+    /// Runs one stage; its index is that of its part.
     void run_stage(std::size_t index, Trace& trace);
 
   private:
