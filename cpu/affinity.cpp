@@ -1,4 +1,5 @@
-// libgomp keeps its threads between parallel regions of the same size, so an affinity set in one region holds in the next.
+// libgomp keeps its threads between parallel regions of the same size, so an affinity set in one region stays for the
+// next.
 #include "cpu/affinity.hpp"
 
 #include "ert/base/error.hpp"

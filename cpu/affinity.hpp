@@ -1,4 +1,4 @@
-// A team of OpenMP threads, each kept on its own processor for as long as the team lives.
+// A team of OpenMP threads, each pinned to its own processor while the team exists.
 #pragma once
 
 #include <functional>
@@ -10,24 +10,24 @@ namespace roof::cpu {
 
 class PinnedTeam {
   public:
-    /// Thread i runs on processors[i]; the caller becomes thread 0. Throws Error if OpenMP gives fewer threads or a
-    /// processor is not allowed; then all affinities are as before.
+    /// Thread i runs on processors[i]; the caller becomes thread 0. Throws Error, with all affinities restored, if
+    /// OpenMP gives fewer threads or a processor is not allowed.
     explicit PinnedTeam(const std::vector<int>& processors);
-    /// Gives every thread the affinity it had before.
+    /// Restores the earlier affinity of every thread.
     ~PinnedTeam();
     PinnedTeam(const PinnedTeam&) = delete;
     PinnedTeam& operator=(const PinnedTeam&) = delete;
 
     int size() const { return static_cast<int>(before_.size()); }
 
-    /// Calls work(0) … work(size() - 1) at once, each on its thread, and returns when all have. The first exception
-    /// thrown by any of them is thrown again here.
+    /// Calls work(0) … work(size() - 1) concurrently, each on its thread, and waits for all. Rethrows the first
+    /// exception.
     void run(const std::function<void(int thread)>& work) const;
 
   private:
     void restore() const;
 
-    std::vector<cpu_set_t> before_;  ///< one for each thread
+    std::vector<cpu_set_t> before_;  ///< one per thread
 };
 
 }  // namespace roof::cpu

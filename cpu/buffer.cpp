@@ -1,4 +1,4 @@
-// The mapping is made too large by one huge page, and what lies outside the aligned part is given back at once.
+// The mapping is one huge page too large. The bytes outside the aligned part are unmapped at once.
 #include "cpu/buffer.hpp"
 
 #include "ert/base/error.hpp"
@@ -20,13 +20,13 @@ namespace roof::cpu {
 
 namespace {
 
-/// A set of NUMA nodes, as the kernel takes it.
+/// A set of NUMA nodes in the kernel's format.
 class NodeMask {
   public:
     explicit NodeMask(int node) { words_.at(node / bits) = 1UL << node % bits; }
 
     const unsigned long* words() const { return words_.data(); }
-    /// One more than the bits there are: the kernel ignores the last.
+    /// One more than the number of bits, because the kernel ignores the last.
     static constexpr unsigned long size() { return count * bits + 1; }
 
   private:
@@ -42,8 +42,8 @@ void bind(std::byte* begin, std::size_t bytes, int node)
     throw Unsupported("memory cannot be bound to NUMA node " + std::to_string(node) + ": " + std::strerror(errno));
 }
 
-/// Pages that are free, or hold files that the kernel merely keeps at hand. A process that is bound to a node and finds it
-/// full is killed, though others be empty.
+/// Bytes in pages that are free or hold cached files. The kernel kills a process bound to a full node, even if other
+/// nodes have free memory.
 std::optional<double> free_on(int node)
 {
     std::ifstream in("/sys/devices/system/node/node" + std::to_string(node) + "/meminfo");
@@ -76,8 +76,8 @@ Buffer::Buffer(std::size_t bytes, const std::string& what_for, const Mapping& ma
     if (skip > 0) munmap(begin, skip);
     if (skip < huge_page) munmap(begin + skip + size, huge_page - skip);
     data_ = std::unique_ptr<std::byte, Unmap>(begin + skip, Unmap{size});
-    // Advice only: without huge pages the numbers are lower, and the machine document says which mode the system is in. A
-    // kernel without huge pages refuses either advice.
+    // Advice only. Without huge pages rates are lower; the machine document gives the system's mode. A kernel without
+    // huge pages rejects either advice.
     madvise(data_.get(), size, mapping.pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     if (mapping.node) bind(data_.get(), size, *mapping.node);
 }

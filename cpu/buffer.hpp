@@ -1,4 +1,4 @@
-// Memory mapped for the probes, with a chosen page size and NUMA node.
+// Mapped memory for the probes, with a chosen page size and NUMA node.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -13,27 +13,27 @@ namespace roof::cpu {
 
 enum class Pages { huge, small };
 
-/// How memory is mapped.
+/// Page size and NUMA node of a mapping.
 struct Mapping {
     Pages pages = Pages::huge;
-    std::optional<int> node{};  ///< bound to this NUMA node; else where a page is touched first
+    std::optional<int> node{};  ///< binds to this NUMA node; default: the node of the first touch
 
     auto operator<=>(const Mapping&) const = default;
 };
 
-/// Unmaps.
+/// Unmaps the memory.
 struct Unmap {
     std::size_t bytes = 0;
     void operator()(std::byte* data) const;
 };
 
-/// A mapping aligned to 2 MiB. Pages exist once they are touched. Huge pages are a request that the system may decline.
+/// A mapping aligned to 2 MiB. Pages are allocated at first touch. The system may decline huge pages.
 class Buffer {
   public:
     static constexpr std::size_t huge_page = std::size_t{2} << 20;
 
     Buffer() = default;
-    /// Throws OutOfMemory when there is too little memory, Unsupported when memory cannot be bound to the node.
+    /// Throws OutOfMemory if there is too little memory, Unsupported if memory cannot be bound to the node.
     Buffer(std::size_t bytes, const std::string& what_for, const Mapping& mapping = {});
 
     std::byte* data() const { return data_.get(); }
@@ -43,16 +43,16 @@ class Buffer {
     std::unique_ptr<std::byte, Unmap> data_;
 };
 
-/// `bytes`, rounded up to whole huge pages.
+/// `bytes` rounded up to whole huge pages.
 constexpr std::size_t in_huge_pages(std::size_t bytes)
 {
     return (bytes + Buffer::huge_page - 1) / Buffer::huge_page * Buffer::huge_page;
 }
 
-/// The bytes a mapping may still take: available_memory(), or the node's free memory if that is less.
+/// The bytes a mapping may still use: available_memory(), or the node's free memory if that is less.
 Bytes available_for(const Mapping& mapping);
 
-/// The NUMA node of the page at `address`, which has been touched; nothing if the system does not tell.
+/// The NUMA node of the page at `address`, which must have been touched; nothing if the system does not report it.
 std::optional<int> node_of(const std::byte* address);
 
 }  // namespace roof::cpu

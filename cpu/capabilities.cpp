@@ -38,7 +38,8 @@ Capability by_cpuid(const std::string& name, bool present, const std::string& wh
             ""};
 }
 
-/// Whether there are names for what would have to be counted; whether the machine lets them be counted is asked above.
+/// Whether this build has event names for the counted work. Another capability says whether the machine allows
+/// counting.
 Capability counted_work(const Machine& machine)
 {
     const std::string what = "counted FLOPs and lines";

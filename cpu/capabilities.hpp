@@ -1,4 +1,4 @@
-// What this machine offers for measuring and computing, each with a reason and, if there is one, a remedy.
+// What this machine offers for measurements and computations, with a reason for each and a remedy if there is one.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -7,10 +7,10 @@
 
 namespace roof::cpu {
 
-/// `machine`: with isa, features and huge_pages filled in.
+/// `machine` needs isa, features and huge_pages.
 std::vector<Capability> capabilities_of(const Machine& machine);
 
-/// The capability after an attempt to open a counter; `error` is its errno, 0 if it worked.
+/// The capability after an attempt to open a counter. `error` is its errno, or 0 on success.
 Capability hardware_counters(int error, bool virtual_machine);
 
 }  // namespace roof::cpu

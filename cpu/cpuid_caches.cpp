@@ -1,4 +1,4 @@
-// Leaf 4 (Intel) and 0x8000001d (AMD) describe each cache by its geometry; 0x80000006 (AMD) gives plain sizes.
+// Leaves 4 (Intel) and 0x8000001d (AMD) give the geometry of each cache; 0x80000006 (AMD) gives sizes.
 #include "cpu/cpuid_caches.hpp"
 
 #include <array>

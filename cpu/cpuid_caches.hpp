@@ -1,4 +1,4 @@
-// Cache sizes from CPUID, for comparison with the operating system's. In a virtual machine the two may differ.
+// Cache sizes from CPUID, for comparison with the operating system's. The two may differ in a virtual machine.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -9,15 +9,15 @@
 namespace roof::cpu {
 
 struct CpuidCache {
-    std::string leaf;  ///< "0x8000001d", where the number was read
+    std::string leaf;  ///< the source of the size, such as "0x8000001d"
     int level = 0;     ///< 1, 2, 3
-    Bytes capacity;    ///< of data or unified cache
+    Bytes capacity;    ///< of the data or unified cache
 };
 
-/// Every leaf that this processor fills in; some report the same level twice.
+/// Every leaf that this processor supports. Some leaves report the same level twice.
 std::vector<CpuidCache> cpuid_caches();
 
-/// "KVM", "Hyper-V", … as the hypervisor calls itself; empty on bare metal.
+/// The hypervisor's own name, such as "KVM" or "Hyper-V"; empty on bare metal.
 std::string hypervisor_name();
 
 }  // namespace roof::cpu

@@ -1,4 +1,4 @@
-// Each function holds one kind of report against another.
+// Each function compares two kinds of reports.
 #include "cpu/inconsistencies.hpp"
 
 #include "ert/base/text.hpp"

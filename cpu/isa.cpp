@@ -1,4 +1,5 @@
-// Which instruction sets can run: CPUID says what the processor knows, XGETBV what the operating system keeps for us.
+// The instruction sets that can run: the processor supports them (CPUID) and the operating system saves their state
+// (XGETBV).
 #include "cpu/isa.hpp"
 
 #include "ert/base/error.hpp"
@@ -34,14 +35,14 @@ const std::array<Feature, 8> feature_table{{
     {"amx_bf16", XbyakCpu::tAMX_BF16},
 }};
 
-/// Xbyak asks XGETBV for AVX and AVX-512 but not for the tiles, which are bits 17 and 18.
+/// Xbyak checks XGETBV for AVX and AVX-512 but not for tiles (bits 17 and 18).
 bool tiles_are_saved(const XbyakCpu& cpu)
 {
     constexpr std::uint64_t tile_state = 3ULL << 17;
     return cpu.has(XbyakCpu::tOSXSAVE) && (XbyakCpu::getXfeature() & tile_state) == tile_state;
 }
 
-/// Linux keeps the tiles of those processes alone that asked for them.
+/// Linux allows tiles only to processes that request them.
 bool tiles_are_granted()
 {
     constexpr long request_permission = 0x1023;

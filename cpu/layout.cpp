@@ -1,4 +1,4 @@
-// Cores and caches by hwloc, which knows the kernel's files and CPUID of every vendor better than we could.
+// Cores and caches from hwloc.
 #include "cpu/topology.hpp"
 #include "ert/base/error.hpp"
 
@@ -22,7 +22,7 @@ TopologyOwner load()
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) throw Error("hwloc cannot be initialised");
     TopologyOwner owner(topology);
-    // The whole machine, so that what the process may not use is seen and can be said.
+    // Reads the whole machine, so that processors which this process may not use are reported too.
     hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     if (hwloc_topology_load(topology) != 0) throw Error("hwloc cannot read the topology of this machine");
     return owner;
@@ -35,7 +35,7 @@ int count(hwloc_topology_t topology, hwloc_obj_type_t type)
 
 using Cores = std::vector<std::vector<int>>;
 
-/// For every core that has any, its allowed processors.
+/// The allowed processors of each core that has any.
 Cores allowed_by_core(hwloc_topology_t topology, const cpu_set_t& allowed)
 {
     Cores cores;

@@ -1,4 +1,4 @@
-// Reading a core takes some 35 microseconds: short compared with a launch, long compared with reading a clock.
+// Reading a core takes about 35 microseconds: short compared with a launch, long compared with a clock reading.
 #include "cpu/noise_monitor.hpp"
 
 #include <algorithm>
@@ -12,12 +12,12 @@ namespace roof::cpu {
 namespace {
 
 constexpr std::size_t chain_clocks = 48000;
-constexpr std::size_t independent_iterations = 800;  // at 4 to 6 a clock
-/// A short disturbance rarely covers both tries, and can only slow them.
+constexpr std::size_t independent_iterations = 800;  // at 4 to 6 per clock
+/// A short disturbance rarely covers both tries, and it can only slow them.
 constexpr int tries = 2;
-/// A larger change between the readings means that the clock was not constant.
+/// A larger change between the readings means that the clock was not constant during the launch.
 constexpr double most_change_of_clock = 0.02;
-/// Shares of the additions that the core does alone.
+/// The rate of an unshared core, as a share of its known rate, lies between these.
 constexpr double least_share_of_core = 0.985;
 constexpr double most_share_of_core = 1.01;
 
@@ -38,7 +38,7 @@ double rate_of(const CoreProbe& probe, std::size_t iterations, const Clock& cloc
     return rate;
 }
 
-/// `clocks_each`: of an operation of the chain.
+/// `clocks_each`: clocks per operation of the chain.
 CoreReading read_core(const CoreProbe& chain, int clocks_each, const CoreProbe& independent, const Clock& clock)
 {
     const std::size_t iterations = chain_clocks / static_cast<std::size_t>(CoreProbe::operations * clocks_each);
@@ -46,7 +46,7 @@ CoreReading read_core(const CoreProbe& chain, int clocks_each, const CoreProbe& 
     return {Hertz{rate}, rate_of(independent, independent_iterations, clock) / rate};
 }
 
-/// Counted by the system for the calling thread.
+/// The system's counts for the calling thread.
 struct ThreadEvents {
     long switches = 0;  ///< involuntary context switches
     long faults = 0;    ///< page faults
@@ -59,14 +59,14 @@ ThreadEvents events_so_far()
     return {usage.ru_nivcsw, usage.ru_minflt + usage.ru_majflt};
 }
 
-/// A barrier. It spins, because waking a sleeping thread takes longer than a launch.
+/// A barrier that spins, because waking a sleeping thread takes longer than a launch.
 void wait_for_all(std::atomic<int>& waiting)
 {
     waiting.fetch_sub(1, std::memory_order_acq_rel);
     while (waiting.load(std::memory_order_acquire) > 0) __builtin_ia32_pause();
 }
 
-/// The highest of the sorted values around which a quarter of them lie close together; 0 if there is none.
+/// The highest sorted value with a quarter of all values close to it; 0 if there is none.
 double agreed_value(const std::vector<double>& sorted)
 {
     constexpr double close = 1.006;

@@ -1,5 +1,5 @@
-// A pinned team of threads that times its own work and detects interference: the clock of its cores, neighbours on them, context
-// switches, page faults, steal time and throttling. The results go to the trace of the launch.
+// A pinned team of threads that times its work and detects interference: clock changes, other threads on its cores,
+// context switches, page faults, steal time and throttling. The results go to the trace of the launch.
 #pragma once
 
 #include "cpu/affinity.hpp"
@@ -19,22 +19,23 @@ class CoreHistory {
   public:
     enum class Verdict { unknown, undivided, shared, no_clock };
 
-    /// Adds a reading of the processor's independent additions per clock and judges it. Readings of an unshared core agree to a few
-    /// parts in a thousand; those of a shared core vary widely. So the rate of the core alone is the highest value on which a
-    /// quarter of the recent readings agreed. A lower reading: `shared`. A higher one: `no_clock`, since the chain was delayed and
-    /// its clock reads too low. `unknown` until enough readings agree.
+    /// Adds a reading of the processor's independent additions per clock and judges it. Readings of an unshared core
+    /// agree to a few parts in a thousand; those of a shared core vary widely. The rate of an unshared core is the
+    /// highest value on which a quarter of the recent readings agree. A lower reading gives `shared`. A higher one
+    /// gives `no_clock`: the chain was delayed and its clock is too low. The result is `unknown` until enough readings
+    /// agree.
     Verdict judge(int processor, double additions_per_clock);
 
   private:
     struct Core {
         std::vector<double> recent;
-        std::size_t next = 0;  ///< the oldest of them
-        double alone = 0;      ///< additions per clock; 0 if not known
+        std::size_t next = 0;  ///< the oldest reading
+        double alone = 0;      ///< additions per clock of the unshared core; 0: unknown
     };
     std::map<int, Core> cores_;
 };
 
-/// Whether the threads of a launch can slow each other; `their_own`: each uses only its own core's registers and L1.
+/// Whether the threads of a launch can slow each other. `their_own`: each uses only its core's registers and L1.
 enum class Resources { shared, their_own };
 
 class MonitoredTeam {
@@ -45,14 +46,15 @@ class MonitoredTeam {
     const PinnedTeam& pinned() const { return team_; }
     const Clock& clock() const { return clock_; }
 
-    /// As PinnedTeam::run; neither timed nor monitored.
+    /// As PinnedTeam::run; not timed or monitored.
     void run(const std::function<void(int thread)>& work) const { team_.run(work); }
 
-    /// Runs work(0) … work(size() - 1), all starting together, between two readings of each core. The trace gets the time from the
-    /// first start to the last end, the mean clock, and what disturbed the launch.
+    /// Runs work(0) … work(size() - 1), all started together, between two readings of each core. The trace gets the
+    /// time from the first start to the last end, the mean clock, and the launch's disturbances.
     ///
-    /// With many threads some thread is nearly always disturbed. With Resources::their_own and several threads, all run again, up to
-    /// twice, until each thread had an undisturbed run; the time is then that of the threads' mean rate.
+    /// With many threads, at least one is disturbed in nearly every launch. With Resources::their_own and several
+    /// threads, all repeat the work up to twice until each thread has an undisturbed run. The time is then that of the
+    /// threads' mean rate.
     void launch(Trace& trace, const std::function<void(int thread)>& work, Resources resources = Resources::shared);
 
   private:
@@ -63,7 +65,7 @@ class MonitoredTeam {
     std::shared_ptr<CoreHistory> history_;
     Clock clock_ = steady_clock();
     int clocks_each_ =
-        clocks_of_multiplication(clock_);  ///< per operation of the chain; 0: not known, additions are used
+        clocks_of_multiplication(clock_);  ///< per operation of the chain; 0: unknown, additions are used
     CoreProbe chain_{clocks_each_ > 0 ? CoreProbe::Kind::multiplications : CoreProbe::Kind::additions};
     CoreProbe independent_{CoreProbe::Kind::independent};
     PinnedTeam team_;

@@ -1,4 +1,4 @@
-// Doubling costs about as much as the last call, and the last call is about a quarter of the target.
+// The doubling takes about as long as the last call, which takes about a quarter of the target.
 #include "cpu/repeat.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::size_t repetitions_for(Seconds target, const std::function<void(std::size_t
     constexpr std::size_t most = std::size_t{1} << 40;
     for (std::size_t count = 1;; count *= 2) {
         Seconds taken = time(work, count, clock);
-        // A context switch makes any work look long, so several calls must confirm the time.
+        // A context switch lengthens any call, so several calls must confirm the time.
         for (int i = 1; i < tries && taken >= target * fair_share; ++i) {
             taken = std::min(taken, time(work, count, clock));
         }

@@ -11,7 +11,7 @@ namespace roof::cpu {
 
 namespace {
 
-/// "cpu12" -> 12; -1 for the sum of all, and for other lines.
+/// "cpu12" -> 12; -1 for the total and for other lines.
 int processor_of(const std::string& word)
 {
     constexpr std::string_view head = "cpu";
@@ -20,7 +20,7 @@ int processor_of(const std::string& word)
     return number;
 }
 
-/// The eighth number of a processor's line: after user, nice, system, idle, iowait, irq and softirq.
+/// The eighth number of a processor's line, after user, nice, system, idle, iowait, irq and softirq.
 long long steal_in(std::istringstream& line)
 {
     constexpr int before_steal = 7;

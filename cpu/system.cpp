@@ -1,4 +1,4 @@
-// Small readers of small files. Control groups are read in both versions, as containers use both.
+// Reads small system files. Both versions of control groups are read, because containers use both.
 #include "cpu/system.hpp"
 
 #include "ert/base/text.hpp"

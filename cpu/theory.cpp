@@ -1,5 +1,5 @@
-// The figures, a row for each core, and what follows from them for every ceiling that a probe can measure. A figure is here
-// only where the guide named in its row, or in the comment beside it, says so.
+// Figures per core, one row each, and the spec rates derived from them for every ceiling that a probe measures. The
+// source of each figure is the guide named in its row or in the comment beside it.
 #include "cpu/theory.hpp"
 
 #include "cpu/isa.hpp"
@@ -12,9 +12,10 @@ namespace roof::cpu {
 
 namespace {
 
-// AMD, two multiply-add pipes and beside them two add pipes of the width of the datapath; loads, stores and the path to L2
-// as in the chapters "Floating-Point Unit", "Load-Store Unit" and "L2 Cache" of each guide. Zen splits 256-bit instructions;
-// whether its multiply-adds leave the add pipes free is not said, so nothing is claimed of both together.
+// AMD: two multiply-add pipes and two separate add pipes, all of the datapath's width. Loads, stores and the path to L2
+// are from the chapters "Floating-Point Unit", "Load-Store Unit" and "L2 Cache" of each guide. Zen splits 256-bit
+// instructions. Its guide does not say whether multiply-adds leave the add pipes free, so there is no rate for both
+// together.
 constexpr Figures zen{.name = "Zen",
                       .source = "AMD Zen, Software Optimization Guide 55723",
                       .datapath_bits = 128,
@@ -64,7 +65,7 @@ constexpr Figures zen5{.name = "Zen 5",
                        .store_bytes = 64,
                        .access_bytes = 192,
                        .fill_bytes = 64};
-// The datapath of Strix Point and Krackan is half as wide; what that makes of loads and stores the guide leaves open.
+// Strix Point and Krackan have half the datapath width. The guide does not give their load and store rates.
 constexpr Figures zen5_mobile{.name = "Zen 5 with a 256-bit datapath",
                               .source = "AMD Zen 5, Software Optimization Guide 58455",
                               .datapath_bits = 256,
@@ -73,10 +74,10 @@ constexpr Figures zen5_mobile{.name = "Zen 5 with a 256-bit datapath",
                               .bf16_dots = 2,
                               .int8_dots = 2};
 
-// Intel servers: two ports for arithmetic of any kind, at 512 bits ports 0+1 as one and port 5. From Golden Cove on, ports 1
-// and 5 add for themselves at up to 256 bits. Some models have the port 5 unit switched off: then half of this. L2 sustains
-// less than its 64 bytes per clock; no guide says the rate of bf16 dot products, so none is claimed. The matrix unit is that
-// of the chapter on AMX.
+// Intel servers: two ports for any arithmetic; 512-bit instructions use ports 0+1 together, and port 5. From Golden
+// Cove on, ports 1 and 5 have separate adders for up to 256 bits. Models with a disabled port 5 unit do half of this.
+// L2 sustains less than its 64 bytes per clock. No guide gives the rate of bf16 dot products, so there is none here.
+// The matrix unit's figures are from the chapter on AMX.
 constexpr Figures skylake{.name = "Skylake, server",
                           .source = "Intel Skylake server, Optimization Reference Manual 248966",
                           .datapath_bits = 512,
@@ -142,8 +143,8 @@ constexpr std::array<Row, 18> rows{{
     {intel, 6, 173, 173, &golden_cove},   // Granite Rapids: Redwood Cove, the same ports
 }};
 
-/// Of memory operations, per element: what it reads and writes, and what must come into L1 and leave it when the arrays lie
-/// in L2. A store that misses reads its line first; one in place finds it there.
+/// Memory operations per element: bytes read and written, and bytes that enter and leave L1 when the arrays lie in L2.
+/// A store that misses reads its line first; an in-place store hits.
 struct Traffic {
     std::string_view operation;
     int loads;
@@ -167,7 +168,7 @@ bool has(const std::vector<std::string>& words, std::string_view word)
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Collects the rates above 0.
+/// Collects the nonzero rates.
 class SpecRates {
   public:
     explicit SpecRates(const Figures& figures) : figures_(figures) {}
@@ -207,7 +208,7 @@ void spec_bandwidth(const Figures& core, SpecRates& rates)
     }
 }
 
-/// Datapaths that an instruction of that width fills.
+/// The number of datapaths that an instruction of that width occupies.
 double slots(const Figures& core, int bits)
 {
     return std::max(1.0, static_cast<double>(bits) / core.datapath_bits);
@@ -218,7 +219,7 @@ const Pipes& pipes_of(const Figures& core, int bits)
     return bits > 256 ? core.wide : core.narrow;
 }
 
-/// Mixes may have any ratio of their kinds, so their rate is the highest that any ratio gives.
+/// A mix may have any ratio of its kinds, so its rate is the highest over all ratios.
 void spec_mixes(const Figures& core, const Isa& isa, Precision precision, SpecRates& rates)
 {
     const int element = traits(precision).storage_bytes;
@@ -238,7 +239,7 @@ void spec_mixes(const Figures& core, const Isa& isa, Precision precision, SpecRa
         rates.compute(operation, isa.name, traits(precision).name, per_lane * lanes);
 }
 
-/// A dot product multiplies and adds as many pairs as fit into a register.
+/// A dot product multiplies and adds as many pairs as fit in a register.
 void spec_dots(const Figures& core, const Isa& isa, const Machine& machine, SpecRates& rates)
 {
     const double registers = isa.register_bytes / slots(core, isa.register_bytes * bits_per_byte);

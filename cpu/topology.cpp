@@ -1,4 +1,4 @@
-// Puts the reports of hwloc, CPUID, /proc and /sys together into one document.
+// Combines the reports of hwloc, CPUID, /proc and /sys in one document.
 #include "cpu/topology.hpp"
 
 #include "cpu/capabilities.hpp"
@@ -31,7 +31,8 @@ std::string text(const std::map<std::string, std::string>& entries, const std::s
     return found == entries.end() ? "" : found->second;
 }
 
-/// Lower case, runs of anything but letters and digits as one hyphen; marks such as "(R)" left out.
+/// Lower case, with one hyphen for each run of other characters than letters and digits. Marks such as "(R)" are
+/// removed.
 std::string slug(const std::string& words)
 {
     std::string out;

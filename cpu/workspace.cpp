@@ -1,4 +1,5 @@
-// Content is recorded by pieces that are small beside a huge page and large beside the record.
+// The record divides the content into pieces, which are small compared with a huge page and large compared with the
+// record.
 #include "cpu/workspace.hpp"
 
 #include "ert/base/error.hpp"
@@ -10,7 +11,7 @@ namespace roof::cpu {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
-/// Room for the small working sets to move in.
+/// The least size of a slice, so that small working sets can lie at different places.
 constexpr std::size_t roomy = std::size_t{32} << 20;
 constexpr double share_for_room = 0.25;
 

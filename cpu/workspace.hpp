@@ -1,5 +1,5 @@
-// The memory that the probes share: a slice per thread, reused by all subjects, since new pages cost more time than a measurement.
-// It records what each piece holds, so that nothing is written twice.
+// The memory of the probes: one slice per thread, reused by all subjects, since new pages take longer than a
+// measurement. It records the content of each piece, so that nothing is written twice.
 #pragma once
 
 #include "cpu/buffer.hpp"
@@ -12,7 +12,8 @@
 
 namespace roof::cpu {
 
-/// Word `index` of a slice's default contents: the bits of a pseudo-random fp64 in [1, 2). Never denormal, and not compressible.
+/// Word `index` of a slice's default content: the bits of a pseudo-random fp64 in [1, 2). Never denormal, and not
+/// compressible.
 constexpr std::uint64_t content(std::uint64_t index)
 {
     std::uint64_t bits = (index + 1) * 0x9e3779b97f4a7c15;
@@ -22,7 +23,7 @@ constexpr std::uint64_t content(std::uint64_t index)
     return exponent_of_one | bits >> 12;
 }
 
-/// Writes to `to` the content of a slice's `bytes` bytes from offset `from`; both numbers are multiples of 8.
+/// Writes the content of a slice's `bytes` bytes from offset `from` to `to`. Both numbers are multiples of 8.
 using Writer = void (*)(std::byte* to, std::size_t from, std::size_t bytes);
 
 /// Writes content().
@@ -37,17 +38,17 @@ class Slice {
     std::byte* data() const { return buffer_.data(); }
     std::size_t size() const { return buffer_.size(); }
 
-    /// Makes the bytes from `from` hold what `writer` writes; writes only where they do not.
+    /// Writes `writer`'s content to the bytes from `from` on, unless they already hold it.
     void ensure(Writer writer, std::size_t from, std::size_t bytes);
-    /// For bytes that the caller will write: touches their pages and forgets their recorded content.
+    /// Touches the pages of bytes that the caller will write, and forgets their recorded content.
     void overwrite(std::size_t from, std::size_t bytes);
 
   private:
     struct Piece {
         bool touched = false;
-        Writer holds = nullptr;  ///< null: not known
+        Writer holds = nullptr;  ///< null: unknown
     };
-    /// Calls use(piece, where the piece begins) for every piece that has some of the bytes.
+    /// Calls use(piece, start of the piece) for every piece that overlaps the bytes.
     template <class Use>
     void for_pieces(std::size_t from, std::size_t bytes, const Use& use);
     void write(Piece& piece, std::size_t at, Writer writer);
@@ -58,15 +59,15 @@ class Slice {
 
 class Workspace {
   public:
-    /// Gives each of the first `threads` slices of this mapping at least `bytes`, and more if memory allows, for place(). Frees other
-    /// mappings if necessary, and those of other nodes always. Throws OutOfMemory.
+    /// Gives each of the first `threads` slices of this mapping at least `bytes`, and more for place() if memory
+    /// allows. Frees the mappings of other nodes, and other mappings if necessary. Throws OutOfMemory.
     void reserve(const Mapping& mapping, int threads, std::size_t bytes);
 
-    /// After reserve().
+    /// Requires reserve().
     Slice& slice(const Mapping& mapping, int thread) { return slices_.at(mapping)[thread]; }
 
-    /// The offset of a subject's `bytes` in its slices in round `round`, from 0: different pages each time, if the slices are large
-    /// enough. The physical pages decide how well the memory fits the caches.
+    /// The offset of a subject's `bytes` in its slices in round `round`, from 0. Each round uses different pages if the
+    /// slices are large enough, because the physical pages decide how well the memory fits the caches.
     std::size_t place(const Mapping& mapping, int threads, std::size_t bytes, int round) const;
 
   private:

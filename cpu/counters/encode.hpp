@@ -1,4 +1,4 @@
-// The number that the kernel knows an event by, from its name: libpfm4's work, where this build has it.
+// The numeric codes of CPU events by name, from libpfm4, where this build has it.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,11 @@ struct EventCode {
     std::uint64_t config1 = 0;
 };
 
-/// Why this build knows no event; empty if it does.
+/// The reason why this build cannot encode events; empty if it can.
 std::string missing_encoder();
 
-/// "skx::L1D:REPLACEMENT", in user mode. Also of processors other than this one. Throws Unsupported with libpfm4's reason.
+/// Encodes an event such as "skx::L1D:REPLACEMENT", counted in user mode. Events of other processors are encoded too.
+/// Throws Unsupported with libpfm4's reason.
 EventCode encode(const std::string& event);
 
 }  // namespace roof::cpu

@@ -10,10 +10,10 @@ namespace roof::cpu {
 
 namespace {
 
-/// The library is initialised once and never ended: what it holds, it holds until the process ends.
+/// Initialises the library once. It is never terminated.
 int initialise()
 {
-    // Encode for processors other than this one, too.
+    // Lets libpfm4 encode events of other processors too.
     ::setenv("LIBPFM_ENCODE_INACTIVE", "1", 0);
     return pfm_initialize();
 }

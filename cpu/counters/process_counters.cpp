@@ -62,7 +62,7 @@ void ProcessCounters::open(const EventCode& event, std::vector<int>& descriptors
         const long descriptor = ::syscall(SYS_perf_event_open, &attributes, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
         if (descriptor < 0) {
             const int error = errno;
-            if (error == ESRCH) continue;  // a thread that has ended since
+            if (error == ESRCH) continue;  // the thread has ended
             close();
             throw Unsupported("perf_event_open: " + std::string(std::strerror(error)));
         }

@@ -1,4 +1,4 @@
-// Counters of this process: every event of each thread there is, from start() to stop().
+// Event counters of this process: every event on every existing thread, from start() to stop().
 #pragma once
 
 #include "cpu/counters/encode.hpp"
@@ -8,33 +8,33 @@
 
 namespace roof::cpu {
 
-/// What an event came to. Where there are more events than counters the kernel takes turns, and `value` is scaled up.
+/// The count of one event. If there are more events than counters, the kernel multiplexes and `value` is scaled up.
 struct EventCount {
     double value = 0;
-    double share_of_time = 0;  ///< that it was counted for; 1: the value is exact, 0: it was never counted
+    double share_of_time = 0;  ///< share of the time it was counted; 1: `value` is exact, 0: never counted
 };
 
 class ProcessCounters {
   public:
-    /// Of the threads there are now: those that are started later are not counted. Throws Unsupported with the kernel's reason:
-    /// ENOENT where there is no such event, EACCES where the process may not count.
+    /// Counts the threads that exist now, not those started later. Throws Unsupported with the kernel's reason: ENOENT
+    /// if there is no such event, EACCES if the process may not count.
     explicit ProcessCounters(std::span<const EventCode> events);
     ~ProcessCounters();
     ProcessCounters(const ProcessCounters&) = delete;
     ProcessCounters& operator=(const ProcessCounters&) = delete;
 
-    /// From zero.
+    /// Resets the counters to zero and starts them.
     void start();
     void stop();
 
-    /// In the order of the events, over all threads.
+    /// The counts, summed over threads, in the order of the events.
     std::vector<EventCount> counts() const;
 
   private:
     void open(const EventCode& event, std::vector<int>& descriptors);
     void close();
 
-    std::vector<std::vector<int>> descriptors_;  ///< of each event, one for each thread
+    std::vector<std::vector<int>> descriptors_;  ///< per event, one for each thread
 };
 
 }  // namespace roof::cpu

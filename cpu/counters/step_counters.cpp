@@ -28,7 +28,7 @@ bool is_flops(Counts counts)
     return counts == Counts::fp32 || counts == Counts::fp64 || counts == Counts::any;
 }
 
-/// What the functions of one Profile share.
+/// State shared by the functions of one Profile.
 class StepCount {
   public:
     StepCount(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts)
@@ -51,7 +51,7 @@ class StepCount {
     {
         if (!counting_) return;
         const std::vector<EventCount> after = counters_.counts();
-        // Scaled counts of a short segment may seem to run backwards.
+        // Scaled counts can decrease over a short segment.
         for (std::size_t i = 0; i < events_.size(); ++i)
             by_part_.at(part_)[i] += std::max(0.0, after[i].value - before_[i].value);
     }
@@ -125,8 +125,8 @@ class StepCount {
     bool counting_ = false;
     std::size_t part_ = 0;
     std::vector<EventCount> before_;
-    std::vector<double> step_;                  ///< of each event, over all traced launches
-    std::vector<std::vector<double>> by_part_;  ///< the same, of each part
+    std::vector<double> step_;                  ///< per event, over all traced launches
+    std::vector<std::vector<double>> by_part_;  ///< the same for each part
     int steps_ = 0;
     double least_share_ = 1;
 };

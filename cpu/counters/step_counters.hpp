@@ -1,4 +1,4 @@
-// FLOPs and lines of a training step and of each of its parts by the processor's own events: the CPU's profiler.
+// The CPU's profiler: FLOPs and cache lines of a training step and of each of its parts, from the processor's events.
 #pragma once
 
 #include "cpu/counters/encode.hpp"
@@ -17,11 +17,12 @@ struct NamedEvent {
     double each = 1;
 };
 
-/// Counts these events in every launch that is traced. Written are means over those launches, of the step and of each part: the
-/// events as they were counted, and what they come to, in FLOPs and bytes. Throws Unsupported where the process may not count.
+/// Counts these events in every traced launch. Writes means per launch for the step and each part: the raw counts, and
+/// the FLOPs and bytes derived from them. Throws Unsupported if the process may not count.
 Profile count_events(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts);
 
-/// With the table of this machine's processor. What hinders it is said when it is attached to a subject.
+/// A profiler with the event table of this machine's processor. Attaching it to a subject reports why counting is
+/// impossible.
 Profiler step_counters(const Machine& machine);
 
 }  // namespace roof::cpu

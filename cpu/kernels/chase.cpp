@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t code_bytes = 4096;
 
-/// Marsaglia's xorshift: a few clocks a number, and random enough for no prefetcher to follow.
+/// Marsaglia's xorshift: a few clocks per number, and too random for a prefetcher to predict.
 class Random {
   public:
-    /// Below `bound`, which is at most 2^32.
+    /// Returns a number below `bound`, which is at most 2^32.
     std::uint64_t below(std::uint64_t bound)
     {
         state_ ^= state_ << 13;
@@ -28,7 +28,7 @@ class Random {
     std::uint64_t state_ = 0x9e3779b97f4a7c15;
 };
 
-/// Every number below `lines` once, the first first.
+/// Every number below `lines` once, in random order after 0.
 std::vector<std::uint32_t> random_order(std::size_t lines)
 {
     std::vector<std::uint32_t> order(lines);

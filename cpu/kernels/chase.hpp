@@ -1,5 +1,5 @@
-// A pointer chase: each load's address is what the load before it found, so a load takes as long as its line takes to come.
-// The lines are linked in a random order, which no prefetcher foresees.
+// A pointer chase: each load's address is the result of the load before, so the loop measures load latency. The lines
+// are linked in a random order, which prefetchers cannot predict.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@ class ChaseKernel : Xbyak::CodeGenerator {
   public:
     ChaseKernel();
 
-    /// Loads of one iteration of the loop.
+    /// Loads in one iteration of the loop.
     static constexpr std::size_t unroll = 16;
 
-    /// Follows the pointers from `start`, `steps` of them: a positive multiple of `unroll`. Returns where it arrives.
+    /// Follows `steps` pointers from `start` and returns the final address. `steps` is a positive multiple of `unroll`.
     const std::byte* run(std::size_t steps, const std::byte* start) const
     {
         return getCode<const std::byte* (*)(std::size_t, const std::byte*)>()(steps, start);
     }
 };
 
-/// Makes the first 8 bytes of each of `lines` lines point to another, all of them in one cycle of random order; the order
-/// is the same for the same number of lines, which is at least 1. Returns the line that is `mark` steps from the first.
+/// Links `lines` (at least 1) lines into one cycle through their first 8 bytes. The order is random, and the same for
+/// the same number of lines. Returns the line that is `mark` steps from the first.
 const std::byte* link_lines(std::byte* memory, std::size_t lines, std::size_t mark);
 
 }  // namespace roof::cpu

@@ -1,5 +1,5 @@
-// Registers: accumulators from 0 up; the last holds the first constant, the one before it the second, … System V calling
-// convention; every vector register and tile is the callee's to spoil.
+// Registers: accumulators from 0 up; the last register holds the first constant, the one before it the second, and so
+// on. System V calling convention: the kernel may overwrite every vector register and tile.
 #include "cpu/kernels/compute_kernel.hpp"
 
 #include "cpu/kernels/operations.hpp"
@@ -17,7 +17,7 @@ constexpr std::size_t loop_alignment = 64;
 constexpr int tile_rows = 16;
 constexpr int tile_row_bytes = 64;
 
-/// Intel's manual, volume 1, "Tile configuration": palette 1, and for each tile its bytes in a row and its rows.
+/// Tile configuration, palette 1: bytes per row and rows of each tile. Source: Intel's manual, volume 1.
 struct alignas(64) TileConfiguration {
     std::uint8_t palette = 1;
     std::uint8_t start_row = 0;

@@ -1,4 +1,4 @@
-// A loop of nothing but arithmetic on registers, for one instruction set, precision and mix.
+// A generated loop of arithmetic on registers, for one instruction set, precision and mix.
 #pragma once
 
 #include "cpu/kernels/emitter.hpp"
@@ -11,24 +11,23 @@ namespace roof::cpu {
 
 class ComputeKernel : public Emitter {
   public:
-    /// Throws Unsupported for a combination that no processor has (operations.hpp), and Error for more chains than there
-    /// are registers. That this processor has the instructions is the caller's care: generating needs no such processor,
-    /// running does.
+    /// Throws Unsupported for a combination that no processor has (operations.hpp), and Error for more chains than
+    /// registers. Any processor can generate the code. The caller checks that the processor can run it.
     ComputeKernel(const Isa& isa, Precision precision, const Mix& mix);
 
     Precision precision() const { return precision_; }
     const Mix& mix() const { return mix_; }
     const std::vector<Step>& steps() const { return steps_; }
-    /// Of one iteration of the loop, all lanes.
+    /// FLOPs of one iteration of the loop, all lanes.
     double flops_per_iteration() const { return flops_per_iteration_; }
 
-    /// Of the accumulators: the precision's own, or that in which products are summed (fp32, int32).
+    /// The accumulators' format: the precision's, or the format that products are summed in (fp32, int32).
     Format accumulator_format() const;
-    /// Lanes of an accumulator that an instruction works on: the first of those in its register.
+    /// Number of lanes of an accumulator that an instruction works on, from the first lane of its register.
     int lanes() const;
 
-    /// `start`, `result`: a register for each chain, of accumulator_format(). `constants`: three registers of the
-    /// precision's elements. All aligned to 64 bytes. `iterations` is at least 1.
+    /// `start`, `result`: one register per chain, in accumulator_format(). `constants`: three registers of the
+    /// precision's elements. All are aligned to 64 bytes. `iterations` is at least 1.
     void run(std::size_t iterations, const std::byte* start, const std::byte* constants, std::byte* result) const;
 
   private:

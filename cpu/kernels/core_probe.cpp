@@ -1,4 +1,4 @@
-// Each addition has two register operands: some cores do additions of a small constant while renaming, in no time.
+// Each addition has two register operands: some cores eliminate additions of a small constant at renaming.
 #include "cpu/kernels/core_probe.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t code_bytes = 4096;
 
-/// The least time of several tries.
+/// The shortest time of several tries.
 Seconds least_time_of(const CoreProbe& chain, std::size_t iterations, const Clock& clock)
 {
     constexpr int tries = 9;

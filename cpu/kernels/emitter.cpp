@@ -1,4 +1,4 @@
-// One function per instruction; each chooses the form its row of the ISA table asks for.
+// One function per instruction. Each chooses the encoding that the row of the ISA table requires.
 #include "cpu/kernels/emitter.hpp"
 
 #include "ert/base/error.hpp"

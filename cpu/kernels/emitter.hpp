@@ -1,5 +1,5 @@
-// Writes the handful of instructions our kernels are made of, for any row of the ISA table. Kernels are generated at run
-// time so that no compiler stands between the author and the ceiling: what is written here is what runs.
+// Emits the instructions of the kernels, for any row of the ISA table. Kernels are generated at run time, so no
+// compiler changes the measured instructions.
 #pragma once
 
 #include "cpu/isa.hpp"
@@ -14,14 +14,14 @@ namespace roof::cpu {
 
 class Emitter : public Xbyak::CodeGenerator {
   public:
-    /// `precision`: fp64 and fp32 for arithmetic and memory, fp16 for arithmetic in EVEX, bf16 and int8 for products; others
-    /// throw Unsupported.
+    /// `precision`: fp64 and fp32 for arithmetic and memory, fp16 for EVEX arithmetic, bf16 and int8 for products.
+    /// Throws Unsupported for others.
     Emitter(const Isa& isa, Precision precision);
 
     const Isa& isa() const { return isa_; }
-    /// Bytes one instruction works on.
+    /// Bytes that one instruction works on.
     int operand_bytes() const { return isa_.operand_bytes(traits(precision_).storage_bytes); }
-    /// The loop between the two marks, for those who count its instructions.
+    /// The machine code of the loop between the two marks, for counting its instructions.
     std::span<const std::uint8_t> loop() const;
 
   protected:
@@ -29,11 +29,11 @@ class Emitter : public Xbyak::CodeGenerator {
 
     void load(int destination, const Xbyak::Address& source);
     void store(const Xbyak::Address& destination, int source);
-    /// Past the caches. Vectors only.
+    /// Bypasses the caches. Vectors only.
     void store_nontemporal(const Xbyak::Address& destination, int source);
-    /// accumulator = 0, all bits.
+    /// accumulator = 0 (all bits)
     void clear(int accumulator);
-    /// accumulator += the 64-bit words at `source`, modulo 2^64. The scalar form goes through `scratch`.
+    /// accumulator += the 64-bit words at `source`, modulo 2^64. The scalar form uses `scratch`.
     void add_words(int accumulator, const Xbyak::Address& source, int scratch);
     /// destination = addend + the 64-bit words at `source`, modulo 2^64
     void sum_words(int destination, int addend, const Xbyak::Address& source);
@@ -49,15 +49,15 @@ class Emitter : public Xbyak::CodeGenerator {
     void divide(int accumulator, const Xbyak::Operand& divisor);
     /// accumulator = its square root
     void square_root(int accumulator);
-    /// accumulator += in each 32-bit lane, the sum of the products of the elements of `first` and `second` in that lane.
-    /// bf16: summed in fp32; int8: `first` unsigned, `second` signed, modulo 2^32. In VEX and EVEX alone.
+    /// accumulator += in each 32-bit lane, the sum of products of the elements of `first` and `second` in that lane.
+    /// bf16: summed in fp32; int8: `first` unsigned, `second` signed, modulo 2^32. VEX and EVEX only.
     void add_products(int accumulator, int first, int second);
-    /// The same of tiles: accumulator += first times second, both signed.
+    /// The same for tiles: accumulator += first times second, both signed.
     void add_tile_product(int accumulator, int first, int second);
 
     void mark_loop_begin() { loop_begin_ = getSize(); }
     void mark_loop_end() { loop_end_ = getSize(); }
-    /// Returns with the upper halves of the registers clean, and makes the code executable and read-only.
+    /// Emits the return with clean upper register halves, and makes the code executable and read-only.
     void finish();
 
   private:

@@ -1,5 +1,5 @@
-// Elements are copied in and out byte by byte, which is how C++ lets the same memory hold any format. Half precision is
-// taken apart by hand: not every compiler has a type for it.
+// Elements are copied byte by byte, so that the same memory may hold any format. Half precision is decoded by hand
+// because not every compiler has a type for it.
 #include "cpu/kernels/formats.hpp"
 
 #include "ert/base/error.hpp"
@@ -15,7 +15,7 @@ namespace roof::cpu {
 
 namespace {
 
-constexpr int half_digits = 11;  // of the significand, with the hidden one
+constexpr int half_digits = 11;  // of the significand, including the hidden one
 constexpr int half_bias = 15;
 constexpr int brain_digits = 8;
 constexpr double least_normal_half = 0x1p-14;

@@ -1,6 +1,6 @@
-// Multiply-adds go round a number of chains that divides their number in an iteration, so that the distance between two of
-// the same chain is everywhere the same, from one iteration to the next as well. A factor of one makes the result a sum, in
-// any order.
+// Multiply-adds rotate over chains. The number of chains divides the number of multiply-adds per iteration, so the
+// distance between two on the same chain is constant across iterations. The factor is one, so the result is a sum that
+// does not depend on the order.
 #include "cpu/kernels/intensity_kernel.hpp"
 
 #include "ert/base/error.hpp"
@@ -17,7 +17,7 @@ namespace {
 constexpr int loop_alignment = 64;
 constexpr int word_accumulators = 6;
 
-/// Of the registers, the last holds the factor, and some others sums of words or the vector at hand.
+/// The last register holds the factor. Some others hold sums of words or the current vector.
 int most_chains(const Isa& isa, const FmaRatio& ratio)
 {
     return ratio.loads > 1 ? isa.registers / 2 : isa.registers * 3 / 4;
@@ -45,7 +45,7 @@ IntensityKernel::IntensityKernel(const Isa& isa_row, Precision precision, const 
 
 std::vector<int> IntensityKernel::lengths(const FmaRatio& ratio)
 {
-    // Multiples of three: then there are as many multiply-adds as make twelve chains of equal length.
+    // Multiples of three: the multiply-adds then fill twelve chains of equal length.
     const int shortest = ratio.loads > 1 ? std::max(16, ratio.loads) : std::clamp(48 / ratio.fmas, 3, 12);
     return {shortest, 2 * shortest};
 }

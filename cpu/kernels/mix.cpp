@@ -13,7 +13,7 @@ namespace {
 struct Kind {
     std::string_view name;
     int constants;
-    int first_in_turn = 0;  ///< from this one on, steps read them by turns
+    int first_in_turn = 0;  ///< steps read the constants from this one on in turns
 };
 
 /// In the order of the enumeration.
@@ -30,7 +30,7 @@ int constant_in_turn(const Kind& kind, int turn)
     return kind.first_in_turn + turn % std::max(1, kind.constants - kind.first_in_turn);
 }
 
-/// Rounds after which every chain of every strand has had equally many pairs of steps.
+/// Rounds after which each chain of every strand has the same number of pairs of steps.
 int rounds_of(const Mix& mix)
 {
     int rounds = 1;
@@ -97,7 +97,7 @@ std::string Mix::description() const
 
 std::vector<Step> body(const Mix& mix)
 {
-    constexpr std::size_t least = 24;  // so that the loop's own two instructions do not count
+    constexpr std::size_t least = 24;  // makes the loop's own two instructions negligible
     std::vector<Step> steps;
     std::vector<int> done(mix.strands.size());
     const int rounds = rounds_of(mix);

@@ -13,7 +13,7 @@ struct Pair {
     double second;
 };
 
-/// f and g of whole numbers over powers of two, with f · g = 1 + 2^-60, 1 + 2^-36, 1 + 2^-18.
+/// f and g are integers over powers of two, with f · g = 1 + 2^-60, 1 + 2^-36, 1 + 2^-18.
 Pair divisors(Precision precision)
 {
     switch (precision) {
@@ -26,13 +26,13 @@ Pair divisors(Precision precision)
     }
 }
 
-/// Pseudo-random, in [1, 2).
+/// A pseudo-random number in [1, 2).
 double real(int index)
 {
     return std::bit_cast<double>(content(index));
 }
 
-/// Pseudo-random, 1 to 31.
+/// A pseudo-random integer from 1 to 31.
 double whole(int index)
 {
     constexpr int most = 31;
@@ -47,7 +47,7 @@ bool sums_products(const ComputeKernel& kernel)
 double start_value(const ComputeKernel& kernel, int index)
 {
     if (sums_products(kernel)) return whole(index);
-    // Narrower than [1, 2), so that a start and its quotient lie between the same powers of two.
+    // The range is narrower than [1, 2), so that a start and its quotient lie between the same powers of two.
     if (kernel.mix().uses(Arithmetic::div)) return 1 + (real(index) - 1) / 8;
     return kernel.mix().uses(Arithmetic::sqrt) ? real(index) / 2 : real(index);
 }
@@ -65,7 +65,7 @@ Operands operands(const ComputeKernel& kernel)
     return made;
 }
 
-/// `third`: of the element's index and the second constant there.
+/// `third`: a function of the element's index and the second constant there.
 template <class Third>
 void set_factors(RegisterFile& constants, Third third)
 {

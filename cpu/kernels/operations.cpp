@@ -1,5 +1,5 @@
-// How many chains to try: the pipes start up to two instructions of a kind per clock, which take some four clocks, so that
-// eight chains can keep them busy where nothing is ever late; more are sturdier. An addition may take fewer clocks.
+// Numbers of chains to try: the pipes start up to two instructions of a kind per clock, and each takes about four
+// clocks, so eight chains fill them if nothing is late. More chains tolerate delays. An addition may take fewer clocks.
 #include "cpu/kernels/operations.hpp"
 
 #include "ert/base/error.hpp"
@@ -15,14 +15,14 @@ namespace {
 constexpr std::array<Arithmetic, 5> floating{Arithmetic::fma, Arithmetic::mul, Arithmetic::add, Arithmetic::div,
                                              Arithmetic::sqrt};
 
-/// Of a mix of two kinds.
+/// The chains of a mix of two kinds.
 struct Split {
     int first_chains;
     int second_chains;
     int first_share = 1;
 };
 
-/// For 16 registers, one of them a constant. `2 : 1` is for cores whose second kind has one pipe of its own.
+/// For 16 registers, one of which is a constant. `2 : 1` is for cores whose second kind has a separate pipe.
 constexpr std::array<Split, 5> narrow_splits{{{10, 5}, {8, 7}, {9, 6}, {11, 4}, {10, 5, 2}}};
 constexpr std::array<Split, 5> wide_splits{{{12, 12}, {15, 15}, {16, 8}, {10, 10}, {20, 10, 2}}};
 
@@ -80,7 +80,7 @@ std::string names_of(const std::vector<Arithmetic>& kinds)
     return join(names, ", ");
 }
 
-/// The operations to search among for the roof.
+/// The operations that the search for the ceiling tries.
 std::vector<Operation> searched(std::string_view operation, const Isa& isa, Precision precision)
 {
     if (operation != best_operation) return {parse_operation(operation)};

@@ -1,5 +1,5 @@
-// The operations of the compute ceilings, by the names that plans use: one table, one row each; which of them exist for an
-// instruction set and a precision, and the mixes a search tries for each.
+// The operations of the compute ceilings, one table row each, under the names that plans use. Says which exist for an
+// instruction set and a precision, and which mixes a search tries.
 #pragma once
 
 #include "cpu/isa.hpp"
@@ -13,14 +13,14 @@
 
 namespace roof::cpu {
 
-/// An operation that consists of one kind of instruction, or of two.
+/// An operation with one kind of instruction, or two.
 struct Operation {
     std::string_view name;
     Arithmetic first = Arithmetic::fma;
     std::optional<Arithmetic> second = std::nullopt;
 };
 
-/// The operation that stands for whichever is fastest: the roof of the precision.
+/// The fastest operation: the ceiling of the precision.
 inline constexpr std::string_view best_operation = "best";
 
 inline constexpr std::array<Operation, 9> operation_table{{
@@ -35,23 +35,23 @@ inline constexpr std::array<Operation, 9> operation_table{{
     {"tile", Arithmetic::tile},
 }};
 
-/// `best`, and the names in the table.
+/// `best` and the names in the table.
 std::vector<std::string> operation_names();
 
 /// Why no processor has the operation for this instruction set and precision, or nothing. Throws InputError for an
-/// operation that is none.
+/// unknown operation.
 std::optional<std::string> contradiction(std::string_view operation, const Isa& isa, Precision precision);
 
-/// What the instruction needs beside its instruction set, as in Machine::features; empty if nothing.
+/// The feature the instruction needs beyond its instruction set, as in Machine::features; empty if none.
 std::string_view needed_feature(Arithmetic kind, const Isa& isa, Precision precision);
 
-/// The first feature that keeps the operation, however it is written, from a machine that has `features`; empty if none
-/// does. For combinations without contradiction.
+/// The first feature missing from `features` that every form of the operation needs; empty if none. Requires no
+/// contradiction().
 std::string missing_feature(std::string_view operation, const Isa& isa, Precision precision,
                             const std::vector<std::string>& features);
 
-/// The mixes to try, of those that a machine with `features` can run; the sturdiest first, empty only where a feature is
-/// missing. For combinations without contradiction.
+/// The mixes to try on a machine with `features`, the most robust first; empty only if a feature is missing. Requires
+/// no contradiction().
 std::vector<Mix> candidates(std::string_view operation, const Isa& isa, Precision precision,
                             const std::vector<std::string>& features);
 

@@ -1,4 +1,4 @@
-// The build asks for no fused multiply-add instructions, so the compiler cannot contract what is written apart here.
+// The build enables no fused multiply-add instructions, so the compiler cannot contract the operations here.
 #include "cpu/kernels/reference.hpp"
 
 #include "ert/base/error.hpp"
@@ -12,10 +12,10 @@ namespace roof::cpu {
 
 namespace {
 
-using Values = std::vector<double>;  ///< of one lane, one for each chain
+using Values = std::vector<double>;  ///< of one lane, one per chain
 
-/// `Real` computes, and `Round` brings its results to the format. fp16 is computed in double, in which a sum, product or
-/// multiply-add of such values is exact, and a quotient or root so long that rounding it again does no harm.
+/// `Real` computes and `Round` rounds the results to the format. fp16 is computed in double: sums, products and
+/// multiply-adds are exact, and a quotient or root has enough digits that rounding it again is harmless.
 template <class Real, class Round>
 void compute(const ComputeKernel& kernel, const RegisterFile& constants, int iterations, Values& values, Round round)
 {
@@ -49,7 +49,7 @@ void compute(const ComputeKernel& kernel, const RegisterFile& constants, int ite
     values.assign(x.begin(), x.end());
 }
 
-/// What one step with that constant adds in that lane.
+/// The product that one step with that constant adds in that lane.
 double product(const ComputeKernel& kernel, const RegisterFile& constants, int constant, int lane)
 {
     const int beside = bytes_of(kernel.accumulator_format()) / bytes_of(constants.format());  // elements in a lane
@@ -69,7 +69,7 @@ double product(const ComputeKernel& kernel, const RegisterFile& constants, int c
     return sum;
 }
 
-/// Whole numbers below 2^24, or modulo 2^32: exact in whatever order the hardware adds.
+/// Whole numbers below 2^24, or modulo 2^32, so they are exact in any order of additions.
 void add_products(const ComputeKernel& kernel, const RegisterFile& constants, int lane, int iterations, Values& values)
 {
     const double products[] = {0, product(kernel, constants, 1, lane), product(kernel, constants, 2, lane)};

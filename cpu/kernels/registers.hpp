@@ -1,4 +1,4 @@
-// Register contents as they lie in memory: elements of a format, in whole registers, aligned for the widest loads.
+// Register contents in memory: elements of a format in whole registers, aligned for the widest loads.
 #pragma once
 
 #include "cpu/kernels/formats.hpp"
@@ -10,7 +10,7 @@ namespace roof::cpu {
 
 class RegisterFile {
   public:
-    /// `registers` of `register_bytes`, all zero.
+    /// Makes `registers` registers of `register_bytes`, all zero.
     RegisterFile(int registers, int register_bytes, Format format);
     RegisterFile(int registers, int register_bytes, Precision precision)
         : RegisterFile(registers, register_bytes, format_of(precision))
@@ -23,9 +23,9 @@ class RegisterFile {
     int elements_per_register() const { return register_bytes_ / bytes_of(format_); }
 
     double at(int register_index, int element) const;
-    /// Rounded to the format.
+    /// Stores the value rounded to the format.
     void set(int register_index, int element, double value);
-    /// In every element.
+    /// Stores the value in every element.
     void broadcast(int register_index, double value);
 
   private:

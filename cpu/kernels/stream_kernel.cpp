@@ -1,4 +1,4 @@
-// The loop walks up with plain pointers: an index register would split stores and multiply-adds in two on some cores.
+// The loop increments plain pointers: an index register would split stores and multiply-adds in two on some cores.
 #include "cpu/kernels/stream_kernel.hpp"
 
 #include "ert/base/error.hpp"
@@ -14,11 +14,11 @@ namespace {
 
 constexpr int loop_alignment = 64;
 constexpr int line_bytes = 64;
-/// Of the registers: accumulators of the load, or values on their way from source to destination.
+/// Number of registers for accumulators of the load, or for values between source and destination.
 constexpr int values = 8;
 constexpr int scratch_register = 8;
 constexpr int constant_register = 15;
-/// Of the triad, found by a search over random orders on a Zen 5.
+/// The triad's order, found by a search over random orders on a Zen 5.
 constexpr std::string_view woven = "p2 p1 a1 a2 p0 a0 s2 p3 s0 s1 a3 s3";
 
 }  // namespace
@@ -46,13 +46,14 @@ std::string Shape::text() const
 std::vector<Shape> shapes_of(const Stream& stream, bool beyond_l1, bool can_fuse)
 {
     std::vector<Shape> shapes{{4}, {8}, {16}, {32}};
-    // A store to an address that a load behind it resembles in its low bits holds that load up.
+    // A store delays a later load whose address has the same low bits.
     if (stream.movement == Movement::copy) {
         shapes.push_back({8, 4});
         shapes.push_back({16, 4});
     }
-    // Two loads and a store in every clock: a Zen 5 does 99.6% of them as products and sums in this order, 82 to 96% vector by vector,
-    // and 67 to 100% by multiply-adds, as chance has it (docs/ceilings.md).
+    // The triad needs two loads and a store in every clock. A Zen 5 reaches 99.6% of that with products and sums in
+    // this order, 82 to 96% vector by vector, and 67 to 100% with multiply-adds, varying from run to run
+    // (docs/ceilings.md).
     if (stream.movement == Movement::triad) {
         shapes.push_back({2});
         shapes.push_back({.vectors = 4, .order = woven});
@@ -169,7 +170,7 @@ void StreamKernel::emit_prefetch(int offset)
     if (stream_.sources() > 1) prefetcht0(ptr[r10 + offset + shape_.ahead]);
 }
 
-/// Fused, the sum makes the product: so far there is one factor.
+/// With `fused`, the sum includes the product, so only one factor is loaded here.
 void StreamKernel::emit_product(int index)
 {
     const auto second = ptr[r10 + index * operand_bytes()];

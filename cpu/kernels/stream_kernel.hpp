@@ -1,5 +1,4 @@
-// A loop that moves memory over arrays, many times: loads, stores, copies, an update in place, or the triad
-// a[i] = b[i] + s * c[i] (fp64).
+// A loop over arrays in memory: loads, stores, copies, an update in place, or the triad a[i] = b[i] + s * c[i] (fp64).
 #pragma once
 
 #include "cpu/kernels/emitter.hpp"
@@ -14,21 +13,21 @@ namespace roof::cpu {
 
 enum class Movement { load, store, copy, update, triad };
 
-/// What one element costs: counted are the bytes that the instructions read and write. A store that misses also reads its
-/// line into the cache first (write-allocate); that traffic is real, and not counted. A non-temporal store has none.
+/// The cost of one element. Bytes are those that the instructions read and write. A store that misses also reads its
+/// line first (write-allocate); that traffic is not counted. A non-temporal store does not cause it.
 struct Stream {
     std::string_view name;  ///< as in plans
     Movement movement;
     int loads;         ///< per element
     int stores;        ///< per element
     int flops;         ///< per fp64 element
-    bool nontemporal;  ///< its stores go past the caches
+    bool nontemporal;  ///< stores bypass the caches
 
     constexpr bool in_place() const { return movement == Movement::update; }
-    /// Arrays that are only read. They lie before the destination.
+    /// Number of arrays that are only read. They lie before the destination.
     constexpr int sources() const { return in_place() ? 0 : loads; }
     constexpr int arrays() const { return sources() + stores; }
-    /// Bytes read and written, for each byte of one array.
+    /// Bytes read and written per byte of one array.
     constexpr int moves() const { return loads + stores; }
 };
 
@@ -42,48 +41,48 @@ inline constexpr std::array<Stream, 7> stream_table{{
     {"triad", Movement::triad, 2, 1, 2, false},
 }};
 
-/// Throws InputError naming the legal values.
+/// Throws InputError with the legal values.
 const Stream& parse_stream(std::string_view name);
 
-/// How the loop is written; which way is fastest differs between processors and between levels of memory.
+/// How the loop is written. The fastest shape differs between processors and levels of memory.
 struct Shape {
-    int vectors = 16;  ///< of each array in one iteration
-    int group = 1;     ///< reads in a row before their writes; divides `vectors`
-    int ahead = 0;     ///< bytes ahead of which the sources are prefetched; 0: not
-    /// Triad: by multiply-adds, rounded once, and not by a product and a sum.
+    int vectors = 16;  ///< per array in one iteration
+    int group = 1;     ///< consecutive reads before their writes; divides `vectors`
+    int ahead = 0;     ///< prefetch distance of the sources in bytes; 0: no prefetch
+    /// Triad: uses multiply-adds (rounded once) instead of a product and a sum.
     bool fused = false;
-    /// Triad: what is done in turn, and with which vector: "p2" makes the product of c's vector 2, "a2" adds b's, "s2" stores.
-    /// Empty: vector by vector, or group by group.
+    /// Triad: the order of operations. "p2" computes the product of c's vector 2, "a2" adds b's, "s2" stores. Empty:
+    /// vector by vector, or group by group.
     std::string_view order{};
 
     /// "16 per iteration, groups of 4, prefetch 1024 bytes ahead"; "4 per iteration, woven"
     std::string text() const;
 };
 
-/// The shapes worth trying. `beyond_l1`: for arrays of which a prefetch may find lines that are not at hand. `can_fuse`: with
-/// multiply-adds too.
+/// The shapes to try. `beyond_l1`: the arrays exceed L1, so prefetching may help. `can_fuse`: includes multiply-adds.
 std::vector<Shape> shapes_of(const Stream& stream, bool beyond_l1, bool can_fuse);
 
 class StreamKernel : public Emitter {
   public:
-    /// That the processor has the instructions is the caller's care. Throws Unsupported for a non-temporal store of scalars.
+    /// The caller checks that the processor has the instructions. Throws Unsupported for a non-temporal store of
+    /// scalars.
     StreamKernel(const Isa& isa, const Stream& stream, const Shape& shape);
 
-    /// Bytes of each array that one iteration of the loop covers.
+    /// Bytes of each array that one iteration covers.
     static std::size_t bytes_per_iteration(const Isa& isa, const Shape& shape);
 
-    /// Bytes of the registers that `load` leaves behind, at most.
+    /// Upper bound of the bytes of registers that `load` returns.
     static constexpr int most_result_bytes = 8 * 64;
 
     struct Arguments {
-        std::byte* destination = nullptr;     ///< of all but load; update: the one array
+        std::byte* destination = nullptr;     ///< all but load; update: the one array
         const std::byte* first = nullptr;     ///< source of load, copy; b of the triad
         const std::byte* second = nullptr;    ///< c of the triad
-        const std::byte* constant = nullptr;  ///< a register: what store stores and update adds; s of the triad
+        const std::byte* constant = nullptr;  ///< a register: stored by store, added by update, s of the triad
         std::byte* result = nullptr;  ///< load: registers whose 64-bit words add up to the sum of all words loaded
     };
-    /// `bytes`: of each array, a positive multiple of bytes_per_iteration. `passes`: at least 1. Pointers in use are
-    /// aligned to 64 bytes. When it returns, non-temporal stores have left the processor's buffers.
+    /// `bytes`: size of each array, a positive multiple of bytes_per_iteration. `passes`: at least 1. Pointers in use
+    /// are aligned to 64 bytes. On return, non-temporal stores have left the processor's buffers.
     void run(std::size_t passes, std::size_t bytes, const Arguments& arguments) const;
 
   private:

@@ -1,4 +1,5 @@
-// One plan is to run everywhere: what a machine lacks makes a row unsupported, with a reason; it is no error in the plan.
+// A plan must run on every machine: what a machine lacks makes a row unsupported with a reason, not an error in the
+// plan.
 #include "cpu/probes/choices.hpp"
 
 #include "cpu/isa.hpp"

@@ -106,7 +106,7 @@ class CoreToCoreBench : public Bench {
     }
 
   private:
-    std::vector<int> spread_;  ///< one processor of each core after the other
+    std::vector<int> spread_;  ///< one processor of each core in turn
     std::shared_ptr<CoreHistory> history_;
 };
 

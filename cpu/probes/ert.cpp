@@ -19,7 +19,7 @@ namespace roof::cpu {
 
 namespace {
 
-/// What outlives the subjects. Kernels by instruction set, precision, ratio and length.
+/// Data that outlives the subjects. Kernels are keyed by instruction set, precision, ratio and length.
 struct Stock {
     std::shared_ptr<CoreHistory> history;
     std::shared_ptr<Workspace> workspace;
@@ -58,7 +58,7 @@ struct Loops {
     FmaRatio ratio;
 };
 
-/// Those with a multiply-add that takes an operand from memory.
+/// The instruction sets with a multiply-add that takes a memory operand.
 std::vector<Isa> isas_with_fma(const Machine& machine)
 {
     std::vector<Isa> isas;
@@ -76,7 +76,7 @@ Loops loops_of(const Point& point, const Machine& machine)
     return {isas_with_fma(machine), point.precision(), fma_ratio(intensity, point.precision())};
 }
 
-/// Of each thread's array.
+/// The extent of each thread's array.
 std::optional<Extent> array_extent(const Loops& loops, const Point& point)
 {
     std::vector<std::size_t> iterations;
@@ -144,7 +144,7 @@ class ErtSubject : public Subject {
     struct Loop {
         std::string name;
         const IntensityKernel* kernel;
-        std::vector<RegisterFile> results;  ///< of each thread
+        std::vector<RegisterFile> results;  ///< one per thread
     };
 
     void add_loops(const Isa& isa)
@@ -187,7 +187,7 @@ class ErtSubject : public Subject {
     std::optional<PassDriver> pass_driver_;
 };
 
-/// One in each usual cache, and memory.
+/// One set in each usual cache, and one in memory.
 std::vector<std::string> usual_sets(const Machine& machine)
 {
     constexpr long long smallest = 16 << 10;

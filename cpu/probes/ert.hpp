@@ -1,13 +1,13 @@
-// Probe "ert": the curve under the roofs, as the Empirical Roofline Toolkit measures it: the rate of work of a given
-// arithmetic intensity over a given working set.
+// Probe "ert": the rate of work with a given arithmetic intensity over a given working set, as in the Empirical
+// Roofline Toolkit.
 //
-// Launched: on every thread, a generated loop over its own array, again and again; each vector is loaded once, and as many
-//   multiply-adds are done with the vectors as the intensity asks for. Width and length of the loop are found by trying.
-// Saturates: the path to the level that holds the working set where the intensity is low, the multiply-add pipes where it is
-//   high; the knee in between is to fall where the two roofs cross.
-// Counts: 2 FLOPs for each multiply-add in every lane, and the bytes loaded. Both exact, so intensity is too.
-// Falsified by: sums that differ from the host's by one bit (the numbers are such that no order of adding rounds); a loop
-//   whose decoded loads and multiply-adds are not those counted; a point above a roof.
+// Launched: on every thread, a generated loop over its own array, repeatedly; each vector is loaded once, and the intensity
+//   sets the number of multiply-adds on it. Trials choose the width and length of the loop.
+// Saturates: at low intensity the path to the level that holds the working set, at high intensity the multiply-add pipes. The
+//   ridge point should lie where the two ceilings cross.
+// Counts: 2 FLOPs per multiply-add in every lane, and the bytes loaded. Both are exact, and so is the intensity.
+// Falsified by: sums that differ from the host's by one bit (the values are such that no order of additions rounds); a loop
+//   whose decoded loads and multiply-adds are not those counted; a point above a ceiling.
 #pragma once
 
 #include "cpu/probes/probe_context.hpp"
@@ -20,7 +20,7 @@ namespace roof::cpu {
 
 std::unique_ptr<Bench> ert_bench(const ProbeContext& context);
 
-/// FLOPs per byte, of "1/32" … "16". Throws InputError naming the legal values.
+/// FLOPs per byte, from "1/32" to "16". Throws InputError with the legal values.
 double parse_intensity(std::string_view name);
 
 }  // namespace roof::cpu

@@ -1,5 +1,5 @@
-// The host adds up, over all iterations, what lies at each place of an iteration. A place adds to its accumulator as often as
-// the kernel uses it; the order does not matter.
+// The host sums, over all iterations, the values at each position of an iteration. The kernel adds each position to its
+// accumulator a known number of times. The order does not matter.
 #include "cpu/probes/ert_check.hpp"
 
 #include "ert/base/error.hpp"
@@ -24,7 +24,7 @@ void write_elements(std::byte* to, std::size_t from, std::size_t bytes)
     for (std::size_t i = 0; i < bytes / sizeof(Element); ++i) elements[i] = static_cast<Element>(ert_value(first + i));
 }
 
-/// 64-bit word `index` of a slice, as the elements make it.
+/// 64-bit word `index` of a slice, composed of its elements.
 std::uint64_t word(Format format, std::size_t index)
 {
     if (format == Format::fp64) return std::bit_cast<std::uint64_t>(ert_value(index));
@@ -33,7 +33,7 @@ std::uint64_t word(Format format, std::size_t index)
     return std::bit_cast<std::uint64_t>(pair);
 }
 
-/// `at(i)` for the numbers from `first` on, `count` of them, summed by their place in rows of `row`.
+/// Sums `at(i)` for `count` numbers from `first`, by their position in rows of `row`.
 template <class Number, class At>
 std::vector<Number> sums_by_place(std::size_t first, std::size_t count, std::size_t row, const At& at)
 {
@@ -44,7 +44,7 @@ std::vector<Number> sums_by_place(std::size_t first, std::size_t count, std::siz
     return sums;
 }
 
-/// Expected values of the accumulators, `row` of them in each, where the loop's uses of this sort add `sums` to them.
+/// The expected values of the accumulators, `row` in each, when the loop's uses of this kind add `sums`.
 template <class Number>
 std::vector<Number> expected(const IntensityKernel& kernel, bool is_words, std::size_t row,
                              const std::vector<Number>& sums, Number passes)

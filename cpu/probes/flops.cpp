@@ -15,13 +15,14 @@ namespace roof::cpu {
 
 namespace {
 
-/// A trial enters the loop several times: a loop may run at one of two speeds after each entry, and a mix must not win by luck.
+/// A trial enters the loop several times: the speed of a loop may change from entry to entry, and no mix must win by
+/// chance.
 constexpr int entries_of_a_trial = 6;
 constexpr Seconds entry_target{6e-6};
 constexpr int turns = 3;
 constexpr double as_good = 1.002;
 
-/// A mix, ready to run.
+/// A mix with its kernel and operands.
 struct Candidate {
     Candidate(const Isa& isa, Precision precision, const Mix& mix)
         : kernel(isa, precision, mix), steady(steady_operands(kernel))
@@ -37,12 +38,12 @@ struct Candidate {
 
     ComputeKernel kernel;
     Operands steady;
-    std::size_t iterations = 1;  ///< of one entry of a trial, later of a launch
+    std::size_t iterations = 1;  ///< per entry in a trial, later per launch
 };
 
 using Candidates = std::vector<std::unique_ptr<Candidate>>;
 
-/// For each thread, enough registers for any of the candidates, which share a format.
+/// Registers for each thread, enough for any of the candidates. All candidates have the same format.
 std::vector<RegisterFile> results_for(const Candidates& candidates, int threads)
 {
     int most = 0;
@@ -86,7 +87,7 @@ std::unique_ptr<Candidate> fastest(Candidates candidates, const MonitoredTeam& t
 
 class FlopsSubject : public Subject {
   public:
-    /// `mixes`: at least one, of kinds whose accumulators have the same format.
+    /// `mixes`: at least one, all with the same accumulator format.
     FlopsSubject(const Isa& isa, Precision precision, const std::vector<Mix>& mixes, const std::vector<int>& processors,
                  std::shared_ptr<CoreHistory> history, Resources resources)
         : team_(processors, std::move(history)), resources_(resources)
@@ -128,7 +129,7 @@ class FlopsSubject : public Subject {
 
     MonitoredTeam team_;
     Resources resources_;
-    std::vector<RegisterFile> results_;  ///< of each thread
+    std::vector<RegisterFile> results_;  ///< one per thread
     std::unique_ptr<Candidate> chosen_;
 };
 
@@ -175,7 +176,7 @@ class FlopsBench : public Bench {
         const Isa& isa = parse_isa(point.text("isa"));
         const Precision precision = point.precision();
         if (auto reason = contradiction(operation, isa, precision)) return reason;
-        // Machine::isa does not list tiles; features do.
+        // Machine::isa does not list tiles; Machine::features does.
         if (isa.encoding != Encoding::tile) {
             if (auto reason = missing_isa(point, machine)) return reason;
         }

@@ -14,7 +14,7 @@ namespace roof::cpu {
 
 namespace {
 
-/// What outlives the subjects.
+/// Data that outlives the subjects.
 struct Stock {
     std::vector<int> processor;  ///< one, or none if none may be used
     std::shared_ptr<CoreHistory> history;
@@ -23,14 +23,14 @@ struct Stock {
     PointHistory rounds;
 };
 
-/// Whole iterations of the loop, so that a whole cycle is possible.
+/// The lines of whole loop iterations, so that a launch can cover a whole cycle.
 std::size_t lines_of(const Point& point)
 {
     const auto bytes = static_cast<std::size_t>(point.integer("working_set"));
     return bytes / chase_line / ChaseKernel::unroll * ChaseKernel::unroll;
 }
 
-/// Twice: a last cache that is filled by evictions holds the lines only then.
+/// Reads twice: a last-level cache that is filled by evictions holds the lines only after the second pass.
 void read_in_order(const std::byte* memory, std::size_t lines)
 {
     constexpr int passes = 2;
@@ -81,7 +81,7 @@ class LatencySubject : public Subject {
     Bytes memory() const override { return Bytes{static_cast<double>(lines_ * chase_line)}; }
 
   private:
-    /// Touches the lines in the order of the chase, so the caches are left as a chase leaves them.
+    /// Touches the lines in the order of the chase, so that the caches are in the state a chase leaves.
     void link(const Mapping& mapping)
     {
         const std::size_t bytes = lines_ * chase_line;
@@ -98,11 +98,11 @@ class LatencySubject : public Subject {
         at_ = begin;
     }
 
-    /// A chase is slow: neighbours' lines replace its lines in a shared cache before it comes round. Reading the set in order brings
-    /// them back. A short chase afterwards leaves the nearer caches as a chase does.
+    /// A chase is slow, so other tenants' lines may replace its lines in a shared cache. Reading the set in order
+    /// brings them back. A short chase then restores the state of the nearer caches.
     void settle()
     {
-        constexpr std::size_t most_lines = std::size_t{1} << 18;  // 16 MiB: beyond that it takes over a millisecond
+        constexpr std::size_t most_lines = std::size_t{1} << 18;  // 16 MiB: more would take over a millisecond
         constexpr std::size_t most_chased = std::size_t{1} << 14;
         if (lines_ > most_lines) return;
         const std::size_t chased = std::min(lines_ / 2, most_chased) / ChaseKernel::unroll;
@@ -112,7 +112,7 @@ class LatencySubject : public Subject {
         });
     }
 
-    /// The steps of a check: the whole cycle, unless that takes many milliseconds.
+    /// The steps of a check: the whole cycle, or fewer if that takes many milliseconds.
     std::size_t mark_steps() const
     {
         constexpr std::size_t most = std::size_t{1} << 15;
@@ -126,7 +126,7 @@ class LatencySubject : public Subject {
     std::shared_ptr<Stock> stock_;
     MonitoredTeam team_;
     const std::byte* start_ = nullptr;
-    const std::byte* mark_ = nullptr;  ///< where the chase is after mark_steps(): at the start if they are a cycle
+    const std::byte* mark_ = nullptr;  ///< the line after mark_steps() steps: the start if these are a cycle
     const std::byte* at_ = nullptr;
     std::size_t iterations_ = 1;
 };

@@ -33,7 +33,7 @@ std::optional<Extent> whole_iterations(std::size_t bytes, std::vector<std::size_
 PassDriver::PassDriver(MonitoredTeam& team, const Extent& extent, std::vector<Variant> variants, Resources resources)
     : team_(team), extent_(extent), variants_(std::move(variants)), resources_(resources)
 {
-    // Brings the caches into the state that passes leave behind.
+    // Brings the caches into the state after a pass.
     run_variant(variants_.front(), {0, extent_.bytes}, 1);
     cut(plan_for(trial_target, time_of_pass()));
     const Seconds fastest = search();
@@ -70,7 +70,7 @@ PassDriver::Plan PassDriver::plan_for(Seconds target, Seconds pass) const
     return {1, (steps + windows - 1) / windows * extent_.step, windows};
 }
 
-/// Long arrays are timed piece by piece, as they will be launched.
+/// Long arrays are timed in windows, as in the launches.
 Seconds PassDriver::time_of_pass()
 {
     constexpr std::size_t longest_piece = std::size_t{512} << 10;
@@ -92,7 +92,7 @@ Seconds PassDriver::search()
     const Clock& clock = team_.clock();
     double least = std::numeric_limits<double>::infinity();
     chosen_ = cheapest(variants_.size(), turns, [&](std::size_t index) {
-        if (index == 0) ++window_;  // else each variant would get the same windows in every turn
+        if (index == 0) ++window_;  // otherwise each variant would get the same windows in every turn
         const Segment segment = next_window();
         const Seconds begin = clock();
         run_variant(variants_[index], segment, plan_.passes);
@@ -117,7 +117,7 @@ Segment PassDriver::next_window()
     return next;
 }
 
-/// Windows are equally long; where they do not divide the arrays exactly, they overlap by a few steps.
+/// All windows have the same length. If they do not divide the arrays exactly, they overlap by a few steps.
 Segment PassDriver::window(std::size_t index) const
 {
     if (plan_.windows == 1) return {0, plan_.bytes};

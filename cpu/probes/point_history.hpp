@@ -1,5 +1,5 @@
-// A bench's record of the points it made. A calibration measures each point in several rounds; each round uses different memory, and a
-// result that was checked once need not be checked again.
+// Counts how often a bench has made each point. A calibration measures each point in several rounds. Each round uses
+// different memory, and a result is checked only once.
 #pragma once
 
 #include <map>

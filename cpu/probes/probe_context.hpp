@@ -1,4 +1,4 @@
-// What all probes of the CPU share.
+// Resources that all CPU probes share.
 #pragma once
 
 #include "cpu/noise_monitor.hpp"
@@ -10,7 +10,7 @@
 
 namespace roof::cpu {
 
-/// A subject borrows the workspace: of all subjects made from one context, only the one made last may be launched.
+/// The workspace is shared: of all subjects made from one context, only the last one may be launched.
 struct ProbeContext {
     Processors processors;
     std::vector<MemoryNode> nodes;

@@ -12,7 +12,7 @@ namespace roof::cpu {
 
 namespace {
 
-/// Sums modulo 2^64 do not depend on the order, so any number of accumulators adds up to the same.
+/// Sums modulo 2^64 do not depend on the order or the number of accumulators.
 void check_sum(std::size_t first, std::size_t words, std::size_t passes, std::span<const std::uint64_t> result)
 {
     std::uint64_t expected = 0;
@@ -24,7 +24,7 @@ void check_sum(std::size_t first, std::size_t words, std::size_t passes, std::sp
     }
 }
 
-/// `expected(i)`: word i of the destination's segment, as bits.
+/// `expected(i)`: the bits of word i of the destination's segment.
 template <class Expected>
 void check_words(const std::byte* destination, std::size_t count, Expected expected)
 {

@@ -17,9 +17,9 @@ namespace {
 
 using Stock = StreamMaker::Stock;
 
-/// Larger arrays fit in no L1.
+/// Larger arrays do not fit in any L1.
 constexpr std::size_t largest_l1 = std::size_t{64} << 10;
-/// Places that a round tries.
+/// Places tried in each round.
 constexpr int places_tried = 8;
 
 bool fuses(const Isa& isa, bool has_fma)
@@ -27,7 +27,7 @@ bool fuses(const Isa& isa, bool has_fma)
     return has_fma && (isa.encoding == Encoding::vex || isa.encoding == Encoding::evex);
 }
 
-/// Calls use() for every shape and instruction set to try on arrays of so many bytes.
+/// Calls use() for every shape and instruction set to try on arrays of that many bytes.
 template <class Use>
 void for_candidates(const Stream& stream, const std::vector<Isa>& isas, bool has_fma, std::size_t bytes, const Use& use)
 {
@@ -43,7 +43,7 @@ const StreamKernel& kernel(Stock& stock, const Isa& isa, const Stream& stream, c
     return stock.kernels.try_emplace(key, isa, stream, shape).first->second;
 }
 
-/// The 64 bytes that a kernel takes its constant from.
+/// The 64 bytes from which a kernel loads its constant.
 RegisterFile constant_of(const Stream& stream)
 {
     RegisterFile constant(1, 64, Precision::fp64);
@@ -90,7 +90,7 @@ class StreamSubject : public Subject {
                 check_node(thread, segment);
             });
         }
-        // A piece shared by a source and the destination was filled for the source; later launches write to it.
+        // A piece shared by a source and the destination was filled for the source; launches will write to it.
         team_.run([&](int thread) { overwrite_destination(thread, {0, arrays_[thread].bytes}); });
         stock_->rounds.checked(what);
     }
@@ -130,8 +130,8 @@ class StreamSubject : public Subject {
         overwrite_destination(thread, {0, arrays.bytes});
     }
 
-    /// How well arrays within one huge page fit the cache depends on the physical pages behind it, which in a virtual machine may be
-    /// many small ones. So each thread tries several places.
+    /// The physical pages decide how well arrays within one huge page fit the cache; in a virtual machine these may be
+    /// many small pages. So each thread tries several places.
     std::size_t fastest_place(const StreamKernel& loop, int thread, const std::vector<std::size_t>& beginnings)
     {
         constexpr int turns = 3;
@@ -155,7 +155,7 @@ class StreamSubject : public Subject {
         slice(thread).overwrite(arrays.from + arrays.source_extent() + segment.from, segment.bytes);
     }
 
-    /// Writes the contents that check_stream() expects before the passes, without relying on the record.
+    /// Writes the contents that check_stream() expects before the passes, whatever the record says.
     void renew(int thread, const Segment& segment)
     {
         const StreamArrays& arrays = arrays_[thread];
@@ -211,7 +211,7 @@ class StreamSubject : public Subject {
     std::string id_;
     std::shared_ptr<Stock> stock_;
     RegisterFile constant_;
-    std::vector<StreamArrays> arrays_;  ///< of each thread
+    std::vector<StreamArrays> arrays_;  ///< one per thread
     std::vector<Result> results_;
     MonitoredTeam team_;
     std::optional<PassDriver> pass_driver_;

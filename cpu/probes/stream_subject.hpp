@@ -19,33 +19,34 @@
 
 namespace roof::cpu {
 
-/// The value of the axis `isa` that leaves the choice to a search.
+/// The value of the axis `isa` that lets a search choose.
 inline constexpr std::string_view best_isa = "best";
 
-/// The instruction sets to try for a value of the axis `isa`. For `best` the two widest of the machine: the widest is not always the
-/// fastest, and the third widest never is.
+/// The instruction sets to try for a value of the axis `isa`. `best`: the two widest of the machine, since the widest
+/// is not always the fastest and the third never is.
 std::vector<Isa> isas_for(std::string_view name, const Machine& machine);
 
 struct StreamRequest {
     const Stream& stream;
     std::vector<Isa> isas;  ///< to try; at least one
     bool has_fma = false;
-    std::size_t share = 0;  ///< bytes of all arrays of one thread, at most
+    std::size_t share = 0;  ///< upper bound of the bytes of all arrays of one thread
     Mapping mapping{};
     std::vector<int> processors;
-    Resources in_cores = Resources::shared;  ///< of the threads, in their L1
-    std::string id;                          ///< of the point, whatever the round
+    Resources in_cores = Resources::shared;  ///< whether the threads' arrays lie in their own L1
+    std::string id;                          ///< of the point, the same in every round
 };
 
-/// The extent of each array, where one thread's arrays have `share` bytes together. Nothing if that is less than one iteration.
+/// The extent of each array, if all arrays of one thread together have `share` bytes. Nothing if that is less than one
+/// iteration.
 std::optional<Extent> array_extent(const Stream& stream, const std::vector<Isa>& isas, std::size_t share);
 
-/// Makes the subjects of a bench and keeps the memory, kernels and history that outlive them.
+/// Makes the subjects of a bench. Owns the memory, kernels and history that outlive them.
 class StreamMaker {
   public:
     StreamMaker(std::shared_ptr<Workspace> workspace, std::shared_ptr<CoreHistory> history);
 
-    /// The subject borrows the workspace: only the one made last may be launched. Throws Unsupported, OutOfMemory.
+    /// The subject borrows the workspace: only the last one made may be launched. Throws Unsupported or OutOfMemory.
     std::unique_ptr<Subject> make(const StreamRequest& request) const;
 
     using KernelKey = std::tuple<std::string_view, std::string_view, int, int, int, bool, std::string_view>;

@@ -10,10 +10,10 @@ namespace roof::cpu {
 namespace {
 
 constexpr long long smallest = 8 << 10;
-/// Almost nothing of a set this many times as large as the caches lies in them.
+/// A set this many times as large as the caches lies almost entirely in memory.
 constexpr double beyond_caches = 4;
 
-/// A share of the memory available; no limit where the machine does not say how much that is.
+/// A share of the available memory; no limit if that is unknown.
 double most_of_memory(const Machine& machine, double share)
 {
     const double available = machine.device("cpu").memory_available.value;
@@ -25,7 +25,7 @@ double memory_for_sweep(const Machine& machine)
     return most_of_memory(machine, 1.0 / 2);
 }
 
-/// Of the largest level; `together`: all of its instances, else one.
+/// The size of the largest level; `together`: the sum of its instances.
 double largest_cache(const Machine& machine, bool together)
 {
     double largest = 0;
@@ -36,7 +36,7 @@ double largest_cache(const Machine& machine, bool together)
     return largest;
 }
 
-/// Ascending; two for each octave up to `coarse`, one from there to `most`.
+/// Ascending sizes: two per octave up to `coarse`, one per octave from there to `most`.
 std::vector<std::string> octaves(double coarse, double most)
 {
     std::vector<std::string> sets{std::to_string(smallest)};

@@ -1,5 +1,5 @@
-// The default working sets on a machine. Reported cache sizes can only make a sweep longer; little available memory makes it shorter,
-// which is reported.
+// The default working sets of a machine. Reported cache sizes can only lengthen a sweep. Little available memory
+// shortens it, and this is reported.
 #pragma once
 
 #include "ert/method/bench/bench.hpp"
@@ -10,21 +10,21 @@
 
 namespace roof::cpu {
 
-/// The axis `working_set` with these defaults, and its keywords (ert/method/plan/resolved_sizes.hpp).
+/// The axis `working_set` with these defaults and its keywords (ert/method/plan/resolved_sizes.hpp).
 Axis working_set_axis(std::string meaning, std::vector<std::string> defaults);
 
-/// Two for each octave, from 8 KiB to 256 MiB or four times the largest level of cache reported, all its instances
-/// together; at most half of the memory available. One for each octave beyond an eighth of that, where rounds take long.
+/// Two per octave, from 8 KiB to 256 MiB or four times the largest reported cache level (all instances together), at
+/// most half of the available memory. One per octave beyond an eighth of that, where rounds take long.
 std::vector<std::string> usual_working_sets(const Machine& machine);
 
-/// The largest of them; it lies in memory, according to the machine's report.
+/// The largest of them. It lies in memory according to the machine's report.
 std::string usual_memory_set(const Machine& machine);
 
-/// One for each octave, from 8 KiB to 128 MiB or four times the largest cache that one thread reaches; at most a quarter of
-/// the memory available.
+/// One per octave, from 8 KiB to 128 MiB or four times the largest cache that one thread reaches, at most a quarter of
+/// the available memory.
 std::vector<std::string> usual_chase_sets(const Machine& machine);
 
-/// A message if the sweep may end before memory, or nothing.
+/// A message if the sweep may end before memory, otherwise nothing.
 std::optional<std::string> sweep_inconsistency(const Machine& machine);
 
 }  // namespace roof::cpu
