@@ -18,7 +18,7 @@ std::size_t available_bytes()
     return available;
 }
 
-/// Before candidates are tried: what cannot fit takes no time, and its error says what would.
+/// Throws OutOfMemory before any candidate is tried, with the batch that would fit.
 const gpu::Stream& with_room(const gpu::Stream& stream, const model::Graph& graph, const Settings& settings)
 {
     require_room(graph, settings, available_bytes());
@@ -43,7 +43,8 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
     : stream_(with_room(stream, graph, settings)),
       convolutions_(stream, settings, choices, device_model),
       norms_(stream, settings, std::move(choices), device_model),
-      products_(stream, settings.tune && !settings.deterministic),  // no clock decides about the bits
+      products_(stream,
+                settings.tune && !settings.deterministic),  // timing would make the choice, and so the bits, vary
       written_(graph, settings,
                {[this](const ConvolutionShape& shape) { return convolutions_.choose(shape); },
                 [this](const Product& product) { return products_.choose(product); },
@@ -83,7 +84,7 @@ void DeviceProgram::bind(const Operation& operation, std::vector<std::function<v
     }
 }
 
-/// Zero but for the parameters, running variances and the first step's state.
+/// Sets all memory to zero, except the parameters, the running variances and the state of the first step.
 void DeviceProgram::fill() const
 {
     gpu::check(cudaMemset(arena_.data(), 0, arena_.bytes()));

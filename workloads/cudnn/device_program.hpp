@@ -1,4 +1,4 @@
-// A step's program on the current device: its memory, taken once, and each operation bound to it, ready to be put into the stream.
+// A step's program on the current device: its memory, allocated once, and its operations, bound to that memory.
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
@@ -18,8 +18,8 @@ namespace roof::cudnn {
 
 class DeviceProgram {
   public:
-    /// Tries what may compute its convolutions and products, plans and takes the memory, and fills in where training starts. Throws
-    /// OutOfMemory, Unsupported or Error.
+    /// Tries candidates for convolutions and products, plans and allocates the memory, and writes the initial values.
+    /// Throws OutOfMemory, Unsupported or Error.
     DeviceProgram(const model::Graph& graph, const Settings& settings, const gpu::Stream& stream,
                   std::shared_ptr<engine::Choices> choices, const std::string& device_model);
     DeviceProgram(const DeviceProgram&) = delete;
@@ -27,20 +27,21 @@ class DeviceProgram {
 
     const Written& written() const { return written_; }
     std::size_t bytes() const { return arena_.bytes(); }
-    /// Puts the stage's operations into the stream.
+    /// Enqueues the operations of the stage in the stream.
     void enqueue(std::size_t stage) const;
 
     float* images() const { return memory_.at<float>(written_.images()); }
     std::int32_t* labels() const { return memory_.at<std::int32_t>(written_.labels()); }
     StepState* state() const { return memory_.state(); }
     GradientBlock gradients() const;
-    /// All that an update changes and another rank's step reads: values, narrow copies, and the state with its loss scale.
+    /// Returns what an update changes and another rank's step reads: values, narrow copies, and the state with its loss
+    /// scale.
     std::vector<nccl::DeviceBytes> updated() const;
 
-    /// On the host, once the stream is done; in PyTorch's order.
+    /// Returns a parameter on the host in PyTorch's order. The stream must be idle.
     std::vector<float> value(std::size_t parameter) const;
     std::vector<float> gradient(std::size_t parameter) const;
-    /// Of a tensor of fp32 numbers.
+    /// Returns the values of an fp32 tensor.
     std::vector<float> numbers(const Tensor& tensor) const;
 
   private:

@@ -1,4 +1,4 @@
-// Owners of CUDA events: with a clock, to time stretches of a stream; recorded in captured graphs too.
+// CUDA events that time parts of a stream, also in captured graphs.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -11,16 +11,16 @@ namespace roof::cudnn {
 
 class Event {
   public:
-    /// Of the current device. Throws Error.
+    /// Creates an event of the current device. Throws Error.
     Event();
 
     void record(cudaStream_t stream) const;
-    /// In a stream that is being captured: the event is recorded each time the graph runs, and may be asked from outside it.
+    /// For a stream in capture: each run of the graph records the event. It can be queried outside the graph.
     void record_in_graph(cudaStream_t stream) const;
-    /// What is put into the stream from here on waits for the event's last record.
+    /// Work enqueued in the stream from now on waits for the last record of this event.
     void hold(cudaStream_t stream) const;
     void synchronize() const;
-    /// Both recorded and over.
+    /// Returns the time from `begin` to this event. Both must be recorded and complete.
     Seconds since(const Event& begin) const;
 
   private:

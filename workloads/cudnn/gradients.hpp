@@ -1,5 +1,5 @@
-// What a step that shares its gradients with others needs to know: when each is whole, and where it lies. All gradients are one
-// block of fp32 numbers, in the order in which the backward pass completes them: a bucket of them is a range.
+// Readiness and addresses of a step's gradients, for their exchange with other ranks. All gradients are one block of
+// fp32 values in the order in which the backward pass completes them, so a bucket is a range of it.
 #pragma once
 
 #include "workloads/cudnn/program/parameters.hpp"
@@ -13,35 +13,35 @@
 
 namespace roof::cudnn {
 
-/// Called on the host, while a step is launched or captured, when all that computes the parameter's gradient has been put into the
-/// stream: what an event recorded there waits for. Parameters are numbered as in graph.parameters().
+/// Called on the host during a launch or capture, when the last operation of the parameter's gradient has been enqueued
+/// in the stream. Parameters are numbered as in graph.parameters().
 using GradientReady = std::function<void(std::size_t parameter, cudaStream_t stream)>;
 
-/// What shares a step's gradients with other ranks puts in its way. Any may be empty.
+/// Functions that exchange a step's gradients with other ranks. Each may be empty.
 struct GradientHooks {
-    /// Called likewise before anything of a step is put into the stream.
+    /// Called before anything of a step is enqueued in the stream.
     std::function<void(cudaStream_t stream)> before_step{};
     GradientReady ready{};
-    /// Called likewise before the update is put into the stream: what is to be waited for is joined to the stream there.
+    /// Called before the update is enqueued in the stream: makes the stream wait for the exchange.
     std::function<void(cudaStream_t stream)> before_update{};
-    bool updates = true;  ///< false: another rank updates, and its values come before the next step
+    bool updates = true;  ///< false: another rank updates and sends its values before the next step
 };
 
 struct GradientBlock {
-    float* begin = nullptr;  ///< where the program runs
-    std::size_t count = 0;   ///< padding between parameters included: it is zero, and stays so when ranges are summed
+    float* begin = nullptr;  ///< address in the memory of the program
+    std::size_t count = 0;   ///< includes the padding between parameters, which is zero and stays zero in sums
     struct Piece {
         std::size_t first = 0;
         std::size_t count = 0;
     };
-    std::vector<Piece> pieces;       ///< by parameter
-    std::vector<std::size_t> order;  ///< parameters by place, which is the order of readiness
+    std::vector<Piece> pieces;       ///< indexed by parameter
+    std::vector<std::size_t> order;  ///< parameters in order of readiness
 };
 
-/// Of a program whose gradients begin there.
+/// Returns the block of a program whose gradients start at `begin`.
 GradientBlock gradient_block(const Parameters& parameters, float* begin);
 
-/// The block cut into buckets of at least so many bytes, padding included.
+/// Divides the block into buckets of at least `least_bytes`, padding included.
 parallel::Packing pack(const GradientBlock& block, std::size_t least_bytes);
 
 }  // namespace roof::cudnn

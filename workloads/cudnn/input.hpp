@@ -1,5 +1,5 @@
-// How batches reach the device: from their source into pinned memory, and on a stream of their own from there, while a step still
-// computes on the batch before.
+// Copies batches from their source to pinned memory and, on a separate stream, to the device, while a step computes on
+// the previous batch.
 #pragma once
 
 #include "ert/gpu/host_buffer.hpp"
@@ -14,7 +14,7 @@ namespace roof::cudnn {
 
 class Input {
   public:
-    /// Where a batch goes on the device, and how large it is.
+    /// Device address and size of a batch.
     struct Target {
         float* images = nullptr;
         std::int32_t* labels = nullptr;
@@ -22,23 +22,24 @@ class Input {
         std::size_t values = 0;  ///< of all its images
         int classes = 0;
     };
-    /// Brings the first batch. Throws Error.
+    /// Copies the first batch. Throws Error.
     Input(data::Source source, const Target& target);
 
-    /// Takes the next batch from its source, which may wait, and starts its copy when `is_read` says that the device has done with
-    /// the one before. A batch that is there already is left there. Throws Error for a label that is no class.
+    /// Waits for the next batch of the source and starts its copy after `is_read`: the device has then read the
+    /// previous batch. A batch that is already on the device is not copied. Throws Error for a label outside the
+    /// classes.
     void fetch(const Event& is_read);
-    /// Waits for the copy; returns how much later than `step_end` the batch was there, 0 if it was there before.
+    /// Waits for the copy. Returns how long after `step_end` it ended; 0 if it ended before.
     Seconds arrive(const Event& step_end);
 
     data::SourceFacts facts() const { return source_.facts(); }
-    /// Of all copies since the first; 0 for a source whose one batch stays.
+    /// Returns the time of all copies since the first; 0 for a source with one batch in memory.
     Seconds copying() const { return copying_; }
     int copies() const { return copies_; }
     std::size_t bytes_each() const { return image_bytes_ + label_bytes_; }
 
   private:
-    /// Copies into pinned memory, and from there.
+    /// Copies the batch to pinned memory and from there to the device.
     void send(const data::Batch& batch);
 
     data::Source source_;
@@ -46,7 +47,7 @@ class Input {
     std::size_t image_bytes_;
     std::size_t label_bytes_;
     std::array<gpu::HostBuffer, 2> pinned_;
-    std::size_t next_ = 0;  ///< of the two
+    std::size_t next_ = 0;  ///< which of the two buffers
     gpu::Stream stream_;
     Event begin_;
     Event end_;

@@ -1,4 +1,4 @@
-// What cuDNN brings to the registry: what the shared object gives to whom opened it. Nothing here asks for a GPU or a driver.
+// Exports the cuDNN benches from the shared object. Needs neither a GPU nor a driver.
 #include "ert/gpu/nvml.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "workloads/cudnn/library/backend.hpp"

@@ -5,7 +5,7 @@
 namespace roof::cudnn {
 namespace {
 
-/// Converts all channels of one place of a map from planes to neighbouring values.
+/// Converts all channels of one position of a map from planar to channels-last.
 template <class Element>
 struct ImportBody {
     const float* from;
@@ -136,7 +136,7 @@ struct DropoutBody {
     Element* result;
     const StepState* state;
     std::uint32_t layer, threshold, first;
-    float keep;  ///< share of values kept
+    float keep;  ///< fraction of values kept
 
     __device__ void operator()(std::uint32_t k) const
     {

@@ -1,6 +1,6 @@
-// The step's own kernels. Each function puts one operation of a placed program into a stream of the current device. The
-// results have the same bits each time. Throws Error if a launch is refused, and Unsupported for a tensor of 2^32
-// vectors or more.
+// The step's own kernels. Each function enqueues one operation of a placed program in a stream of the current device.
+// Results have the same bits in each run. Throws Error if a launch fails, and Unsupported for a tensor of 2^32 vectors
+// or more.
 #pragma once
 
 #include "workloads/cudnn/program/program.hpp"

@@ -1,5 +1,5 @@
 // Softmax cross-entropy. A block computes the largest logit, the sum of exponentials, the gradient and the loss of one
-// image. The last block to finish computes the mean loss.
+// image. The last block computes the mean loss.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
@@ -13,7 +13,7 @@ struct Plus {
     __device__ float operator()(float a, float b) const { return a + b; }
 };
 
-/// Joins the values of all threads of a block; returns the result to all of them.
+/// Combines the values of all threads of a block; returns the result to all of them.
 template <class Join>
 __device__ float join_block(float value, float* shared, Join join)
 {

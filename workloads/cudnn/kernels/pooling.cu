@@ -1,4 +1,4 @@
-// Pooling: a thread computes some channels of one place from the window of that place.
+// Pooling: a thread computes some channels of one output position from its window.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
@@ -11,7 +11,7 @@ PoolShape shape_of(const Tensor& source, const Tensor& result, const model::Wind
             result.width,    window.size,   window.stride, window.padding};
 }
 
-/// Image, place and first channel of a vector.
+/// Image, position and first channel of a vector.
 struct Place {
     std::uint32_t image;
     int y, x, channel;

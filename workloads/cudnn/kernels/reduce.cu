@@ -1,14 +1,14 @@
-// Sums over all places of each channel: statistics, and the gradients of biases and batch norms. A block sums a slab of
-// rows over some channels. The last block to finish sums over the slabs, in their order, and writes the results. So the
-// bits are the same each time, without a second launch.
+// Sums per channel over all positions: statistics, and gradients of biases and batch norms. A block sums a slab of rows
+// for some channels. The last block sums the slabs in order and writes the results, so that the bits are the same in
+// each run and one launch is enough.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
 namespace roof::cudnn {
 namespace {
 
-/// The division of a launch. A block has `columns` threads along the channels, each with a vector of them, and `lines`
-/// along the rows.
+/// Shape of a launch: a block has `columns` threads along the channels, each for one vector of them, and `lines` along
+/// the rows.
 struct Cut {
     unsigned columns, lines, column_blocks, slabs;
 };
@@ -43,7 +43,7 @@ __device__ void sum_lines(Sums (&sums)[width], Sums* shared)
     }
 }
 
-/// Whether this block is the last of its column to call. The last one sees what the others wrote before.
+/// Returns true in the last block of its column that calls it. That block sees the writes of the others.
 __device__ bool is_last(unsigned* counters)
 {
     __shared__ bool last;
@@ -58,14 +58,14 @@ __device__ bool is_last(unsigned* counters)
     return last;
 }
 
-/// A value written by another block: read from the L2, past the L1.
+/// Reads a value that another block wrote: from L2, bypassing L1.
 __device__ Sums seen(const Sums* at)
 {
     const float2 pair = __ldcg(reinterpret_cast<const float2*>(at));
     return {pair.x, pair.y};
 }
 
-/// body.add(row, column, sums) for all rows; body.finish(channel, first, second) once for each channel.
+/// Calls body.add(row, column, sums) for all rows and body.finish(channel, first, second) once per channel.
 template <int width, class Body>
 __global__ void __launch_bounds__(threads_per_block)
     sum_rows(Body body, std::uint32_t rows, std::uint32_t vectors_per_row, Sums* partial, unsigned* counters)
@@ -150,7 +150,7 @@ struct StatisticsBody {
     }
 };
 
-/// `stores`: also writes the gradient. Without it the loads of several rows are in flight at once.
+/// `stores`: also writes the gradient. Without it, the loads of several rows overlap.
 template <class Element, int width, bool stores>
 struct GradientBody {
     const Element* share;
@@ -167,7 +167,7 @@ struct GradientBody {
     {
         Lanes<width> g = load_gradient<width>(share, other, output, k);
         if constexpr (stores) {
-            // The rounded values are summed, as later kernels will read them.
+            // Sum the rounded values, because later kernels read those.
             store(result, k, g);
             g.template round<Element>();
         }

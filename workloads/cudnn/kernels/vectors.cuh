@@ -1,5 +1,4 @@
-// Shared by the kernels: vectors of neighbouring channels, which are loaded and stored as a whole, and the loop over
-// them.
+// Shared by the kernels: vectors of adjacent channels, loaded and stored as a whole, and the loop over them.
 #pragma once
 
 #include "ert/base/error.hpp"
@@ -15,7 +14,7 @@
 
 namespace roof::cudnn {
 
-/// Neighbouring channels in a vector. Loads and stores move 16 bytes by one instruction.
+/// Channels per vector. One instruction moves 16 bytes.
 inline constexpr int vector_width = 8;
 inline constexpr unsigned threads_per_block = 256;
 
@@ -24,7 +23,7 @@ struct alignas(width == 1 ? sizeof(Element) : 16) Stored {
     Element lane[width];
 };
 
-/// The channels of a vector, in fp32.
+/// The channels of a vector in fp32.
 template <int width>
 struct Lanes {
     float lane[width];
@@ -44,13 +43,13 @@ struct Lanes {
 #pragma unroll
         for (int i = 0; i < width; ++i) lane[i] = relu_of(lane[i]);
     }
-    /// Turns the gradient after a ReLU into the gradient before it.
+    /// Converts the gradient after a ReLU to the gradient before it.
     __device__ void mask(const Lanes& output)
     {
 #pragma unroll
         for (int i = 0; i < width; ++i) lane[i] = masked(lane[i], output.lane[i]);
     }
-    /// Rounds to the values that a load returns after a store.
+    /// Rounds to the values that a store and a load would return.
     template <class Element>
     __device__ void round()
     {
@@ -78,7 +77,7 @@ __device__ void store(Element* to, std::uint32_t vector, const Lanes<width>& lan
     reinterpret_cast<Stored<Element, width>*>(to)[vector] = stored;
 }
 
-/// The gradient before a ReLU. The gradient after it is `share`, plus `other` unless that is null. `output` null: no
+/// Returns the gradient before a ReLU. The gradient after it is `share` plus `other` (if not null). `output` null: no
 /// ReLU.
 template <int width, class Element>
 __device__ Lanes<width> load_gradient(const Element* share, const Element* other, const Element* output,
@@ -116,7 +115,7 @@ void launch_vectors(std::uint32_t vectors, cudaStream_t stream, const Body& body
     gpu::check(cudaGetLastError());
 }
 
-/// Calls call<Element>() with the type of that precision.
+/// Calls call<Element>() with the C++ type of the precision.
 template <class Call>
 void with_element(Precision precision, const Call& call)
 {
@@ -125,8 +124,8 @@ void with_element(Precision precision, const Call& call)
     call.template operator()<float>();
 }
 
-/// Calls call<Element, width>() with the tensor's type, and vectors of vector_width if its channels are a multiple of
-/// that, else of 1.
+/// Calls call<Element, width>() with the tensor's type. `width` is vector_width if it divides the number of channels,
+/// else 1.
 template <class Call>
 void with_vectors(const Tensor& tensor, const Call& call)
 {
@@ -136,7 +135,7 @@ void with_vectors(const Tensor& tensor, const Call& call)
     });
 }
 
-/// One launch of the body that `make<Element, width>()` returns, over all vectors of the tensor.
+/// Launches the body that `make<Element, width>()` returns over all vectors of the tensor.
 template <int most_width = vector_width, class Make>
 void launch_over(const Tensor& tensor, cudaStream_t stream, const Make& make)
 {

@@ -1,5 +1,5 @@
-// cuDNN's backend API, the graph API's own C interface, with owners: a descriptor is made, given its attributes, finished, and
-// gone with its last holder. Small enough to need no other library between, which would take half a minute of each compilation.
+// C++ owners for cuDNN's backend API: a descriptor is created, gets its attributes, is finished, and is destroyed with
+// its last owner. No frontend library is used: it would add half a minute to each compilation.
 #pragma once
 
 #include <cudnn.h>
@@ -11,11 +11,11 @@
 
 namespace roof::cudnn {
 
-/// Throws Unsupported where the library says that it cannot, Error for all else; `what` begins the message, the library's own
-/// explanation ends it.
+/// Throws Unsupported if the status is "not supported", else Error. The message is `what` and the library's
+/// explanation.
 void check(cudnnStatus_t status, const std::string& what);
 
-/// "9.19.0": of the library that was loaded.
+/// Returns "9.19.0": the version of the loaded library.
 std::string library_version();
 
 class Descriptor {
@@ -23,7 +23,7 @@ class Descriptor {
     /// Throws Error.
     explicit Descriptor(cudnnBackendDescriptorType_t type);
 
-    /// Attributes may be set until finish(). They throw Unsupported or Error.
+    /// Attributes can be set until finish(). These functions throw Unsupported or Error.
     Descriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t count,
                     const void* values);
     Descriptor& set(cudnnBackendAttributeName_t name, std::int64_t value);
@@ -33,16 +33,16 @@ class Descriptor {
     Descriptor& set(cudnnBackendAttributeName_t name, const std::vector<std::int64_t>& values);
     Descriptor& set(cudnnBackendAttributeName_t name, const std::vector<Descriptor>& values);
     Descriptor& set(cudnnBackendAttributeName_t name, const Descriptor& value);
-    /// Throws Unsupported where the library has no such thing, or Error.
+    /// Throws Unsupported if the library does not support the descriptor, else Error.
     Descriptor& finish();
 
     std::int64_t number(cudnnBackendAttributeName_t name) const;
-    /// The values of an attribute that holds enumerators, at most `most`.
+    /// Returns at most `most` values of an enumeration attribute.
     std::vector<int> words(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t most) const;
     Descriptor part(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type) const;
-    /// As many as the library says that there are.
+    /// Returns all descriptors of the attribute; cuDNN reports their number.
     std::vector<Descriptor> parts(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type) const;
-    /// At most so many: of some attributes the library does not say how many there are.
+    /// Returns at most `most` descriptors, for attributes whose number cuDNN does not report.
     std::vector<Descriptor> parts(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type,
                                   std::int64_t most) const;
 
@@ -52,15 +52,15 @@ class Descriptor {
     std::shared_ptr<void> handle_;
 };
 
-/// A device to plan for: its properties as cuDNN writes them (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION), so that plans can be
-/// made where no such device is. Throws Error.
+/// Creates a device from its properties as cuDNN writes them (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION), to make plans
+/// without the device. Throws Error.
 Descriptor device_from_json(const std::string& json);
-/// The current device. Throws Error.
+/// Returns the current device. Throws Error.
 Descriptor current_device();
-/// The JSON text of a device. Throws Error.
+/// Returns the JSON text of a device. Throws Error.
 std::string json_of(const Descriptor& device);
 
-/// A library handle of the current device, bound to a stream. Throws Error.
+/// A cuDNN handle of the current device, bound to a stream. Throws Error.
 class Handle {
   public:
     explicit Handle(cudaStream_t stream);

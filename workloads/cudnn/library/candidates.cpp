@@ -45,7 +45,7 @@ std::vector<Candidate> candidates(const std::vector<Engine>& engines, const Desc
         try {
             found.push_back({engine, plan_of(engine, device)});
         } catch (const Error&) {
-            continue;  // suggested, and yet not for this device
+            continue;  // the heuristics suggest it, but the device does not support it
         }
     }
     return found;

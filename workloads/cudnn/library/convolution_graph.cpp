@@ -23,7 +23,7 @@ Descriptor window_of(const model::Window& window)
     return made.finish();
 }
 
-/// How the three kinds of operation name the same things.
+/// Attribute names, which differ between the three kinds of operation.
 struct Names {
     cudnnBackendDescriptorType_t operation;
     cudnnBackendAttributeName_t window, source, weights, result, alpha, beta;
@@ -63,7 +63,8 @@ Names names_of(Pass pass)
 Descriptor convolve(const ConvolutionShape& shape, const Descriptor& source, const Descriptor& weights,
                     const Descriptor& result)
 {
-    // The factors are floats as the sums are. cuDNN accepts doubles too, and many engines then read the lower half of each: 0.
+    // Use floats, as for the sums. cuDNN also accepts doubles, but many engines then read only their lower half, which
+    // is 0.
     constexpr float alpha = 1;
     constexpr float beta = 0;
     const Names names = names_of(shape.pass);

@@ -1,4 +1,4 @@
-// A pass of a convolution as cuDNN's operation graph, and the engines that offer to compute it on a device.
+// A pass of a convolution as a cuDNN operation graph, and its engines on a device.
 #pragma once
 
 #include "workloads/cudnn/library/graph.hpp"
@@ -8,16 +8,16 @@
 
 namespace roof::cudnn {
 
-/// The tensors of a graph, by the number under which a plan is given their addresses.
+/// Identifiers of a graph's tensors: a plan takes addresses by these numbers.
 enum TensorNumber : std::int64_t { number_source = 1, number_weights, number_result, number_bias };
 
-/// The graph's operations: the convolution, and behind it bias and ReLU where the shape has them. Throws Unsupported or Error.
+/// Returns the operations: convolution, then bias and ReLU if the shape has them. Throws Unsupported or Error.
 std::vector<Descriptor> operations_of(const ConvolutionShape& shape);
 
-/// A graph, and whom cuDNN suggests for it: the heuristics' list, best first, then the fallbacks; each engine configuration once.
+/// A graph and its engines: first the list of the heuristics, best first, then the fallbacks, without duplicates.
 class ConvolutionGraph {
   public:
-    /// Throws Unsupported where cuDNN takes no such graph, or Error.
+    /// Throws Unsupported if cuDNN does not support the graph, else Error.
     explicit ConvolutionGraph(const ConvolutionShape& shape);
 
     std::vector<Engine> engines(const Descriptor& device) const;

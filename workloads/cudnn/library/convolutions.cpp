@@ -27,7 +27,7 @@ Descriptor pack(const Addresses& at)
     return address_pack(all, at.workspace);
 }
 
-/// Memory to try candidates in: what a pass needs, and a workspace.
+/// Memory for trials of candidates: the tensors of a pass, and a workspace.
 class Bench {
   public:
     explicit Bench(const ConvolutionShape& shape)
@@ -45,7 +45,7 @@ class Bench {
         gpu::check(cudaDeviceSynchronize());
     }
 
-    /// With a workspace of so many bytes at least.
+    /// Returns the addresses, with a workspace of at least that size.
     Addresses addresses(std::size_t workspace)
     {
         if (workspace > 0 && (!workspace_ || workspace_->bytes() < workspace)) {
@@ -65,7 +65,7 @@ class Bench {
     bool has_bias_;
 };
 
-/// More scratch memory than this is not worth what it buys: it could hold activations of a larger batch.
+/// Limit for scratch memory: larger batches need the rest.
 std::size_t workspace_limit()
 {
     std::size_t available = 0;
@@ -80,11 +80,11 @@ ConvolutionShape without_epilogue(ConvolutionShape shape)
     return shape;
 }
 
-/// The heuristics name the likely ones first: after so many, and so much time, no further engine of a shape is tried.
+/// Limit for the trials of one shape, by number and time. The heuristics list the most likely engines first.
 class TrialBudget {
   public:
     bool is_spent() const { return tried_ >= least_tried && steady_clock::now() - begin_ > most_time; }
-    /// Compiling an engine takes a good part of a second: only the first of those is tried.
+    /// Compiling an engine takes a good part of a second, so only the first such engine is tried.
     bool takes(const EngineNotes& notes)
     {
         if (notes.compiled_at_run_time && ++compiled_ > most_compiled) return false;
@@ -127,7 +127,7 @@ Choice Convolutions::choose(const ConvolutionShape& shape)
     return chosen_[static_cast<std::size_t>(place->second)].choice;
 }
 
-/// With bias and ReLU if some engine computes them too, else without.
+/// Chooses an engine with bias and ReLU if there is one, else one without.
 Convolutions::Chosen Convolutions::find(const ConvolutionShape& shape)
 {
     for (const ConvolutionShape& form : {shape, without_epilogue(shape)}) {
@@ -147,7 +147,7 @@ engine::Question Convolutions::question(const ConvolutionShape& shape) const
             chooser_of(settings_, device_model_)};
 }
 
-/// What was the fastest in an earlier run, if it is among the engines: no other one's plan is made then.
+/// Returns the fastest of an earlier run if it is among the engines. Makes no other plan.
 std::optional<Candidate> Convolutions::remembered(const ConvolutionShape& shape, const std::vector<Engine>& among) const
 {
     const auto known = choices_ ? choices_->find(question(shape)) : std::nullopt;
@@ -158,7 +158,7 @@ std::optional<Candidate> Convolutions::remembered(const ConvolutionShape& shape,
     return planned.empty() ? std::nullopt : std::optional(planned.front());
 }
 
-/// Not timed: the first in the library's order, and before it those that need no compiler.
+/// Returns the first candidate in the library's order without timing; engines that need no compilation come first.
 std::optional<Candidate> Convolutions::first(std::vector<Engine> among) const
 {
     std::ranges::stable_partition(among, [](const Engine& engine) { return !engine.notes.compiled_at_run_time; });
@@ -169,7 +169,7 @@ std::optional<Candidate> Convolutions::first(std::vector<Engine> among) const
     return std::nullopt;
 }
 
-/// By trials. None if no engine serves: one that fails is one candidate less.
+/// Returns the fastest candidate of timed trials. Engines that fail are skipped; empty if all fail.
 std::optional<Candidate> Convolutions::fastest(const ConvolutionShape& shape, const std::vector<Engine>& among)
 {
     if (among.empty()) return std::nullopt;

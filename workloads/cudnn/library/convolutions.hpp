@@ -1,5 +1,5 @@
-// The convolutions of a step on the current device: every engine that is allowed is timed once for each shape, the fastest is
-// remembered in a file, and what was chosen is bound to memory and run.
+// Chooses and runs the convolutions of a step on the current device. Times the allowed engines once per shape and
+// stores the fastest in a file.
 #pragma once
 
 #include "ert/gpu/stream.hpp"
@@ -18,13 +18,13 @@ namespace roof::cudnn {
 
 class Convolutions {
   public:
-    /// `device_model` and the library's version are part of what a choice depends on. Throws Error.
+    /// Choices are stored per `device_model` and library version. Throws Error.
     Convolutions(const gpu::Stream& stream, const Settings& settings, std::shared_ptr<engine::Choices> choices,
                  std::string device_model);
 
-    /// Throws Unsupported if no engine serves.
+    /// Throws Unsupported if no engine can compute the shape.
     Choice choose(const ConvolutionShape& shape);
-    /// Puts the operation into the stream each time it is called.
+    /// Returns a function that enqueues the operation in the stream.
     std::function<void()> bound(const Convolve& operation, const Memory& memory) const;
 
   private:
@@ -45,7 +45,7 @@ class Convolutions {
     std::string device_model_;
     Handle handle_;
     Descriptor device_;
-    std::map<std::string, int> plans_;  ///< numbers of what was chosen, by shape and pass
+    std::map<std::string, int> plans_;  ///< plan numbers of the choices, by shape and pass
     std::vector<Chosen> chosen_;
 };
 

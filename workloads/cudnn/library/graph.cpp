@@ -40,7 +40,7 @@ Engine described(const Descriptor& configuration)
 {
     const Descriptor engine = configuration.part(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     std::string name = "engine " + std::to_string(engine.number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX));
-    // Asked how many choices there are, cuDNN says 0.
+    // cuDNN reports 0 as the number of choices, so ask for the maximum.
     for (const Descriptor& choice : configuration.parts(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
                                                         CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, CUDNN_KNOB_TYPE_COUNTS)) {
         const int knob = choice.words(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1).at(0);
@@ -49,7 +49,7 @@ Engine described(const Descriptor& configuration)
     return {name, notes_of(engine), configuration};
 }
 
-/// A mode that has nothing to say of a graph refuses it: then it suggests nobody.
+/// Returns the suggestions of a heuristics mode; none if the mode refuses the graph.
 std::vector<Descriptor> suggestions(const Descriptor& graph, const Descriptor& device, cudnnBackendHeurMode_t mode)
 {
     try {

@@ -1,5 +1,5 @@
-// cuDNN's operation graphs: their tensors, the engines that offer to compute one on a device, and the plans of those. All tensors are
-// channels-last: activations [n][h][w][c], weights [o][h][w][i].
+// cuDNN operation graphs: tensors, engines on a device, and plans. All tensors are channels-last: activations
+// [n][h][w][c], weights [o][h][w][i].
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -13,66 +13,68 @@
 
 namespace roof::cudnn {
 
-/// In cuDNN's order: n c h w.
+/// n, c, h, w: cuDNN's order.
 using Dimensions = std::array<std::int64_t, 4>;
 
-/// How values are stored.
+/// Returns cuDNN's type for values of the precision.
 cudnnDataType_t type_of(Precision precision);
 
-/// Of a tensor's values: in memory, passed on from one operation to the next and never written, or one number given with the call.
+/// Storage of a tensor: memory, an intermediate that is never written, or a host value passed with the call.
 enum class Residence { memory, passing, argument };
 
-/// `number`: under which a plan is given its address.
+/// `number` identifies the tensor when addresses are given to a plan.
 Descriptor tensor(std::int64_t number, const Dimensions& dimensions, cudnnDataType_t type,
                   Residence residence = Residence::memory);
 
-/// y = f(x, b); without `addend`, y = f(x).
+/// y = f(x, b), or y = f(x) without `addend`.
 Descriptor pointwise(cudnnPointwiseMode_t mode, const Descriptor& from, const Descriptor* addend, const Descriptor& to);
 
-/// dx = dy * f'(x), which of a ReLU its output tells as well as its input.
+/// dx = dy * f'(x). For a ReLU, `from` may be its output.
 Descriptor pointwise_backward(cudnnPointwiseMode_t mode, const Descriptor& from, const Descriptor& gradient,
                               const Descriptor& to);
 
-/// What a plan is known to do, from the library's notes on its engine.
+/// Properties of a plan, from cuDNN's notes on its engine.
 struct EngineNotes {
     bool tensor_core = false;
-    bool rounds_inputs = false;  ///< to less than the precision they are stored in
+    bool rounds_inputs = false;  ///< to a precision below that of storage
     bool winograd = false;
-    int winograd_tile = 0;  ///< outputs along an edge of a tile of a 3x3 window; 0: not said
+    int winograd_tile = 0;  ///< outputs along an edge of a tile for a 3x3 window; 0: unknown
     bool fft = false;
     bool deterministic = true;
     bool compiled_at_run_time = false;
 
-    /// "winograd", "fft" or "gemm": cuDNN's other engines are implicit matrix products, and no note tells direct ones apart.
+    /// Returns "winograd", "fft" or "gemm". All other engines of cuDNN count as implicit matrix products; no note
+    /// identifies direct ones.
     std::string_view algorithm() const;
 };
 
 struct Engine {
-    std::string name;  ///< engine and choices of its knobs: "engine 62 k2=1 k24=3"; finds it again in another process
+    std::string name;  ///< engine and knobs, "engine 62 k2=1 k24=3"; the same in each process
     EngineNotes notes;
     Descriptor configuration;
 };
 
-/// A tensor's number, and where it lies: on the device, or on the host for an argument.
+/// A tensor's number and its address: on the device, or on the host for an argument.
 struct Address {
     std::int64_t number;
     void* at;
 };
-/// What a plan is run with. `workspace`: null if it takes none. Throws Error.
+/// Binds addresses for the run of a plan. `workspace` may be null. Throws Error.
 Descriptor address_pack(const std::vector<Address>& addresses, void* workspace);
 
-/// Throws Unsupported where cuDNN takes no such graph, or Error.
+/// Throws Unsupported if cuDNN does not support the graph, else Error.
 Descriptor graph_of(const std::vector<Descriptor>& operations);
 
-/// Whom cuDNN suggests for a graph: the heuristics' list, best first, then the fallbacks; each engine configuration once.
+/// Returns the engines for a graph: first the list of the heuristics, best first, then the fallbacks, without
+/// duplicates.
 std::vector<Engine> engines_for(const Descriptor& graph, const Descriptor& device);
 
-/// Finished: ready to run once tensors are bound. `workspace` in bytes.
+/// A finished plan, ready to run with addresses. `workspace` in bytes.
 struct Plan {
     Descriptor descriptor;
     std::int64_t workspace = 0;
 };
-/// Throws Unsupported where the engine does not serve the device, or Error.
+/// Throws Unsupported if the engine does not support the device, else Error.
 Plan plan_of(const Engine& engine, const Descriptor& device);
 
 }  // namespace roof::cudnn

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::int64_t number_passing = 100;
 
-/// The tensors of one graph: maps in the shape's precision, numbers of channels in fp32.
+/// The tensors of one graph: maps in the shape's precision, values per channel in fp32.
 class Tensors {
   public:
     explicit Tensors(const NormShape& shape)

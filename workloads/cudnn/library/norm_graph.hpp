@@ -1,7 +1,7 @@
-// A batch norm in training as cuDNN's operation graph, with the ReLU behind it or that one's way back.
+// A batch norm in training as a cuDNN operation graph, with its ReLU or the ReLU's gradient.
 //   forward   source, weight, bias, running statistics -> mean, 1 / deviation, new running statistics, result
 //   backward  gradient, output of the ReLU, source, weight, mean, 1 / deviation -> gradients of source, weight and bias
-// Without a driver cuDNN 9.19 takes these graphs and finishes a plan for none of them: its engines for them are made at run time.
+// Without a driver, cuDNN 9.19 accepts these graphs but finishes no plan: it compiles their engines at run time.
 #pragma once
 
 #include "workloads/cudnn/library/graph.hpp"
@@ -9,8 +9,8 @@
 
 namespace roof::cudnn {
 
-/// The tensors of the graph, by the number under which a plan is given their addresses. Epsilon and the share of the batch in the
-/// running statistics are numbers on the host.
+/// Identifiers of the graph's tensors: a plan takes addresses by these numbers. Epsilon and the batch's share in the
+/// running statistics are host values.
 enum NormNumber : std::int64_t {
     norm_source = 1,
     norm_weight,
@@ -30,7 +30,7 @@ enum NormNumber : std::int64_t {
     norm_sum_of_products
 };
 
-/// Throws Unsupported where cuDNN takes no such graph, or Error.
+/// Throws Unsupported if cuDNN does not support the graph, else Error.
 Descriptor norm_graph(const NormShape& shape);
 
 }  // namespace roof::cudnn

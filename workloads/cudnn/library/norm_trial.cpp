@@ -14,9 +14,9 @@
 namespace roof::cudnn {
 namespace {
 
-constexpr std::size_t pattern_length = 65521;  ///< a prime: no channel sees the same values again and again
+constexpr std::size_t pattern_length = 65521;  ///< a prime, so that no channel gets the same values periodically
 
-/// round(a value of the element's type).
+/// Calls round with a value of the element's type.
 template <class Round>
 void with_element(Precision precision, const Round& round)
 {
@@ -25,7 +25,7 @@ void with_element(Precision precision, const Round& round)
     round(float{});
 }
 
-/// From -0.7 to 1.3: a mean that is not zero.
+/// Returns values from -0.7 to 1.3, so that the mean is not zero.
 std::vector<float> pattern()
 {
     std::vector<float> values;
@@ -47,7 +47,7 @@ void repeat(const std::vector<float>& values, const Tensor& tensor, const Memory
     });
 }
 
-/// The first ones: enough to tell whether two computed the same.
+/// Returns the first values, enough to compare two results.
 std::vector<float> first_values(const Tensor& tensor, const Memory& memory)
 {
     std::vector<float> values;
@@ -97,7 +97,7 @@ NormTrial::NormTrial(const NormShape& shape, std::size_t workspace, const gpu::S
     shape.backward ? write_backward(map, channels) : write_forward(map, channels);
     bytes_.emplace(program_.place(), "trying a batch norm");
     memory_.emplace(program_, bytes_->data());
-    fill();  // a pass over memory that was never written may stop at a counter's garbage
+    fill();  // counters must be zero before the first pass
 }
 
 Tensor NormTrial::value(const Tensor& shape)
@@ -163,7 +163,7 @@ void NormTrial::write_backward(const Tensor& map, const Tensor& channels)
                 {spread_.result, backward_.result}};
 }
 
-/// And leaves mean and deviation of the source for the way back.
+/// Also computes the mean and deviation of the source, which the backward pass reads.
 void NormTrial::fill() const
 {
     gpu::check(cudaMemset(bytes_->data(), 0, bytes_->bytes()));

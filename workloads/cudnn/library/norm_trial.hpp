@@ -1,5 +1,5 @@
-// A pass of a batch norm computed by our own kernels and by a library's plan, side by side on made-up values of the shape: for timing
-// both, and for seeing that the plan computes what our kernels do.
+// Runs a pass of a batch norm by this project's kernels and by a library plan on the same generated values, to time
+// both and compare their results.
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
@@ -15,16 +15,17 @@ namespace roof::cudnn {
 
 class NormTrial {
   public:
-    /// `workspace`: bytes, the most that a plan takes. Throws OutOfMemory or Error.
+    /// `workspace`: largest workspace of a plan in bytes. Throws OutOfMemory or Error.
     NormTrial(const NormShape& shape, std::size_t workspace, const gpu::Stream& stream);
 
     void enqueue_own() const;
-    /// What the plan is to compute; of the shape's pass alone.
+    /// The operations of the plan. Only that of the shape's pass is set.
     const LibraryNorm& forward() const { return forward_; }
     const LibraryNormGradient& backward() const { return backward_; }
     const Memory& memory() const { return *memory_; }
 
-    /// Whether the plan's results are ours within the precision's reach: both start from the same values. Throws Error.
+    /// Returns whether the plan's results equal those of our kernels within the tolerance of the precision. Throws
+    /// Error.
     bool agrees(const std::function<void()>& enqueue_plan) const;
 
   private:
@@ -39,13 +40,13 @@ class NormTrial {
     Tensor workspace_;
     LibraryNorm forward_;
     LibraryNormGradient backward_;
-    Statistics statistics_;  ///< ours, of both passes
+    Statistics statistics_;  ///< of our kernels, for both passes
     Normalise normalise_;
     ReduceGradient reduce_;
     NormGradient spread_;
-    std::vector<Tensor> values_;                      ///< to be filled with values of either sign
-    std::vector<Tensor> ones_;                        ///< to be filled with ones
-    std::vector<std::pair<Tensor, Tensor>> results_;  ///< ours, the plan's
+    std::vector<Tensor> values_;                      ///< filled with positive and negative values
+    std::vector<Tensor> ones_;                        ///< filled with ones
+    std::vector<std::pair<Tensor, Tensor>> results_;  ///< result of our kernels, result of the plan
     std::optional<gpu::Buffer<std::byte>> bytes_;
     std::optional<Memory> memory_;
 };

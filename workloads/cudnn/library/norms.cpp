@@ -10,9 +10,9 @@
 namespace roof::cudnn {
 namespace {
 
-constexpr const char* own_kernels = "roof";  ///< their name among what is remembered
+constexpr const char* own_kernels = "roof";  ///< name of our kernels in the file of choices
 
-// Read by a plan when it is put into a stream; cuDNN's addresses know no const.
+// A plan reads it when it is enqueued. cuDNN's addresses are not const.
 constexpr float epsilon = engine::batch_norm_epsilon;
 constexpr float share_of_batch = engine::batch_norm_momentum;
 
@@ -47,7 +47,7 @@ Descriptor addresses_of(const LibraryNormGradient& norm, const Memory& memory)
     return address_pack(all, memory.at(norm.workspace));
 }
 
-/// Those of the library that the settings allow; none where it takes no such graph.
+/// Returns the library's engines that the settings allow; none if it does not support the graph.
 std::vector<Engine> offered_for(const NormShape& shape, const Settings& settings, const Descriptor& device)
 {
     try {
@@ -95,14 +95,14 @@ std::optional<Candidate> Norms::find(const NormShape& shape)
         if (const std::vector<Candidate> planned = candidates({*same}, device_); !planned.empty())
             return planned.front();
     }
-    // Most are compiled at run time, for a good part of a second: the one that the heuristics name first is held beside our kernels.
+    // Most engines are compiled at run time (a good part of a second each): only the heuristics' first is tried.
     const std::vector<Candidate> offered =
         engines.empty() ? std::vector<Candidate>{} : candidates({engines.front()}, device_);
     if (offered.empty()) return std::nullopt;
     try {
         return fastest(shape, offered);
     } catch (const OutOfMemory&) {
-        return std::nullopt;  // no room for both side by side: ours need none of their own
+        return std::nullopt;  // no memory for both: our kernels need no workspace
     }
 }
 

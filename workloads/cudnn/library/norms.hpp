@@ -1,5 +1,5 @@
-// The batch norms of a step on the current device that a library computes: for each shape our own kernels and every engine that cuDNN
-// offers for it, ReLU included, are timed once, and the fastest is remembered in a file.
+// Chooses the batch norms of a step that a library computes on the current device. Times our kernels and cuDNN's engine
+// once per shape, ReLU included, and stores the fastest in a file.
 #pragma once
 
 #include "workloads/cudnn/library/candidates.hpp"
@@ -17,13 +17,13 @@ namespace roof::cudnn {
 
 class Norms {
   public:
-    /// `device_model` and the library's version are part of what a choice depends on. Throws Error.
+    /// Choices are stored per `device_model` and library version. Throws Error.
     Norms(const gpu::Stream& stream, const Settings& settings, std::shared_ptr<engine::Choices> choices,
           std::string device_model);
 
-    /// Without a plan where our own kernels are the fastest, or alone, or no engine's results are theirs.
+    /// Returns no plan if our kernels are the fastest or the only ones, or if no engine's results match theirs.
     Choice choose(const NormShape& shape);
-    /// Puts the operation into the stream each time it is called.
+    /// Returns a function that enqueues the operation in the stream.
     std::function<void()> bound(const LibraryNorm& operation, const Memory& memory) const;
     std::function<void()> bound(const LibraryNormGradient& operation, const Memory& memory) const;
 
@@ -40,7 +40,7 @@ class Norms {
     Handle handle_;
     Descriptor device_;
     std::map<std::string, Choice> known_;  ///< by shape and pass
-    std::vector<Candidate> chosen_;        ///< by their plans' numbers
+    std::vector<Candidate> chosen_;        ///< indexed by plan number
 };
 
 }  // namespace roof::cudnn

@@ -1,5 +1,6 @@
-// cuBLASLt's matrices are stored column after column: what is [rows][columns] here is columns x rows there. So with W [o][i], X [n][i]
-// and Y [n][o]:   forward  Y = W' X;   backward_data  X = W Y;   backward_weights  W = X Y'
+// cuBLASLt's matrices are column-major: [rows][columns] here is columns x rows there. With W [o][i], X [n][i] and Y
+// [n][o]:
+//   forward  Y = W' X;   backward_data  X = W Y;   backward_weights  W = X Y'
 #include "workloads/cudnn/library/products.hpp"
 
 #include "ert/base/error.hpp"
@@ -42,14 +43,14 @@ std::shared_ptr<cublasLtContext> create()
     return {handle, [](cublasLtHandle_t made) { cublasLtDestroy(made); }};
 }
 
-/// Rows and columns as cuBLASLt counts them.
+/// Rows and columns in cuBLASLt's order.
 struct Extent {
     std::uint64_t rows, columns;
 };
 
 }  // namespace
 
-/// Descriptors of one product: left times right is written.
+/// Descriptors of one product: result = left * right.
 struct Products::Matrices {
     cublasLtMatmulDesc_t product = nullptr;
     cublasLtMatrixLayout_t left = nullptr;
@@ -180,7 +181,7 @@ Choice Products::choose(const Product& product)
             .fused = chosen.matrices->fused};
 }
 
-/// With bias and ReLU if some algorithm computes them too, else without.
+/// Chooses an algorithm with bias and ReLU if there is one, else one without.
 Products::Chosen Products::find(const Product& product)
 {
     const float one = 1;
@@ -219,7 +220,7 @@ Products::Chosen Products::find(const Product& product)
                 best.workspace = suggestion.workspaceSize;
                 if (!times_) return best;
             } catch (const Error&) {
-                continue;  // suggested, and yet refused
+                continue;  // the heuristics suggest it, but the library refuses it
             }
         }
         if (least < Seconds{std::numeric_limits<double>::infinity()}) return best;

@@ -1,5 +1,5 @@
-// The products of a step's linear layers by cuBLASLt on the current device: each algorithm that it suggests is timed once, and the
-// fastest is bound to memory and run.
+// Chooses and runs the products of linear layers by cuBLASLt on the current device. Times the suggested algorithms once
+// and keeps the fastest.
 #pragma once
 
 #include "ert/gpu/stream.hpp"
@@ -15,17 +15,17 @@
 
 namespace roof::cudnn {
 
-/// "13.1.0"
+/// Returns "13.1.0".
 std::string cublaslt_version();
 
 class Products {
   public:
-    /// `times`: of the library's suggestions the fastest is taken, otherwise the first that runs. Throws Error.
+    /// `times`: choose the fastest of the library's suggestions, else the first that runs. Throws Error.
     Products(const gpu::Stream& stream, bool times);
 
-    /// Throws Unsupported if the library knows no algorithm.
+    /// Throws Unsupported if the library has no algorithm.
     Choice choose(const Product& product);
-    /// Puts the operation into the stream each time it is called.
+    /// Returns a function that enqueues the operation in the stream.
     std::function<void()> bound(const Multiply& operation, const Memory& memory) const;
 
   private:

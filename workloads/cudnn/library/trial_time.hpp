@@ -1,4 +1,4 @@
-// How long a candidate takes on the current device, for choosing among some.
+// Times a candidate on the current device.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -8,8 +8,8 @@
 
 namespace roof::cudnn {
 
-/// The least time of some runs of what `run` puts into the stream, after one that loads its kernels; of one alone if that is hopeless
-/// beside `best`. Infinite if it fails.
+/// Returns the minimum time of several runs of the work that `run` enqueues, after a first run that loads kernels.
+/// Stops after the first timed run if that is far slower than `best`. Infinite if a run fails.
 Seconds least_time(const gpu::Stream& stream, const std::function<void()>& run, Seconds best);
 
 }  // namespace roof::cudnn
