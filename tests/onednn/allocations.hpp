@@ -1,14 +1,12 @@
-// Counts what this process allocates in large pieces, whoever asks for it: the executable's malloc stands before
-// glibc's.
+// Counts large allocations of this process from any caller. The executable's malloc replaces glibc's.
 #pragma once
 
 #include <cstddef>
 
 namespace roof::onednn {
 
-/// Allocations of at least this many bytes since the process began, by any thread. From here on glibc maps fresh
-/// pages for each. Smaller ones are not ours to forbid: oneDNN's matrix product takes 74 KiB per thread for packing
-/// at each call.
+/// Allocations of at least `large_allocation` bytes since the process began, in all threads. From this size on glibc
+/// maps new pages. Smaller ones are accepted: oneDNN's matrix product allocates 74 KiB per thread at each call.
 inline constexpr std::size_t large_allocation = 131072;
 long large_allocations();
 

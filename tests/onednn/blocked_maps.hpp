@@ -1,4 +1,4 @@
-// What the tests of our convolutions' loops share: random numbers, and maps in one of the loops' layouts.
+// Random numbers and blocked maps for the tests of the convolution loops.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace roof::kernels {
 
 using Numbers = std::vector<float>;
 
-/// Between -1 and 1, the same for the same seed.
+/// Numbers between -1 and 1, the same for the same seed.
 inline Numbers random_numbers(std::size_t count, unsigned seed)
 {
     std::mt19937 bits(seed);
@@ -19,7 +19,7 @@ inline Numbers random_numbers(std::size_t count, unsigned seed)
     return numbers;
 }
 
-/// A batch of maps of the shape, channels in blocks of `lanes`.
+/// A batch of maps, with channels in blocks of `lanes`.
 struct Maps {
     int channels, height, width, lanes;
 

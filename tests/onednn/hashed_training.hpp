@@ -12,18 +12,18 @@ namespace roof::onednn {
 using engine::norm;
 using engine::Reference;
 
-/// How convolutions are computed, and in what.
+/// The algorithm and the precision of convolutions.
 struct Arithmetic {
     Algorithm algorithm = Algorithm::direct;
     Precision precision = Precision::fp32;
 };
 
-/// Batch 2, hashed parameters, images and labels; learning rate 0.01.
+/// A network with hashed parameters, images and labels; batch 2, learning rate 0.01.
 class HashedTraining {
   public:
     explicit HashedTraining(const std::string& model, const Arithmetic& arithmetic = {});
 
-    /// Forward and backward; returns the loss.
+    /// Runs forward and backward; returns the loss.
     double differentiate();
     void update();
     Network& network() { return network_; }

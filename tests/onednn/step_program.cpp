@@ -1,5 +1,5 @@
-// A step of a small network, as many times as its argument says, for a tool that watches a whole process: what one
-// step does is the difference between two runs. Prints the bytes that its parts account for, which are an interval.
+// Runs a step of a small network as often as its argument says, for a tool that measures a whole process. The cost of
+// one step is the difference between two runs. Prints the bytes that its parts report, an interval.
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/network.hpp"
 
@@ -13,7 +13,7 @@ using namespace roof::onednn;
 
 namespace {
 
-/// Feature maps of 150 KB, and each kind of layer that moves them.
+/// Feature maps of 150 KB and each kind of layer that moves them.
 model::Graph network(const std::string& shape)
 {
     model::Graph net(shape, {16, 28, 28});

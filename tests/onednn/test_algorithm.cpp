@@ -1,5 +1,5 @@
-// The algorithm of convolutions: what the settings ask for is what runs, `auto` remembers, and what runs is accounted
-// for.
+// The algorithm of convolutions: the step runs what the settings ask for, `auto` remembers its choices, and the work
+// reported is the work done.
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -17,7 +17,7 @@ using namespace roof::onednn;
 
 namespace {
 
-/// A convolution that Winograd's algorithm suits, behind one that it does not.
+/// A convolution that suits Winograd's algorithm after one that does not.
 model::Graph small_network()
 {
     model::Graph net("small", {3, 28, 28});
@@ -73,7 +73,7 @@ TEST_CASE("Executed FLOPs come from the candidate")
     CHECK(direct->algorithm == Algorithm::direct);
 }
 
-TEST_CASE("Winograd computes the convolutions it can, direct the rest, and the parts say so")
+TEST_CASE("Winograd computes suitable convolutions, direct the rest, and the parts name them")
 {
     if (!offers_winograd(Precision::fp32)) return;
     const std::vector<TimedPart> parts = parts_of(Algorithm::winograd);
@@ -89,7 +89,7 @@ TEST_CASE("Winograd computes the convolutions it can, direct the rest, and the p
     }
 }
 
-TEST_CASE("Direct convolutions are this project's own, or the faster of its and the library's where choices are kept")
+TEST_CASE("Direct takes this project's kernel, or with choices the faster of it and oneDNN's")
 {
     if (direct_lanes() == 0) return;
     const auto of_body = [](const std::shared_ptr<Choices>& choices) {
@@ -104,12 +104,12 @@ TEST_CASE("Direct convolutions are this project's own, or the faster of its and 
     const std::string found = of_body(tried);
     REQUIRE(tried->find(asked));
     CHECK_THAT(found, Catch::Contains(*tried->find(asked)));
-    CHECK_FALSE(tried->find(question));  // which `auto` asks, of more
+    CHECK_FALSE(tried->find(question));  // the question of `auto`, which has more candidates
     known->remember(asked, direct_implementation(), Seconds{1});
     CHECK_THAT(of_body(known), Catch::Contains(direct_implementation()));
 }
 
-TEST_CASE("The implicit matrix product is there when asked for")
+TEST_CASE("The implicit matrix product is available on request")
 {
     const std::vector<TimedPart> parts = parts_of(Algorithm::gemm);
     for (const char* layer : {"stem", "body"}) {
@@ -119,7 +119,7 @@ TEST_CASE("The implicit matrix product is there when asked for")
     }
 }
 
-TEST_CASE("A step's executed FLOPs are its model FLOPs less what its convolutions save")
+TEST_CASE("A step's executed FLOPs are its model FLOPs less the convolutions' savings")
 {
     const model::Graph net = small_network();
     const Step step(net, {.batch = 2, .threads = 2}, "synthetic", 1);
@@ -132,7 +132,7 @@ TEST_CASE("A step's executed FLOPs are its model FLOPs less what its convolution
     CHECK_THAT(step.variant(), Catch::Contains("5 direct"));
 }
 
-TEST_CASE("auto tries each pass once and remembers, and what it remembers is what runs")
+TEST_CASE("auto measures each pass once and runs the remembered choice")
 {
     const fakes::TemporaryFolder folder;
     const std::filesystem::path file = folder.path() / "machine" / "convolutions.csv";
@@ -153,7 +153,7 @@ TEST_CASE("auto tries each pass once and remembers, and what it remembers is wha
     }
 }
 
-TEST_CASE("Choices outlive the process in their file, and a damaged file does no harm")
+TEST_CASE("Choices persist in their file, and a damaged file is ignored")
 {
     const fakes::TemporaryFolder folder;
     const std::filesystem::path file = folder.path() / "convolutions.csv";
@@ -170,7 +170,7 @@ TEST_CASE("Choices outlive the process in their file, and a damaged file does no
     CHECK_FALSE(Choices().find(question));
 }
 
-TEST_CASE("An algorithm or precision that cannot be had here says why")
+TEST_CASE("An unavailable algorithm or precision reports the reason")
 {
     const Device cpu{
         .name = "cpu", .kind = "cpu", .model = {}, .levels = {}, .memory = {}, .memory_available = {}, .facts = {}};

@@ -1,7 +1,7 @@
-"""The bytes of a step are an interval: what a cache really misses, counted line by line by cachegrind, lies in it.
+"""The bytes of a step are an interval. The cache misses that cachegrind counts must be inside it.
 
-The simulated caches are smaller than any feature map, so that no layer finds in them what the layer before it left. The
-simulator knows AVX2 and no more, so oneDNN is held to it; this project's own loops take what the processor says it has.
+The simulated caches are smaller than any feature map, so no layer finds the previous layer's results in them. The
+simulator supports AVX2 at most, so oneDNN is limited to it; this project's loops use what the processor reports.
 """
 
 import os

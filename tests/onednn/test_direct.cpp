@@ -1,5 +1,5 @@
-// This project's direct convolution, forward and backward to the source, against the definition in double precision:
-// each instruction set, windows, strides and paddings of all kinds, all ways of sharing the work.
+// The direct convolution kernel, forward and backward_data, compared with the definition in double precision: each
+// instruction set, many windows, strides and paddings, all ways to share the work.
 #include "tests/onednn/blocked_maps.hpp"
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/direct/maps.hpp"
@@ -39,7 +39,7 @@ struct Case {
         return w[static_cast<std::size_t>(block * lanes * lanes + i % lanes * lanes + o % lanes)];
     }
 
-    /// Calls round(source, weight, result) with two places and a number for each product of the convolution.
+    /// Calls round(source, weight, result) for each product of the convolution, with two places and a number.
     template <class Round>
     void for_products(const Round& round) const
     {
@@ -58,7 +58,7 @@ struct Case {
     }
 };
 
-/// The largest difference over the size of a typical value. What is not a number differs most.
+/// The maximum difference divided by the size of a typical value. NaN counts as the maximum.
 double error(const Numbers& computed, const std::vector<double>& right)
 {
     double largest = 0, squares = 0;
@@ -73,7 +73,7 @@ double error(const Numbers& computed, const std::vector<double>& right)
 constexpr double tolerance = 1e-5;
 const float poison = std::nanf("");
 
-/// Memory that begins a cache line, as the engine's does.
+/// Memory aligned to a cache line, as in the engine.
 struct Aligned {
     explicit Aligned(const Numbers& numbers) : memory(numbers.size() + 16, poison)
     {
@@ -137,20 +137,20 @@ ConvolutionShape shape_of(int batch, int inputs, int outputs, int height, int wi
 
 }  // namespace
 
-TEST_CASE("A direct convolution gives what the definition gives, whatever the window, the map and the threads")
+TEST_CASE("A direct convolution equals the definition for every window, map and thread count")
 {
     const std::vector<ConvolutionShape> shapes{
-        shape_of(1, 32, 32, 27, 13, 3, 1, 1),   // tiles of uneven width
-        shape_of(3, 32, 64, 7, 7, 3, 1, 1),     // rows of two images in a tile, and of one that is left
-        shape_of(2, 64, 32, 9, 14, 3, 2, 1),    // a column is stepped over
-        shape_of(1, 32, 32, 11, 11, 5, 1, 2),   // padding too wide for a tile: a frame
-        shape_of(2, 32, 32, 12, 12, 7, 2, 3),   // and with a stride
-        shape_of(1, 32, 32, 23, 25, 11, 4, 2),  // and with a longer one
+        shape_of(1, 32, 32, 27, 13, 3, 1, 1),   // tiles of unequal width
+        shape_of(3, 32, 64, 7, 7, 3, 1, 1),     // rows of two images per tile, and one image left over
+        shape_of(2, 64, 32, 9, 14, 3, 2, 1),    // stride 2
+        shape_of(1, 32, 32, 11, 11, 5, 1, 2),   // padding too wide for a tile: needs a frame
+        shape_of(2, 32, 32, 12, 12, 7, 2, 3),   // a frame with a stride
+        shape_of(1, 32, 32, 23, 25, 11, 4, 2),  // a frame with a longer stride
         shape_of(2, 64, 32, 15, 28, 1, 1, 0),   // one tap
-        shape_of(2, 32, 64, 14, 14, 1, 2, 0),   // three in four inputs that no result takes
+        shape_of(2, 32, 64, 14, 14, 1, 2, 0),   // no result reads three of four inputs
         shape_of(2, 32, 32, 8, 8, 2, 3, 0),     // a window smaller than its stride
-        shape_of(2, 32, 32, 6, 6, 3, 1, 0),     // results fewer than inputs
-        shape_of(1, 32, 32, 1, 1, 3, 1, 1),     // hardly a map
+        shape_of(2, 32, 32, 6, 6, 3, 1, 0),     // fewer results than inputs
+        shape_of(1, 32, 32, 1, 1, 3, 1, 1),     // the smallest map
         shape_of(2, 32, 32, 5, 1, 3, 1, 2),     // more padding than map
     };
     for (const DirectLoops* loops : loops_here()) {
@@ -164,11 +164,11 @@ TEST_CASE("A direct convolution gives what the definition gives, whatever the wi
     }
 }
 
-TEST_CASE("A direct convolution gives the same with channels and rows taken in parts")
+TEST_CASE("A direct convolution is correct with channels and rows in parts")
 {
     const std::vector<ConvolutionShape> shapes{
         shape_of(2, 512, 32, 4, 4, 3, 1, 1),   // inputs in chunks forward, outputs in groups backward
-        shape_of(1, 32, 512, 4, 4, 3, 2, 1),   // the other way round
+        shape_of(1, 32, 512, 4, 4, 3, 2, 1),   // the reverse
         shape_of(1, 32, 32, 90, 30, 5, 1, 2),  // strips of rows, in frames
     };
     for (const DirectLoops* loops : loops_here()) {
@@ -179,7 +179,7 @@ TEST_CASE("A direct convolution gives the same with channels and rows taken in p
     }
 }
 
-TEST_CASE("The direct loops decline channels that fill no block")
+TEST_CASE("direct_suits() rejects channels that do not fill a block")
 {
     if (direct_lanes() == 0) return;
     CHECK(direct_suits(shape_of(1, 64, 64, 8, 8, 3, 1, 1)));

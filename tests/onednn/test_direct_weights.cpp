@@ -1,5 +1,5 @@
-// The weights' gradient of a direct convolution against its definition, in double precision: each instruction set,
-// windows, strides and paddings of all kinds, work cut into pieces, regions and threads' parts.
+// The weights' gradient of a direct convolution, compared with its definition in double precision: each instruction
+// set, many windows, strides and paddings, work divided into pieces, regions and thread shares.
 #include "tests/onednn/blocked_maps.hpp"
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/direct/weights_gradient.hpp"
@@ -39,7 +39,7 @@ struct Case {
     }
 };
 
-/// Rounded to what the loops can read.
+/// Rounded to numbers that the loops can read.
 Numbers readable(const WeightsGradientLoops& loops, Numbers numbers)
 {
     for (float& number : numbers) {
@@ -66,7 +66,7 @@ Case make_case(const ConvolutionShape& shape, const WeightsGradientLoops& loops)
             readable(loops, random_numbers(batch * result, 2))};
 }
 
-/// By the definition: of the weight of a pair of channels at a tap of the window.
+/// The definition: the gradient of one weight, for a pair of channels and a tap of the window.
 double weight_gradient(const Case& c, int o, int i, int down, int across)
 {
     const ConvolutionShape& shape = c.shape;
@@ -109,7 +109,7 @@ std::vector<double> right_bias(const Case& c)
     return right;
 }
 
-/// The largest difference over the size of a typical value.
+/// The maximum difference divided by the size of a typical value.
 double error(const Numbers& computed, const std::vector<double>& right)
 {
     double largest = 0, squares = 0;
@@ -167,7 +167,7 @@ void check(const ConvolutionShape& shape, const std::vector<int>& teams)
 
 }  // namespace
 
-TEST_CASE("A direct convolution's weights' gradient is what the definition gives, whatever window, stride and padding")
+TEST_CASE("The direct weights' gradient equals the definition for every window, stride and padding")
 {
     for (const ConvolutionShape& shape : std::vector<ConvolutionShape>{
              {.batch = 2, .inputs = 32, .outputs = 32, .height = 13, .width = 13, .window = 3, .padding = 1},
@@ -196,7 +196,7 @@ TEST_CASE("A direct convolution's weights' gradient is what the definition gives
         check(shape, {1, 3});
 }
 
-TEST_CASE("A direct convolution's weights' gradient is the same in pieces, regions and any number of blocks")
+TEST_CASE("The direct weights' gradient is the same in pieces, regions and any number of blocks")
 {
     for (const ConvolutionShape& shape : std::vector<ConvolutionShape>{
              {.batch = 5, .inputs = 16, .outputs = 16, .height = 7, .width = 7, .window = 3, .padding = 1},  // images
@@ -213,7 +213,7 @@ TEST_CASE("A direct convolution's weights' gradient is the same in pieces, regio
         check(shape, {1, 2, 7});
 }
 
-TEST_CASE("A direct convolution's weights' gradient needs no bias, and is equal to the bit for equal threads")
+TEST_CASE("The direct weights' gradient works without bias and is bitwise reproducible for equal threads")
 {
     const ConvolutionShape shape{
         .batch = 3, .inputs = 32, .outputs = 48, .height = 12, .width = 12, .window = 3, .padding = 1};

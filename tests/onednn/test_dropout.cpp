@@ -10,7 +10,7 @@ namespace {
 
 constexpr float probability = 0.25F;
 
-/// A network of nothing but dropout, over ones.
+/// A network of one dropout layer with all inputs 1.
 class Dropping {
   public:
     explicit Dropping(Parameters parameters) : settings_{.batch = 4, .threads = 2, .parameters = parameters}
@@ -52,7 +52,7 @@ class Dropping {
 
 }  // namespace
 
-TEST_CASE("Dropout zeroes its share and keeps the mean")
+TEST_CASE("Dropout zeroes the expected share and keeps the mean")
 {
     const std::vector<float> y = Dropping(Parameters::random).forward(0);
     const auto zeroed = static_cast<double>(std::count(y.begin(), y.end(), 0.0F)) / static_cast<double>(y.size());
@@ -65,7 +65,7 @@ TEST_CASE("Dropout zeroes its share and keeps the mean")
     CHECK(sum / static_cast<double>(y.size()) == Approx(1).margin(0.01));
 }
 
-TEST_CASE("Dropout's way back makes the same decisions, and the next step makes others")
+TEST_CASE("Dropout repeats its decisions in the backward pass and changes them in the next step")
 {
     Dropping dropping(Parameters::random);
     const std::vector<float> first = dropping.forward(0);
@@ -74,7 +74,7 @@ TEST_CASE("Dropout's way back makes the same decisions, and the next step makes 
     CHECK(dropping.forward(0) == first);
 }
 
-TEST_CASE("Dropout is off for hashed parameters, where it would have to match another program's")
+TEST_CASE("Dropout is disabled for hashed parameters")
 {
     model::Graph graph("dropping", {8, 4, 4});
     graph.dropout("drop", 0, probability);

@@ -1,4 +1,4 @@
-// The backward pass against the forward pass alone: a step along a parameter's gradient g changes the loss by |g| per
+// The backward pass, compared with the forward pass: a step along a parameter's gradient g changes the loss by |g| per
 // unit.
 #include "tests/onednn/hashed_training.hpp"
 #include "workloads/model/hashed.hpp"
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int batch = 4;
 
-/// Every kind of layer, and the joints the known models lack: a ReLU that cannot be fused because its input is read
-/// twice, and a residual sum without a ReLU behind it.
+/// Every kind of layer, and two cases that the known models lack: a ReLU that cannot be fused because two layers read
+/// its input, and a residual sum without a ReLU.
 model::Graph small_network()
 {
     model::Graph net("small", {3, 12, 12});

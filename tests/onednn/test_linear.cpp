@@ -1,4 +1,4 @@
-// The loops of linear layers, of every instruction set this machine has, against sums in double.
+// The linear layer loops of every supported instruction set, compared with sums in double.
 #include "workloads/kernels/linear/isa.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/program/settings.hpp"
@@ -16,7 +16,7 @@ using namespace roof::kernels;
 
 namespace {
 
-/// Numbers in both precisions, filled with hashes.
+/// The same hashed numbers in both precisions.
 struct Matrix {
     Matrix(std::uint32_t seed, int rows, int apart)
         : wide(filled(seed, static_cast<std::size_t>(rows) * static_cast<std::size_t>(apart))),
@@ -80,16 +80,16 @@ struct Layer {
     Matrix w, x, dy, bias;
 };
 
-/// Whole tiles, rests of every kind, every count of images in a tile, and batches too large for one chunk of columns.
+/// Whole tiles, all kinds of partial tiles, every image count of a tile, and batches larger than one chunk.
 const std::vector<LinearShape> shapes{
     {.batch = 4, .inputs = 128, .outputs = 12},  {.batch = 7, .inputs = 83, .outputs = 11},
     {.batch = 1, .inputs = 5, .outputs = 1},     {.batch = 8, .inputs = 192, .outputs = 70},
     {.batch = 17, .inputs = 1667, .outputs = 8}, {.batch = 64, .inputs = 2100, .outputs = 9},
     {.batch = 1100, .inputs = 70, .outputs = 7}};
 
-constexpr double accepted = 1e-5;  ///< of sums of products of numbers below 1, per root of their count
+constexpr double accepted = 1e-5;  ///< for sums of products of numbers below 1, per root of their count
 
-/// Calls check(loops, precision, layer) for all there are.
+/// Calls check(loops, precision, layer) for every combination.
 template <class Check>
 void for_all(const Check& check)
 {
@@ -105,7 +105,7 @@ void for_all(const Check& check)
     }
 }
 
-/// The larger one; NaN counts as 1.
+/// The larger of the two; NaN counts as 1.
 double larger(double worst, double error)
 {
     return std::isnan(error) ? 1 : std::max(worst, std::abs(error));
@@ -113,7 +113,7 @@ double larger(double worst, double error)
 
 }  // namespace
 
-TEST_CASE("A linear layer's results are sums of products along its rows")
+TEST_CASE("A linear layer's results are sums of products over its rows")
 {
     for_all([](const LinearLoops& loops, Precision precision, Layer& layer) {
         const LinearShape& shape = layer.shape;
@@ -131,7 +131,7 @@ TEST_CASE("A linear layer's results are sums of products along its rows")
     });
 }
 
-TEST_CASE("Its source's gradients are sums of products down its columns")
+TEST_CASE("A linear layer's source gradients are sums of products over its columns")
 {
     for_all([](const LinearLoops& loops, Precision precision, Layer& layer) {
         const LinearShape& shape = layer.shape;
@@ -149,7 +149,7 @@ TEST_CASE("Its source's gradients are sums of products down its columns")
     });
 }
 
-TEST_CASE("Its weights' gradients are sums of products along the batch, and what lies between the rows is left alone")
+TEST_CASE("A linear layer's weight gradients are sums over the batch and leave the row gaps unchanged")
 {
     for_all([](const LinearLoops& loops, Precision precision, Layer& layer) {
         const LinearShape& shape = layer.shape;
@@ -198,7 +198,7 @@ TEST_CASE("A linear layer's update is gradient descent with its gradient")
     });
 }
 
-TEST_CASE("The whole layer, in threads, adds the bias and clips")
+TEST_CASE("A threaded linear layer adds the bias and applies the ReLU")
 {
     Layer layer({.batch = 3, .inputs = 33, .outputs = 150});
     const Elements w = layer.w.elements(Precision::fp32);
@@ -219,7 +219,7 @@ TEST_CASE("The whole layer, in threads, adds the bias and clips")
     }
 }
 
-TEST_CASE("Rows of weights lie an odd number of cache lines of bf16 apart")
+TEST_CASE("Rows of weights are an odd number of bf16 cache lines apart")
 {
     for (const int inputs : {1, 16, 17, 512, 4096, 9216, 25088}) {
         CHECK(linear_row(inputs) >= inputs);
@@ -228,7 +228,7 @@ TEST_CASE("Rows of weights lie an odd number of cache lines of bf16 apart")
     }
 }
 
-TEST_CASE("A layer is named by the instructions that its precision takes")
+TEST_CASE("A linear layer's name has the instruction set for its precision")
 {
     CHECK(linear_implementation(Precision::bf16) == std::string(linear_loops_here().front()->name));
     const std::string in_fp32 = linear_implementation(Precision::fp32);

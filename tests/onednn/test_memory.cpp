@@ -14,7 +14,7 @@ using namespace roof::onednn;
 
 namespace {
 
-/// Of this process, in bytes: "VmRSS:" now, "VmHWM:" the most since reset_peak().
+/// Memory of this process in bytes: "VmRSS:" now, "VmHWM:" the maximum since reset_peak().
 double resident(const std::string& key)
 {
     std::ifstream status("/proc/self/status");
@@ -33,14 +33,14 @@ bool reset_peak()
 
 }  // namespace
 
-TEST_CASE("An arena begins at a huge page and is zero")
+TEST_CASE("An arena is aligned to a huge page and zero")
 {
     const Arena arena(3 << 20, "a test");
     CHECK(reinterpret_cast<std::uintptr_t>(arena.at(0)) % (2 << 20) == 0);
     CHECK(*arena.at((3 << 20) - 1) == std::byte{0});
 }
 
-TEST_CASE("More memory than there is, is refused with both figures")
+TEST_CASE("An allocation beyond the available memory is refused with both sizes")
 {
     const std::size_t petabyte = std::size_t{1} << 50;
     try {
@@ -53,7 +53,7 @@ TEST_CASE("More memory than there is, is refused with both figures")
     }
 }
 
-TEST_CASE("A batch that cannot fit is out of memory, and says how much it wanted")
+TEST_CASE("A batch that does not fit throws OutOfMemory with the required size")
 {
     const model::Graph graph = model::build_model("resnet18");
     for (const int batch : {8192, 65536}) {
@@ -63,14 +63,14 @@ TEST_CASE("A batch that cannot fit is out of memory, and says how much it wanted
             FAIL("no exception");
         } catch (const OutOfMemory& error) {
             const double kept =
-                16.5e6 * batch;  // bytes: inputs of convolutions and batch norms, which the way back reads
+                16.5e6 * batch;  // bytes: inputs of convolutions and batch norms, which the backward pass reads
             CHECK(error.wanted.value > kept);
             CHECK(error.wanted.value < 1.5 * kept);
         }
     }
 }
 
-TEST_CASE("A step in its stride allocates no tensor")
+TEST_CASE("A second step allocates no tensor")
 {
     const long at_first = large_allocations();
     const std::vector<char> seen(large_allocation);
@@ -85,9 +85,9 @@ TEST_CASE("A step in its stride allocates no tensor")
     CHECK(large_allocations() == before);
 }
 
-TEST_CASE("The memory predicted is what training takes, within a twentieth")
+TEST_CASE("Predicted memory is within 5% of what training uses")
 {
-    if (!reset_peak()) return;  // a kernel that keeps no such records
+    if (!reset_peak()) return;  // the kernel does not record the peak
     const double before = resident("VmRSS:");
     HashedTraining training("resnet50");
     for (int step = 0; step < 2; ++step) {

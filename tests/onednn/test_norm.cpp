@@ -1,4 +1,4 @@
-// The loops of batch norms, of every instruction set this machine has, against the definition in double.
+// The batch norm loops of every supported instruction set, compared with the definition in double.
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/layers/batch_norm_map.hpp"
 
@@ -14,7 +14,7 @@ using namespace roof::onednn;
 
 namespace {
 
-/// Memory that begins with a cache line, as an arena's tensors do.
+/// Memory aligned to a cache line, like an arena's tensors.
 template <class T>
 struct OnLines {
     using value_type = T;
@@ -30,7 +30,7 @@ struct OnLines {
     static constexpr std::align_val_t line{64};
 };
 
-/// Numbers of a strip in both precisions, and as double what each precision holds.
+/// A strip's numbers in both precisions, and in double the value that each precision stores.
 struct Values {
     Values(std::uint32_t seed, std::size_t count, double offset, Precision held)
         : precision(held), wide(count), half(count)
@@ -49,7 +49,7 @@ struct Values {
     std::vector<BFloat16, OnLines<BFloat16>> half;
 };
 
-/// A strip of so many positions with a gap between them, and all that its loops read.
+/// A strip with gaps between its positions, and all inputs of its loops.
 struct Case {
     Case(int channels, std::ptrdiff_t positions, Precision precision)
         : strip{.positions = positions, .apart = channels + 16, .channels = channels},
@@ -77,7 +77,7 @@ struct Case {
     double tolerance;
 };
 
-/// check(loops, case) for vectors side by side and a whole number of steps of the loops, and for rests.
+/// Calls check(loops, case) for 1, 2 and 4 vectors per position, for whole and for partial steps of the loops.
 template <class Check>
 void for_cases(const Check& check)
 {
@@ -94,7 +94,7 @@ void for_cases(const Check& check)
     }
 }
 
-/// The largest distance of result(position, channel) from what it should be.
+/// The maximum difference between result(position, channel) and its expected value.
 template <class Distance>
 double worst(const Case& one, const Distance& distance)
 {
@@ -110,7 +110,7 @@ double worst(const Case& one, const Distance& distance)
 
 }  // namespace
 
-TEST_CASE("A strip's sums about a value are those of the definition")
+TEST_CASE("A strip's sums about a value equal the definition")
 {
     for_cases([](const NormLoops& loops, Case& one) {
         std::vector<double> first(64, 1), second(64, 2);
@@ -129,7 +129,7 @@ TEST_CASE("A strip's sums about a value are those of the definition")
     });
 }
 
-TEST_CASE("A strip is normalised, added to and clipped as the definition says")
+TEST_CASE("A strip is normalised, summed and clipped as defined")
 {
     for_cases([](const NormLoops& loops, Case& one) {
         for (const int kind : {0, 1, 2}) {
@@ -154,7 +154,7 @@ TEST_CASE("A strip is normalised, added to and clipped as the definition says")
     });
 }
 
-TEST_CASE("A strip's gradient passes its ReLU, is summed, and spreads to the source")
+TEST_CASE("A strip's gradient passes the ReLU, is summed and reaches the source")
 {
     for_cases([](const NormLoops& loops, Case& one) {
         for (const ReluMask mask : {ReluMask::none, ReluMask::normalised, ReluMask::result}) {
@@ -203,7 +203,7 @@ TEST_CASE("A strip's gradient passes its ReLU, is summed, and spreads to the sou
     });
 }
 
-TEST_CASE("Channels are found side by side in the layouts convolutions like, and nowhere else")
+TEST_CASE("Adjacent channels are found only in the layouts that convolutions prefer")
 {
     using Tag = dnnl::memory::format_tag;
     const auto map = [](Dim channels, Tag tag) {

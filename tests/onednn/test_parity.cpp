@@ -1,7 +1,7 @@
-// Training is PyTorch's: each quantity is compared with a double precision run, within four times the spread of
-// PyTorch's own fp32 variants (more where one flipped ReLU shows). No row may be left out: a missing weight decay
-// shows in the shrinking alone, a wrong batch norm momentum in the running statistics alone, a transposed kernel in
-// the projections.
+// Training agrees with PyTorch. Each quantity is compared with a double precision run, within four times the spread of
+// PyTorch's own fp32 variants (more where one flipped ReLU matters). Every row is needed: only the shrinking detects a
+// missing weight decay, only the running statistics a wrong batch norm momentum, and only the projections a transposed
+// kernel.
 #include "tests/onednn/hashed_training.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/convolution/candidate.hpp"
@@ -18,30 +18,30 @@ using engine::shrinking;
 
 namespace {
 
-/// The accepted distances from double precision; relative, those of losses absolute.
+/// Accepted differences from double precision: relative, except for losses.
 struct Tolerance {
     double first_loss = 1e-6;
     double later_losses = 1e-4;
-    double gradient = 5e-3;  ///< norm, of the worst parameter
+    double gradient = 5e-3;  ///< norm, worst parameter
     double median_gradient = 1e-3;
-    double projection = 2e-2;  ///< over the norm, of the worst parameter
+    double projection = 2e-2;  ///< divided by the norm, worst parameter
     double median_projection = 2e-2;
     double shrinking = 1e-6;
     double running = 1e-4;
 };
 
-/// Four times the spread of PyTorch's fp32 variants (with and without oneDNN, NCHW and NHWC) on ResNet-50: at batch 2
-/// its deep batch norms see few values.
+/// Four times the spread of PyTorch's fp32 variants (with and without oneDNN, NCHW and NHWC) on ResNet-50, whose deep
+/// batch norms see few values at batch 2.
 constexpr Tolerance deep_tolerance{.first_loss = 2e-5, .gradient = 5e-2, .median_gradient = 4e-3, .projection = 2.5e-1};
 
-/// The same on ResNet-34, whose first loss is as near as any other's.
+/// The same on ResNet-34; its first loss has the default tolerance.
 constexpr Tolerance resnet34_tolerance{.later_losses = 5e-3, .projection = 5e-2};
 
 /// The same on ResNet-101 and ResNet-152.
 constexpr Tolerance deepest_tolerance{.first_loss = 1.3e-4, .gradient = 5e-2, .projection = 2.5e-1};
 
-/// Four times the spread of PyTorch with multiplicands rounded to bf16. A decay that is missing moves the shrinking
-/// by less than bf16 does, so fp32 alone is held to it.
+/// Four times the spread of PyTorch with operands rounded to bf16. A missing decay changes the shrinking less than bf16
+/// does, so only fp32 checks it.
 constexpr Tolerance bf16_tolerance{.first_loss = 1e-3,
                                    .later_losses = 3e-2,
                                    .gradient = 2e-1,
@@ -60,7 +60,7 @@ double median(std::vector<double> values)
 void compare_gradients(const Network& network, const Reference& reference, const Tolerance& tolerance)
 {
     constexpr double vanishing =
-        1e-10;  // a bias before batch norm, which takes it off again; its weight stands before it
+        1e-10;  // a bias before a batch norm has no effect; its weight is the previous parameter
     std::vector<double> errors;
     std::vector<double> projection_errors;
     REQUIRE(reference.count("grad_l2") == network.parameters().size());
@@ -88,7 +88,7 @@ void compare_shrinking(const Network& network, const Reference& reference, const
     const bool norms = reference.count("bn_running_after5") > 0;
     for (std::size_t k = 0; k < start.size(); ++k) {
         const model::Parameter& parameter = network.parameters()[k];
-        if (norms && parameter.shape.size() < 2) continue;  // there rounding moves them more than a decay would
+        if (norms && parameter.shape.size() < 2) continue;  // rounding changes them more than a decay would
         INFO(parameter.name);
         CHECK(std::abs(shrinking(start[k], network.value(k)) - reference.at("shrink_after5", parameter.name)) <
               tolerance);
@@ -106,7 +106,7 @@ void compare_running(const Network& network, const Reference& reference, double 
     }
 }
 
-/// Losses and gradients of as many steps as the reference has.
+/// Compares losses and gradients of all steps in the reference.
 void compare_start(const std::string& model, const Tolerance& tolerance)
 {
     const Reference reference(model);
@@ -121,7 +121,7 @@ void compare_start(const std::string& model, const Tolerance& tolerance)
     }
 }
 
-/// Losses of as many steps as the reference has, and the gradients of the first and the last weight.
+/// Compares losses of all steps in the reference, and gradients of the first and the last weight.
 void compare_family(const std::string& model, const Arithmetic& arithmetic, const Tolerance& tolerance)
 {
     INFO(model);
@@ -181,7 +181,7 @@ TEST_CASE("ResNet-18 trains as in PyTorch over five steps")
     compare_five_steps("resnet18", {}, {});
 }
 
-TEST_CASE("With Winograd's convolution networks train as in PyTorch over five steps")
+TEST_CASE("Networks with Winograd convolutions train as in PyTorch over five steps")
 {
     if (!offers_winograd(Precision::fp32)) return;
     for (const std::string model : {"alexnet", "resnet18"}) {
@@ -190,7 +190,7 @@ TEST_CASE("With Winograd's convolution networks train as in PyTorch over five st
     }
 }
 
-TEST_CASE("In bf16 networks train as PyTorch does with multiplicands rounded to bf16")
+TEST_CASE("Networks in bf16 train as PyTorch does with operands rounded to bf16")
 {
     for (const std::string model : {"alexnet", "resnet18"}) {
         INFO(model);
@@ -218,20 +218,20 @@ TEST_CASE("The VGGs with batch norm have PyTorch's losses and gradients")
     for (const std::string model : {"vgg13_bn", "vgg16_bn", "vgg19_bn"}) compare_family(model, {}, {});
 }
 
-TEST_CASE("ResNet-34 trains as in PyTorch, and the deep ResNets begin as there")
+TEST_CASE("ResNet-34 trains as in PyTorch, and the first step of the deep ResNets agrees")
 {
     compare_family("resnet34", {}, resnet34_tolerance);
     for (const std::string model : {"resnet101", "resnet152"}) compare_family(model, {}, deepest_tolerance);
 }
 
-TEST_CASE("With Winograd's convolution the other families train as in PyTorch")
+TEST_CASE("Other families with Winograd convolutions train as in PyTorch")
 {
     if (!offers_winograd(Precision::fp32)) return;
     compare_family("vgg11", {.algorithm = Algorithm::winograd}, {});
     compare_family("resnet34", {.algorithm = Algorithm::winograd}, resnet34_tolerance);
 }
 
-TEST_CASE("In bf16 the other families train as PyTorch does, within what its rounding does")
+TEST_CASE("Other families in bf16 train as in PyTorch within the effect of rounding")
 {
     for (const std::string model : {"vgg11", "resnet34"})
         compare_family(model, {.precision = Precision::bf16}, bf16_tolerance);

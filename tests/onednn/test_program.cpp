@@ -1,4 +1,4 @@
-// Accounting: whatever a program does, it does in a part, so the times of the parts are the time of the step.
+// Accounting: every operation belongs to a part, so the times of the parts add up to the time of the step.
 #include "workloads/onednn/program/program.hpp"
 
 #include <catch2/catch.hpp>
@@ -6,7 +6,7 @@
 using namespace roof;
 using namespace roof::onednn;
 
-TEST_CASE("All the time that operations take is some part's, in the order of the phases")
+TEST_CASE("The time of every operation belongs to a part, in the order of the phases")
 {
     double now = 0;
     const Clock clock = [&now] { return Seconds{now}; };
@@ -31,7 +31,7 @@ TEST_CASE("All the time that operations take is some part's, in the order of the
     CHECK(trace.part_seconds().front() == Seconds{11});
 }
 
-TEST_CASE("The plan names each operation with its layouts and bytes, reorders among them")
+TEST_CASE("The plan lists each operation and reorder with its layouts and bytes")
 {
     Program program(dnnl::engine(dnnl::engine::kind::cpu, 0));
     program.begin("layer", "test", Phase::forward);

@@ -1,5 +1,5 @@
-// Training on several ranks, which are threads here: what it computes, not how fast. Two ranks with a batch each are
-// to see the losses of one rank with both batches.
+// The results, not the speed, of training on several ranks, which are threads here. Two ranks with a batch each must
+// have the losses of one rank with both batches.
 #include "ert/base/error.hpp"
 #include "tests/parallel/threads.hpp"
 #include "workloads/onednn/step.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 struct Training {
     std::string model = "alexnet";
-    int batch = 1;  ///< of one rank
+    int batch = 1;  ///< per rank
     parallel::Mode mode = parallel::Mode::overlapped;
     bool synchronised = false;
     std::string data = "hashed";
@@ -25,7 +25,7 @@ struct Training {
     Precision precision = Precision::fp32;
 };
 
-/// A small network of every kind of layer that trains: cheap enough for four ranks of threads.
+/// A small network with every kind of trained layer, cheap enough for four ranks of threads.
 model::Graph graph_of(const std::string& name)
 {
     if (name != "small") return model::build_model(name);
@@ -72,7 +72,7 @@ std::vector<double> alone(const Training& training)
     return losses_of(step, training.steps);
 }
 
-/// What each rank saw.
+/// Returns the losses that each rank saw.
 std::vector<std::vector<double>> on(int ranks, const Training& training)
 {
     std::vector<std::vector<double>> losses(static_cast<std::size_t>(ranks));
@@ -96,20 +96,20 @@ void check_same(const std::vector<double>& found, const std::vector<double>& due
 
 }  // namespace
 
-TEST_CASE("two ranks see the losses of one rank with both batches: AlexNet, whose layers know no other image")
+TEST_CASE("Two ranks of AlexNet have the losses of one rank with both batches")
 {
     const auto two = on(2, {.model = "alexnet", .batch = 1});
     check_same(two[0], alone({.model = "alexnet", .batch = 2}));
     CHECK(two[0] == two[1]);
 }
 
-TEST_CASE("so do two ranks of ResNet-18 with synchronised batch norm")
+TEST_CASE("Two ranks of ResNet-18 with synchronised batch norm have the losses of one rank")
 {
     check_same(on(2, {.model = "resnet18", .batch = 1, .synchronised = true})[0],
                alone({.model = "resnet18", .batch = 2}), 2e-4);
 }
 
-TEST_CASE("and four, and with dropout, and however gradients travel")
+TEST_CASE("Four ranks with dropout have the losses of one rank in every exchange mode")
 {
     const Training four{
         .model = "small", .batch = 2, .synchronised = true, .parameters = Parameters::random, .steps = 5};
@@ -123,7 +123,7 @@ TEST_CASE("and four, and with dropout, and however gradients travel")
     }
 }
 
-TEST_CASE("and in bf16: statistics are summed in double, so that only what rounds to another number differs")
+TEST_CASE("Ranks in bf16 differ from one rank only by rounding")
 {
     const Training one{.model = "small", .batch = 4, .precision = Precision::bf16};
     const auto due = alone(one);
@@ -133,20 +133,20 @@ TEST_CASE("and in bf16: statistics are summed in double, so that only what round
     two.synchronised = true;
     const auto found = on(2, two);
     CHECK(found[0] == found[1]);
-    // Before anything was trained; a step on, what rounded to another number has been trained with.
+    // The first loss precedes any update. Later losses include the effect of different rounding.
     check_same({found[0][0]}, {due[0]}, 1e-4);
     check_same(found[0], due, 2e-2);
     CHECK(std::abs(own[0] - due[0]) > 2 * std::abs(found[0][0] - due[0]));
 }
 
-TEST_CASE("batch norm of each rank's own batch trains otherwise")
+TEST_CASE("Batch norm over each rank's own batch gives other losses")
 {
     const auto due = alone({.model = "small", .batch = 4});
     const auto found = on(2, {.model = "small", .batch = 2})[0];
     CHECK(found[0] != Approx(due[0]).epsilon(1e-4));
 }
 
-TEST_CASE("gradients of the backward pass become ready from the last layer to the first, and all of them do")
+TEST_CASE("All gradients become ready, from the last layer to the first")
 {
     const auto complaints = parallel::on_ranks(1, [](parallel::Communicator& communicator) {
         Settings settings = settings_of({.model = "small"});
@@ -174,7 +174,7 @@ TEST_CASE("gradients of the backward pass become ready from the last layer to th
     CHECK(complaints == std::vector<std::string>(1));
 }
 
-TEST_CASE("a step of several ranks does the work of all, and says how it went")
+TEST_CASE("A step of several ranks reports the work of all ranks and the cost of communication")
 {
     Work one;
     {

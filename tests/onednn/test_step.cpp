@@ -51,7 +51,7 @@ bool moves_nothing(const model::Layer& layer)
            (layer.kind == LayerKind::average_pool && layer.window.size == 1);
 }
 
-/// FLOPs of the weight gradients of linear layers, at batch 1: their update makes them.
+/// FLOPs of the weight gradients of linear layers at batch 1. The update computes them.
 Flops gradients_made_in_the_update(const model::Graph& graph)
 {
     Flops sum{};
@@ -62,7 +62,7 @@ Flops gradients_made_in_the_update(const model::Graph& graph)
     return sum;
 }
 
-/// The layers that a part's name joins.
+/// The layers in the names of the parts.
 std::set<std::string> names_in(const std::vector<TimedPart>& parts, Phase phase)
 {
     std::set<std::string> names;
@@ -79,7 +79,7 @@ std::set<std::string> names_in(const std::vector<TimedPart>& parts, Phase phase)
 
 }  // namespace
 
-TEST_CASE("A step of every family has parts for all its layers, both ways, and their FLOPs add up to the model's")
+TEST_CASE("Every family's step has forward and backward parts for all layers, with the model's FLOPs")
 {
     for (const std::string model : {"alexnet", "vgg11_bn", "resnet50"}) {
         INFO(model);
@@ -111,7 +111,7 @@ TEST_CASE("A step of every family has parts for all its layers, both ways, and t
     }
 }
 
-TEST_CASE("The end of a residual block is one part each way, and moves each operand once")
+TEST_CASE("The end of a residual block is one part per pass and moves each operand once")
 {
     const model::Graph graph = model::build_model("resnet18");
     const Network network(graph, {.batch = 2, .threads = 2});
@@ -136,7 +136,7 @@ TEST_CASE("The end of a residual block is one part each way, and moves each oper
     CHECK(with_two.work.compulsory.value == 3 * map / 2 + 4 * trained);
 }
 
-TEST_CASE("No layer falls back on oneDNN's reference kernels")
+TEST_CASE("No layer uses oneDNN's reference kernels")
 {
     for (const std::string model : {"alexnet", "resnet18", "resnet50"}) {
         const Network network(model::build_model(model), {.batch = 2, .threads = 2});
@@ -148,7 +148,7 @@ TEST_CASE("No layer falls back on oneDNN's reference kernels")
     }
 }
 
-TEST_CASE("A launch of ResNet-50 reports its loss, its wait for data and a time for every part")
+TEST_CASE("A launch of ResNet-50 reports its loss, its wait for data and the time of every part")
 {
     const std::unique_ptr<Subject> step = TrainBench().make(point("resnet50", "1"), two_threads(), cpu);
     double now = 0;
@@ -173,7 +173,7 @@ TEST_CASE("A step whose loss is not finite fails its check")
     CHECK_THROWS_AS(step.check(), Error);
 }
 
-TEST_CASE("A label that is no class is an error, not a write beyond the logits")
+TEST_CASE("A label that is not a class is an error")
 {
     const model::Graph graph = model::build_model("alexnet", 10);
     Network network(graph, {.batch = 1, .threads = 2});
@@ -183,7 +183,7 @@ TEST_CASE("A label that is no class is an error, not a write beyond the logits")
     for (const int label : {-1, 10}) CHECK_THROWS_AS(network.forward(image.data(), &label, trace), Error);
 }
 
-TEST_CASE("The part brings the bench and the library's version to the registry")
+TEST_CASE("The part registers the bench and the library's version")
 {
     BenchRegistry registry;
     add_onednn(registry);
@@ -199,7 +199,7 @@ TEST_CASE("The part brings the bench and the library's version to the registry")
                                             "threads", "ranks", "scaling", "communication", "bucket_mb", "batch_norm"});
 }
 
-TEST_CASE("A learning rate or a folder that is none is the user's mistake, known before anything is made")
+TEST_CASE("An invalid learning rate or folder is an input error before anything is allocated")
 {
     Point wrong = point("alexnet", "1");
     wrong.set("lr", "-1");
@@ -210,7 +210,7 @@ TEST_CASE("A learning rate or a folder that is none is the user's mistake, known
     CHECK_THROWS_WITH(TrainBench().unsupported_reason(wrong, two_threads(), cpu), Catch::Contains("/nowhere"));
 }
 
-TEST_CASE("A broken image is named and counted in the remarks, and the step goes on")
+TEST_CASE("The remarks name and count a broken image, and the step continues")
 {
     const test::TemporaryFolder folder;
     test::write_folder_of(folder.path(), 2, 2);

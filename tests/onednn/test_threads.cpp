@@ -1,4 +1,4 @@
-// Threads keep to their processors while a step lives, and no longer.
+// Threads stay on their processors during a step's lifetime.
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/parallel/cpus.hpp"
@@ -25,7 +25,7 @@ std::vector<std::vector<int>> allowed_by_thread(int threads)
 
 }  // namespace
 
-TEST_CASE("Each thread of a step keeps to a processor of its own, and is free afterwards")
+TEST_CASE("Each thread of a step is pinned to its own processor and unpinned afterwards")
 {
     const std::vector<int> before = parallel::allowed_cpus();
     const int threads = static_cast<int>(before.size());
@@ -42,7 +42,7 @@ TEST_CASE("Each thread of a step keeps to a processor of its own, and is free af
     for (const std::vector<int>& allowed : allowed_by_thread(threads)) CHECK(allowed == before);
 }
 
-TEST_CASE("Where fewer processors are allowed than there are threads, none is pinned")
+TEST_CASE("No thread is pinned if there are fewer allowed processors than threads")
 {
     const std::vector<int> before = parallel::allowed_cpus();
     const int threads = static_cast<int>(before.size()) + 1;
@@ -52,7 +52,7 @@ TEST_CASE("Where fewer processors are allowed than there are threads, none is pi
     for (const std::vector<int>& allowed : allowed_by_thread(threads)) CHECK(allowed == before);
 }
 
-TEST_CASE("A thread started on the way may run anywhere")
+TEST_CASE("A thread that starts during a step may run on all processors")
 {
     const std::vector<int> before = parallel::allowed_cpus();
     const PinnedThreads pinned(1);

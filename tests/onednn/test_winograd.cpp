@@ -1,5 +1,5 @@
-// This project's Winograd convolution against the definition of a convolution, in double precision: each instruction
-// set, whole and cut tiles, all ways of sharing the work.
+// The Winograd convolution kernel, compared with the definition of a convolution in double precision: each instruction
+// set, whole and cut tiles, all ways to share the work.
 #include "tests/onednn/blocked_maps.hpp"
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/winograd/isa.hpp"
@@ -22,7 +22,7 @@ std::size_t weight_at(const ConvolutionShape& shape, int lanes, int o, int i, in
     return static_cast<std::size_t>(block * lanes * lanes + i % lanes * lanes + o % lanes);
 }
 
-/// Calls round(source, weight, result) with the places of each product of the convolution.
+/// Calls round(source, weight, result) with the indices of each product of the convolution.
 template <class Round>
 void for_products(const ConvolutionShape& shape, int lanes, const Round& round)
 {
@@ -41,7 +41,7 @@ void for_products(const ConvolutionShape& shape, int lanes, const Round& round)
                     }
 }
 
-/// The largest difference over the size of a typical value.
+/// The maximum difference divided by the size of a typical value.
 double error(const Numbers& computed, const std::vector<double>& right)
 {
     double largest = 0, squares = 0;
@@ -133,13 +133,13 @@ std::vector<const WinogradLoops*> loops_here()
 
 }  // namespace
 
-TEST_CASE("Winograd's passes give what the definition of a convolution gives, whatever the map and the threads")
+TEST_CASE("Winograd passes equal the definition for every map and thread count")
 {
     const std::vector<ConvolutionShape> shapes{
-        {.batch = 1, .inputs = 32, .outputs = 32, .height = 4, .width = 4},    // one tile, all of it at the edge
+        {.batch = 1, .inputs = 32, .outputs = 32, .height = 4, .width = 4},    // one tile, cut by the edge
         {.batch = 2, .inputs = 32, .outputs = 64, .height = 13, .width = 13},  // cut tiles
         {.batch = 1, .inputs = 64, .outputs = 32, .height = 7, .width = 22},   // height is not width
-        {.batch = 3, .inputs = 32, .outputs = 32, .height = 1, .width = 1},    // hardly a map
+        {.batch = 3, .inputs = 32, .outputs = 32, .height = 1, .width = 1},    // the smallest map
     };
     for (const WinogradLoops* loops : loops_here()) {
         for (const ConvolutionShape& shape : shapes) {
@@ -154,7 +154,7 @@ TEST_CASE("Winograd's passes give what the definition of a convolution gives, wh
     }
 }
 
-TEST_CASE("Winograd's passes give the same with weights too large for a cache, and with batches cut into pieces")
+TEST_CASE("Winograd passes are correct with weights larger than a cache and batches in pieces")
 {
     const std::vector<ConvolutionShape> shapes{
         {.batch = 1, .inputs = 512, .outputs = 256, .height = 5, .width = 5},  // by channels
@@ -163,8 +163,8 @@ TEST_CASE("Winograd's passes give the same with weights too large for a cache, a
          .inputs = 192,
          .outputs = 192,
          .height = 6,
-         .width = 7},  // too large to be near, small enough for all
-        {.batch = 2, .inputs = 352, .outputs = 352, .height = 5, .width = 5},  // just beyond small
+         .width = 7},  // larger than near_weights, below the limit of small weights
+        {.batch = 2, .inputs = 352, .outputs = 352, .height = 5, .width = 5},  // just above the limit of small weights
     };
     for (const WinogradLoops* loops : loops_here()) {
         for (const ConvolutionShape& shape : shapes) {
@@ -177,7 +177,7 @@ TEST_CASE("Winograd's passes give the same with weights too large for a cache, a
     }
 }
 
-TEST_CASE("Each result lies in one tile of one thread, and a tile needs two points more each way than it has results")
+TEST_CASE("Each result is in one tile, and a tile needs two more points per axis than it has results")
 {
     const int batch = 3;
     for (const auto& [height, width] : {std::pair{4, 8}, {7, 14}, {13, 5}, {3, 9}, {1, 1}}) {
@@ -202,7 +202,7 @@ TEST_CASE("Each result lies in one tile of one thread, and a tile needs two poin
     }
 }
 
-TEST_CASE("Winograd's loops decline channels that fill no block")
+TEST_CASE("winograd_suits() rejects channels that do not fill a block")
 {
     if (winograd_lanes() == 0) return;
     CHECK(winograd_suits({.batch = 1, .inputs = 64, .outputs = 64, .height = 8, .width = 8}));

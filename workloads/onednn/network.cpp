@@ -128,7 +128,7 @@ std::vector<float> Network::gradient(std::size_t parameter) const
     return values;
 }
 
-/// Until the reorder the values are in the gradient's memory, if it is set; the next backward pass overwrites it.
+/// Uses the gradient's memory as a buffer if this network owns it. The next backward pass overwrites it.
 void Network::set(std::size_t parameter, const std::function<void(std::span<float>)>& fill)
 {
     const Trained& trained = trained_[parameter];

@@ -45,14 +45,14 @@ class Step : public Subject {
 
     Settings settings_;
     int classes_;
-    PinnedThreads threads_;  ///< before memory is touched; ranks have processors of their own
+    PinnedThreads threads_;  ///< before memory is touched; each rank has its own processors
     Network network_;
     data::Source source_;
     Work work_;
     std::optional<double> first_loss_;
     double last_loss_ = 0;
     std::unique_ptr<Pinned> pinned_;
-    std::optional<Ranks> ranks_;  ///< last: its thread works on the network's gradients
+    std::optional<Ranks> ranks_;  ///< last, because its thread uses the network's gradients
 };
 
 }  // namespace roof::onednn

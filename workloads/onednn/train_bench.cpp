@@ -19,7 +19,7 @@ namespace {
 
 using engine::learning_rate;
 
-/// bf16 without instructions for it is slower than fp32 and does not measure the machine.
+/// bf16 without native instructions is slower than fp32 and does not measure the machine.
 std::optional<std::string> lacking_precision(const Point& point, const Machine& machine)
 {
     if (point.precision() != Precision::bf16) return std::nullopt;

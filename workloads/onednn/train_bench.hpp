@@ -1,4 +1,4 @@
-// The bench "train" of the CPU: training steps of every model, by oneDNN.
+// The CPU bench "train": training steps of every model, by oneDNN.
 #pragma once
 
 #include "ert/method/bench/bench.hpp"
@@ -15,11 +15,11 @@ namespace roof::onednn {
 
 class TrainBench : public Bench {
   public:
-    /// The network of a name. Throws InputError for an unknown one.
+    /// Builds the network with this name. Throws InputError for an unknown name.
     using Build = std::function<model::Graph(const std::string& name)>;
 
-    /// `memory`: the folder in which the choices of the algorithm `auto` are kept, a file per machine; empty:
-    /// nowhere. `build`: small networks under the models' names, for tests.
+    /// `memory`: the folder of the remembered choices of `auto`, one file per machine; empty: none. `build`: replaces
+    /// the models by small networks, for tests.
     explicit TrainBench(
         std::filesystem::path memory = {},
         Build build = [](const std::string& name) { return model::build_model(name); });

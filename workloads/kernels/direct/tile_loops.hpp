@@ -154,7 +154,7 @@ class DirectLoopsFor {
         }
     }
 
-    /// Fetches the results of the next pixels; returns how many.
+    /// Prefetches the results of the next `count` pixels. Returns the pixel after them, or 0 with `past_caches`.
     template <int images, int columns>
     [[gnu::always_inline]] static int fetch_results(const DirectTile& tile, int pixel, int count)
     {

@@ -264,7 +264,7 @@ struct Backward {
         }
     }
 
-    /// The gradient that the first norm sums. The second norm reads the stored result.
+    /// The gradient that the first norm sums, and whether it is stored. The second norm reads the stored one.
     GivenGradient given(Dim group, Dim image) const
     {
         if (!stores)
