@@ -25,7 +25,8 @@ class Step : public Subject {
 
     /// With ranks, the sum over all ranks.
     /// FLOPs: convolution and linear layers, forward and both gradients (the model FLOPs of utilisation figures),
-    /// without elementwise work. Executed: the same as the implementations compute them. Bytes: the sum over all parts.
+    /// without elementwise work. Executed: the FLOPs of the same passes as the implementations compute them.
+    /// Bytes: the sum over all parts.
     Work work() const override { return work_; }
     void launch(Trace& trace) override;
     /// Checks that the loss is finite and, for random parameters, that the first loss is near ln(classes).

@@ -27,8 +27,8 @@ class DirectMaps {
     int image_units() const { return (batch_ + images_ - 1) / images_; }
     int units_of_group() const { return image_units() * down_.most(); }
     std::size_t weights_of_block() const;
-    std::size_t turned() const;  ///< scratch numbers per thread: for weights
-    std::size_t frame() const;   ///< for the source
+    std::size_t turned() const;  ///< scratch numbers per thread for weights
+    std::size_t frame() const;   ///< scratch numbers per thread for the source
     void choose_sizes();
 
     Strip strip_at(int unit, int end, int block) const;

@@ -1,7 +1,7 @@
 // The forward and backward_data passes between maps of one size, shared among threads.
-//   Small weights: all weights are transformed first. Each thread then takes its tiles in pieces: source transform,
-// products point by point, results. A piece fits the L2, or is large enough to hide the latency of remote weights.
-//   Large weights: all maps are transformed first. Each thread then transforms a wide block of weights and uses it at
+// Small weights: all weights are transformed first. Each thread then takes its tiles in pieces: source transform,
+// products point by point, results. A piece fits the L2, or is large enough to amortise weights from outside it.
+// Large weights: all maps are transformed first. Each thread then transforms a wide block of weights and uses it at
 // once, because transformed weights are four times as large and must not reach memory.
 #pragma once
 

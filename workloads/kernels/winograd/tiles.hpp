@@ -1,7 +1,7 @@
 // The tiles of 4x4 results that cover a batch of maps, their order in the passes, and the tiles that need each of the
 // 36 points. A tile that the lower or the right edge cuts to n results needs only the first n + 2 points on that axis.
 // Its source beyond n + 2 numbers is arbitrary and is chosen so that the other points vanish (transforms.hpp).
-//   Order: tiles cut on the right, whole tiles, tiles cut below, tiles cut on both sides; within each kind by image.
+// Order: tiles cut on the right, whole tiles, tiles cut below, tiles cut on both sides; within each kind by image.
 // The tiles that need a point are therefore contiguous.
 #pragma once
 

@@ -1,7 +1,7 @@
 // The weights' gradient: at each of the 36 points a product of transformed maps and transformed gradients, summed over
 // the tiles and shared among threads. Scratch holds both transforms of a piece of the batch, which fit an L3.
-//   One piece: each thread computes all 36 sums of its blocks of weights and their gradient at once.
-//   Several pieces: scratch holds the sums of all blocks from the first piece to the last.
+// One piece: each thread computes all 36 sums of its blocks of weights and their gradient at once.
+// Several pieces: scratch holds the sums of all blocks from the first piece to the last.
 #pragma once
 
 #include "workloads/kernels/winograd/isa.hpp"
