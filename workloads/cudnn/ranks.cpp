@@ -38,7 +38,7 @@ void Ranks::join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> 
     parallel::agree(*world_.communicator, nullptr);
 }
 
-/// NCCL lets go of a rank when those beside it do: so the others are told first.
+/// NCCL waits for the other ranks when it is destroyed, so they are released first.
 Ranks::~Ranks()
 {
     exchange_.reset();

@@ -1,5 +1,5 @@
-// What a training step on a GPU does with other ranks, each on a GPU of its own: gradients and parameters go by NCCL between the
-// devices, orders and losses by the hosts' communicator.
+// Communication of a GPU training step with ranks on other GPUs: gradients and parameters by NCCL between the devices,
+// commands and losses by the hosts' communicator.
 #pragma once
 
 #include "workloads/cudnn/device_program.hpp"
@@ -16,36 +16,37 @@ namespace roof::cudnn {
 struct ExchangeOptions {
     parallel::Mode mode = parallel::Mode::overlapped;
     std::size_t bucket_bytes = 25'000'000;
-    bool shares_gpu = false;  ///< several ranks have this rank's GPU
+    bool shares_gpu = false;  ///< several ranks use this rank's GPU
 };
 
 class Ranks {
   public:
-    /// Joins the other ranks, on the current device. Collective: where one cannot, all throw Error. `step` is the stream of the
-    /// step's work; it and the program must outlive this.
+    /// Joins the other ranks on the current device. Collective: if one rank fails, all throw Error. `step` is the
+    /// stream of the step's work; it and the program must outlive this object.
     Ranks(const DeviceProgram& program, parallel::World world, std::shared_ptr<const gpu::Nccl> library,
           const ExchangeOptions& options, cudaStream_t step);
-    /// Graphs that hold this rank's communication must be gone.
+    /// Destroy all graphs that contain this rank's communication before.
     ~Ranks();
     Ranks(const Ranks&) = delete;
     Ranks& operator=(const Ranks&) = delete;
 
-    /// What puts the communication into the step; to be called in each launch or capture of it.
+    /// Returns hooks that put the communication into the step. Call it for each launch or capture.
     GradientHooks hooks();
 
-    /// Tells the other ranks to launch, if this is the first.
+    /// On rank 0: makes the other ranks launch.
     void begin() const;
-    /// Until the step is over on this rank's device; what its communication cost.
+    /// Waits until the step is complete on this rank's device. Returns the cost of its communication.
     Communication wait() const { return exchange_->cost(); }
-    /// Waits for the others: a launch is over when all ranks are. Returns the mean of their losses.
+    /// Waits for all ranks, which ends the launch. Returns the mean of their losses.
     double mean(double loss) const;
-    /// The launch failed on this rank: the others are told, and what waits for them on the device is ended. Graphs as above.
+    /// After a failure on this rank: informs the other ranks and ends pending communication on the device. Graphs as in
+    /// ~Ranks().
     void fail(const std::string& message);
 
     int count() const { return world_.communicator->size; }
-    /// "2 ranks by NCCL 2.28.9, 3 buckets".
+    /// Returns "2 ranks by NCCL 2.28.9, 3 buckets".
     std::string describe() const;
-    /// What to know before believing a time.
+    /// Returns warnings about the times.
     std::vector<std::string> remarks() const;
 
   private:
@@ -59,10 +60,11 @@ class Ranks {
     std::unique_ptr<nccl::DeviceExchange> exchange_;
 };
 
-/// NCCL takes ranks that share a GPU for a mistake, unless they seem to be on several machines. Whether a person asked for that, to
-/// see that the code works and nothing else, by NCCL_HOSTID in the environment.
+/// Returns whether NCCL_HOSTID is set in the environment. NCCL refuses ranks that share a GPU unless they appear to be
+/// on different machines. Sharing is for functional tests only.
 bool may_share_gpu();
-/// If so, gives the rank a machine of its own in NCCL's eyes. Before the process joins others by NCCL for the first time.
+/// If so, sets NCCL_HOSTID so that the rank has its own machine for NCCL. Call it before the first use of NCCL in the
+/// process.
 void claim_own_machine(const parallel::Place& place);
 
 }  // namespace roof::cudnn

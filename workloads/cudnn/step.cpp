@@ -13,7 +13,7 @@
 namespace roof::cudnn {
 namespace {
 
-/// The parts' times are looked at anew so often.
+/// The times of the parts are measured once in this many launches.
 constexpr int launches_per_look = 4;
 
 Input::Target target_of(const DeviceProgram& program, int classes)
@@ -22,7 +22,7 @@ Input::Target target_of(const DeviceProgram& program, int classes)
     return {program.images(), program.labels(), static_cast<std::size_t>(images.batch), images.elements(), classes};
 }
 
-/// The number of the phase's first stage.
+/// Returns the index of the phase's first stage.
 std::size_t first_of(const Program& program, Phase phase)
 {
     const auto is_of = [phase](const Program::Stage& stage) { return stage.part.phase == phase; };
@@ -121,8 +121,9 @@ void Step::train(Trace& trace)
     ++launches_;
 }
 
-/// Whether this launch is a graph, which is then captured and uploaded: neither is part of a step's time. The first launch loads
-/// kernels, which a capture could not, and is none. The graph times itself: from outside, the host's launching would count, too.
+/// Returns whether this launch uses the graph; captures and uploads it if needed, outside the timed step. The first
+/// launch does not use it: it loads kernels, which is not possible in a capture. The graph contains its own timing
+/// events, so that the host's launch time is not counted.
 bool Step::prepare_graph(const Trace& trace)
 {
     if (!options_.graph || launches_ == 0) return false;
@@ -136,7 +137,7 @@ bool Step::prepare_graph(const Trace& trace)
     return true;
 }
 
-/// A step more, timed part by part. It reads the batch that the next launch will read again.
+/// Runs one more step and times each part. It reads the same batch as the next launch.
 void Step::run_watched(const Trace& trace)
 {
     carried_ = input_.arrive(end_);
@@ -150,7 +151,7 @@ void Step::run_watched(const Trace& trace)
     read_parts();
 }
 
-/// Until the stream is done.
+/// Waits for the stream.
 Communication Step::wait() const
 {
     if (ranks_) return ranks_->wait();
@@ -187,7 +188,7 @@ void Step::read_parts()
         part_seconds_[i] = between_[i + 1].since(i == first_update_ ? update_begin_ : between_[i]);
 }
 
-/// Right after the launch, while the driver's averages still are the launch's.
+/// Call it right after the launch, while the driver's averages still cover the launch.
 void Step::look(Trace& trace)
 {
     if (watched_device_ == nullptr) return;

@@ -1,6 +1,6 @@
-// One training step on a GPU as a subject. The first launch goes operation by operation; from the second on, a step is a captured
-// graph, launched by one call. What its parts take is seen by a second graph of the same step, with an event between stages, which
-// runs beside every few launches; the launch's own time is that of the graph without them.
+// One training step on a GPU as a subject. The first launch enqueues each operation; later launches are one call of a
+// captured graph. A second graph with an event between stages runs once in a few launches and measures the parts. The
+// launch time is that of the graph without these events.
 #pragma once
 
 #include "ert/gpu/device.hpp"
@@ -22,9 +22,9 @@ namespace roof::cudnn {
 struct StepOptions {
     gpu::DeviceId device;
     std::string device_model;
-    std::string data = "synthetic";  ///< as data::open_source takes it
-    int workers = 1;                 ///< threads that decode
-    bool graph = true;               ///< false: each launch goes operation by operation
+    std::string data = "synthetic";  ///< as in data::open_source()
+    int workers = 1;                 ///< decoding threads
+    bool graph = true;               ///< false: each launch enqueues each operation
     std::shared_ptr<engine::Choices> choices{};
     std::shared_ptr<const gpu::Nvml> nvml{};
     GradientHooks gradients{};
@@ -35,17 +35,18 @@ class Step : public Subject {
     /// Throws OutOfMemory, Unsupported, InputError or Error.
     Step(const model::Graph& graph, const Settings& settings, const StepOptions& options);
 
-    /// From now on a step is taken with the other ranks of `settings.share`. Collective; before the first launch. Throws Error.
+    /// From now on, each step runs with the other ranks of `settings.share`. Collective; call it before the first
+    /// launch. Throws Error.
     void train_with(const parallel::World& world, std::shared_ptr<const gpu::Nccl> library,
                     const ExchangeOptions& options);
 
-    /// With ranks, what all of them do together.
+    /// With ranks: the work of all of them.
     Work work() const override { return work_; }
     void launch(Trace& trace) override;
-    /// The loss is finite, and the first one of random parameters near that of guessing.
+    /// Throws if the loss is not finite, or the first loss of random parameters is far above that of guessing.
     void check() override;
     std::vector<TimedPart> parts() const override;
-    /// "convolution passes: 40 gemm, 13 winograd; one CUDA graph; 2 ranks by NCCL 2.28.9, 3 buckets"
+    /// Returns "convolution passes: 40 gemm, 13 winograd; one CUDA graph; 2 ranks by NCCL 2.28.9, 3 buckets".
     std::string variant() const override;
     std::vector<std::string> remarks() const override;
     Bytes memory() const override { return Bytes{static_cast<double>(program_.bytes())} * settings_.share.ranks; }
@@ -67,15 +68,15 @@ class Step : public Subject {
     StepOptions options_;
     gpu::Stream stream_;
     DeviceProgram program_;
-    std::optional<Ranks> ranks_;  ///< goes after the graphs that hold its communication
+    std::optional<Ranks> ranks_;  ///< must outlive the graphs that contain its communication
     Input input_;
     Work work_;
     Event begin_, end_;
     Event graph_begin_, graph_end_;  ///< nodes of the graph
     Event images_read_;
     std::size_t first_update_;
-    std::vector<Event> between_;  ///< one more than there are stages
-    Event update_begin_;          ///< after the wait for other ranks, which is no part's time
+    std::vector<Event> between_;  ///< number of stages + 1
+    Event update_begin_;          ///< after the wait for other ranks, which belongs to no part
     std::optional<StepGraph> step_graph_;
     std::optional<StepGraph> watched_graph_;
     std::vector<Seconds> part_seconds_;
@@ -85,8 +86,8 @@ class Step : public Subject {
     double last_loss_ = 0;
     int launches_ = 0;
     int capped_ = 0;
-    Seconds exposed_{};  ///< waits for batches, of all launches
-    Seconds carried_{};  ///< the next launch's wait, where a step between has had it
+    Seconds exposed_{};  ///< waits for batches in all launches
+    Seconds carried_{};  ///< the next launch's wait, if a timed step before it has already waited
 };
 
 }  // namespace roof::cudnn

@@ -10,7 +10,7 @@ struct DestroyGraph {
 };
 using Captured = std::unique_ptr<CUgraph_st, DestroyGraph>;
 
-/// A capture that fails is ended too: the stream is not left in it.
+/// If the capture fails, it is also ended: the stream must not stay in capture.
 Captured capture(cudaStream_t stream, const std::function<void()>& enqueue)
 {
     gpu::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));

@@ -1,4 +1,4 @@
-// Work captured from a stream once, as a CUDA graph, and launched again and again at the cost of one call.
+// Work captured from a stream as a CUDA graph, which one call launches again.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,8 @@ namespace roof::cudnn {
 
 class StepGraph {
   public:
-    /// Captures what `enqueue` puts into the stream, and runs none of it. Throws what `enqueue` throws, or Error.
+    /// Captures the work that `enqueue` enqueues in the stream, without running it. Throws what `enqueue` throws, or
+    /// Error.
     StepGraph(cudaStream_t stream, const std::function<void()>& enqueue);
 
     void launch(cudaStream_t stream) const;

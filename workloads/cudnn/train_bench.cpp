@@ -49,7 +49,7 @@ std::optional<std::string> lacking_on(const Point& point, const Device& device)
     return lacking_algorithm(settings, device);
 }
 
-/// One rank does so if its point says how it communicates: that shows what the way costs, and that it works.
+/// A single rank uses NCCL if its point sets `communication`: this measures the cost of that path and tests it.
 bool goes_by_nccl(const Point& point)
 {
     return parallel::options_of(point).ranks > 1 || point.has("communication");
@@ -83,7 +83,7 @@ std::optional<std::string> lacking_for_ranks(const Point& point, const Device& d
     return std::nullopt;
 }
 
-/// A file name: letters and digits.
+/// Replaces all but letters and digits, for use in a file name.
 std::string slug(std::string text)
 {
     std::ranges::replace_if(

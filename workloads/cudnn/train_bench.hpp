@@ -1,4 +1,4 @@
-// The bench "train" of the GPU: training steps of every model, by cuDNN, cuBLASLt and kernels of this project.
+// The bench "train" of the GPU: training steps of all models by cuDNN, cuBLASLt and this project's kernels.
 #pragma once
 
 #include "ert/gpu/nvml.hpp"
@@ -13,11 +13,12 @@ namespace roof::cudnn {
 
 class TrainBench : public Bench {
   public:
-    /// `cache`: the folder in which choices of engines are kept, a file per GPU model; empty: nowhere. `nvml` may be null.
+    /// `cache`: folder for the choices of engines, one file per GPU model; empty: choices are not stored. `nvml` may be
+    /// null.
     explicit TrainBench(std::filesystem::path cache = {}, std::shared_ptr<const gpu::Nvml> nvml = {});
 
     std::vector<Axis> axes(const Machine& machine) const override;
-    /// Of the device, and of those it is to work with.
+    /// Checks `device` and device.others.
     std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
                                                   const Device& device) const override;
     std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device& device) const override;

@@ -1,9 +1,9 @@
 // Batch norm in training mode; m and v are a channel's mean and (biased) variance over the batch:
 //   y = g * (x - m) / sqrt(v + eps) + b, then the ReLU;  running = 0.9 * running + 0.1 * {m, v * n / (n - 1)}
 //   db = sum of dy;  dg = sum of dy * (x - m) / sqrt(v + eps);  dx follows from both
-// By our own kernels: two passes over the memory each way, for every shape and precision; the ReLU, its way back and the residual sum
-// ride along. A batch norm that a residual sum alone reads is not even written: its sum normalises as it adds. Any other is computed
-// by a library where that was found to be faster, in one operation.
+// Our own kernels support all shapes and precisions: two passes over memory in each direction, fused with the ReLU, its
+// gradient and the residual sum. A batch norm that only a residual sum reads is not written: the sum normalises it.
+// Others use the library in one operation where trials found that faster.
 #include "workloads/cudnn/program/layers.hpp"
 
 namespace roof::cudnn {
@@ -23,7 +23,7 @@ Choice choice_of(const Builder& build, const Unit& unit, bool backward)
     return build.choosers.norm ? build.choosers.norm(shape_of(build, unit, backward)) : Choice{};
 }
 
-/// Running statistics of the unit, from now on.
+/// Appends the running statistics of the unit and returns them.
 const Running& running_of(Builder& build, const Unit& unit)
 {
     const Tensor channels = build.channels_of(unit.layer);
@@ -80,7 +80,7 @@ void differentiate_by_library(Builder& build, const Unit& unit, const Tensor& gr
     build.give(build.source(unit), {norm.result});
 }
 
-/// Appends the statistics of the unit's source, and leaves them with its output.
+/// Appends the statistics of the unit's source and stores them in its output.
 void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
 {
     const Tensor channels = build.channels_of(unit.layer);
@@ -107,7 +107,7 @@ void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
     output.weight = weight.value;
 }
 
-/// Both sums over g, which are the gradients of bias and weight.
+/// Appends both sums over g: the gradients of bias and weight.
 void reduce(Builder& build, const Unit& unit, ReduceGradient reduction)
 {
     const Output& output = build.output(unit.layer);
@@ -196,8 +196,8 @@ void batch_norm(Builder& build, const Unit& unit)
     build.put(unit, result);
 }
 
-// The residual sum, with the ReLU behind it:  y = max(a + b, 0), where a and b may be batch norms still to be normalised. Both
-// inputs' gradient is that of the sum; on the way back, the sums that the first batch norm needs are made in the same pass.
+// Residual sum with its ReLU:  y = max(a + b, 0). a and b may be batch norms that are not yet normalised. Both inputs
+// have the gradient of the sum. The backward pass also computes the sums that the first batch norm needs.
 void add(Builder& build, const Unit& unit)
 {
     build.begin(unit, Phase::forward);

@@ -1,4 +1,4 @@
-// What the layers of the GPU engine need beside what every engine's layers do.
+// State and helpers that the layers of the GPU engine need in addition to the shared builder.
 #pragma once
 
 #include "workloads/cudnn/program/choose.hpp"
@@ -17,13 +17,13 @@ using engine::Unit;
 
 using Running = engine::Running<Tensor>;
 
-/// What a layer puts out. A batch norm that a sum alone reads leaves the normalisation to that sum.
+/// Output of a layer. If only a sum reads a batch norm, the sum does the normalisation (`deferred`).
 struct Output {
-    Tensor tensor;  ///< of a deferred one, the batch norm's source
+    Tensor tensor;  ///< if deferred: the source of the batch norm
     ChannelNumbers channels;
-    Tensor weight;  ///< of the batch norm
+    Tensor weight;  ///< batch norm only
     bool deferred = false;
-    bool reduced = false;  ///< backward: the sums over its gradient are made already
+    bool reduced = false;  ///< backward: the sums over its gradient exist already
 };
 
 class Builder : public engine::Builder<Program, Tensor> {
@@ -34,29 +34,30 @@ class Builder : public engine::Builder<Program, Tensor> {
     const Choosers& choosers;
     Parameters parameters;
     Tensor images, labels_given, labels, row_losses;
-    std::vector<Output> outputs;  ///< by layer
+    std::vector<Output> outputs;  ///< indexed by layer
 
     Output& output(int index) { return outputs[static_cast<std::size_t>(index)]; }
     Tensor input(const Unit& unit) { return output(source(unit)).tensor; }
 
-    /// Of what the layer puts out, for a batch: no memory yet.
+    /// Returns the shape of the layer's output for a batch, without memory.
     Tensor map(int index) const;
     Tensor channels_of(int index) const { return {.batch = 1, .channels = graph.layer(index).output.channels}; }
 
     void put(const Unit& unit, const Tensor& tensor);
-    /// The sum of the gradient's shares; with `most` 2, up to two shares are left apart.
+    /// Returns the sum of the gradient's shares; with `most` 2, up to two shares stay separate.
     std::vector<Share> shares(int layer, std::size_t most);
-    /// Where the sum or the masked gradient of these may be written: over one of them, or beside.
+    /// Returns the tensor for the sum or the masked gradient of the shares: a share that no other layer reads, or a new
+    /// tensor.
     Tensor over(const std::vector<Share>& shares);
 
-    /// Room for the sums of slabs of this tensor's rows.
+    /// Returns memory for the sums of slabs of this tensor's rows.
     Tensor partial_sums(const Tensor& summed);
 
-    /// The gradient of the layer's weight or bias is now written, in fp32, by the open stage.
+    /// Marks the gradient of the layer's weight or bias as complete, in fp32, by the open stage.
     void completed(int layer, bool is_bias);
 };
 
-/// Elementwise: FLOPs per value, and the bytes of these tensors once each.
+/// Elementwise work: FLOPs per value, and the bytes of each tensor once.
 Work moving(const std::vector<Tensor>& tensors, double flops_each);
 
 }  // namespace roof::cudnn

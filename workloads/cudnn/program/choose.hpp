@@ -1,5 +1,5 @@
-// How a program learns what will compute its convolutions and products, and how much scratch memory that takes: it asks, and is
-// answered by a device that tries candidates, or by a test.
+// Functions that choose the implementations of convolutions, products and batch norms and give their scratch memory. A
+// device that tries candidates, or a test, provides them.
 #pragma once
 
 #include "workloads/cudnn/program/operations.hpp"
@@ -10,12 +10,12 @@
 namespace roof::cudnn {
 
 struct Choice {
-    int plan = -1;               ///< its number with who chose
+    int plan = -1;               ///< number of the plan in the chooser
     std::size_t workspace = 0;   ///< bytes
     std::string implementation;  ///< "cudnn: engine 62 k2=1"
-    std::string algorithm;       ///< of a convolution: gemm, winograd, fft
-    int winograd_tile = 0;       ///< outputs along a tile's edge, where the library says it; 0: not known
-    bool fused = true;           ///< bias and ReLU are computed with it; else they are left to another operation
+    std::string algorithm;       ///< convolutions: gemm, winograd or fft
+    int winograd_tile = 0;       ///< outputs along a tile's edge, if the library gives it; 0: unknown
+    bool fused = true;           ///< computes bias and ReLU; otherwise a separate operation does
 };
 
 struct Product {
@@ -23,8 +23,8 @@ struct Product {
     int batch = 1;
     int inputs = 1;
     int outputs = 1;
-    Precision precision = Precision::fp32;         ///< of what is read; tf32 too
-    Precision result_precision = Precision::fp32;  ///< of what is written
+    Precision precision = Precision::fp32;         ///< of the inputs; may be tf32
+    Precision result_precision = Precision::fp32;  ///< of the result
     bool bias = false;
     bool relu = false;
 };
@@ -32,7 +32,7 @@ struct Product {
 struct Choosers {
     std::function<Choice(const ConvolutionShape&)> convolution;
     std::function<Choice(const Product&)> product;
-    /// Of a whole batch norm; no plan: our own kernels compute it. Without this function they compute all.
+    /// For a whole batch norm. No plan, or an empty function: our own kernels compute it.
     std::function<Choice(const NormShape&)> norm{};
 };
 

@@ -1,6 +1,7 @@
-// Convolution, by cuDNN, with its bias and ReLU where an engine computes them with it:
-//   y[n,o] = b[o] + sum over i and the window of w[o,i] * x[n,i];   dx, dw and db as of any convolution
-// Where activations are narrow, cuDNN writes a narrow gradient of the weights; it is widened into the block of all gradients.
+// Convolution by cuDNN, fused with bias and ReLU where an engine supports that:
+//   y[n,o] = b[o] + sum over i and the window of w[o,i] * x[n,i];   dx, dw and db as for any convolution
+// With narrow activations, cuDNN writes a narrow gradient of the weights; it is converted to fp32 in the block of
+// gradients.
 #include "workloads/cudnn/program/layers.hpp"
 
 namespace roof::cudnn {
@@ -20,7 +21,7 @@ ConvolutionShape shape_of(const Builder& build, const Unit& unit, Pass pass)
             .relu = forward && unit.fused()};
 }
 
-/// The work of one pass, with what its algorithm really multiplies.
+/// Adds the work of one pass, and the multiply-adds that its algorithm executes.
 void account(Builder& build, const Unit& unit, const model::PassWork& work, const Choice& choice)
 {
     Work done = to_work(work);

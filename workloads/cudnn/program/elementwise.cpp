@@ -1,4 +1,4 @@
-// Layers without weights: ReLU, pooling, dropout, and those that move nothing.
+// Layers without weights: ReLU, pooling, dropout, and layers that change nothing.
 #include "workloads/cudnn/program/layers.hpp"
 
 namespace roof::cudnn {

@@ -1,5 +1,5 @@
-// The arithmetic of a step's own kernels, value by value, for the GPU and for the loops of the tests alike: all of it is constexpr,
-// which nvcc compiles for both. Values are fp32 whatever they are stored in.
+// The arithmetic of a step's own kernels, per value, for the GPU and for the loops of the tests. All functions are
+// constexpr, so that nvcc compiles them for both. Values are fp32, whatever the storage precision.
 #pragma once
 
 #include "workloads/cudnn/program/operations.hpp"
@@ -28,7 +28,7 @@ constexpr float relu_of(float value)
     return value > 0 ? value : 0;
 }
 
-/// The gradient before a ReLU whose output was this.
+/// Returns the gradient before a ReLU with this output.
 constexpr float masked(float gradient, float output)
 {
     return output > 0 ? gradient : 0;
@@ -39,10 +39,10 @@ constexpr float scaled(float value, float scale, float shift)
     return value * scale + shift;
 }
 
-/// Sums over one channel of values that `origin` was taken off, so that a mean far from zero costs no digits.
+/// Sums over the values of one channel minus `origin`. Subtracting `origin` preserves precision when the mean is large.
 struct Sums {
-    float first = 0;   ///< of values
-    float second = 0;  ///< of squares; of products, where a gradient is summed
+    float first = 0;   ///< sum of values
+    float second = 0;  ///< sum of squares, or of products for a gradient
 
     constexpr void add(const Sums& other)
     {
@@ -69,13 +69,13 @@ constexpr Moments moments_of(double first, double second, float origin, double c
     return {static_cast<float>(origin + away), static_cast<float>(variance > 0 ? variance : 0)};
 }
 
-/// A running statistic after this batch's.
+/// Returns a running statistic updated with this batch's value.
 constexpr float running(float before, float batch)
 {
     return (1 - engine::batch_norm_momentum) * before + engine::batch_norm_momentum * batch;
 }
 
-/// Of a biased variance over so many values.
+/// Converts a biased variance over `count` values.
 constexpr float unbiased(float variance, double count)
 {
     return static_cast<float>(static_cast<double>(variance) * (count / (count - 1)));
@@ -92,7 +92,7 @@ constexpr bool keeps(std::uint32_t stream, std::size_t place, std::uint32_t thre
     return model::mix(model::mix(static_cast<std::uint32_t>(place)) + stream) >= threshold;
 }
 
-/// Of one layer in one step.
+/// Returns the random stream of one layer in one step.
 constexpr std::uint32_t dropout_stream(std::uint32_t step, std::uint32_t layer)
 {
     return model::mix(model::mix(engine::dropout_seed + step) + layer);
@@ -115,7 +115,8 @@ constexpr Descended descend(float value, float gradient, float momentum, float r
     return {value - rate * next, next};
 }
 
-/// The loss scale's rule is PyTorch's: halved when some gradient is not finite, doubled after so many updates without.
+/// Loss scaling as in PyTorch: halved if a gradient is not finite, doubled after updates_before_doubling finite
+/// updates.
 struct LossScale {
     float scale = 1;
     std::uint32_t good = 0;
@@ -130,7 +131,7 @@ constexpr LossScale next_scale(const LossScale& now, bool finite)
     return {now.scale, now.good + 1};
 }
 
-/// The state that the next step begins with.
+/// Returns the state for the next step.
 constexpr StepState advanced(StepState state, bool is_scaled)
 {
     const bool finite = state.finite != 0;
@@ -145,14 +146,14 @@ constexpr StepState advanced(StepState state, bool is_scaled)
     return state;
 }
 
-/// Extents of a pooling over maps of `channels`.
+/// Sizes of a pooling over maps of `channels` channels.
 struct PoolShape {
     int channels, height, width;  ///< of the source
     int result_height, result_width;
     int size, stride, padding;
 };
 
-/// A place of a map in memory.
+/// Returns the index of a value in a channels-last map.
 constexpr std::size_t place_at(const PoolShape& pool, int height, int width, std::size_t image, int y, int x,
                                int channel)
 {
@@ -167,7 +168,7 @@ struct Winner {
     std::uint8_t place = 0;  ///< y * size + x within the window
 };
 
-/// The largest value of the window of result (y, x); of equals the first; a NaN wins.
+/// Returns the largest value in the window of result (y, x): the first of equal values; a NaN counts as the largest.
 template <class Element>
 constexpr Winner max_of(const PoolShape& pool, const Element* source, std::size_t image, int y, int x, int channel)
 {
@@ -188,7 +189,7 @@ constexpr Winner max_of(const PoolShape& pool, const Element* source, std::size_
     return best;
 }
 
-/// The gradient of source (y, x): what the windows give that it won.
+/// Returns the gradient of source (y, x): the sum over the windows whose largest value it is.
 template <class Element>
 constexpr float max_gradient(const PoolShape& pool, const Element* result, const std::uint8_t* winners,
                              std::size_t image, int y, int x, int channel)
@@ -207,7 +208,7 @@ constexpr float max_gradient(const PoolShape& pool, const Element* result, const
     return sum;
 }
 
-/// Of the k-th value of channels-last maps, the place in images [n][c][y][x].
+/// Returns the index in images [n][c][y][x] of value k of channels-last maps.
 constexpr std::size_t planar_place(std::size_t k, std::size_t channels, std::size_t map)
 {
     const std::size_t channel = k % channels;

@@ -1,4 +1,4 @@
-// The largest batch that fits, by planning: cheap, since a plan needs no device.
+// Finds the largest batch that fits by planning memory, which is fast and needs no device.
 #include "workloads/cudnn/program/largest_batch.hpp"
 
 #include "ert/base/error.hpp"

@@ -1,4 +1,4 @@
-// What to answer when a batch does not fit.
+// The largest batch that fits into memory.
 #pragma once
 
 #include "workloads/cudnn/program/settings.hpp"
@@ -8,11 +8,12 @@
 
 namespace roof::cudnn {
 
-/// The most images a batch may have for the plan of memory, without what libraries take for themselves, to fit into so many bytes;
-/// 0 if not even one does. Analytic.
+/// Returns the largest batch whose memory plan fits into `bytes`, without the libraries' own memory; 0 if no batch
+/// fits. Analytic.
 int largest_batch(const model::Graph& graph, const Settings& settings, std::size_t bytes);
 
-/// Throws OutOfMemory, before any memory is taken, if the plan of the settings' batch does not fit; its message says which would.
+/// Throws OutOfMemory if the plan of the settings' batch does not fit. The message gives the batch that would.
+/// Allocates nothing.
 void require_room(const model::Graph& graph, const Settings& settings, std::size_t available);
 
 }  // namespace roof::cudnn

@@ -1,11 +1,11 @@
-// The layers. Each function writes one unit into the program: forward now, backward on the tape. A file per kind.
+// One function per kind of layer. Each writes one unit to the program: forward directly, backward on the tape.
 #pragma once
 
 #include "workloads/cudnn/program/builder.hpp"
 
 namespace roof::cudnn {
 
-/// The whole step: import of images, forward, loss, backward, update.
+/// Writes the whole step: import of images, forward, loss, backward, update.
 void write_step(Builder& build);
 
 void convolution(Builder& build, const Unit& unit);
@@ -16,15 +16,15 @@ void relu(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);
 void dropout(Builder& build, const Unit& unit);
-/// The layer puts out its input as it is (flatten; dropout that is off; pooling to the size there is).
+/// For a layer whose output is its input: flatten, dropout with probability 0, pooling to the input's size.
 void pass_through(Builder& build, const Unit& unit);
-/// Of the network's last layer; the mean over the batch goes to the step's state.
+/// Loss of the last layer's output. Its mean over the batch is written to the step's state.
 void softmax_cross_entropy(Builder& build);
-/// One stage over all that was trained.
+/// Appends one stage that updates all parameters.
 void sgd(Builder& build);
 
-/// The gradient before the unit's ReLU, its sums over channels into the bias' gradient if the layer has one; of a unit without
-/// either, the gradient of its output.
+/// Returns the gradient before the unit's ReLU, and adds its channel sums to the bias gradient if the layer has a bias.
+/// Without ReLU and bias, returns the gradient of the unit's output.
 Tensor gradient_of_unit(Builder& build, const Unit& unit);
 
 }  // namespace roof::cudnn

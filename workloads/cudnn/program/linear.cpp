@@ -1,7 +1,7 @@
 // The linear layer, by cuBLASLt:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
 //   dx[n,i] = sum over o of w[o,i] * dy[n,o];  dw[o,i] = sum over n of x[n,i] * dy[n,o];  db[o] = sum over n of dy[n,o]
-// The weights' gradient is written in fp32 whatever it is made from. Behind a map the inputs come channels-last, and so do the
-// weights' (parameters.hpp). The last layer's result is fp32, for the loss.
+// The weight gradient is always written in fp32. After a map, inputs and weights are channels-last (parameters.hpp).
+// The result of the last layer is fp32, for the loss.
 #include "workloads/cudnn/program/layers.hpp"
 
 namespace roof::cudnn {
@@ -20,7 +20,7 @@ Product product_of(const Builder& build, const Unit& unit, Pass pass, Precision 
             .relu = forward && unit.fused()};
 }
 
-/// Returns whether bias and ReLU are computed with it.
+/// Returns whether the product also computes bias and ReLU.
 bool append(Builder& build, const Product& product, Multiply operation)
 {
     const Choice choice = build.choosers.product(product);

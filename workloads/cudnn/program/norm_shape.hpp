@@ -1,4 +1,4 @@
-// What a pass of a batch norm in training computes, where a library computes all of it in one operation.
+// One pass of a batch norm in training that a library computes in one operation.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -8,15 +8,15 @@
 
 namespace roof::cudnn {
 
-/// Sums and channels' numbers are fp32.
+/// Sums and values per channel are fp32.
 struct NormShape {
     bool backward = false;
     int batch = 1;
     model::Shape map;
-    Precision precision = Precision::fp32;  ///< of maps; tf32: stored as fp32
-    bool relu = false;                      ///< computed with it; backward: its way back
+    Precision precision = Precision::fp32;  ///< of the maps; tf32 is stored as fp32
+    bool relu = false;                      ///< fused ReLU; backward: fused gradient of the ReLU
 
-    /// "16x64x56x56, relu".
+    /// Returns "16x64x56x56, relu".
     std::string text() const;
 };
 

@@ -1,5 +1,5 @@
-// A training step as data: tensors, and the operations on them. What runs an operation is elsewhere: cuDNN, cuBLASLt and the
-// kernels beside this folder on a GPU; plain loops in the tests. Both take the arithmetic from formulas.hpp.
+// A training step as data: tensors and operations on them. On a GPU, cuDNN, cuBLASLt and ../kernels execute them; in
+// the tests, plain loops do. Both use the arithmetic of formulas.hpp.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -12,18 +12,18 @@
 
 namespace roof::cudnn {
 
-/// Channels-last: value (n, y, x, c) is number ((n * height + y) * width + x) * channels + c.
+/// Channels-last: value (n, y, x, c) has index ((n * height + y) * width + x) * channels + c.
 struct Tensor {
     int batch = 0;
     int channels = 1;
     int height = 1;
     int width = 1;
-    Precision precision = Precision::fp32;  ///< fp32, bf16, fp16; int8 for a byte of any meaning
-    int block = -1;                         ///< of the memory plan; -1: there is no tensor
-    std::size_t begin = 0;                  ///< bytes into the block
+    Precision precision = Precision::fp32;  ///< fp32, bf16 or fp16; int8 for bytes of any meaning
+    int block = -1;                         ///< block of the memory plan; -1: no tensor
+    std::size_t begin = 0;                  ///< byte offset in the block
 
     explicit operator bool() const { return block >= 0; }
-    /// Places of all images: values per channel.
+    /// Returns the number of values per channel: the positions of all images.
     std::size_t rows() const
     {
         return static_cast<std::size_t>(batch) * static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
@@ -32,54 +32,55 @@ struct Tensor {
     std::size_t bytes() const { return elements() * static_cast<std::size_t>(traits(precision).storage_bytes); }
 };
 
-/// What a step hands to the next one, on the device: kernels read and write it, so that a captured graph can be repeated.
+/// State on the device that one step passes to the next. Kernels read and write it, so that a captured graph can be
+/// repeated.
 struct StepState {
-    std::uint32_t step = 0;     ///< steps that were begun before this one; dropout draws from it
-    std::int32_t finite = 1;    ///< 0: some gradient of this step is not, and the update leaves all as it is
+    std::uint32_t step = 0;     ///< number of earlier steps; dropout uses it
+    std::int32_t finite = 1;    ///< 0: a gradient of this step is not finite, and the update changes nothing
     std::uint32_t good = 0;     ///< updates since the loss scale changed
-    std::uint32_t skipped = 0;  ///< updates left out so far
-    float loss_scale = 1;       ///< what the loss's gradient was multiplied by
+    std::uint32_t skipped = 0;  ///< number of skipped updates
+    float loss_scale = 1;       ///< factor of the loss's gradient
     float loss = 0;             ///< of the last forward pass
 };
 
-/// Images as they come, [n][c][y][x] in fp32, into channels-last and the storage precision; and their labels. What they came in is
-/// free afterwards for the next batch.
+/// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. Their
+/// buffers can then receive the next batch.
 struct ImportImages {
     Tensor from{}, to{};
     Tensor labels_from{}, labels{};
 };
 
-/// Any pass of a convolution. Read and written are, by the pass: source, weights -> result; weights, result -> source; source,
-/// result -> weights. `plan` is the number of what was chosen to compute it.
+/// One pass of a convolution: source, weights -> result; weights, result -> source; or source, result -> weights.
+/// `plan` is the number of the chosen implementation.
 struct Convolve {
     ConvolutionShape shape{};
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
     int plan = -1;
 };
 
-/// source [n][inputs], weights [outputs][inputs], result [n][outputs]; read and written as of a convolution. A bias and a ReLU are
-/// the forward pass's.
+/// source [n][inputs], weights [outputs][inputs], result [n][outputs]; inputs and outputs per pass as in Convolve. Bias
+/// and ReLU are used in the forward pass only.
 struct Multiply {
     Pass pass = Pass::forward;
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
     bool relu = false;
-    bool rounded = false;  ///< tf32
+    bool rounded = false;  ///< use tf32
     int plan = -1;
 };
 
-/// values += bias of its channel, and the ReLU of that.
+/// Adds the channel's bias to each value, then applies the ReLU.
 struct AddBias {
     Tensor values{}, bias{};
     bool relu = false;
 };
 
-/// A batch norm in training. Per channel, fp32: what the forward pass finds and the backward pass needs.
+/// Values per channel of a batch norm, in fp32: the forward pass computes them, the backward pass reads them.
 struct ChannelNumbers {
     Tensor mean{}, inverse_deviation{};
-    Tensor scale{}, shift{};  ///< of the normalisation: y = x * scale + shift
+    Tensor scale{}, shift{};  ///< y = x * scale + shift
 };
 
-/// Mean and variance of each channel, what follows from them, and the running statistics.
+/// Computes mean and variance per channel, the values derived from them, and the running statistics.
 struct Statistics {
     Tensor source{}, weight{}, bias{};
     ChannelNumbers channels{};
@@ -87,7 +88,7 @@ struct Statistics {
     Tensor partial{};  ///< sums of slabs of rows
 };
 
-/// result = source * scale + shift, plus another tensor, scaled and shifted or as it is, and the ReLU of that.
+/// result = source * scale + shift, plus another tensor (optionally scaled and shifted), then the ReLU.
 struct Normalise {
     Tensor source{}, scale{}, shift{};
     Tensor other{}, other_scale{}, other_shift{};
@@ -95,25 +96,25 @@ struct Normalise {
     bool relu = false;
 };
 
-/// The gradient g of what was before a ReLU: one consumer's share or the sum of two, where `output` > 0 (everywhere without it).
-/// Its sums over each channel: of g, and of g times the normalised source if that is given. Written, if wanted: g itself.
+/// The gradient g before a ReLU: one share or the sum of two where `output` > 0 (everywhere if there is no `output`).
+/// Computes sums per channel: of g, and of g times the normalised source if that is given. Optionally writes g.
 struct ReduceGradient {
     Tensor share{}, other_share{}, output{};
     Tensor source{};
     ChannelNumbers channels{};        ///< of the source
     Tensor result{};                  ///< g
-    Tensor sum{}, sum_of_products{};  ///< gradients of the bias and of the batch norm's weight, fp32
+    Tensor sum{}, sum_of_products{};  ///< gradients of the bias and the batch norm's weight, fp32
     Tensor partial{};
 };
 
-/// The gradient of a batch norm's source from g, which is masked by `output` on the way if that is given.
+/// Computes the gradient of a batch norm's source from g. If `output` is given, it masks g.
 struct NormGradient {
     Tensor gradient{}, output{}, source{}, weight{};
     ChannelNumbers channels{};
     Tensor sum{}, sum_of_products{}, result{};
 };
 
-/// A batch norm in training by a library, in one operation: what Statistics and Normalise do. Scale and shift are left out.
+/// A batch norm in training by a library: Statistics and Normalise in one operation, without scale and shift.
 struct LibraryNorm {
     NormShape shape{};
     Tensor source{}, weight{}, bias{};
@@ -123,7 +124,7 @@ struct LibraryNorm {
     int plan = -1;
 };
 
-/// Its way back: what ReduceGradient and NormGradient do. `output`: of the ReLU, if the shape has one.
+/// Its backward pass: ReduceGradient and NormGradient in one operation. `output`: of the ReLU, if the shape has one.
 struct LibraryNormGradient {
     NormShape shape{};
     Tensor gradient{}, output{}, source{}, weight{};
@@ -133,7 +134,7 @@ struct LibraryNormGradient {
     int plan = -1;
 };
 
-/// The gradient before a ReLU, or the sum of two shares, without any sum over channels. Result may be a share's memory.
+/// The gradient before a ReLU, or the sum of two shares, without channel sums. The result may overwrite a share.
 struct MaskGradient {
     Tensor share{}, other_share{}, output{}, result{};
 };
@@ -143,17 +144,17 @@ struct Relu {
 };
 
 struct MaxPool {
-    Tensor source{}, result{}, winners{};  ///< winners: place in the window, a byte each
+    Tensor source{}, result{}, winners{};  ///< winners: position in the window, one byte each
     model::Window window{};
 };
 
-/// source: the gradient that is written; result: the one that is read.
+/// Reads the gradient of `result` and writes that of `source`.
 struct MaxPoolGradient {
     Tensor source{}, result{}, winners{};
     model::Window window{};
 };
 
-/// Over the whole map.
+/// Average over the whole map.
 struct AveragePool {
     Tensor source{}, result{};
 };
@@ -165,38 +166,39 @@ struct Dropout {
     Tensor source{}, result{};
     std::uint32_t layer = 0;
     float probability = 0;
-    std::uint32_t first = 0;  ///< place of the first value in the batch of all ranks, which decide as one would
+    std::uint32_t first =
+        0;  ///< index of the first value in the batch of all ranks, so that ranks drop what one rank would
 };
 
-/// Softmax cross-entropy over rows of fp32 logits, the mean over the batch, and the logits' gradient times the loss scale.
+/// Softmax cross-entropy of rows of fp32 logits: mean over the batch, and the logits' gradient times the loss scale.
 struct Loss {
     Tensor logits{}, labels{}, gradient{};
     Tensor row_losses{};  ///< fp32
 };
 
-/// To fp32.
+/// Converts to fp32.
 struct Widen {
     Tensor from{}, to{};
 };
 
-/// Whether each gradient is a finite number.
+/// Checks that each gradient is finite.
 struct CheckFinite {
     Tensor gradients{};
 };
 
-/// All parameters at once: they, their gradients, their momenta and their narrow copies lie in the same order, each in a piece.
+/// Updates all parameters. Values, gradients, momenta and narrow copies have the same order, each in one piece.
 struct Descend {
     Tensor values{}, gradients{}, momenta{}, copies{};
     float learning_rate = 0;
-    bool scaled = false;  ///< the gradients are those of a scaled loss, and may not be finite
+    bool scaled = false;  ///< the loss was scaled: gradients may be infinite
 };
 
-/// The next step: its number, and the loss scale that the finiteness of this one's gradients asks for.
+/// Advances the state to the next step, with a new loss scale if the loss is scaled.
 struct Advance {
     bool scaled = false;
 };
 
-/// Sums over rows are made slab by slab, and then over the slabs, always in the same order.
+/// Returns the number of slabs of rows for a sum. Slabs are summed first, then their sums, always in the same order.
 constexpr std::size_t slabs_of(std::size_t rows, std::size_t channels)
 {
     constexpr std::size_t least_rows = 64;

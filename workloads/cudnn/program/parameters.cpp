@@ -8,14 +8,14 @@
 namespace roof::cudnn {
 namespace {
 
-/// In numbers: 256 bytes of the narrowest. cuBLASLt assumes as much of every matrix.
+/// In values: 256 bytes of the narrowest type, which cuBLASLt assumes for every matrix.
 constexpr std::size_t alignment = 128;
 
 model::Shape span_of(const model::Graph& graph, const model::Parameter& parameter)
 {
     if (parameter.shape.size() == 4) return {parameter.shape[1], parameter.shape[2], parameter.shape[3]};
     if (parameter.shape.size() == 1) return {1, 1, 1};
-    // Behind a flattened map the inputs are that map's values.
+    // After a flattened map, the inputs are the values of that map.
     int source = graph.layer(parameter.layer).inputs.front();
     for (;;) {
         const model::Layer& layer = graph.layer(source);

@@ -1,6 +1,7 @@
-// Where the trained values lie. All values are one block, all gradients another, all momenta and all narrow copies one each; in each
-// the parameters come in the same order, that in which the backward pass completes their gradients (only a residual block's last
-// batch norm is completed a little before its turn), every one at a multiple of 128 numbers. So one kernel updates all, and an all-reduce works on ranges of one piece.
+// Memory layout of the trained values. Values, gradients, momenta and narrow copies are one block each. All blocks have
+// the same order: that in which the backward pass completes the gradients (except that a residual block's last batch
+// norm completes slightly early). Each parameter starts at a multiple of 128 values. So one kernel updates all, and an
+// all-reduce uses ranges of one block.
 #pragma once
 
 #include "workloads/cudnn/program/program.hpp"
@@ -11,16 +12,16 @@
 
 namespace roof::cudnn {
 
-/// A trained tensor in channels-last order: a convolution's weights [o][y][x][i], a linear layer's [o][inputs], where the inputs
-/// behind a map come as the map is stored.
+/// A trained tensor in channels-last order: weights of a convolution [o][y][x][i], of a linear layer [o][inputs]. After
+/// a map, the inputs have the order in which the map is stored.
 struct Trained {
     Tensor value, gradient, momentum;
-    Tensor read;            ///< what the passes read: the value, or its narrow copy
-    std::size_t first = 0;  ///< number of its first value in each block
+    Tensor read;            ///< tensor that the passes read: the value or its narrow copy
+    std::size_t first = 0;  ///< index of its first value in each block
     std::size_t count = 0;
-    model::Shape per_output;  ///< what one output channel's weights span: {inputs, height, width}
+    model::Shape per_output;  ///< shape of the weights of one output channel: {inputs, height, width}
 
-    /// PyTorch's order of the k-th stored value.
+    /// Returns the index in PyTorch's order of stored value k.
     std::size_t pytorch_place(std::size_t k) const;
 };
 
@@ -29,14 +30,14 @@ class Parameters {
     Parameters() = default;
     Parameters(const model::Graph& graph, const Settings& settings, Program& program);
 
-    /// In the order of graph.parameters().
+    /// Order: graph.parameters().
     const std::vector<Trained>& all() const { return trained_; }
     const Trained& of(int layer, bool is_bias) const { return trained_[index_of(layer, is_bias)]; }
     std::size_t index_of(int layer, bool is_bias) const;
-    /// Numbers in order of readiness: later layers first.
+    /// Returns the indices of the parameters in order of readiness: later layers first.
     const std::vector<std::size_t>& order() const { return order_; }
 
-    Tensor values, gradients, momenta, copies;  ///< the blocks; copies: none in fp32
+    Tensor values, gradients, momenta, copies;  ///< the blocks; copies is empty in fp32
 
   private:
     std::vector<model::Parameter> described_;

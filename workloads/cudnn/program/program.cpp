@@ -5,7 +5,7 @@
 namespace roof::cudnn {
 namespace {
 
-/// "bf16 32x64x56x56".
+/// Returns "bf16 32x64x56x56".
 std::string describe(const Tensor& tensor)
 {
     const auto text = [](int value) { return std::to_string(value); };

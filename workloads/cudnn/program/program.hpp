@@ -1,5 +1,5 @@
-// A training step as a program: stages, each a layer in one phase, of operations on tensors. It is written once, layer by layer;
-// then its memory is planned from who uses what when. It knows of no device: who runs it gives it one piece of memory.
+// A training step as a program: stages (one layer in one phase each) of operations on tensors. Memory is planned after
+// all layers are written. The program knows no device; its user provides one piece of memory.
 #pragma once
 
 #include "ert/method/bench/subject.hpp"
@@ -15,26 +15,26 @@ class Program : public engine::Program<Operation> {
   public:
     Program();
 
-    /// The tensor with memory of its own: its values hold from the first operation that uses it to the last.
+    /// Adds memory to the tensor. Its values are valid from the first operation that uses it to the last.
     Tensor tensor(Tensor shape);
-    /// Holds its values at all times.
+    /// As tensor(), but the values stay valid at all times.
     Tensor resident(Tensor shape);
     void keep(const Tensor& tensor) { plan().keep(tensor.block); }
     Tensor resident_bytes(std::size_t bytes);
-    /// At least so many bytes for one operation; none for 0.
+    /// Returns at least `bytes` bytes for one operation; no tensor for 0.
     Tensor scratch(std::size_t bytes);
-    /// Of a StepState.
+    /// Returns the tensor of the StepState.
     const Tensor& state() const { return state_; }
-    /// Of zeros, which whoever counts in them leaves zero: fp32-sized, `counters_there` of them.
+    /// Returns `counters_there` zeros of 32 bits. A user must leave them zero.
     const Tensor& counters() const { return counters_; }
     static constexpr std::size_t counters_there = 1024;
 
-    /// `used`: what the operation reads and writes; tensors that are none are passed over.
+    /// `used`: tensors that the operation reads or writes; empty tensors are ignored.
     void append(const Operation& operation, const std::vector<Tensor>& used, const std::string& implementation);
 
-    /// Plans the memory; returns the bytes it takes. Nothing may be appended afterwards.
+    /// Plans the memory and returns its size in bytes. Append nothing afterwards.
     std::size_t place() { return plan().lay_out(); }
-    /// Of the tensor's first byte, from the start of the memory. Once placed.
+    /// Returns the byte offset of the tensor in the memory. Call place() first.
     std::size_t offset(const Tensor& tensor) const { return plan().offset(tensor.block) + tensor.begin; }
 
   private:
@@ -42,12 +42,12 @@ class Program : public engine::Program<Operation> {
     Tensor counters_;
 };
 
-/// A placed program in memory: addresses of its tensors.
+/// Addresses of the tensors of a placed program.
 class Memory {
   public:
     Memory(const Program& program, std::byte* begin) : program_(&program), begin_(begin) {}
 
-    /// Null for a tensor that is none.
+    /// Returns null for an empty tensor.
     template <class Element>
     Element* at(const Tensor& tensor) const
     {

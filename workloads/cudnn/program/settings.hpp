@@ -1,4 +1,4 @@
-// What a network is built and trained with on the GPU.
+// Settings for building and training a network on the GPU.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -14,20 +14,20 @@ struct Settings {
     int batch = 1;
     engine::Parameters parameters = engine::Parameters::random;
     float learning_rate = 0.01F;
-    /// Of activations and of the weights that the passes read: fp32, tf32 (stored as fp32), bf16 or fp16 (with loss scaling).
-    /// Trained values, their gradients and momentum, statistics and the loss are fp32 always, and so are sums.
+    /// Precision of activations and of the weights that the passes read: fp32, tf32 (stored as fp32), bf16 or fp16
+    /// (with loss scaling). Trained values, gradients, momentum, statistics, the loss and all sums are fp32.
     Precision precision = Precision::fp32;
-    /// Of convolutions. `automatic`: the fastest for each pass of each shape. cuDNN has matrix products everywhere and Winograd's algorithm on
-    /// some chips; an algorithm without an engine is refused.
+    /// Algorithm of convolutions. `automatic`: the fastest for each pass and shape. cuDNN has matrix products on all
+    /// chips and Winograd's algorithm on some. An algorithm without an engine is refused.
     Algorithm algorithm = Algorithm::automatic;
-    bool deterministic = false;  ///< engines and kernels that give the same bits each time, and no others
-    /// Whether the engines that a library suggests are timed, and the fastest taken; otherwise the first is.
+    bool deterministic = false;  ///< use only engines and kernels that give the same bits in each run
+    /// Whether suggested engines are timed and the fastest used; otherwise the first suggestion is used.
     bool tune = true;
-    data::Share share{};  ///< which of how many ranks this is: each trains on a batch of its own
+    data::Share share{};  ///< this rank of all ranks; each trains on its own batch
 
-    /// What activations are stored in.
+    /// Returns the storage precision of activations.
     Precision storage() const { return precision == Precision::tf32 ? Precision::fp32 : precision; }
-    /// Whether the passes read copies of the trained values in less than fp32.
+    /// Returns whether the passes read narrow copies of the trained values.
     bool narrow() const { return storage() != Precision::fp32; }
 };
 

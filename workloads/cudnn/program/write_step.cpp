@@ -1,4 +1,4 @@
-// The step from its beginning, the import of images, to its end, the update of all parameters.
+// Writes the step from the import of images to the update of all parameters.
 #include "workloads/cudnn/program/layers.hpp"
 
 namespace roof::cudnn {

@@ -1,4 +1,4 @@
-// A model's graph, written as a training step's program and planned: all there is to know of a step before there is memory.
+// A model's graph, written as the program of a training step and planned. Needs no memory of a device.
 #pragma once
 
 #include "workloads/cudnn/program/builder.hpp"
@@ -12,7 +12,7 @@ namespace roof::cudnn {
 
 class Written {
   public:
-    /// Throws Unsupported or Error when a chooser finds nothing for a layer.
+    /// Throws Unsupported or Error if a chooser finds no implementation for a layer.
     Written(const model::Graph& graph, const Settings& settings, const Choosers& choosers);
     Written(const Written&) = delete;
     Written& operator=(const Written&) = delete;
@@ -22,18 +22,18 @@ class Written {
     const std::vector<Running>& running() const { return running_; }
     const Tensor& images() const { return images_; }  ///< [n][c][y][x], fp32
     const Tensor& labels() const { return labels_; }  ///< int32
-    /// How many passes of convolutions each algorithm computes: {{"gemm", 40}, {"winograd", 13}}.
+    /// Returns the number of convolution passes per algorithm: {{"gemm", 40}, {"winograd", 13}}.
     const std::map<std::string, int, std::less<>>& algorithms() const { return algorithms_; }
     std::size_t bytes() const { return bytes_; }
 
-    /// What the memory holds before the first step, where it is not zero.
+    /// Initial contents of the memory that are not zero.
     struct Start {
-        std::vector<float> values;  ///< of all parameters, as they are stored
+        std::vector<float> values;  ///< of all parameters, in stored order
         StepState state;
     };
     Start start() const;
 
-    /// A parameter's values between the order of the blocks and PyTorch's.
+    /// Converts a parameter's values from the order of the blocks to PyTorch's.
     std::vector<float> in_pytorch_order(std::size_t parameter, std::span<const float> stored) const;
 
   private:
