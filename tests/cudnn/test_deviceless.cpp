@@ -174,7 +174,7 @@ TEST_CASE("The same bits each time are to be had for every shape of three famili
         CHECK(Written(model::build_model(model), settings, planner.choosers()).bytes() > 0);
 }
 
-TEST_CASE("Winograd's algorithm is offered on sm_80 and on none of the newer chips; FFT and direct nowhere")
+TEST_CASE("Winograd's algorithm is offered on sm_80 and on none of the newer chips, and FFT and direct nowhere")
 {
     const Settings fp32{.batch = 8, .precision = Precision::fp32};
     CHECK(offers(Algorithm::winograd, fp32, device("a100")));

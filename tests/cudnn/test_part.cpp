@@ -87,7 +87,7 @@ TEST_CASE("A chip without the number format says so, and a wrong learning rate i
     CHECK_THROWS_AS(bench->unsupported_reason(point, registry.machine(), gpu_of("9.0")), InputError);
 }
 
-TEST_CASE("Ranks on GPUs want a GPU each, NCCL, and batch norm of their own batches; else their row says so")
+TEST_CASE("Ranks on GPUs want a GPU each, NCCL, and batch norm of their own batches, and else their row says so")
 {
     unsetenv("NCCL_HOSTID");
     BenchRegistry registry;

@@ -110,7 +110,7 @@ class Profile(unittest.TestCase):
                      env={**os.environ, "FAKE_CUPTI_FAILS": "cuptiSubscribe"})
         row, = self.rows("measurements.csv")
         self.assertEqual("unsupported", row["status"])
-        self.assertIn("tells of no launches", row["reason"])
+        self.assertIn("reports no launch", row["reason"])
 
     def test_hands_on_input_output_and_exit_status(self):
         said = self.profile(PROGRAM, "echo", input="one\ntwo\n")
@@ -137,7 +137,7 @@ class Profile(unittest.TestCase):
     def test_says_so_when_the_program_dies_of_itself(self):
         said = self.profile(PROGRAM, "abort")
         self.assertEqual(128 + signal.SIGABRT, said.returncode)
-        self.assertIn("gone before it could write", self.rows("measurements.csv")[0]["reason"])
+        self.assertIn("ended before it could write", self.rows("measurements.csv")[0]["reason"])
 
     def test_says_why_nothing_was_recorded(self):
         for variables, words in (({"FAKE_CUPTI_FAILS": "cuptiActivityEnable"}, "as the test wants it"),

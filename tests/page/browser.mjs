@@ -72,7 +72,7 @@ async function keyboardExplains(tab) {
   await tab.focus("#roofline .chart");
   await tab.keyboard.press("ArrowRight");
   await new Promise((done) => setTimeout(done, 200));
-  const tip = (await axisTexts(tab)).filter((text) => / of its roof|no FLOPs/.test(text));
+  const tip = (await axisTexts(tab)).filter((text) => / of its ceiling|no FLOPs/.test(text));
   assert.ok(tip.length > 0, "the arrow key shows no tooltip");
   await tab.keyboard.press("Enter");
   const explanation = await tab.$eval("#explained", (paragraph) => paragraph.textContent);

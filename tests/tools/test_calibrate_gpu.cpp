@@ -219,7 +219,7 @@ TEST_CASE("each transfer path has its own ceiling")
     CHECK(ceiling(all, "latency", "launch", "launch").at("median").get<double>() == Approx(1 / 2e-6));
 }
 
-TEST_CASE("the ceiling of an all-reduce is that of its fastest message; one rank has none")
+TEST_CASE("the ceiling of an all-reduce is that of its fastest message, and one rank has none")
 {
     const Workbench bench;
     const json all = json::parse(calibrate(bench, {"--json"}).out).at("ceilings");

@@ -58,7 +58,7 @@ TEST_CASE("VGG-16 at batch 256 exceeds the memory of a T4, not of an A100")
     CHECK(vgg[1]["largest_batch"] > 256);
 }
 
-TEST_CASE("--on takes `here` for this machine's calibration, and the path of a results folder")
+TEST_CASE("estimate --on takes `here` for this machine's calibration, and the path of a results folder")
 {
     const Workbench bench;
     CHECK(bench.roof({"estimate", "resnet18", "--batch", "4", "--on", "here"}).status == 2);

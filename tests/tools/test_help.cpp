@@ -25,7 +25,7 @@ TEST_CASE("the help of every command mentions every option and has an example")
     }
 }
 
-TEST_CASE("--out has the short form -o")
+TEST_CASE("the option --out has the short form -o")
 {
     for (const char* option : {"-o", "--out"}) {
         OptionParser parser("any");

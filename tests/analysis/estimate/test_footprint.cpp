@@ -68,7 +68,7 @@ TEST_CASE("formats of two bytes have small activations, and parameters of four b
     CHECK(small.momentum == full.momentum);
 }
 
-TEST_CASE("a forward pass keeps activations and no gradients; inference keeps neither")
+TEST_CASE("a forward pass keeps activations and no gradients, and inference keeps neither")
 {
     const model::Graph graph = model::build_model("vgg16");
     const Footprint forward = footprint_of(graph, 32, Precision::fp32, Passes::forward);

@@ -74,7 +74,7 @@ TEST_CASE("predictions are read back exactly, and any digit changes their finger
                       Contains("p.csv:2"));
 }
 
-TEST_CASE("errors are of measured rows; an out-of-memory row checks the prediction of memory")
+TEST_CASE("errors are of measured rows, and an out-of-memory row checks the prediction of memory")
 {
     const std::vector<Measurement> rows{made::row("net", 8), made::row("net", 16), made::failed("net", "no room")};
     const std::vector<Prediction> predictions{{rows[0].id(), {0.02}, {0.030}, {1e9}, true},

@@ -99,7 +99,7 @@ TEST_CASE("a 7x7 window instead of 3x3 is detected, with its effect on the FLOPs
     CHECK(assessed("resnet18", 1, "step", "window", "7", "pixels", "conv9").verdict == Verdict::unchecked);
 }
 
-TEST_CASE("FLOPs agree with those of torchinfo; additions alone and multiply-adds are detected")
+TEST_CASE("FLOPs agree with those of torchinfo, and additions alone and multiply-adds are detected")
 {
     CHECK(assessed("resnet18", 256, "forward", "flops", "928820000000", "FLOP").verdict == Verdict::agrees);
     CHECK(assessed("alexnet", 256, "forward", "flops", "365920000000", "FLOP").verdict == Verdict::agrees);

@@ -31,7 +31,7 @@ std::string fitted_table(const std::vector<std::string>& titles, const std::vect
 
 }  // namespace
 
-TEST_CASE("a narrow table first leaves out columns that are the same in every row; a table that fits keeps all")
+TEST_CASE("a narrow table first leaves out columns that are the same in every row, and a table that fits keeps all")
 {
     CHECK(fitted_table(header, rows, {"other", "same"}, 0) == fitted_table(header, rows, {"other", "same"}, 80));
     const std::string text = fitted_table(header, rows, {"other", "same"}, 22);
@@ -45,7 +45,7 @@ TEST_CASE("names that are still too long are truncated")
     CHECK(display_columns(split(text, '\n')[1]) == 20);
 }
 
-TEST_CASE("lines break between words and keep their indent; a word without a break is cut")
+TEST_CASE("lines break between words and keep their indent, and a word without a break is cut")
 {
     CHECK(fitted_lines("  one two three four five\nshort\n", 20) == "  one two three four\n    five\nshort\n");
     CHECK(fitted_lines(std::string(45, 'x'), 20) ==
