@@ -1,4 +1,4 @@
-"""clang-format leaves every C++ and CUDA file as it is. Exit status 77 (skipped) without clang-format."""
+"""Checks that clang-format changes no C++ or CUDA file. Exit status 77 (skipped) without clang-format."""
 
 import shutil
 import subprocess

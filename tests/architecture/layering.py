@@ -1,4 +1,4 @@
-"""Holds every #include against the table "Who may include whom" of docs/architecture.md, which is the only copy of it."""
+"""Checks every #include against the table "Who may include whom" in docs/architecture.md, which is its only copy."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Room:
 
 
 def read_table(markdown):
-    """Room name -> Room, from the table under the heading."""
+    """Reads the table under the heading: folder name -> Room."""
     section = markdown.split("## Who may include whom", 1)[1].split("\n## ", 1)[0]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
     table = {}
@@ -31,7 +31,7 @@ def read_table(markdown):
 
 
 def arrows_up(table):
-    """One sentence per room of a row that does not stand above it, so that none can reach itself."""
+    """One sentence for each permitted folder that has no earlier row. Without such folders there is no cycle."""
     above = set()
     for name, room in table.items():
         yield from (f"{name} may include {other}, which stands below it" for other in sorted(room.rooms - above))
@@ -39,13 +39,13 @@ def arrows_up(table):
 
 
 def room_of(path, table):
-    """The room with the longest name that holds the path; None if none does."""
+    """The longest folder name in the table that contains the path; None without one."""
     holders = [room for room in table if str(path).startswith(room + "/")]
     return max(holders, key=len, default=None)
 
 
 def violations(path, source, table):
-    """One sentence per #include of the file that the table does not allow."""
+    """One sentence for each #include of the file that the table does not allow."""
     room = room_of(path, table)
     for kind, target in INCLUDE.findall(source):
         if kind == '"':

@@ -1,4 +1,4 @@
-"""Who may include whom: the tree keeps to the table, and a planted violation of each sort is found."""
+"""Checks the includes of the tree, and that a planted violation of each kind is found."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md asks of files, where a machine can tell."""
+"""Checks the rules of CONTRIBUTING.md that a program can check."""
 
 import os
 import re
@@ -14,7 +14,7 @@ CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b", re.MULTILINE)
 MACRO = re.compile(r"^\s*#\s*define\s+(?!CATCH_CONFIG_MAIN\b)", re.MULTILINE)
 
 
-#: Private words of earlier versions; the field's words took their place (CONTRIBUTING.md).
+#: Private words of earlier versions, which must not return (CONTRIBUTING.md).
 RETIRED = re.compile(
     r"\b(?i:weather|strangers?|agenda|witness|witnesses|foretell|foretells|foretold\w*|obstacles?|handovers?)\b"
     r"|\b(Sustained|FoundSizes|WatchedTeam|WatchedStream|BetweenVisits|Lab|promise_of|books_of|far_below|most_rounds"

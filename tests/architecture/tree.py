@@ -1,4 +1,4 @@
-"""The files of this project, for the tests that read them."""
+"""Lists and reads the files of this project for the tests."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ TEXTS = SOURCES + (".cmake", ".py", ".yaml", ".bash", ".js", ".mjs", ".css")
 
 
 def files(suffixes=TEXTS, folders=FOLDERS):
-    """Paths relative to the root, build folders left out."""
+    """Paths relative to the root, without build folders."""
     found = (path for folder in folders for path in sorted((ROOT / folder).rglob("*")))
     return [path.relative_to(ROOT) for path in found if path.suffix in suffixes and path.is_file()]
 
@@ -19,7 +19,7 @@ def text(path):
 
 
 def scripts():
-    """Scripts for people and machines by their first line, and those that are sourced by their suffix."""
+    """Executable scripts, found by their first line, and sourced scripts, found by their suffix."""
     candidates = [*(ROOT / "tools").iterdir(), *(ROOT / ".ci").iterdir()]
     return sorted(path for path in candidates if path.is_file() and (path.suffix == ".bash" or first_line(path)))
 
@@ -29,7 +29,7 @@ def bash_scripts():
 
 
 def first_line(path):
-    """The line that names the interpreter; empty if there is none."""
+    """The interpreter line; empty if there is none."""
     with path.open(encoding="utf-8") as file:
         line = file.readline()
     return line if line.startswith("#!") else ""

@@ -1,6 +1,6 @@
-// Opens a report in a headless browser without a network and uses it as a person would:
+// Opens a report in a headless browser without a network and uses its controls:
 //   node browser.mjs PAGE.html PACKAGES CHROMIUM [PICTURE_FOLDER]
-// Prints what it measured of the page; fails at the first thing that does not work. With a folder it leaves screenshots there.
+// Prints its measurements of the page; fails at the first error. PICTURE_FOLDER receives screenshots.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -31,7 +31,7 @@ async function open(width, height, scheme) {
 const shown = (tab) => tab.evaluate(() => Number(document.documentElement.dataset.points));
 const axisTexts = (tab) => tab.evaluate(() => [...document.querySelectorAll("#roofline .chart text")].map((text) => text.textContent));
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
-/// The layers' marks, as [x, y] of their middles on the screen.
+/// The centres of the layers' marks on the screen, as [x, y].
 const marks = (tab) => tab.evaluate(() => {
   document.querySelector("#roofline .chart").scrollIntoView({ block: "center" });
   return [...document.querySelectorAll("#roofline .chart path[fill-opacity]")].map((path) => path.getBoundingClientRect())
@@ -82,7 +82,7 @@ async function keyboardExplains(tab) {
   assert.deepEqual(await litRows(tab), [], "a row stays lit when the keyboard has left the chart");
 }
 
-/// The mouse over a mark: its tooltip, its row in the table of layers lit up, and its mark in the chart of times as well.
+/// Hovers over a mark and checks its tooltip, its row in the table of layers, and its mark in the chart of times.
 async function hoverLightsEveryPanel(tab) {
   const outlines = () => tab.$$eval("#time .chart path", (paths) => paths.map((path) => `${path.getAttribute("stroke-width")} ${path.getAttribute("transform")}`).join());
   await tab.mouse.move(2, 2);

@@ -1,4 +1,4 @@
-// The charts drawn without a browser: node charts.mjs PAGE.json PACKAGES OUT_FOLDER writes an SVG for each.
+// Draws the charts without a browser: node charts.mjs PAGE.json PACKAGES OUT_FOLDER writes an SVG for each.
 import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -25,7 +25,7 @@ const options = {
 for (const [name, option] of Object.entries(options)) {
   const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width: 800, height: 500 });
   chart.setOption(option);
-  // A tag to a line, so that a difference can be read.
+  // One tag per line, so that differences are readable.
   writeFileSync(join(out, `chart-${name}.svg`), `${chart.renderToSVGString().replaceAll("><", ">\n<")}\n`);
   chart.dispose();
 }

@@ -1,5 +1,6 @@
-"""The report page as a whole: the script's formula against the command line's, its charts against approved ones, and the page in
-a browser without a network. Needs node, and chromium for the browser; what is missing is named and its tests are skipped."""
+"""Tests of the whole report page: its what-if formula against the command line, its charts against approved ones, and
+its use in a browser without a network. Needs node, and chromium for the browser tests; otherwise tests are skipped with
+the reason."""
 
 import csv
 import hashlib
@@ -15,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ROOF = Path(os.environ["ROOF"])
 CHART_PACKAGES = Path(os.environ["ROOF_PAGE_PACKAGES"])  # where the build bundled the page's script
-WORK = Path(os.environ["ROOF_PAGE_WORK"])  # where the browser's driver is fetched to
+WORK = Path(os.environ["ROOF_PAGE_WORK"])  # the folder of the browser's driver
 APPROVED = HERE / "approved"
 EXAMPLES = ROOT / "results" / "examples"
 SMALL = ROOT / "tests" / "analysis" / "data" / "made"
@@ -29,7 +30,7 @@ def run(*arguments, **options):
 
 
 def report(study, folder, *more):
-    """Page and data of a copy of the results, for a report writes beside them."""
+    """Makes the page and its data. Pass a copy of the results, because a report writes beside them."""
     run(ROOF, "report", study, "--out", folder / "page.html", "--data", folder / "page.json", "--brief", *more)
     return folder / "page.html", folder / "page.json"
 
@@ -42,7 +43,7 @@ def copy_of_example(folder):
 
 
 def driver():
-    """The folder with the browser's driver; skips the test where it cannot be fetched."""
+    """The folder with the browser's driver. Skips the test if the driver cannot be fetched."""
     lock = hashlib.sha256((HERE / "package-lock.json").read_bytes()).hexdigest()
     mark = WORK / "fetched"
     if not mark.exists() or mark.read_text() != lock:

@@ -1,5 +1,5 @@
-// The page's formula beside that of `roof whatif`, on the same results: node whatif.mjs PAGE.json ANSWERS.json SETTINGS
-// Settings are as on the command line: DRAM=1.5x,fp32=1TFLOP/s,batch=512. Both must agree to 1e-9.
+// Compares the page's formula with `roof whatif` on the same results: node whatif.mjs PAGE.json ANSWERS.json SETTINGS
+// Settings have the syntax of the command line: DRAM=1.5x,fp32=1TFLOP/s,batch=512. Both must agree to 1e-9.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { studiesOf } from "../../analysis/report/page/data.js";

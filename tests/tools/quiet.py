@@ -1,4 +1,4 @@
-"""What the tests of the acceptance share: a folder of their own, and the way to its modules."""
+"""Shared by the tests of the acceptance: a test case with its own folder, and the import path of its modules."""
 
 import contextlib
 import io
@@ -13,7 +13,7 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools" / "peers")]
 
 
 class Quiet(unittest.TestCase):
-    """In a folder that is gone afterwards; what is printed is kept."""
+    """Runs each test in a temporary folder and captures its output."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

@@ -1,4 +1,5 @@
-"""What the acceptance on a GPU makes of what its steps find: ours beside the right peers, goals, rows that will not do, counters."""
+"""The conclusions of the GPU acceptance: comparison with the matching peers, goals, rows that count as failures,
+counters."""
 
 import json
 import unittest
@@ -66,7 +67,7 @@ class Table(Quiet):
 
     def test_is_written_of_what_there_is_so_far(self):
         self.write("peers-before.json", json.dumps({"copy": 4.0e12}))
-        self.write("peers-after.json", '{"copy": 4.')  # ended while it wrote
+        self.write("peers-after.json", '{"copy": 4.')  # interrupted while writing
         ceilings.write_tables(self.folder)
         lines = (self.folder / "peers.csv").read_text(encoding="utf-8").splitlines()
         self.assertEqual(1 + len(ceilings.BESIDE), len(lines))
@@ -113,7 +114,7 @@ class Goals(unittest.TestCase):
 
 
 class ReadBack(Quiet):
-    """On counters made by hand."""
+    """Comparisons of hand-made counters."""
 
     def test_formulas_are_those_of_the_one_table(self):
         formulas = read_back.formulas()

@@ -1,4 +1,4 @@
-"""tools/bench_ceilings: what peers print is read as what it means, and ratios are those of one round."""
+"""tools/bench_ceilings: the output of each peer is parsed correctly, and a ratio uses values of one round."""
 
 import importlib.machinery
 import importlib.util
@@ -291,7 +291,7 @@ class Command(unittest.TestCase):
             self.assertIn("2.000", out)
             self.assertTrue(out.startswith(self.call("--from", str(rates))[1]))
             self.assertIn("stream", out.split("wall time")[1])
-            self.assertNotIn("agree with the calibration before", out)  # with peers between them they are not in a row
+            self.assertNotIn("agree with the calibration before", out)  # peers run between the calibrations
 
     def test_gives_a_slow_peer_one_round_and_reports_that_its_time_is_used(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -349,7 +349,7 @@ esac
             self.assertEqual(0, status, err)
             self.assertIn("| L3 | load | 1 | 95 GB/s | 100 GB/s | 0.950 | [0.950, 0.950] | 2 |", page.read_text(encoding="utf-8"))
             self.assertIn("L3 0.950, least 0.950", out)
-            self.assertNotIn("99 GB/s", out)  # a level that is no neighbour's
+            self.assertNotIn("99 GB/s", out)  # L2 is private, so neighbours do not share it
 
     def test_refuses_no_rounds(self):
         with self.assertRaises(SystemExit) as refusal:

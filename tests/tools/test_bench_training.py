@@ -1,4 +1,5 @@
-"""tools/bench_training: programs are measured in turns, PyTorch at its best, and ratios are those of one round."""
+"""tools/bench_training: programs run in turns, PyTorch runs in its fastest variant, and a ratio uses values of one
+round."""
 
 import importlib.machinery
 import importlib.util
@@ -21,8 +22,8 @@ LOADER = importlib.machinery.SourceFileLoader("bench_training", str(ROOT / "tool
 bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_training", LOADER))
 LOADER.exec_module(bench)
 
-# Stands for both programs: as PyTorch it answers requests, as roof it prints one row and leaves its samples; each call is
-# noted in a file.
+# Replaces both programs: as PyTorch it answers requests; as roof it prints one row and writes its samples. Each call is
+# logged to a file.
 FAKE = """\
 import json, os, sys
 who, log, words = sys.argv[1], sys.argv[2], sys.argv[3:]
@@ -77,7 +78,7 @@ class OnGpu(unittest.TestCase):
 
 
 class FakeTorch:
-    """Twice as fast when compiled."""
+    """A PyTorch that is twice as fast when compiled."""
 
     def __init__(self, _options, _python, _model, _batch, _precision, way):
         self.seconds = 1.0 if "--compile" in way else 2.0

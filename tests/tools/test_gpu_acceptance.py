@@ -1,5 +1,5 @@
-"""The acceptance on a GPU, as far as it goes without one: how time is shared, that steps which fail or cannot run do not end it, and
-that nothing outlives it."""
+"""The parts of the GPU acceptance that need no GPU: time is shared, failed and unavailable steps do not end the run,
+and no process outlives it."""
 
 import json
 import os
@@ -26,7 +26,7 @@ PROGRAM = ROOT / "tools" / "gpu_acceptance"
 
 
 def is_running(state):
-    """By the file /proc has of it."""
+    """Whether the process runs, by its state in /proc."""
     try:
         return ") Z" not in state.read_text(encoding="utf-8")
     except OSError:
@@ -63,7 +63,7 @@ class Sharing(unittest.TestCase):
 
 
 class Sequence(Quiet):
-    """With a clock turned by hand: a step takes what it is told to, at most what it was granted."""
+    """Runs steps on a manual clock. A step takes its given time, but at most the time it was granted."""
 
     def setUp(self):
         super().setUp()
@@ -165,7 +165,7 @@ class Programs(Quiet):
         run(["sh", "-c", "echo begun; sleep 1000 & echo $! >&2; wait"], self.folder / "log", seconds)
 
     def assert_child_has_ended(self):
-        """Or does so soon: its signal is on its way."""
+        """The signal may still be pending, so this waits a short time."""
         state = Path("/proc") / (self.folder / "log.err").read_text(encoding="utf-8").strip() / "stat"
         patience = 200
         while is_running(state) and patience > 0:

@@ -1,4 +1,5 @@
-"""Which shared parts the program opens: none for the CPU, all for who asks what there is. Beside a copy of it lie parts that tell."""
+"""Which shared parts the program opens: none for the CPU, all for a listing. Fake parts beside a copy of the program
+record that they were opened."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What tools/peers/profile_checks.py takes for a sound profile, and what it does not."""
+"""Which profiles tools/peers/profile_checks.py accepts and which it rejects."""
 
 import csv
 import sys
@@ -115,7 +115,7 @@ class ProfileChecks(unittest.TestCase):
 
 
 class Recording:
-    """A scene in which programs are seen and not run."""
+    """A scene that records the programs instead of running them."""
 
     def __init__(self, out):
         self.out = out

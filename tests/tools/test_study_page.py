@@ -1,4 +1,4 @@
-"""tools/study_page: rows, predictions, shares and answers as Markdown, between the marks of a page and nowhere else."""
+"""tools/study_page: writes rows, predictions, shares and answers as Markdown, only between the marks of a page."""
 
 import importlib.machinery
 import importlib.util
@@ -17,7 +17,8 @@ LOADER = importlib.machinery.SourceFileLoader("study_page", str(ROOT / "tools/st
 pages = importlib.util.module_from_spec(importlib.util.spec_from_loader("study_page", LOADER))
 LOADER.exec_module(pages)
 
-# A stand-in for roof: a sweep writes a folder of two rows, one out of memory; an estimate prints answers; a report writes a picture.
+# Replaces roof: a sweep writes a folder of two rows, one out of memory; an estimate prints answers; a report writes a
+# picture.
 FAKE = """\
 #!{python}
 import json, os, sys

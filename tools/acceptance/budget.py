@@ -1,16 +1,16 @@
-"""How the time is shared: steps in the order of their importance; each that fits gets its least, and what is over goes to the first
-that can use it."""
+"""Shares the time among the steps in order of importance. Each step that fits gets its minimum; the first step that can
+use the spare time gets it."""
 
 from collections import namedtuple
 
-#: A check on hardware. `proves`: what is known once it is ok. `least`, `most`: seconds it is worth starting with, and may take. `needs`:
-#: functions of the scene that return the reason why it cannot run here, or nothing. `run`: a function of the scene and of the
-#: seconds granted; returns a remark or nothing, and throws Failed.
+#: A check on hardware. `proves`: what an ok result shows. `least`, `most`: seconds, minimum to start and maximum.
+#: `needs`: functions of the scene that return the reason why the step cannot run here, or None. `run`: a function of
+#: the scene and of the granted seconds; returns a remark or None, and throws Failed.
 Step = namedtuple("Step", "name proves least most needs run")
 
 
 def fitting(steps, seconds):
-    """Of these, in their order, all whose leasts fit into the time together; a small one may fit where a larger did not."""
+    """The steps, in order, whose minimum times fit together. A short step may fit where a longer one did not."""
     chosen = []
     for step in steps:
         if step.least <= seconds:
@@ -20,7 +20,7 @@ def fitting(steps, seconds):
 
 
 def grant(steps, seconds):
-    """Of the first of the steps that are to come: the seconds it may take, or nothing if they are not enough for it."""
+    """The seconds that the first of the remaining steps may take; None if they are less than its minimum."""
     first = steps[0]
     chosen = fitting(steps, seconds)
     if not chosen or chosen[0] is not first:
@@ -30,5 +30,5 @@ def grant(steps, seconds):
 
 
 def foreseen(steps):
-    """Seconds of all of them, at least and at most."""
+    """The sums of the minimum and of the maximum seconds of the steps."""
     return sum(step.least for step in steps), sum(step.most for step in steps)

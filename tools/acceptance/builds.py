@@ -1,4 +1,4 @@
-"""A build for the acceptance: made here, or packed to be taken to a machine with a GPU."""
+"""Builds the programs of the acceptance, and packs a build for a machine with a GPU."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from acceptance.scene import ROOT
 
 CONFIGURE_SECONDS, BUILD_SECONDS = 120, 3600
 PROGRAMS = ("roof", "roof_gpu.so", "roof_cupti.so", "roof_inject.so", "test_gpu", "nccl_ranks", "roof_cudnn.so", "test_cudnn_device")
-#: Found on any machine that has a driver, or beside its PyTorch.
+#: Libraries that every machine with a driver has, or that PyTorch brings.
 EVERYWHERE = ("libcudnn", "libcublas", "libc.so", "libm.so", "libpthread.so", "libdl.so", "librt.so", "ld-linux", "libstdc++.so",
               "libgcc_s.so")
 
@@ -33,8 +33,8 @@ def is_archive(path):
 
 
 def pack(build_folder, target):
-    """Copies what the acceptance needs, and the libraries that another machine may lack, into a folder laid out as a build, or into an
-    archive of one, which is a third of the size."""
+    """Copies the programs, and libraries that another machine may lack, into a folder with the layout of a build. With
+    the suffix .tar.gz it makes an archive, a third of the size."""
     if not is_archive(target):
         return copy(build_folder, target)
     with tempfile.TemporaryDirectory() as folder:
@@ -44,7 +44,7 @@ def pack(build_folder, target):
 
 @contextlib.contextmanager
 def unpacked(build):
-    """The folder of the build; of such an archive, one that is gone afterwards."""
+    """The folder of the build. An archive is unpacked into a temporary folder."""
     if not is_archive(build):
         yield build
         return
@@ -69,7 +69,7 @@ def copy(build_folder, target):
 
 
 def identity(folder):
-    """Version and revision as its `roof` tells them; nothing where there is none."""
+    """Version and revision as printed by its `roof`; empty without one."""
     try:
         return subprocess.run([folder / "bin" / "roof", "--version"], capture_output=True, text=True, check=False).stdout.strip()
     except OSError:

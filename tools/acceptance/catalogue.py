@@ -1,5 +1,5 @@
-"""The steps, in the order of their importance, which is also the order in which they run. Seconds are those
-of one H100; what is over of eight minutes goes to the first that needs more, and in the end to the sweep."""
+"""The steps in order of importance, which is the order in which they run. Seconds are those of one H100. Of eight
+minutes, the spare time goes to the first step that needs more, and at last to the sweep."""
 
 from acceptance.budget import Step
 from acceptance.scene import gpu, ncu, part, program, torch

@@ -1,5 +1,5 @@
-"""What is wanted of the ceilings, beside what was seen: a line each, met, missed, or not seen. Shares of what the makers' guides
-promise at the clock measured beside each launch come with the ceilings; a data sheet's bandwidth from configs/machines."""
+"""Compares the ceilings with goals, one line each: met, missed or not seen. The ceilings contain their share of the
+spec at the clock of each launch; data-sheet bandwidths are in configs/machines."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ INTERVAL = 0.01
 OF_DATA_SHEET = 0.92
 SECONDS = {"calibration": 60, "quick-calibration": 15}
 
-#: Name, kind, fields of the ceilings, least share of what is promised at the clock.
+#: Name, kind, fields of the ceilings, minimum share of the spec at the measured clock.
 SHARES = (
     ("fp32 fma", "compute", {"operation": "fma", "precision": "fp32"}, 0.98),
     ("fp64 fma", "compute", {"operation": "fma", "precision": "fp64"}, 0.98),
@@ -17,12 +17,12 @@ SHARES = (
     ("fp8 tensor cores", "compute", {"operation": "tile", "precision": "fp8"}, 0.97),
     ("shared memory", "bandwidth", {"operation": "load", "level": "shared"}, 0.95),
 )
-#: No maker's guide says what these carry: bytes per clock and multiprocessor, to be held beside the tables of RRZE's gpu-benches.
+#: Levels without a spec: bytes per clock and multiprocessor, to be compared with the tables of RRZE's gpu-benches.
 BY_HAND = ("L1", "L2")
 
 
 def spec_bandwidth(devices):
-    """Of the device memory of the first GPU, in byte/s, as its data sheet has it; nothing for a card without one here."""
+    """Device-memory bandwidth of the first GPU in byte/s, by its data sheet; None if the card has no sheet."""
     models = [device["model"] for device in devices if device["kind"] == "gpu"]
     for sheet in sorted(MACHINES.glob("*.yaml")) if models else ():
         text = sheet.read_text(encoding="utf-8")
@@ -42,13 +42,14 @@ def ratio(a, b):
 
 
 def of_ceilings(ceilings, column, kind, fields):
-    """The most of a column of those whose fields are these; nothing if none has it."""
+    """The maximum of a column over the ceilings with these fields; None without values."""
     return max((c[column] for c in ceilings if c["kind"] == kind and c.get(column) and
                 all(c.get(k) == v for k, v in fields.items())), default=None)
 
 
 def rows(ceilings, beside, sheet, seconds):
-    """`beside`: rows by name, with ours, peer, ratio, raw issue rate; `seconds`: of the calibrations."""
+    """Yields the lines. `beside`: rows by name, with ours, peer, ratio, raw issue rate; `seconds`: durations of the
+    calibrations."""
     for name in ("read", "copy", "matmul bf16"):
         yield line(f"{name}: ours / peer", beside[name]["ratio"], 1)
     yield line("read: ours / data sheet", ratio(beside["read"]["ours"], sheet), OF_DATA_SHEET)

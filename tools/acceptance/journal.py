@@ -1,9 +1,10 @@
-"""What was done, in how long, and how it ended: steps.json and summary.md, written after every step, so that what is finished is kept
-when the rest is cut off."""
+"""Records each step, its time and its status in steps.json and summary.md. Both are written after every step, so
+finished steps are kept after an interruption."""
 
 import json
 
-#: ok; failed: it ran, and something is wrong; cut off: its time was over; unavailable: it cannot run here; left out: no time for it.
+#: ok; failed: a check failed; cut off: its time was over; unavailable: cannot run on this machine; left out: not enough
+#: time.
 ENDS = ("ok", "failed", "cut off", "unavailable", "left out")
 
 
@@ -11,8 +12,7 @@ FIELDS = {"step", "status", "seconds", "reason", "proves", "build"}
 
 
 class Journal:
-    """`build` says which one the steps are run with: what another has shown does not count, nor does what an older form of this file
-    says."""
+    """The record of all steps. Results of another `build`, or in an older format of the file, do not count."""
 
     def __init__(self, folder, build=""):
         self.folder = folder
@@ -25,7 +25,7 @@ class Journal:
         return any((row["step"], row["status"], row["build"]) == (name, "ok", self.build) for row in self.rows)
 
     def add(self, step, status, seconds=0.0, reason=""):
-        """In place of what the folder had of that step before."""
+        """Replaces earlier results of the step in this folder."""
         assert status in ENDS, status
         row = {"step": step.name, "status": status, "seconds": round(seconds, 1), "reason": reason, "proves": step.proves,
                "build": self.build}
@@ -45,7 +45,7 @@ class Journal:
         (self.folder / "summary.md").write_text("\n\n".join(["\n".join(lines), *tables]) + "\n", encoding="utf-8")
 
     def status(self, names):
-        """The exit status: 0 if all of these ended well."""
+        """The exit status: 0 if all these steps are ok."""
         return 0 if all(self.is_done(name) for name in names) else 1
 
 

@@ -1,4 +1,4 @@
-"""Programs that are run with a limit of time: what they printed is kept in a file while they run, and nothing of theirs outlives it."""
+"""Runs programs with a time limit. Their output goes into a file, and no process they started outlives the call."""
 
 import os
 import signal
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 class Failed(Exception):
-    """Something that was to be shown was not; the message says what."""
+    """A check failed; the message gives the reason."""
 
 
 class TimeOver(Exception):
-    """The step's time was over before it was done."""
+    """The time of the step ended before the step did."""
 
 
 def last_words(log):
@@ -21,12 +21,12 @@ def last_words(log):
 
 
 def errors_of(log):
-    """The file of standard error beside it; it is there if there was any."""
+    """The file with standard error, beside the log; it exists only if there was any."""
     return log.with_name(log.name + ".err")
 
 
 def end_group(process):
-    """Of a program in a session of its own: with all it has started."""
+    """Ends a program and all processes of its session."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -38,8 +38,8 @@ def end_group(process):
 
 
 def run(command, log, seconds, accepted=(0,), **environment):
-    """Standard output; that and standard error are kept beside each other, in `log` and errors_of(log). Throws Failed for a status that is not
-    accepted, and TimeOver."""
+    """Runs the command and returns its standard output. Standard output is kept in `log`, standard error in
+    errors_of(log). Throws Failed for a status that is not accepted, and TimeOver."""
     errors = errors_of(log)
     with open(log, "wb") as out, open(errors, "wb") as err:
         try:
@@ -52,7 +52,7 @@ def run(command, log, seconds, accepted=(0,), **environment):
         except subprocess.TimeoutExpired:
             end_group(process)
             raise TimeOver(f"{Path(str(command[0])).name} was not done after {seconds:.0f} s") from None
-        except BaseException:  # an interrupt: a session of its own does not hear it
+        except BaseException:  # an interrupt, which does not reach the other session
             end_group(process)
             raise
     if errors.stat().st_size == 0:
@@ -64,7 +64,7 @@ def run(command, log, seconds, accepted=(0,), **environment):
 
 
 class Countdown:
-    """The seconds of a step that runs several programs."""
+    """The remaining seconds of a step that runs several programs."""
 
     def __init__(self, seconds, clock=time.monotonic):
         self.clock = clock

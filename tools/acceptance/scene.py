@@ -1,4 +1,4 @@
-"""Where the steps work: the folder of results, the build, and what this machine has; each is asked once."""
+"""The environment of the steps: results folder, build, and properties of this machine, each queried once."""
 
 import json
 import os
@@ -22,11 +22,12 @@ class Scene:
         self.known = {}
 
     def run(self, command, log, seconds, accepted=(0,), **environment):
-        """In the folder's file `log`, with the build's libraries. Throws Failed and TimeOver."""
+        """Runs the command with the build's libraries; `log` is a file in the results folder. Throws Failed and
+        TimeOver."""
         return run(command, self.out / log, seconds, accepted, **{"LD_LIBRARY_PATH": self.libraries, **environment})
 
     def fresh(self, name):
-        """A folder for results that is not there yet: what an earlier round left would be taken for this one's."""
+        """A path for new results. Deletes results of an earlier round."""
         folder = self.out / name
         shutil.rmtree(folder, ignore_errors=True)
         return folder
@@ -37,7 +38,7 @@ class Scene:
         return self.known[name]
 
     def doctor(self):
-        """What `roof doctor --json` says; a text if it says nothing."""
+        """The output of `roof doctor --json`; a text with the reason if there is none."""
         return self.once("doctor", self.ask_doctor)
 
     def ask_doctor(self):
@@ -68,7 +69,7 @@ def program(name):
 
 
 def part(name):
-    """A shared part that is built and opens here."""
+    """The need for a shared part that is built and can be opened here."""
     def need(scene):
         found = scene.doctor()
         if isinstance(found, str):
@@ -95,7 +96,7 @@ def ncu(scene):
 
 
 def library_path(build):
-    """Of a packed build, and of the libraries that PyTorch brings: its cuBLAS is the one that we are measured against."""
+    """Library path of a packed build and of PyTorch's libraries. Measurements are compared with PyTorch's cuBLAS."""
     folders = [build / "lib"]
     found = subprocess.run([sys.executable, "-c", "import nvidia; print(*nvidia.__path__)"], capture_output=True, text=True,
                            check=False)

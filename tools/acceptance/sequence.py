@@ -1,4 +1,4 @@
-"""Runs the steps: each that can run here and fits into the time; whatever becomes of one, the next is looked at."""
+"""Runs each step that is possible here and fits into the time, whatever the result of earlier steps."""
 
 import time
 
@@ -8,12 +8,13 @@ from acceptance.programs import Failed, TimeOver
 
 
 def reason_against(step, scene):
-    """The first reason why it cannot run here; nothing if it can."""
+    """The first reason why the step cannot run here; None if it can."""
     return next((reason for reason in (need(scene) for need in step.needs) if reason), None)
 
 
 def run_all(steps, scene, journal, end, clock=time.monotonic):
-    """Steps in the order of their importance until `end` on the clock. What cannot run here takes no part in the sharing of time."""
+    """Runs the steps in order of importance until `end` on the clock. Steps that cannot run here get no share of the
+    time."""
     against = {step.name: reason_against(step, scene) for step in steps}
     able = [step for step in steps if not against[step.name]]
     for step in steps:
@@ -37,7 +38,7 @@ def run_one(step, scene, journal, seconds, clock):
         journal.add(step, "cut off", clock() - begin, f"{over}; {alone(step.name)} --minutes 30")
     except Failed as failure:
         journal.add(step, "failed", clock() - begin, str(failure))
-    except Exception as error:  # whatever it is, the next step is to run
+    except Exception as error:  # the next step must still run
         journal.add(step, "failed", clock() - begin, f"{type(error).__name__}: {error}")
     else:
         journal.add(step, "ok", clock() - begin, remark or "")

@@ -1,14 +1,14 @@
-"""What a folder of `roof profile` or `roof run --profile` must hold: counters in PyTorch's training loop, phases of kernels in its CUDA
-graphs, phases counted by ranges, probes under their own roofs, the cost of tracing. Each check throws RuntimeError.
-"""
+"""Checks of a folder of `roof profile` or `roof run --profile`: counters in PyTorch's training loop, phases of kernels
+in its CUDA graphs, phases counted by ranges, probes under their own roofs, and the cost of tracing. Each check throws
+RuntimeError."""
 
 import csv
 import re
 from collections import defaultdict
 
 L2 = "lts__t_bytes.sum"
-PHASES_WITHIN = 0.05    # of the step: what lies between phases, and caches that a pass finds otherwise
-ROOF_WITHIN = 0.10      # of the roof the same probe was measured to be
+PHASES_WITHIN = 0.05    # of the step: work between phases, and different cache contents in a pass
+ROOF_WITHIN = 0.10      # of the measured roof of the same probe
 TRACING_AT_MOST = 0.05  # of a step's time
 
 
@@ -24,7 +24,7 @@ def remarks(folder):
 
 
 def check_counted_program(folder):
-    """Kernels of forward and backward were counted under their names, and traced under the same ones."""
+    """Checks that kernels of forward and backward were counted, with the same names as in the trace."""
     counted = [row for row in rows(folder / "counters.csv") if row["metric"] == L2]
     if not counted:
         raise RuntimeError(f"no kernel was counted: {remarks(folder)}")
@@ -38,7 +38,7 @@ def check_counted_program(folder):
 
 
 def check_graph_phases(folder):
-    """Of the kernels that ran in CUDA graphs, nearly all have a phase."""
+    """Checks that nearly all kernels of CUDA graphs have a phase."""
     in_graph = [row for row in rows(folder / "kernels.csv") if row["graph_node"]]
     if not in_graph:
         raise RuntimeError("no kernel of a CUDA graph was recorded")
@@ -56,7 +56,7 @@ def sums(folder, scope):
 
 
 def check_phases(folder):
-    """The phases, counted as stretches, add up to the step: FLOPs and bytes of L2."""
+    """Checks that the counts of phases add up to the step: FLOPs and bytes of L2."""
     step, phases = sums(folder, "step"), sums(folder, "phase")
     if not phases:
         raise RuntimeError(f"no phase was counted: {remarks(folder)}")
@@ -67,7 +67,8 @@ def check_phases(folder):
 
 
 def check_probes_on_roofs(table):
-    """Each counted probe of FLOPs or of device memory takes the time that its own roof allows. `table`: counted.csv of a report."""
+    """Checks that each counted probe of FLOPs or device memory takes the time that its own roof allows. `table`:
+    counted.csv of a report."""
     placed = {(row["row"], row["kernel"]): float(row["attainable_s"]) / float(row["time_s"])
               for row in rows(table) if row["attainable_s"] and float(row["time_s"]) > 0 and row["category"] == "probe"}
     if not placed:
@@ -78,7 +79,7 @@ def check_probes_on_roofs(table):
 
 
 def check_cost_of_tracing(folder):
-    """The remark that each profiled row carries."""
+    """Checks the remark on the cost of tracing in each profiled row."""
     found = re.findall(r"tracing made a launch ([\d.]+)% (slower|faster)", remarks(folder))
     if not found:
         raise RuntimeError(f"the cost of tracing is not said: {remarks(folder)}")

@@ -1,4 +1,4 @@
-"""What hardware counters said of the probes, held against what is known of them by design, and against Nsight Compute."""
+"""Compares hardware counters of the probes with the values known by design, and with Nsight Compute."""
 
 import csv
 import re
@@ -12,7 +12,8 @@ BYTES_WITHIN = 0.03
 
 
 def formulas(text=None):
-    """{metric: (quantity, factor)}, of the one table of them. A metric counts the same on every chip that has it."""
+    """{metric: (quantity, factor)} from the table of metrics. A metric has the same meaning on every chip that has
+    it."""
     found = ROW.findall(TABLE.read_text(encoding="utf-8") if text is None else text)
     return {metric: (quantity, float(factor)) for quantity, metric, factor in found}
 
@@ -25,7 +26,7 @@ def rows(path):
 
 
 def quantities(folder, scope="step"):
-    """{id of the row: {quantity: value}} of what was counted over whole launches."""
+    """{row id: {quantity: value}} of the amounts counted over whole launches."""
     meaning = formulas()
     found = defaultdict(lambda: defaultdict(float))
     for row in rows(folder / "counters.csv"):
@@ -36,7 +37,8 @@ def quantities(folder, scope="step"):
 
 
 def compare(folder):
-    """A line for each probe that was counted: what, known, counted, their ratio, and whether that is near enough to 1."""
+    """Yields a line for each counted probe: quantity, known and counted values, their ratio, and whether it is close
+    enough to 1."""
     counted = quantities(folder)
     for row in rows(folder / "measurements.csv"):
         found = counted.get(row["id"])
@@ -56,7 +58,8 @@ def line(row, what, known, counted, within):
 
 
 def largest_of_ncu(text):
-    """{(kernel, metric): largest} of `ncu --csv --page raw --print-units base`; lines before the table are passed over."""
+    """{(kernel, metric): largest value} of `ncu --csv --page raw --print-units base`. Lines before the table are
+    skipped."""
     lines = text.splitlines()
     first = next((i for i, one in enumerate(lines) if one.startswith('"ID"')), None)
     if first is None:
@@ -72,8 +75,8 @@ def largest_of_ncu(text):
 
 
 def beside_ncu(folder, text):
-    """A line for each kernel and metric that both saw: our largest launch, Nsight Compute's, and their ratio; of a program whose launches
-    of a kernel are the same in any run, such as a training step. Times under replay are none."""
+    """Yields a line for each kernel and metric in both: our largest launch, Nsight Compute's, and their ratio. The
+    program must launch the same kernels in every run, such as a training step. Times under replay are left out."""
     ours = defaultdict(list)
     for row in rows(folder / "counters.csv"):
         if row["scope"] == "kernel" and row["name"] and row["unit"] != "s":

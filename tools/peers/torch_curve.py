@@ -27,7 +27,7 @@ def parse_arguments(arguments):
 
 
 def batches(torch, torchvision, options):
-    """Batches without end, a new order each epoch."""
+    """Yields batches endlessly, in a new order each epoch."""
     transforms = torchvision.transforms
     cut = transforms.Compose([transforms.RandomResizedCrop(224), transforms.RandomHorizontalFlip(), transforms.ToTensor(),
                               transforms.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])

@@ -15,7 +15,7 @@ BATCHES = 7
 
 
 def seconds_of(launch):
-    """Of one launch, the median over batches."""
+    """Seconds of one launch: the median over batches."""
     def batch(count):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record()

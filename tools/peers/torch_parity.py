@@ -21,7 +21,7 @@ INPUT_SEED, FIRST_PARAMETER_SEED, FIRST_PROJECTION_SEED = 1, 100, 9000
 
 
 def mix(x):
-    """Of 32 bits, kept in numbers of 64."""
+    """A 32-bit hash, computed in 64-bit numbers."""
     x = x ^ (x >> 16)
     x = (x * 0x7FEB352D) & 0xFFFFFFFF
     x = x ^ (x >> 15)
@@ -37,12 +37,12 @@ def unit(torch, seed, count):
 
 
 def filled(torch, seed, shape, scale, offset):
-    """Rounded to fp32, as any program starts from."""
+    """The values rounded to fp32, in which every program starts."""
     return (unit(torch, seed, math.prod(shape)) * scale + offset).float().double().reshape(shape)
 
 
 def gains(model):
-    """Of convolutions and of hidden linear layers: networks without batch norm are damped."""
+    """Gains of convolutions and hidden linear layers. Networks without batch norm are damped."""
     if model.startswith("resnet") or model.endswith("_bn"):
         return 1.0, 1.0
     return (0.75 if model == "alexnet" else 0.85), 0.25

@@ -50,13 +50,14 @@ def parse_arguments(arguments):
 
 
 def import_torchvision(torch):
-    """torchvision, also where its compiled operators do not load, as beside another build of PyTorch. No network here uses
-    them, but its import says properties of some, and fails where they are not declared: so they are, by name alone."""
+    """Imports torchvision, even if its compiled operators cannot be loaded, for example with a different build of
+    PyTorch. The import declares properties of operators and fails if they are undeclared, so they are declared here by
+    name. No network here uses them."""
     declared = None
     while True:
         try:
             import torchvision  # pylint: disable=import-outside-toplevel
-            torchvision.declared = declared  # declarations end with this object
+            torchvision.declared = declared  # declarations last as long as this object
             return torchvision
         except RuntimeError as error:
             lacking = re.search(r"operator torchvision::(\w+) does not exist", str(error))
@@ -69,8 +70,8 @@ def import_torchvision(torch):
 
 
 def optimizer_of(torch, parameters):
-    """SGD in one pass over the parameters where this PyTorch has it, for it is the fastest."""
-    # The rate is small so that random labels do not make numbers overflow; time does not depend on it.
+    """SGD in a single pass over the parameters if this PyTorch has it, because that is fastest."""
+    # A small rate prevents overflow with random labels; it does not affect the time.
     settings = {"lr": 1e-4, "momentum": 0.9, "weight_decay": 1e-4}
     if "fused" in inspect.signature(torch.optim.SGD.__init__).parameters:
         try:
@@ -90,7 +91,7 @@ def set_precision(torch, options):
 
 
 def make_step(torch, torchvision, options):
-    """A function that does one step and returns its loss as a tensor, and the name of the optimizer's kind."""
+    """A function that runs one step and returns its loss as a tensor, and the name of the optimizer's kind."""
     torch.manual_seed(0)
     set_precision(torch, options)
     network = getattr(torchvision.models, options.model)(num_classes=1000)
@@ -106,7 +107,7 @@ def make_step(torch, torchvision, options):
     def mixed():
         if options.precision not in NARROW:
             return contextlib.nullcontext()
-        # A captured step must not keep the narrow copies of the weights from the step before.
+        # A captured step must not keep low-precision copies of the weights from the previous step.
         return torch.autocast(options.device, dtype=getattr(torch, NARROW[options.precision]), cache_enabled=not options.graph)
 
     def step():
@@ -126,7 +127,7 @@ def make_step(torch, torchvision, options):
 
 
 def captured(torch, step):
-    """The step as a CUDA graph, captured after some steps on a stream of their own, as PyTorch's notes have it."""
+    """The step as a CUDA graph, captured after some steps on a separate stream, as PyTorch's notes recommend."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -145,7 +146,7 @@ def captured(torch, step):
 
 
 def timed_on_gpu(torch, step, count):
-    """From event to event, so that the host may run ahead, as it does in training."""
+    """Times from event to event, so that the host can run ahead, as in training."""
     marks = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]
     marks[0].record()
     for mark in marks[1:]:

@@ -1,4 +1,4 @@
-"""The calibrations, PyTorch's products and copies before and after, and the tables: ours beside the peer's, seen beside wanted."""
+"""The calibrations, PyTorch's products and copies before and after, and the tables of peers and goals."""
 
 import csv
 import json
@@ -10,7 +10,7 @@ from acceptance import goals
 from acceptance.programs import Failed, errors_of, last_words
 from acceptance.scene import PEERS
 
-# Of the ceilings, the one that a peer's number stands beside: kind, and what each of its fields must be.
+# The ceiling to compare with each peer's number: its kind, and the values of its fields.
 BESIDE = {
     "matmul bf16": ("compute", {"operation": "matmul", "precision": "bf16"}),
     "matmul fp16": ("compute", {"operation": "matmul", "precision": "fp16"}),
@@ -24,7 +24,7 @@ RAW = ("fma", "tile")
 
 
 def ceilings_in(log):
-    """Of what `roof calibrate --json` printed. Throws Failed if there are none, with what it complained of."""
+    """The ceilings that `roof calibrate --json` printed. Throws Failed with its last message if there are none."""
     ceilings = json.JSONDecoder().raw_decode(log.read_text(encoding="utf-8"))[0]["ceilings"]
     if not ceilings:
         raise Failed(last_words(errors_of(log)) if errors_of(log).exists() else "no ceiling was measured")
@@ -63,7 +63,7 @@ def as_markdown(rows):
 
 
 def read_json(path, otherwise):
-    """Also for a file that was not written to its end."""
+    """Returns `otherwise` if the file is missing or truncated."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
@@ -71,7 +71,7 @@ def read_json(path, otherwise):
 
 
 def write_tables(out):
-    """Of what there is so far: peers.csv, and peers.md with the goals."""
+    """Writes the results so far: peers.csv, and peers.md with the goals."""
     rounds = [read_json(path, {}) for path in sorted(out.glob("peers-*.json"))]
     ceilings = read_json(out / "ceilings.json", [])
     rows = list(rows_beside(ceilings, rounds))

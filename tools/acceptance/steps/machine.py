@@ -1,4 +1,4 @@
-"""What this machine is, the tests that need its GPU, and NCCL's ranks."""
+"""Steps for the machine's description, the tests that need its GPU, and NCCL's ranks."""
 
 import json
 import platform
@@ -26,7 +26,7 @@ def said_by(command, seconds):
 
 
 def provenance(scene, seconds):
-    """provenance.json, so that the numbers can be told from another machine's; and what roof itself says of it."""
+    """Writes provenance.json, which identifies the machine, and roof's own description of it."""
     time_left = Countdown(seconds)
     found = {"utc": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "python": sys.version, "kernel": platform.platform()}
     for name, command in COMMANDS.items():
@@ -48,7 +48,7 @@ def parity(scene, seconds):
 
 
 def nccl(scene, seconds):
-    """Two ranks on one GPU show that it works, and no speed."""
+    """Runs two ranks on one GPU. This shows that NCCL works; the speed is not meaningful."""
     time_left = Countdown(seconds)
     for ranks in (1, 2):
         scene.run([scene.bin / "nccl_ranks", ranks], f"nccl-{ranks}.txt", time_left.left)

@@ -1,5 +1,5 @@
-"""What the recorders see, held against what is known: the probes' FLOPs and bytes by our counters, a training step's by ours and by
-Nsight Compute, and a training loop of PyTorch recorded as it is."""
+"""Compares recordings with known values: the probes' FLOPs and bytes by our counters, a training step by our counters
+and by Nsight Compute, and a recorded training loop of PyTorch."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ def keep(path, lines):
 
 
 def read_probes_back(scene, seconds):
-    """Throws Failed where counters say something else than what is known."""
+    """Throws Failed if counters differ from the known values."""
     folder = scene.fresh("read-back")
     scene.run([scene.roof, "sweep", PLAN, "--out", folder], "read-back.log", seconds, accepted=(0, 1))
     lines = list(read_back.compare(folder))
@@ -39,8 +39,9 @@ def read_probes_back(scene, seconds):
 
 
 def count_beside_ncu(scene, seconds):
-    """A training step, whose launches are the same in any run: each kernel's largest by our counters, and by Nsight Compute, one after
-    the other: there is one profiler at a time. The first run leaves behind which engines were chosen, so that the second tries none."""
+    """Compares each kernel's largest launch by our counters and by Nsight Compute, for a training step with the same
+    launches in every run. The two runs are sequential, because only one profiler can be active. The first run stores
+    the chosen engines, so the second does not search."""
     time_left = Countdown(seconds)
     folder = scene.fresh("ncu-ours")
     scene.run([*step_of(scene), "--profile", "--out", folder], "ncu-ours.log", time_left.left - NCU_SECONDS, accepted=(0, 1))
@@ -58,7 +59,7 @@ def count_beside_ncu(scene, seconds):
 
 
 def record_pytorch(scene, seconds):
-    """Recorded, and placed under the ceilings of the calibration, if there is one."""
+    """Records PyTorch and places it under the ceilings of the calibration, if there is one."""
     time_left = Countdown(seconds)
     folder = scene.fresh("torch-profile")
     scene.run([scene.roof, "profile", "--from-start", "--out", folder, "--", sys.executable, PEERS / "torch_loop.py"],

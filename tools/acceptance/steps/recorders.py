@@ -1,5 +1,5 @@
-"""What the recorders have never shown on hardware: a program's kernels counted as it launches them, phases in its CUDA graphs and of our
-own steps, probes under the roofs they were measured on."""
+"""Hardware checks of the recorders: counted kernels of a running program, phases in its CUDA graphs and in our own
+steps, and probes under the roofs they were measured on."""
 
 import sys
 
@@ -8,7 +8,7 @@ import profile_checks
 from acceptance.programs import Countdown, Failed
 from acceptance.scene import PEERS
 
-KERNELS = "250"  # counted one by one, each launched again for every pass
+KERNELS = "250"  # counted one by one, with a launch for each pass
 
 
 def checked(check, *what):
@@ -19,7 +19,7 @@ def checked(check, *what):
 
 
 def record_loop(scene, name, seconds, options, loop=()):
-    """The folder of PyTorch's training loop under `roof profile`."""
+    """Records PyTorch's training loop under `roof profile` and returns the folder."""
     folder = scene.fresh(name)
     scene.run([scene.roof, "profile", *options, "--out", folder, "--", sys.executable, PEERS / "torch_loop.py", *loop], f"{name}.log",
               seconds)
@@ -27,7 +27,7 @@ def record_loop(scene, name, seconds, options, loop=()):
 
 
 def count_pytorch(scene, seconds):
-    """From its first kernel, then after two seconds of tracing."""
+    """Counts from the first kernel, then after two seconds of tracing."""
     time_left = Countdown(seconds)
     alone = record_loop(scene, "torch-counted-alone", 0.6 * seconds, ("--from-start", "--counters", "--kernels", KERNELS), ("--steps", "2"))
     checked(profile_checks.check_counted_program, alone)
@@ -39,12 +39,12 @@ def count_pytorch(scene, seconds):
 
 
 def record_graphs(scene, seconds):
-    """Phases of kernels that run in PyTorch's CUDA graphs: that nodes are numbered as assumed."""
+    """Checks the phases of kernels in PyTorch's CUDA graphs, and so the assumed numbering of nodes."""
     checked(profile_checks.check_graph_phases, record_loop(scene, "torch-graph", seconds, ("--from-start",), ("--graph",)))
 
 
 def record_our_steps(scene, seconds):
-    """Launch by launch, whose phases are counted as they run; and as a graph, for what tracing costs."""
+    """Checks the phases of a step launched kernel by kernel, and the cost of tracing a step launched as a graph."""
     time_left = Countdown(seconds)
 
     def step(name, time, *options):
@@ -60,7 +60,7 @@ def record_our_steps(scene, seconds):
 
 
 def place_probes(scene, seconds):
-    """What the steps calibration and read-back left."""
+    """Checks the probes of the steps calibration and read-back against their roofs."""
     if not (scene.out / "read-back" / "counters.csv").exists() or not (scene.out / "calibration" / "measurements.csv").exists():
         raise Failed("the steps calibration and read-back come first")
     data = scene.fresh("read-back-data")

@@ -1,4 +1,5 @@
-"""Training steps on the GPU: beside PyTorch's in turns, among ranks, and as much of the plan of them as there is time for."""
+"""Training steps on the GPU: in turns with PyTorch's, on several ranks, and as much of the training plan as time
+allows."""
 
 import sys
 
@@ -9,16 +10,16 @@ from acceptance.scene import ROOT
 
 PLAN = ROOT / "configs" / "run" / "gpu_training.yaml"
 BENCH = ROOT / "tools" / "bench_training"
-#: In the order of what they tell: a usual step, one that waits for launches, one of large convolutions, one in between.
+#: The most informative first: a usual step, one limited by launches, one of large convolutions, one in between.
 HANDFUL = ("resnet50:32", "alexnet:4", "vgg16:32", "resnet18:4")
-ROW_SECONDS = 100  # PyTorch is started once for each of its variants, and imports itself for some 10 s each time
-ROUNDS = 3  # a row is kept only whole
+ROW_SECONDS = 100  # PyTorch starts once per variant, and its import takes about 10 s
+ROUNDS = 3  # only complete rows are kept
 ALL_SECONDS = 900
 TABLE_SECONDS = 10
 
 
 def rows_for(seconds):
-    """(arguments of bench_training, what they leave out)."""
+    """(arguments of bench_training, a text about what they leave out)."""
     if seconds >= ALL_SECONDS:
         return ["--models", "alexnet,resnet18,resnet50,vgg16", "--batches", "4,32,256", "--minutes", f"{0.8 * seconds / 60:.2f}"], ""
     rows = HANDFUL[:max(1, int(seconds // ROW_SECONDS))]
@@ -29,7 +30,7 @@ def rows_for(seconds):
 
 
 def beside_pytorch(scene, seconds):
-    """pytorch.csv, row by row, and the table of the rows that were done when the time was over."""
+    """Writes pytorch.csv row by row, and the table of the rows that were finished in time."""
     chosen, left_out = rows_for(seconds)
     measuring = seconds - TABLE_SECONDS
     table = scene.out / "pytorch.csv"
@@ -46,14 +47,15 @@ def beside_pytorch(scene, seconds):
 
 
 def require_measured(rows):
-    """Throws Failed unless all rows are ok: here one that says why it is not measured will not do."""
+    """Throws Failed unless all rows are ok. A row with a reason for a missing measurement also fails."""
     reasons = dict.fromkeys(row["reason"] or row["status"] for row in rows if row["status"] != "ok")
     if reasons or not rows:
         raise Failed("; ".join(reasons) or "no row was measured")
 
 
 def on_ranks(scene, seconds):
-    """Steps whose gradients go through NCCL: of one rank in each way to communicate, of two in the usual one. Two ranks on the one GPU show that it works, and no speed."""
+    """Runs steps with gradients through NCCL: one rank with each communication method, and two ranks with the usual
+    one. Two ranks on one GPU show that it works; their speed is not meaningful."""
     time_left = Countdown(seconds)
     for ranks, variants in ((1, "overlapped,serial,broadcast"), (2, "overlapped")):
         folder = scene.fresh(f"training-ranks-{ranks}")
@@ -64,7 +66,7 @@ def on_ranks(scene, seconds):
 
 
 def sweep(scene, seconds):
-    """The rows that were measured when the time was over; the same command goes on behind them."""
+    """Measures as many rows as time allows. The same command continues with the rest."""
     folder, cut_off = scene.out / "training", ""
     try:
         scene.run([scene.roof, "sweep", PLAN, "--out", folder], "training.log", seconds, accepted=(0, 1))
