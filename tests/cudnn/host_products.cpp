@@ -5,7 +5,7 @@
 namespace roof::cudnn {
 namespace {
 
-/// round(place of the result, tap of the window, place of the source), places counted over all images.
+/// Calls round(index of the result, tap of the window, index of the source). Indices count over all images.
 template <class Round>
 void for_taps(const ConvolutionShape& shape, const Round& round)
 {

@@ -281,7 +281,7 @@ class Run {
     }
 
   private:
-    /// A channel's mean and 1 / deviation, which are left in memory, and its running statistics.
+    /// Computes a channel's mean and 1 / deviation, which stay in memory, and its running statistics.
     template <class Norm>
     std::pair<float, float> find(const Norm& op, std::size_t c)
     {

@@ -1,5 +1,5 @@
-// A training step's program run by plain loops on the host: what a GPU is to compute, from the same formulas. It shows that the
-// program is right, its order, its memory, its tensors; what it cannot show is that kernels and libraries do as the loops.
+// Runs a step's program by plain loops on the host with the formulas of the GPU. Tests the order of operations, memory
+// and tensors of the program; does not test kernels and libraries.
 #pragma once
 
 #include "workloads/cudnn/program/program.hpp"
@@ -7,7 +7,7 @@
 
 namespace roof::cudnn {
 
-/// Runs one stage. `memory` is of the placed program.
+/// Runs one stage. `memory` belongs to the placed program.
 void run_on_host(const Program::Stage& stage, const Memory& memory);
 
 }  // namespace roof::cudnn

@@ -1,4 +1,4 @@
-// A network trained by loops on the host, as the program of the GPU's step has it.
+// Trains a network by loops on the host with the program of the GPU's step.
 #pragma once
 
 #include "tests/cudnn/host_run.hpp"
@@ -10,16 +10,16 @@
 
 namespace roof::cudnn {
 
-/// Choosers that are content with anything. `fused`: whether bias and ReLU are computed with convolutions and products; `whole_norms`:
-/// whether batch norms are one operation, as of a library.
+/// Choosers that accept everything. `fused`: convolutions and products compute bias and ReLU; `whole_norms`: a batch
+/// norm is one operation, as in a library.
 Choosers loops(bool fused = true, bool whole_norms = false);
 
 class HostTraining {
   public:
     HostTraining(const model::Graph& graph, const Settings& settings, bool fused = true, bool whole_norms = false);
 
-    /// Forward and backward on the hashed batch, of several ranks on this one's share of it; returns the loss. `ready` is told when
-    /// a parameter's gradient is whole.
+    /// Runs forward and backward on the hashed batch, or on this rank's part of it; returns the loss. Calls `ready`
+    /// when a parameter's gradient is complete.
     double differentiate(const std::function<void(std::size_t parameter)>& ready = {});
     void update();
 

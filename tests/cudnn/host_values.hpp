@@ -1,4 +1,4 @@
-// How the loops of the tests see tensors: as fp32 numbers, whatever they are stored in; and the two loops that are sums of products.
+// Access to tensors as fp32 values for the loops of the tests, and the two loops that are sums of products.
 #pragma once
 
 #include "workloads/cudnn/program/formulas.hpp"
@@ -9,7 +9,7 @@
 
 namespace roof::cudnn {
 
-/// A tensor's values, read and written as fp32.
+/// Reads and writes a tensor's values as fp32.
 class Values {
   public:
     Values(const Memory& memory, const Tensor& tensor) : at_(memory.at(tensor)), precision_(tensor.precision) {}
@@ -36,7 +36,7 @@ class Values {
     Precision precision_;
 };
 
-/// By definition, a tap of the window at a time; sums in double.
+/// Convolution by definition, one tap of the window at a time; sums in double.
 void convolve(const Convolve& op, const Memory& memory);
 void multiply(const Multiply& op, const Memory& memory);
 

@@ -1,4 +1,4 @@
-// Networks small enough for loops, with every kind of layer and every way in which layers are joined.
+// Networks small enough for loops, with every kind of layer and connection.
 #pragma once
 
 #include "workloads/model/graph.hpp"
@@ -7,7 +7,7 @@
 
 namespace roof::cudnn {
 
-/// Biased convolutions, pools that overlap and do not, a linear layer behind a map, dropout.
+/// Convolutions with bias, pools with and without overlap, a linear layer after a map, dropout.
 inline model::Graph plain_network()
 {
     model::Graph net("plain", {3, 20, 20});
@@ -21,7 +21,7 @@ inline model::Graph plain_network()
     return net;
 }
 
-/// Residual blocks: one with an identity, one with a shortcut of its own; a pool whose output goes two ways.
+/// Residual blocks with identity and with a convolution shortcut; a pool whose output has two readers.
 inline model::Graph residual_network()
 {
     const model::Window three{.size = 3, .stride = 1, .padding = 1};

@@ -1,5 +1,5 @@
-// The step on a GPU: kernels and libraries do what the loops do, training is PyTorch's, and a graph of it is the step itself. On a
-// machine without a GPU these tests say so and check nothing.
+// The step on a GPU: kernels and libraries equal the loops, training equals PyTorch's, and the graph equals the step.
+// Without a GPU the tests are skipped.
 #include "ert/base/error.hpp"
 #include "tests/cudnn/host_training.hpp"
 #include "tests/cudnn/small_networks.hpp"
@@ -35,7 +35,7 @@ Settings hashed(int batch, Precision precision, bool deterministic = false)
             .tune = false};
 }
 
-/// On the parity batch, stage by stage.
+/// Trains on the parity batch, stage by stage.
 class DeviceTraining {
   public:
     DeviceTraining(const model::Graph& graph, const Settings& settings)
@@ -68,7 +68,7 @@ class DeviceTraining {
         REQUIRE(cudaMemcpy(&state, program_.state(), sizeof(state), cudaMemcpyDeviceToHost) == cudaSuccess);
         return state;
     }
-    /// Of the loss as it is, not scaled.
+    /// Returns the gradient of the unscaled loss.
     std::vector<float> gradient(std::size_t parameter) const
     {
         std::vector<float> values = program_.gradient(parameter);
@@ -99,14 +99,14 @@ double distance(const std::vector<float>& found, const std::vector<float>& due)
     return engine::norm(apart) / std::max(engine::norm(due), 1e-12);
 }
 
-/// The accepted distances from double precision: relative, those of losses absolute. As of the CPU's engine in fp32.
+/// Accepted relative differences from double precision; losses: absolute. The same as for the CPU engine in fp32.
 struct Tolerance {
     double first_loss = 1e-6;
     double later_losses = 1e-4;
     double gradient = 5e-3;
     double projection = 2e-2;
 };
-/// Eleven bits of significand in products, as fp16 has.
+/// tf32 and fp16 have eleven significant bits in products.
 constexpr Tolerance tf32_tolerance{.first_loss = 1e-3, .later_losses = 1e-2, .gradient = 5e-2, .projection = 5e-1};
 constexpr Tolerance fp16_tolerance{.first_loss = 1e-3, .later_losses = 1e-2, .gradient = 1e-1, .projection = 1};
 constexpr Tolerance bf16_tolerance{.first_loss = 4e-3, .later_losses = 5e-2, .gradient = 2e-1, .projection = 2};
@@ -124,7 +124,7 @@ void compare_with_pytorch(const std::string& model, Precision precision, const T
         for (std::size_t k = 0; step == 0 && k < graph.parameters().size(); ++k) {
             const std::string name = graph.parameters()[k].name;
             const double length = reference.at("grad_l2", name);
-            if (length < 1e-10) continue;  // a bias before batch norm, which takes it off again
+            if (length < 1e-10) continue;  // bias before a batch norm, which subtracts it
             INFO(name);
             const std::vector<float> gradient = training.gradient(k);
             CHECK(std::abs(engine::norm(gradient) / length - 1) < tolerance.gradient);
@@ -152,7 +152,7 @@ std::vector<double> losses_of(Step& step, int launches)
 
 }  // namespace
 
-TEST_CASE("A GPU describes itself as the GPUs are described that plans are made for without them")
+TEST_CASE("The GPU's properties have the format of the stored device descriptions")
 {
     if (is_without_gpu()) return;
     const std::string json = json_of(current_device());
@@ -160,7 +160,7 @@ TEST_CASE("A GPU describes itself as the GPUs are described that plans are made 
     CHECK(json_of(device_from_json(json)) == json);
 }
 
-TEST_CASE("Gradients are said to be ready once each, before the update, in launches and in captures")
+TEST_CASE("The gradient hook runs once per parameter, before the update, in launches and in captures")
 {
     if (is_without_gpu()) return;
     const model::Graph graph = model::build_model("alexnet");
@@ -172,7 +172,7 @@ TEST_CASE("Gradients are said to be ready once each, before the update, in launc
     Step step(graph, hashed(2, Precision::fp32), options);
     losses_of(step, 2);
     const std::size_t parameters = graph.parameters().size();
-    // The launch by launch, the watched capture, and the capture that the second launch replays.
+    // First launch, timed capture, and the capture of the second launch.
     CHECK(ready_before_updates == std::vector<std::size_t>{parameters, 2 * parameters, 3 * parameters});
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("On a GPU the small networks compute what the loops compute")
     }
 }
 
-TEST_CASE("On a GPU the engines that were the fastest when timed compute what the loops compute")
+TEST_CASE("On a GPU the engines chosen by time compute what the loops compute")
 {
     if (is_without_gpu()) return;
     const auto [precision, tolerance] =
@@ -219,13 +219,13 @@ TEST_CASE("On a GPU the engines that were the fastest when timed compute what th
     DeviceTraining found(graph, settings);
     CHECK(std::abs(found.differentiate() - due.differentiate()) < tolerance);
     for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
-        if (graph.parameters()[k].name == "conv2.bias") continue;  // a batch norm takes it off again
+        if (graph.parameters()[k].name == "conv2.bias") continue;  // batch norm subtracts it
         INFO(graph.parameters()[k].name);
         CHECK(distance(found.gradient(k), due.gradient(k)) < tolerance);
     }
 }
 
-TEST_CASE("On a GPU networks train as in PyTorch, in each number format within its tolerance")
+TEST_CASE("On a GPU networks train as in PyTorch within the tolerance of each number format")
 {
     if (is_without_gpu()) return;
     for (const std::string model : {"alexnet", "resnet18", "vgg11_bn"})
@@ -237,8 +237,7 @@ TEST_CASE("On a GPU networks train as in PyTorch, in each number format within i
     }
 }
 
-TEST_CASE(
-    "On a GPU a captured graph is the step: the same losses bit for bit, and no memory taken from launch to launch")
+TEST_CASE("On a GPU a captured graph gives the same losses bit for bit and allocates no memory between launches")
 {
     if (is_without_gpu()) return;
     const model::Graph graph = model::build_model("resnet18");
@@ -258,7 +257,7 @@ TEST_CASE(
     CHECK(after == before);
 }
 
-TEST_CASE("On a GPU a step whose gradients go through NCCL among one rank is the step without, however they travel")
+TEST_CASE("On a GPU one rank that uses NCCL computes the same step as without NCCL in every mode")
 {
     if (is_without_gpu()) return;
     const auto library = gpu::Nccl::open();
@@ -281,7 +280,7 @@ TEST_CASE("On a GPU a step whose gradients go through NCCL among one rank is the
     }
 }
 
-TEST_CASE("On a GPU a batch beyond the memory is an error that says how large a batch would fit")
+TEST_CASE("On a GPU a batch that exceeds the memory is an error that gives the batch that fits")
 {
     if (is_without_gpu()) return;
     const model::Graph graph = model::build_model("vgg16");

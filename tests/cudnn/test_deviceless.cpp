@@ -1,5 +1,5 @@
-// cuDNN without a device: from the properties of three GPUs the library says which engines it would use for every convolution of
-// every model, and finishes their plans. Engines that are compiled at run time need a driver for that, and do not show here.
+// cuDNN without a device: the properties of three GPUs give the engines for every convolution of every model, and their
+// plans. Engines that are compiled at run time need a driver and are not tested.
 #include "ert/base/error.hpp"
 #include "tests/cudnn/host_training.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
@@ -27,7 +27,7 @@ Descriptor device(const std::string& name)
     return device_from_json(text.str());
 }
 
-/// Asks the library as a step on the device would, each shape once, and takes the first of its engines.
+/// Asks the library for each shape once, as a step does, and takes its first engine.
 class Planner {
   public:
     Planner(Descriptor device, const Settings& settings) : device_(std::move(device)), settings_(settings) {}
@@ -50,7 +50,7 @@ class Planner {
         return place->second;
     }
 
-    /// Our own kernels compute it; the library takes its graph all the same.
+    /// Our own kernels compute it, but the library must accept its graph.
     Choice take(const NormShape& shape)
     {
         INFO(shape.text());
@@ -106,8 +106,7 @@ TEST_CASE("cuDNN has engines for every convolution of every model in every preci
     if (precision != Precision::fp32) CHECK(planner.fused() > 0);
 }
 
-TEST_CASE(
-    "A convolution's scale factors are floats, as its sums are: engines read the lower half of a double, which is 0")
+TEST_CASE("A convolution's scale factors are floats, because engines read only the lower half of a double")
 {
     const auto [pass, alpha, beta] = GENERATE(table<Pass, cudnnBackendAttributeName_t, cudnnBackendAttributeName_t>(
         {{Pass::forward, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA},
@@ -130,7 +129,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("Every configuration that cuDNN's heuristics suggest is an engine of its own name, knobs included")
+TEST_CASE("Every configuration that cuDNN's heuristics suggest has its own name, knobs included")
 {
     const auto [pass, least] =
         GENERATE(table<Pass, int>({{Pass::forward, 30}, {Pass::backward_data, 30}, {Pass::backward_weights, 30}}));
@@ -146,7 +145,7 @@ TEST_CASE("Every configuration that cuDNN's heuristics suggest is an engine of i
         std::ranges::any_of(engines, [](const Engine& engine) { return engine.name.find(" k") != std::string::npos; }));
 }
 
-TEST_CASE("cuDNN's engines for batch norms need a driver: without one there is none on any chip")
+TEST_CASE("cuDNN has no engines for batch norms on any chip without a driver")
 {
     int driver = 0;
     if (cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0) {
@@ -163,7 +162,7 @@ TEST_CASE("cuDNN's engines for batch norms need a driver: without one there is n
     }
 }
 
-TEST_CASE("The same bits each time are to be had for every shape of three families")
+TEST_CASE("Deterministic engines exist for every shape of three model families")
 {
     const std::string where = GENERATE("a100", "h200", "b200");
     const Precision precision = GENERATE(Precision::bf16, Precision::fp32);
@@ -174,7 +173,7 @@ TEST_CASE("The same bits each time are to be had for every shape of three famili
         CHECK(Written(model::build_model(model), settings, planner.choosers()).bytes() > 0);
 }
 
-TEST_CASE("Winograd's algorithm is offered on sm_80 and on none of the newer chips, and FFT and direct nowhere")
+TEST_CASE("Of three chips only sm_80 offers Winograd, and none offers FFT or direct")
 {
     const Settings fp32{.batch = 8, .precision = Precision::fp32};
     CHECK(offers(Algorithm::winograd, fp32, device("a100")));
@@ -188,7 +187,7 @@ TEST_CASE("Winograd's algorithm is offered on sm_80 and on none of the newer chi
     }
 }
 
-TEST_CASE("Winograd's engines are what the algorithm asks for where they are, and their products are counted")
+TEST_CASE("Algorithm winograd selects Winograd's engines where they exist, and counts their multiply-adds")
 {
     const Settings settings{.batch = 8, .precision = Precision::fp32, .algorithm = Algorithm::winograd};
     Planner planner(device("a100"), settings);
@@ -197,7 +196,7 @@ TEST_CASE("Winograd's engines are what the algorithm asks for where they are, an
     CHECK(written.algorithms().at("gemm") > 10);
 }
 
-TEST_CASE("A device is what its JSON text says, and a text that is none is an error")
+TEST_CASE("A device has the properties of its JSON text, and invalid text is an error")
 {
     CHECK_THAT(json_of(device("h200")), Catch::Contains("NVIDIA H200") && Catch::Contains("132"));
     CHECK_THROWS_AS(device_from_json("{}"), Error);

@@ -1,4 +1,4 @@
-// The answer to a batch that does not fit.
+// The error for a batch that does not fit.
 #include "tests/cudnn/host_training.hpp"
 #include "workloads/cudnn/program/largest_batch.hpp"
 
@@ -7,7 +7,7 @@
 using namespace roof;
 using namespace roof::cudnn;
 
-TEST_CASE("The largest batch that fits is planned: it fits, and one image more does not")
+TEST_CASE("The largest batch fits, and one more image does not")
 {
     const model::Graph graph = model::build_model("alexnet");
     Settings settings{.batch = 1, .precision = Precision::bf16};

@@ -1,4 +1,4 @@
-// The cuDNN part opened as a shared object, on a machine with or without a GPU.
+// The cuDNN part as a shared object, on a machine with or without a GPU.
 #include "ert/base/error.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/bench/measurement.hpp"
@@ -13,14 +13,14 @@ using namespace roof;
 
 namespace {
 
-/// The one built beside this test, unless it was carried to another machine.
+/// Returns the shared object built beside this test, unless ROOF_CUDNN_PART overrides it.
 std::string path_of_part()
 {
     const char* const elsewhere = std::getenv("ROOF_CUDNN_PART");
     return elsewhere != nullptr ? elsewhere : ROOF_CUDNN_PART;
 }
 
-/// Never closed: the registry's benches live in the shared object.
+/// Never closes the shared object, because the registry's benches are in it.
 void add_part(BenchRegistry& registry)
 {
     void* const part = dlopen(path_of_part().c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -51,7 +51,7 @@ Device gpu_of(const std::string& capability)
 
 }  // namespace
 
-TEST_CASE("The part opens without a driver and brings the bench, over axes that results have columns for")
+TEST_CASE("The part opens without a driver and adds the bench, and results have columns for its axes")
 {
     BenchRegistry registry;
     add_part(registry);
@@ -72,7 +72,7 @@ TEST_CASE("The part opens without a driver and brings the bench, over axes that 
                                             "batch_norm"});
 }
 
-TEST_CASE("A chip without the number format says so, and a wrong learning rate is the user's mistake")
+TEST_CASE("A missing number format gives a reason, and a wrong learning rate is an input error")
 {
     BenchRegistry registry;
     add_part(registry);
@@ -87,7 +87,7 @@ TEST_CASE("A chip without the number format says so, and a wrong learning rate i
     CHECK_THROWS_AS(bench->unsupported_reason(point, registry.machine(), gpu_of("9.0")), InputError);
 }
 
-TEST_CASE("Ranks on GPUs want a GPU each, NCCL, and batch norm of their own batches, and else their row says so")
+TEST_CASE("Ranks on GPUs need one GPU each, NCCL, and batch norm of their own batches, else they are unsupported")
 {
     unsetenv("NCCL_HOSTID");
     BenchRegistry registry;
@@ -113,7 +113,7 @@ TEST_CASE("Ranks on GPUs want a GPU each, NCCL, and batch norm of their own batc
     CHECK_THAT(reason_on(both), Catch::Contains("each rank's own batch"));
 }
 
-TEST_CASE("One rank goes by NCCL if it is said how, and a batch that cannot be shared out is unsupported")
+TEST_CASE("One rank uses NCCL if communication is set, and a batch that cannot be divided is unsupported")
 {
     BenchRegistry registry;
     add_part(registry);

@@ -1,4 +1,4 @@
-// The program of the GPU's step, run by loops on the host, trains as the CPU's engine does, which trains as PyTorch does.
+// The GPU step's program, run by loops on the host, trains as the CPU engine does, which is tested against PyTorch.
 #include "tests/cudnn/host_training.hpp"
 #include "tests/cudnn/small_networks.hpp"
 #include "workloads/cudnn/program/formulas.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int batch = 3;
 
-/// The CPU's engine on the same batch.
+/// The CPU engine on the same batch.
 class Reference {
   public:
     explicit Reference(const model::Graph& graph)
@@ -76,7 +76,7 @@ void compare(const model::Graph& graph, const Settings& settings, bool fused, co
         CHECK(std::abs(found.differentiate() - due.differentiate()) < tolerance.loss * (step + 1));
         for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
             const model::Parameter parameter = graph.parameters()[k];
-            if (parameter.name == "conv2.bias" && graph.name() == "plain") continue;  // batch norm takes it off again
+            if (parameter.name == "conv2.bias" && graph.name() == "plain") continue;  // batch norm subtracts it
             INFO(parameter.name);
             std::vector<float> gradient = found.gradient(k);
             for (float& one : gradient) one /= scale;
@@ -107,7 +107,7 @@ Settings hashed(Precision precision)
 
 }  // namespace
 
-TEST_CASE("The step's program trains as the CPU's engine does, whether bias and ReLU are fused or not")
+TEST_CASE("The step's program trains as the CPU engine does, with and without fused bias and ReLU")
 {
     const Tolerance fp32{.loss = 2e-5, .gradient = 2e-4, .value = 1e-4};
     const bool fused = GENERATE(true, false);
@@ -115,7 +115,7 @@ TEST_CASE("The step's program trains as the CPU's engine does, whether bias and 
     compare(residual_network(), hashed(Precision::fp32), fused, fp32);
 }
 
-TEST_CASE("It trains so, too, where a library computes whole batch norms, and their sums as ever")
+TEST_CASE("The step's program trains the same when a library computes whole batch norms")
 {
     const Tolerance fp32{.loss = 2e-5, .gradient = 2e-4, .value = 1e-4};
     compare(plain_network(), hashed(Precision::fp32), true, fp32, true);
@@ -133,15 +133,15 @@ TEST_CASE("It trains so, too, where a library computes whole batch norms, and th
     CHECK(apart > 0);
 }
 
-/// Few values a channel: a ReLU that rounding turns moves a gradient by much.
-TEST_CASE("In bf16 and fp16 it trains as near as these formats are")
+/// With few values per channel, a ReLU that changes sign by rounding changes a gradient a lot.
+TEST_CASE("In bf16 and fp16 the program trains within the tolerance of these formats")
 {
     compare(residual_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
     compare(residual_network(), hashed(Precision::fp16), true, {.loss = 5e-3, .gradient = 0.25, .value = 5e-3});
     compare(plain_network(), hashed(Precision::bf16), false, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
 }
 
-TEST_CASE("A gradient that is not finite halves the loss scale and leaves the parameters as they are")
+TEST_CASE("A gradient that is not finite halves the loss scale and leaves the parameters unchanged")
 {
     HostTraining training(plain_network(), hashed(Precision::fp16));
     training.differentiate();
@@ -161,7 +161,7 @@ TEST_CASE("A gradient that is not finite halves the loss scale and leaves the pa
     CHECK(training.state().step == 2);
 }
 
-TEST_CASE("The loss scale doubles after so many updates without an overflow, as PyTorch's does")
+TEST_CASE("The loss scale doubles after a number of updates without overflow, as in PyTorch")
 {
     LossScale scale{first_loss_scale, 0};
     for (std::uint32_t i = 0; i < updates_before_doubling; ++i) scale = next_scale(scale, true);
@@ -170,7 +170,7 @@ TEST_CASE("The loss scale doubles after so many updates without an overflow, as 
     CHECK(next_scale(scale, false).scale == first_loss_scale);
 }
 
-TEST_CASE("Dropout drops its share, other places in each step and layer, and the same ones on the way back")
+TEST_CASE("Dropout drops its share at positions that differ by step and layer and are the same backward")
 {
     Settings settings = hashed(Precision::fp32);
     settings.parameters = engine::Parameters::random;
@@ -191,7 +191,7 @@ TEST_CASE("Dropout drops its share, other places in each step and layer, and the
     CHECK(std::abs(differing - 37'500) < 1000);
 }
 
-TEST_CASE("Gradients lie in one block in the order in which stages complete them, each parameter once")
+TEST_CASE("Gradients are in one block in order of completion, each parameter once")
 {
     for (const std::string model : {"vgg11_bn", "resnet18"}) {
         const model::Graph graph = model::build_model(model);
@@ -207,7 +207,7 @@ TEST_CASE("Gradients lie in one block in the order in which stages complete them
     }
 }
 
-TEST_CASE("Every matrix of trained values lies at a multiple of 256 bytes, as cuBLASLt's suggestions assume")
+TEST_CASE("Every matrix of trained values is aligned to 256 bytes, as cuBLASLt's suggestions assume")
 {
     const Settings settings{.batch = 2, .precision = Precision::bf16};
     const Written written(model::build_model("alexnet"), settings, loops());
@@ -216,7 +216,7 @@ TEST_CASE("Every matrix of trained values lies at a multiple of 256 bytes, as cu
     }
 }
 
-TEST_CASE("The memory of a step is planned once: activations that never meet share bytes")
+TEST_CASE("Activations that are never needed at the same time share memory")
 {
     const model::Graph graph = model::build_model("resnet50");
     std::size_t before = 0;

@@ -1,5 +1,5 @@
-// Data-parallel training by the GPU's program, as far as it goes without a GPU: the program is run by loops, ranks are threads, and
-// what an exchange puts into streams is done at once. Two ranks with a batch each are to see what one sees with both.
+// Data-parallel training by the GPU's program without a GPU: loops run the program, ranks are threads, and exchanges
+// run immediately. Two ranks with a batch each must match one rank with both batches.
 #include "tests/cudnn/host_training.hpp"
 #include "tests/cudnn/small_networks.hpp"
 #include "tests/parallel/threads.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int steps = 4;
 
-/// Layers that know no other image, and dropout.
+/// No layer mixes images; contains dropout.
 model::Graph network()
 {
     model::Graph net("unnormalised", {3, 12, 12});
@@ -58,7 +58,7 @@ void take_mean(parallel::Communicator& communicator, std::span<float> values)
                            [&](double sum) { return static_cast<float>(sum / communicator.size); });
 }
 
-/// What NCCL does on devices, done at once on the host.
+/// Does on the host, immediately, what NCCL does on devices.
 nccl::StreamOperations operations_on(HostTraining& training, const GradientBlock& block,
                                      parallel::Communicator& communicator)
 {
@@ -76,7 +76,7 @@ nccl::StreamOperations operations_on(HostTraining& training, const GradientBlock
                 }};
 }
 
-/// The means of the ranks' losses, as this rank sees them.
+/// Returns the mean losses of all ranks, as this rank receives them.
 std::vector<double> with_others(parallel::Communicator& communicator, int batch, parallel::Mode mode)
 {
     HostTraining training(network(), settings_of(batch, {.rank = communicator.rank, .ranks = communicator.size}));
@@ -97,7 +97,7 @@ std::vector<double> with_others(parallel::Communicator& communicator, int batch,
 
 }  // namespace
 
-TEST_CASE("Two ranks of the GPU's program see the losses of one with both batches, dropout included")
+TEST_CASE("Two ranks have the losses of one rank with both batches, dropout included")
 {
     const auto mode = GENERATE(parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast);
     const std::vector<double> due = alone(4);
@@ -112,9 +112,7 @@ TEST_CASE("Two ranks of the GPU's program see the losses of one with both batche
     CHECK(due.back() != due.front());
 }
 
-TEST_CASE(
-    "Buckets are ranges of the block of gradients, one after the other, and each parameter lies where the program has "
-    "it")
+TEST_CASE("Buckets are consecutive ranges of the block of gradients, and each parameter is at the program's address")
 {
     for (const model::Graph& graph : {plain_network(), residual_network()}) {
         const Written written(graph, {.batch = 2}, loops());

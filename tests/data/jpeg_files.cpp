@@ -1,4 +1,4 @@
-// Written with TurboJPEG directly, so that the reader under test is not its own judge.
+// Writes files with TurboJPEG directly, so that the tests do not depend on the reader.
 #include "tests/data/jpeg_files.hpp"
 
 #include <turbojpeg.h>

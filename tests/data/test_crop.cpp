@@ -1,4 +1,4 @@
-// The crops torchvision's parameters allow, and how far a file may shrink while decoding.
+// The crops that torchvision's parameters allow, and the reduction of a file while decoding.
 #include "workloads/data/crop.hpp"
 
 #include <catch2/catch.hpp>
@@ -6,7 +6,7 @@
 
 using namespace roof::data;
 
-TEST_CASE("random crops lie in the image, with torchvision's range of areas and ratios, flipped half the time")
+TEST_CASE("random crops are inside the image, have torchvision's areas and ratios, and are flipped half the time")
 {
     std::mt19937_64 random(1);
     constexpr int width = 500, height = 375, draws = 4000;
@@ -47,7 +47,7 @@ TEST_CASE("random crops reach every edge of the image")
     CHECK((left && top && right && bottom));
 }
 
-TEST_CASE("an image too long for any crop gives the largest centred crop of a legal ratio")
+TEST_CASE("an image too long for any crop gives the largest centred crop of an allowed ratio")
 {
     std::mt19937_64 random(3);
     const Crop wide = random_crop(3000, 30, random);
@@ -62,7 +62,7 @@ TEST_CASE("an image too long for any crop gives the largest centred crop of a le
     CHECK((pixel.width == 1 && pixel.height == 1));
 }
 
-TEST_CASE("an image shrinks while decoding only as far as the crop stays as large as the result")
+TEST_CASE("decoding shrinks an image only as far as the crop stays at least as large as the result")
 {
     CHECK(reduction_for({.width = 447, .height = 500}, 224, 224) == 1);
     CHECK(reduction_for({.width = 448, .height = 500}, 224, 224) == 2);

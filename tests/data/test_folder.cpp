@@ -1,4 +1,4 @@
-// The image folder from end to end: contents, order, broken files, and the ways it can be refused.
+// The image folder from end to end: contents, order, broken files, and input errors.
 #include "ert/base/error.hpp"
 #include "tests/data/jpeg_files.hpp"
 #include "workloads/data/source.hpp"
@@ -34,7 +34,7 @@ Source open_small(const std::filesystem::path& folder, int batch, int workers = 
     return open_source(folder.string(), batch, small_image, classes, workers, seed);
 }
 
-/// Red of a plain image, which tells it from all others of its folder.
+/// Returns the red value of a plain image, which identifies it in its folder.
 int red_of(const Copy& batch, int n)
 {
     const float normalised = batch.images[static_cast<std::size_t>(n * small_image.elements())];
@@ -80,7 +80,7 @@ TEST_CASE("the batches depend on the seed but not on the number of workers")
     CHECK(differs);
 }
 
-TEST_CASE("an epoch shows each image once, and the next epoch another order")
+TEST_CASE("an epoch contains each image once, and the next epoch has another order")
 {
     const TemporaryFolder folder;
     write_folder_of(folder.path(), 1, 10);
@@ -98,7 +98,7 @@ TEST_CASE("an epoch shows each image once, and the next epoch another order")
     CHECK(orders.size() == 4);
 }
 
-TEST_CASE("an image shown again is cropped anew")
+TEST_CASE("a repeated image gets a new crop")
 {
     const TemporaryFolder folder;
     write_halves(folder.path() / "a" / "halves.jpg", 64, 64);
@@ -118,7 +118,7 @@ TEST_CASE("each image of an epoch has its own crop")
     CHECK(seen.size() > 3);
 }
 
-TEST_CASE("broken files of every sort are named, counted and skipped")
+TEST_CASE("all kinds of broken files are named, counted and skipped")
 {
     const TemporaryFolder folder;
     write_folder_of(folder.path(), 2, 4);
@@ -140,7 +140,7 @@ TEST_CASE("broken files of every sort are named, counted and skipped")
     CHECK_THAT(facts.skipped[2], Contains("b/text.jpg: "));
 }
 
-TEST_CASE("a broken file's place goes to a usable image")
+TEST_CASE("a usable image replaces a broken file")
 {
     const TemporaryFolder folder;
     write_folder_of(folder.path(), 1, 2);
@@ -160,7 +160,7 @@ TEST_CASE("a single class is label 0")
     CHECK(copy_next(source, 3).labels == std::vector<int>{0, 0, 0});
 }
 
-TEST_CASE("fewer usable images than a batch is an input error that says both numbers")
+TEST_CASE("fewer usable images than a batch is an input error that gives both numbers")
 {
     const TemporaryFolder folder;
     write_folder_of(folder.path(), 1, 5);
@@ -172,7 +172,7 @@ TEST_CASE("fewer usable images than a batch is an input error that says both num
     CHECK_NOTHROW(open_small(folder.path(), 4).next());
 }
 
-TEST_CASE("more classes than the model has outputs is an input error that says both numbers")
+TEST_CASE("more classes than the model's outputs is an input error that gives both numbers")
 {
     const TemporaryFolder folder;
     write_folder_of(folder.path(), 3, 1);
@@ -181,7 +181,7 @@ TEST_CASE("more classes than the model has outputs is an input error that says b
     CHECK_NOTHROW(open_small(folder.path(), 1, 1, 1, 3));
 }
 
-TEST_CASE("a folder read by no worker, or into other than three channels, is an input error")
+TEST_CASE("no workers, or other than three channels, is an input error")
 {
     const TemporaryFolder folder;
     write_folder_of(folder.path(), 1, 1);
@@ -189,7 +189,7 @@ TEST_CASE("a folder read by no worker, or into other than three channels, is an 
     CHECK_THROWS_AS(open_source(folder.path().string(), 1, {1, 16, 16}, 10, 1, 1), InputError);
 }
 
-TEST_CASE("images that all vanish while running are an error, not an endless search")
+TEST_CASE("if all images vanish while running, next() throws instead of searching forever")
 {
     const TemporaryFolder folder;
     write_folder_of(folder.path(), 1, 3);
@@ -201,7 +201,7 @@ TEST_CASE("images that all vanish while running are an error, not an endless sea
     CHECK_THROWS_WITH(read_on(), Contains("can be read any more"));
 }
 
-TEST_CASE("a source closes while its workers are decoding")
+TEST_CASE("a source can be destroyed while its workers are decoding")
 {
     const TemporaryFolder folder;
     for (int n = 0; n < 4; ++n) write_halves(folder.path() / "a" / (std::to_string(n) + ".jpg"), 1200, 900);
@@ -212,7 +212,7 @@ TEST_CASE("a source closes while its workers are decoding")
     SUCCEED();
 }
 
-TEST_CASE("ranks together see the batches that one rank would, epoch after epoch")
+TEST_CASE("several ranks together read the batches of one rank, epoch after epoch")
 {
     const TemporaryFolder folder;
     for (int n = 0; n < 5; ++n)

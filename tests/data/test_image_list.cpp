@@ -1,4 +1,4 @@
-// Which files a folder gives, with which labels, and every way a folder can be refused.
+// Files and labels of a folder, and input errors.
 #include "ert/base/error.hpp"
 #include "tests/data/jpeg_files.hpp"
 #include "workloads/data/image_list.hpp"
@@ -10,7 +10,7 @@ using namespace roof::data;
 using namespace roof::test;
 using Catch::Contains;
 
-TEST_CASE("classes are numbered in alphabetical order and their files sorted, whatever the extension's case")
+TEST_CASE("classes are numbered alphabetically and files are sorted, for any case of the extension")
 {
     const TemporaryFolder folder;
     write_text(folder.path() / "zebra" / "2.jpg", "");
@@ -29,7 +29,7 @@ TEST_CASE("classes are numbered in alphabetical order and their files sorted, wh
     CHECK(list.images[2].label == 1);
 }
 
-TEST_CASE("a folder that is missing, a file, empty, without classes or without images is named with the reason")
+TEST_CASE("a folder that is missing, a file, empty, without classes or without images is an error with the reason")
 {
     const TemporaryFolder folder;
     const auto list = [&](const std::string& name) { return list_images(folder.path() / name); };

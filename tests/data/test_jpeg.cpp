@@ -1,4 +1,4 @@
-// Decoding good, odd and damaged files.
+// Decoding of valid, unusual and damaged files.
 #include "ert/base/error.hpp"
 #include "tests/data/jpeg_files.hpp"
 #include "workloads/data/jpeg.hpp"
@@ -22,7 +22,7 @@ void check_plain(const RgbImage& image, Rgb colour)
 
 }  // namespace
 
-TEST_CASE("a JPEG decodes to its size and colour, at full size and reduced")
+TEST_CASE("a JPEG decodes to its size and colour, at full and reduced size")
 {
     const TemporaryFolder folder;
     const auto file = folder.path() / "red.jpg";
@@ -65,7 +65,7 @@ TEST_CASE("a file that is missing, empty, text or truncated is an error with a r
     CHECK_THROWS_AS(Jpeg(file), Error);
 }
 
-TEST_CASE("a header that promises more pixels than any photograph has is refused before memory is taken")
+TEST_CASE("a header that declares too many pixels is refused before memory is allocated")
 {
     const TemporaryFolder folder;
     const auto file = folder.path() / "huge.jpg";

@@ -1,4 +1,4 @@
-// The drawn folder, read back with what reads training images.
+// Reads a folder of generated images with the reader of training images.
 #include "ert/base/error.hpp"
 #include "tests/data/jpeg_files.hpp"
 #include "tools/make_images/folder.hpp"
@@ -12,7 +12,7 @@ using namespace roof;
 using namespace roof::make_images;
 using namespace roof::test;
 
-TEST_CASE("a folder of drawn images lists as its classes and every file decodes to its picture")
+TEST_CASE("a generated folder lists as its classes, and every file decodes to its picture")
 {
     const TemporaryFolder folder;
     const FolderCounts counts =
@@ -33,7 +33,7 @@ TEST_CASE("a folder of drawn images lists as its classes and every file decodes 
     CHECK(difference / static_cast<double>(drawn.pixels.size()) < 12);
 }
 
-TEST_CASE("files that exist are kept and the rest is completed")
+TEST_CASE("existing files are kept and missing ones are added")
 {
     const TemporaryFolder folder;
     const auto kept = folder.path() / "class_00" / "image_000.jpg";
@@ -44,7 +44,7 @@ TEST_CASE("files that exist are kept and the rest is completed")
     CHECK(std::filesystem::file_size(kept) == 4);
 }
 
-TEST_CASE("a picture is the same for the same numbers and another for each seed, class and image")
+TEST_CASE("the same numbers give the same picture, and another seed, class or image gives another")
 {
     CHECK(draw(1, 2, 3).pixels == draw(1, 2, 3).pixels);
     CHECK(draw(1, 2, 3).pixels != draw(2, 2, 3).pixels);
@@ -52,7 +52,7 @@ TEST_CASE("a picture is the same for the same numbers and another for each seed,
     CHECK(draw(1, 2, 3).pixels != draw(1, 2, 4).pixels);
 }
 
-TEST_CASE("no classes, no images, and a folder that cannot be made are errors")
+TEST_CASE("no classes, no images, and a folder that cannot be created are errors")
 {
     const TemporaryFolder folder;
     CHECK_THROWS_AS(write_folder({.folder = folder.path(), .classes = 0}), InputError);

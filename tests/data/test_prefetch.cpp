@@ -1,4 +1,4 @@
-// The ring with makers of samples that need no files.
+// The ring of batches, with samples that need no files.
 #include "ert/base/error.hpp"
 #include "workloads/data/prefetch.hpp"
 
@@ -19,7 +19,7 @@ int numbered(std::uint64_t sample, std::span<float> image)
 
 }  // namespace
 
-TEST_CASE("batches come in order and whole, whatever the number of workers")
+TEST_CASE("batches are complete and in order for any number of workers")
 {
     for (const int workers : {1, 2, 7}) {
         Prefetch prefetch(4, 3, workers, numbered);
@@ -35,7 +35,7 @@ TEST_CASE("batches come in order and whole, whatever the number of workers")
     }
 }
 
-TEST_CASE("workers run ahead by a bounded number of batches and leave the held batch alone")
+TEST_CASE("workers prepare a limited number of batches and do not overwrite the held one")
 {
     std::atomic<int> made = 0;
     Prefetch prefetch(4, 1, 2, [&](std::uint64_t sample, std::span<float> image) {
@@ -51,7 +51,7 @@ TEST_CASE("workers run ahead by a bounded number of batches and leave the held b
     for (int n = 0; n < 4; ++n) CHECK(held.images[n] == static_cast<float>(n));
 }
 
-TEST_CASE("what a worker throws comes out of next()")
+TEST_CASE("next() rethrows an exception of a worker")
 {
     Prefetch prefetch(2, 1, 3, [](std::uint64_t sample, std::span<float> image) {
         if (sample == 5) throw Error("sample five");
@@ -63,7 +63,7 @@ TEST_CASE("what a worker throws comes out of next()")
     CHECK_THROWS_WITH(all(), "sample five");
 }
 
-TEST_CASE("a prefetch ends while its workers are busy, without finishing the batches ahead")
+TEST_CASE("a prefetch can be destroyed while its workers are busy, without finishing the batches ahead")
 {
     constexpr int batch = 2000;
     std::atomic<int> begun = 0;

@@ -1,4 +1,4 @@
-// The sources without files: what their one batch holds.
+// The contents of the sources without files.
 #include "ert/base/error.hpp"
 #include "workloads/data/source.hpp"
 #include "workloads/model/hashed.hpp"
@@ -11,7 +11,7 @@
 using namespace roof;
 using namespace roof::data;
 
-TEST_CASE("synthetic data is one resident batch of normal values and legal labels")
+TEST_CASE("synthetic data is one batch in memory with normal values and valid labels")
 {
     const model::Shape image{3, 32, 32};
     Source source = open_source("synthetic", 8, image, 10, 1, 0);
@@ -33,7 +33,7 @@ TEST_CASE("synthetic data is one resident batch of normal values and legal label
     CHECK(source.facts().classes == 10);
 }
 
-TEST_CASE("synthetic data is the same whatever the seed")
+TEST_CASE("synthetic data does not depend on the seed")
 {
     Source one = open_source("synthetic", 1, {3, 8, 8}, 10, 1, 1);
     Source two = open_source("synthetic", 1, {3, 8, 8}, 10, 1, 2);
@@ -55,7 +55,7 @@ TEST_CASE("a batch of no images is an input error")
     CHECK_THROWS_AS(open_source("synthetic", 0, {3, 8, 8}, 10, 1, 0), InputError);
 }
 
-TEST_CASE("ranks take their parts of the batch that one rank would have")
+TEST_CASE("each rank gets its part of the batch of one rank")
 {
     const model::Shape image{3, 8, 8};
     for (const char* const where : {"synthetic", "hashed"}) {

@@ -1,4 +1,4 @@
-// Resizing and normalising, on pictures whose result is known by hand.
+// Resizing and normalising of pictures with known results.
 #include "workloads/data/resize.hpp"
 
 #include <catch2/catch.hpp>
@@ -18,7 +18,7 @@ RgbImage image_of(int width, int height, auto value)
     return image;
 }
 
-/// Byte 0 to 255 that a normalised value of colour c came from.
+/// Returns the byte value that gives this normalised value for colour c.
 double byte_of(float normalised, int c)
 {
     constexpr double mean[] = {0.485, 0.456, 0.406};
@@ -35,7 +35,7 @@ std::vector<float> resized(const RgbImage& image, const Crop& crop, int width, i
 
 }  // namespace
 
-TEST_CASE("a plain image stays plain, each colour in its own plane with ImageNet's mean and deviation")
+TEST_CASE("a plain image stays plain, with each colour in its plane and ImageNet's mean and deviation")
 {
     const RgbImage image = image_of(50, 40, [](int, int, int c) { return 50 + 70 * c; });
     const std::vector<float> planes = resized(image, {.left = 3, .top = 2, .width = 31, .height = 17}, 8, 6);
@@ -46,7 +46,7 @@ TEST_CASE("a plain image stays plain, each colour in its own plane with ImageNet
     CHECK(planes[0] == Approx((50 / 255.0 - 0.485) / 0.229));
 }
 
-TEST_CASE("a crop resized to its own size is copied, and flipped if asked")
+TEST_CASE("a crop resized to its own size is copied, and flipped on request")
 {
     const RgbImage image = image_of(20, 10, [](int x, int y, int c) { return 10 * x + 2 * y + c; });
     const Crop crop{.left = 5, .top = 3, .width = 4, .height = 2};
@@ -65,7 +65,7 @@ TEST_CASE("a crop resized to its own size is copied, and flipped if asked")
     }
 }
 
-TEST_CASE("enlarging interpolates linearly between the middles of pixels")
+TEST_CASE("enlarging interpolates linearly between pixel centres")
 {
     const RgbImage image = image_of(2, 1, [](int x, int, int) { return 100 * x; });
     const std::vector<float> planes = resized(image, {.width = 2, .height = 1}, 4, 1);
@@ -75,7 +75,7 @@ TEST_CASE("enlarging interpolates linearly between the middles of pixels")
     CHECK(byte_of(planes[3], 0) == Approx(100).margin(1e-3));
 }
 
-TEST_CASE("shrinking averages over all that a pixel covers instead of skipping pixels")
+TEST_CASE("shrinking averages over the whole area of a pixel")
 {
     const RgbImage image = image_of(80, 80, [](int x, int, int) { return x % 8 == 0 ? 200 : 0; });
     const std::vector<float> planes = resized(image, {.width = 80, .height = 80}, 10, 10);

@@ -1,4 +1,4 @@
-// The order of an epoch: a permutation, another one for every key.
+// The order of an epoch: a different permutation for every key.
 #include "workloads/data/shuffle.hpp"
 
 #include <catch2/catch.hpp>
@@ -18,7 +18,7 @@ std::vector<std::uint64_t> order(std::uint64_t count, std::uint64_t key)
 
 }  // namespace
 
-TEST_CASE("a shuffled order holds every image once, for any number of images")
+TEST_CASE("a shuffled order contains every image once, for any number of images")
 {
     for (const std::uint64_t count : {1, 2, 3, 4, 5, 16, 17, 1000, 1025}) {
         const std::vector<std::uint64_t> places = order(count, 7);
@@ -29,21 +29,21 @@ TEST_CASE("a shuffled order holds every image once, for any number of images")
     }
 }
 
-TEST_CASE("orders of different keys differ, and none is the order of the files")
+TEST_CASE("different keys give different orders, and none is the order of the files")
 {
     std::set<std::vector<std::uint64_t>> orders{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}};
     for (std::uint64_t key = 0; key < 50; ++key) orders.insert(order(10, combined(key, 0)));
     CHECK(orders.size() == 51);
 }
 
-TEST_CASE("every image comes first about equally often")
+TEST_CASE("every image is first about equally often")
 {
     std::vector<int> firsts(10);
     for (std::uint64_t key = 0; key < 5000; ++key) ++firsts[shuffled(0, 10, combined(1, key))];
     for (const int count : firsts) CHECK(count == Approx(500).margin(120));
 }
 
-TEST_CASE("a key depends on both of its numbers and on their order")
+TEST_CASE("a combined key depends on both numbers and on their order")
 {
     CHECK(combined(1, 2) != combined(2, 1));
     CHECK(combined(1, 2) != combined(1, 3));

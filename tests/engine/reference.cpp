@@ -9,7 +9,7 @@
 namespace roof::engine {
 namespace {
 
-/// Of the tree that this was built from, unless it was carried to another machine.
+/// Returns the path in the source tree of this build, unless ROOF_TREE overrides it.
 std::string path_of(const std::string& file)
 {
     const char* const elsewhere = std::getenv("ROOF_TREE");

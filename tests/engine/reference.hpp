@@ -1,4 +1,4 @@
-// What every engine's training is compared with: values of PyTorch in double precision.
+// Reference values of training: PyTorch in double precision.
 #pragma once
 
 #include <map>
@@ -7,12 +7,12 @@
 
 namespace roof::engine {
 
-/// tests/engine/data/parity_<model>.csv: quantity, name (of a parameter, a statistic, or the step's number), value.
+/// Reads tests/engine/data/parity_<model>.csv: quantity, name (parameter, statistic or step number), value.
 class Reference {
   public:
     explicit Reference(const std::string& model);
-    /// The model's rows of parity_family.csv, which has a column more: gradients of the first and the last weight
-    /// alone.
+    /// Reads the model's rows of parity_family.csv, which has one more column and only the gradients of the first and
+    /// the last weight.
     static Reference of_family(const std::string& model);
 
     double at(const std::string& quantity, const std::string& name) const;
@@ -25,13 +25,13 @@ class Reference {
     std::map<std::string, std::map<std::string, double>> values_;
 };
 
-/// Euclidean norm, in double.
+/// Returns the Euclidean norm, in double.
 double norm(const std::vector<float>& values);
 
-/// On a vector of hashes of the parameter's number: sees a permuted tensor, which a norm does not.
+/// Returns the projection on a vector of hashes of the parameter's number. It detects permutations, a norm does not.
 double projection(const std::vector<float>& values, std::size_t parameter);
 
-/// <after - before, before> / <before, before>
+/// Returns <after - before, before> / <before, before>.
 double shrinking(const std::vector<float>& before, const std::vector<float>& after);
 
 }  // namespace roof::engine

@@ -4,7 +4,7 @@
 
 using roof::engine::MemoryPlan;
 
-TEST_CASE("Blocks that are never needed together share their bytes")
+TEST_CASE("Blocks with separate lifetimes share memory")
 {
     MemoryPlan plan;
     const int early = plan.add(4096);
@@ -15,7 +15,7 @@ TEST_CASE("Blocks that are never needed together share their bytes")
     CHECK(plan.offset(early) == plan.offset(late));
 }
 
-TEST_CASE("Blocks of one operation lie apart")
+TEST_CASE("Blocks of one operation do not overlap")
 {
     MemoryPlan plan;
     const int source = plan.add(4096);
@@ -26,7 +26,7 @@ TEST_CASE("Blocks of one operation lie apart")
     CHECK(plan.lay_out() == 4096 + 1024);
 }
 
-TEST_CASE("A block keeps its bytes between its first and its last use")
+TEST_CASE("A block keeps its memory from its first to its last use")
 {
     MemoryPlan plan;
     const int kept = plan.add(1024);
@@ -38,7 +38,7 @@ TEST_CASE("A block keeps its bytes between its first and its last use")
     CHECK(plan.offset(kept) != plan.offset(between));
 }
 
-TEST_CASE("A kept block shares with nobody")
+TEST_CASE("A kept block shares no memory")
 {
     MemoryPlan plan;
     const int weights = plan.add(1024);
@@ -48,7 +48,7 @@ TEST_CASE("A kept block shares with nobody")
     CHECK(plan.lay_out() == 2048);
 }
 
-TEST_CASE("A gap between others is filled if it is large enough")
+TEST_CASE("A gap between other blocks is used if it is large enough")
 {
     MemoryPlan plan;
     const int large = plan.add(4096);
@@ -62,7 +62,7 @@ TEST_CASE("A gap between others is filled if it is large enough")
     CHECK(plan.offset(small) + 1024 <= plan.offset(middle));
 }
 
-TEST_CASE("Every block begins where cuBLASLt wants matrices and workspaces: at a multiple of 256 bytes")
+TEST_CASE("Every block is aligned to 256 bytes, which cuBLASLt needs for matrices and workspaces")
 {
     MemoryPlan plan;
     const int small = plan.add(100);
@@ -73,7 +73,7 @@ TEST_CASE("Every block begins where cuBLASLt wants matrices and workspaces: at a
     CHECK(plan.offset(other) % 256 == 0);
 }
 
-TEST_CASE("A block nobody uses takes no room")
+TEST_CASE("An unused block takes no memory")
 {
     MemoryPlan plan;
     plan.add(1 << 20);

@@ -1,4 +1,4 @@
-// The checks and remarks that all engines share.
+// Checks and remarks that all engines share.
 #include "ert/base/error.hpp"
 #include "workloads/engine/recipe.hpp"
 #include "workloads/engine/step_facts.hpp"
@@ -10,7 +10,7 @@
 using namespace roof;
 using namespace roof::engine;
 
-TEST_CASE("A loss that is not finite, or a first one far above guessing, is an error")
+TEST_CASE("A loss that is not finite, or a first loss far above guessing, is an error")
 {
     CHECK_NOTHROW(check_losses(Parameters::random, 1000, 6.9, 5.0));
     CHECK_NOTHROW(check_losses(Parameters::random, 1000, std::nullopt, 5.0));
@@ -19,7 +19,7 @@ TEST_CASE("A loss that is not finite, or a first one far above guessing, is an e
     CHECK_NOTHROW(check_losses(Parameters::hashed, 1000, 60, 5.0));
 }
 
-TEST_CASE("What the implementations save in FLOPs is taken off those a step executes")
+TEST_CASE("FLOPs that an implementation saves are subtracted from the executed FLOPs")
 {
     const model::Graph graph = model::build_model("alexnet");
     std::vector<TimedPart> parts(2);
@@ -34,7 +34,7 @@ TEST_CASE("What the implementations save in FLOPs is taken off those a step exec
     CHECK(step_work(graph, 1, Precision::fp32, parts).executed == Flops{});
 }
 
-TEST_CASE("Broken images are counted, and the first five named")
+TEST_CASE("Broken images are counted, and the first five are named")
 {
     CHECK(remarks_on({}).empty());
     const std::vector<std::string> remarks =

@@ -16,7 +16,7 @@ std::vector<std::pair<int, int>> pairs_of(const std::vector<Unit>& units)
     return pairs;
 }
 
-/// A convolution with its ReLU, which a sum and a pooling read, and a batch norm with another.
+/// A convolution and its ReLU, read by a sum and a pooling; a batch norm with another ReLU.
 model::Graph small()
 {
     model::Graph net("small", {3, 8, 8});
@@ -28,13 +28,13 @@ model::Graph small()
 
 }  // namespace
 
-TEST_CASE("units are the layers in their order, each with the ReLU that it alone feeds")
+TEST_CASE("units are the layers in order, each with the ReLU that is its only reader")
 {
     using Pairs = std::vector<std::pair<int, int>>;
     CHECK(pairs_of(units_of(small())) == Pairs{{0, -1}, {1, 2}, {3, 4}, {5, 6}, {7, -1}});
 }
 
-TEST_CASE("every layer of every model is in one unit")
+TEST_CASE("every layer of every model is in exactly one unit")
 {
     for (const std::string& name : model::model_names()) {
         const model::Graph graph = model::build_model(name);

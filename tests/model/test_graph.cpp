@@ -1,4 +1,4 @@
-// The model list, the order of parameters and layers, and what a graph refuses to append.
+// The model list, the order of parameters and layers, and errors of a graph.
 #include "ert/base/error.hpp"
 #include "workloads/model/graph.hpp"
 
@@ -8,7 +8,7 @@ using namespace roof;
 using namespace roof::model;
 using Catch::Contains;
 
-TEST_CASE("the model list holds the fourteen networks")
+TEST_CASE("the model list has fourteen networks")
 {
     CHECK(model_names() == std::vector<std::string>{"alexnet", "vgg11", "vgg13", "vgg16", "vgg19", "vgg11_bn",
                                                     "vgg13_bn", "vgg16_bn", "vgg19_bn", "resnet18", "resnet34",
@@ -16,7 +16,7 @@ TEST_CASE("the model list holds the fourteen networks")
     for (const std::string& name : model_names()) CHECK(build_model(name).name() == name);
 }
 
-TEST_CASE("an unknown model is an input error that names the models there are")
+TEST_CASE("an unknown model is an input error that lists the known models")
 {
     CHECK_THROWS_AS(build_model("resnet81"), InputError);
     CHECK_THROWS_WITH(build_model("resnet81"), Contains("resnet81") && Contains("resnet18") && Contains("vgg16_bn"));
@@ -30,7 +30,7 @@ TEST_CASE("the number of classes changes the last layer only")
     CHECK_THROWS_AS(build_model("resnet18", 0), InputError);
 }
 
-TEST_CASE("a residual block's parameters are listed in PyTorch's order, the downsample last")
+TEST_CASE("a residual block's parameters are in PyTorch's order, the downsample last")
 {
     std::vector<std::string> names;
     for (const Parameter& parameter : build_model("resnet18").parameters()) {
@@ -51,7 +51,7 @@ TEST_CASE("a residual block's layers have torchvision's names, and its relu runs
     CHECK(names == std::vector<std::string>{"conv1", "bn1", "relu", "conv2", "bn2", "add", "relu"});
 }
 
-TEST_CASE("a parameter states its layer and its shape")
+TEST_CASE("a parameter has its layer and its shape")
 {
     const Graph graph = build_model("alexnet");
     const std::vector<Parameter> parameters = graph.parameters();
@@ -63,7 +63,7 @@ TEST_CASE("a parameter states its layer and its shape")
     CHECK(graph.layer(parameters[10].layer).name == "classifier.1");
 }
 
-TEST_CASE("an average pool over a map of the wanted size is the identity")
+TEST_CASE("an average pool over a map that already has the requested size is the identity")
 {
     const Graph alexnet = build_model("alexnet");
     for (const Layer& layer : alexnet.layers()) {
@@ -75,7 +75,7 @@ TEST_CASE("an average pool over a map of the wanted size is the identity")
     }
 }
 
-TEST_CASE("a graph refuses layers that do not fit together")
+TEST_CASE("a graph refuses layers whose shapes do not match")
 {
     Graph graph("broken", {3, 8, 8});
     CHECK_THROWS_AS(graph.convolution("wide", 0, 4, {.size = 11, .stride = 1, .padding = 1}, false), std::logic_error);
@@ -84,7 +84,7 @@ TEST_CASE("a graph refuses layers that do not fit together")
     CHECK_THROWS_AS(graph.average_pool("pool", 0, 3), std::logic_error);
 }
 
-TEST_CASE("every kind of layer has its own name")
+TEST_CASE("every kind of layer has a different name")
 {
     CHECK(name(LayerKind::input) == "input");
     CHECK(name(LayerKind::convolution) == "convolution");

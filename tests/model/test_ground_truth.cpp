@@ -1,4 +1,4 @@
-// Every model against what torchvision has: per layer where a table exists, in its totals for all fourteen.
+// Compares all models with torchvision: per layer where a table exists, and in total for all fourteen.
 #include "ert/base/csv.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/model/work.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 const std::string data_folder = std::string(ROOF_TEST_DATA) + "/data/";
 
-/// Cells of a table by column name, one row at a time.
+/// Reads a table row by row, with cells by column name.
 class Rows {
   public:
     explicit Rows(const std::string& file) : table_(read_csv(data_folder + file)) {}
@@ -119,7 +119,7 @@ TEST_CASE("every layer has torchvision's name, shape, edges, parameters and work
     }
 }
 
-TEST_CASE("the totals of all fourteen models are those of torchvision to the last integer")
+TEST_CASE("the totals of all fourteen models equal torchvision's exactly")
 {
     const Rows truth("models.csv");
     REQUIRE(truth.size() == 14);
@@ -130,8 +130,7 @@ TEST_CASE("the totals of all fourteen models are those of torchvision to the las
         CHECK(static_cast<long long>(graph.parameters().size()) == truth.number(row, "tensors"));
 
         long long multiply_adds = 0;
-        long long unpadded_passes =
-            0;  // forward and both gradients, the latter without the first layer's data gradient
+        long long unpadded_passes = 0;  // forward and both gradients, without the data gradient of the first layer
         for (int index = 0; index < static_cast<int>(graph.layers().size()); ++index) {
             const LayerWork work = work_of(graph, index, 1, Precision::fp32);
             multiply_adds += work.multiply_adds;

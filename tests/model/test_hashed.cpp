@@ -1,4 +1,4 @@
-// The hashed recipe against sums and values that another implementation of it wrote down.
+// Compares the hashed recipe with sums and values of another implementation.
 #include "ert/base/csv.hpp"
 #include "ert/base/text.hpp"
 #include "workloads/model/hashed.hpp"
@@ -37,13 +37,13 @@ void check_values(const Truth& truth, std::size_t row, const HashedFill& fill)
     CHECK(values[2] == static_cast<float>(truth.number(row, "first2")));
     CHECK(values[3] == static_cast<float>(truth.number(row, "first3")));
     CHECK(values.back() == static_cast<float>(truth.number(row, "last")));
-    // The sum was made pairwise, here it runs: the difference is rounding, far below a single value of the tensor.
+    // The reference sum is pairwise, this one sequential: they differ by rounding, far less than one value.
     CHECK(std::accumulate(values.begin(), values.end(), 0.0) == Approx(truth.number(row, "sum")).margin(1e-7));
 }
 
 }  // namespace
 
-TEST_CASE("hashed parameters of AlexNet and ResNet-18 are those of the parity fixtures, bit for bit")
+TEST_CASE("hashed parameters of AlexNet and ResNet-18 equal the parity fixtures bit for bit")
 {
     const Truth truth;
     const std::map<std::string, Graph> graphs{{"alexnet", build_model("alexnet")},
@@ -63,7 +63,7 @@ TEST_CASE("hashed parameters of AlexNet and ResNet-18 are those of the parity fi
     CHECK(position["resnet18"] == 62);
 }
 
-TEST_CASE("the hashed input and its labels are those of the parity fixtures")
+TEST_CASE("the hashed input and its labels equal the parity fixtures")
 {
     const Truth truth;
     const std::size_t row = truth.table.rows.size() - 1;
@@ -75,7 +75,7 @@ TEST_CASE("the hashed input and its labels are those of the parity fixtures")
     CHECK(hashed_label(3, 10) == 4);
 }
 
-TEST_CASE("networks without batch norm start from damped weights, those with it do not")
+TEST_CASE("only networks without batch norm start from damped weights")
 {
     CHECK(hashed_parameter(build_model("vgg16"), 0).scale ==
           Approx(0.85 * hashed_parameter(build_model("vgg16_bn"), 0).scale));

@@ -1,4 +1,4 @@
-// The bytes of each kind of layer, on shapes small enough to count by hand.
+// Bytes per kind of layer, on shapes small enough to count by hand.
 #include "workloads/model/work.hpp"
 
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ TEST_CASE("a convolution's compulsory bytes are input, weights and output, each 
     CHECK(two.backward_data.flops.value == 2 * 15 * 32);
 }
 
-TEST_CASE("places of the input that no window reads are not compulsory forward, but their gradient is written")
+TEST_CASE("input positions that no window reads are not compulsory forward, but their gradient is written")
 {
     Graph graph("tiny", {1, 4, 4});
     const int copy = graph.relu("copy", 0);
@@ -35,7 +35,7 @@ TEST_CASE("places of the input that no window reads are not compulsory forward, 
     CHECK(work.backward_data.compulsory.value == 4 * (16 + 1 + 4));
 }
 
-TEST_CASE("elementwise layers move their operands once, masks and pool winners as one byte")
+TEST_CASE("elementwise layers move their operands once, and masks and pool winners as one byte")
 {
     Graph graph("tiny", {2, 4, 4});
     const int norm = graph.batch_norm("norm", 0);
@@ -74,7 +74,7 @@ TEST_CASE("the update moves 20 bytes per parameter in fp32, 22 in bf16 and 40 in
     CHECK(work_of(graph, 4, 1, Precision::fp64).update.compulsory.value == 40 * parameters);
 }
 
-TEST_CASE("half the storage halves the activations, but gradients of weights stay fp32")
+TEST_CASE("16-bit storage halves the activations, but gradients of weights stay fp32")
 {
     const Graph graph = build_model("vgg11");
     const int last = static_cast<int>(graph.layers().size()) - 1;
@@ -83,7 +83,7 @@ TEST_CASE("half the storage halves the activations, but gradients of weights sta
     CHECK(work.backward_weights.compulsory.value == 2 * (4096.0 + 1000) + 4 * 4097000.0);
 }
 
-TEST_CASE("compulsory traffic is never more than traffic without reuse, and work grows with the batch")
+TEST_CASE("compulsory traffic is at most the traffic without reuse, and work grows with the batch")
 {
     for (const std::string model : {"alexnet", "vgg11_bn", "resnet50"}) {
         const Graph graph = build_model(model);
@@ -101,7 +101,7 @@ TEST_CASE("compulsory traffic is never more than traffic without reuse, and work
     }
 }
 
-TEST_CASE("Winograd's products: 36 for each tile of 4 x 4 outputs and pair of channels, tiles rounded up")
+TEST_CASE("Winograd counts 36 products per tile of 4 x 4 outputs and pair of channels, with tiles rounded up")
 {
     Graph graph("tiny", {2, 8, 8});
     const int exact = graph.convolution("exact", 0, 3, {.size = 3, .stride = 1, .padding = 1}, false);

@@ -1,5 +1,5 @@
-// `nccl_ranks N`: N processes exchange gradients through NCCL in every mode and check the means. A GPU for each rank,
-// or, to see that it works and nothing else, all on one. With 77 it says that this machine cannot.
+// `nccl_ranks N`: N processes exchange gradients by NCCL in every mode and check the means, with one GPU per rank or,
+// for a functional test, one GPU for all. Exits with 77 if the machine cannot run it.
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "workloads/nccl/device_exchange.hpp"
@@ -20,7 +20,7 @@ namespace {
 constexpr int skipped = 77;
 constexpr std::size_t count = 1 << 20;
 
-/// Numbers of rank `rank`: small whole ones, so that means of a power of two of ranks are exact.
+/// Returns the values of rank `rank`: small integers, so that means over a power of two of ranks are exact.
 std::vector<float> numbers_of(int rank)
 {
     std::vector<float> numbers(count);
@@ -78,7 +78,7 @@ void exchange_on(const std::shared_ptr<parallel::Communicator>& hosts, const std
                  int devices)
 {
     if (hosts->size > devices) {
-        // NCCL takes ranks on one GPU for a mistake, unless they seem to be on several machines.
+        // NCCL refuses ranks that share a GPU unless they appear to be on different machines.
         setenv("NCCL_HOSTID", ("roof-" + std::to_string(hosts->rank)).c_str(), 1);
         setenv("NCCL_IB_DISABLE", "1", 1);
         setenv("NCCL_SOCKET_IFNAME", "lo", 1);

@@ -1,4 +1,4 @@
-// What an exchange puts into streams, in which order, and that NCCL's numbers for types are those of its header.
+// The order of an exchange's operations in streams, and NCCL's type numbers.
 #include "ert/base/error.hpp"
 #include "workloads/nccl/device_exchange.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Writes down what is put into streams.
+/// Records the operations that are enqueued in streams.
 struct Diary {
     Words lines;
 
@@ -32,7 +32,7 @@ struct Diary {
     }
 };
 
-/// A step of two gradients, a bucket each, the second of which is ready first.
+/// Runs a step of two gradients with a bucket each; the second is ready first.
 Words step_in(Mode mode)
 {
     Diary diary;
@@ -48,19 +48,19 @@ Words step_in(Mode mode)
 
 }  // namespace
 
-TEST_CASE("an all-reduce follows the kernels that made its bucket, beside the rest of the backward pass")
+TEST_CASE("an all-reduce follows the kernels of its bucket and overlaps the rest of the backward pass")
 {
     CHECK(step_in(Mode::overlapped) == Words{"forward", "communication follows step", "mean of 1", "backward",
                                              "communication follows step", "mean of 0", "step follows communication"});
 }
 
-TEST_CASE("serial communication follows the whole backward pass, and the update follows it")
+TEST_CASE("serial communication follows the whole backward pass and precedes the update")
 {
     CHECK(step_in(Mode::serial) == Words{"forward", "backward", "communication follows step", "mean of 1", "mean of 0",
                                          "step follows communication"});
 }
 
-TEST_CASE("parameters come from the first rank before the forward pass, and gradients go there")
+TEST_CASE("parameters come from the first rank before the forward pass, and it receives the gradients")
 {
     CHECK(step_in(Mode::broadcast) == Words{"communication follows step", "broadcast", "step follows communication",
                                             "forward", "backward", "communication follows step",
@@ -68,7 +68,7 @@ TEST_CASE("parameters come from the first rank before the forward pass, and grad
                                             "step follows communication"});
 }
 
-TEST_CASE("a backward pass that leaves a gradient out is a mistake of the engine, in every mode")
+TEST_CASE("a backward pass that omits a gradient is an engine error in every mode")
 {
     Diary diary;
     StreamExchange exchange(parallel::pack({{16, 1}, {16, 0}}, 0), Mode::serial, diary.operations());
@@ -77,7 +77,7 @@ TEST_CASE("a backward pass that leaves a gradient out is a mistake of the engine
     CHECK_THROWS_AS(exchange.finish(), std::logic_error);
 }
 
-TEST_CASE("NCCL's numbers for types are those of nccl.h, and other types are refused")
+TEST_CASE("NCCL's type numbers equal those of nccl.h, and other types are refused")
 {
     CHECK(nccl_type(Precision::fp16) == 6);
     CHECK(nccl_type(Precision::fp32) == 7);

@@ -1,5 +1,5 @@
-// roof, with small networks under the names of two models, so that ranks in processes of their own, which are
-// started, exchange and end as always, take no time to speak of. For test_ranks.py.
+// roof with small networks under the names of two models, so that ranks in separate processes start, exchange and end
+// normally but fast. Used by test_ranks.py.
 #include "ert/base/error.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/command_line.hpp"
@@ -15,7 +15,7 @@ void add_parallel(BenchRegistry& registry);
 
 namespace {
 
-/// No layer knows another image: ranks with a share of the batch each see the losses of one with all of it.
+/// No layer mixes images: the ranks of a divided batch have the losses of one rank with the whole batch.
 model::Graph plain()
 {
     model::Graph net("alexnet", {3, 12, 12});
@@ -26,7 +26,7 @@ model::Graph plain()
     return net;
 }
 
-/// With batch norm, whose statistics are of a rank's own images or of all.
+/// With batch norm, whose statistics are over a rank's images or over all.
 model::Graph normalised()
 {
     model::Graph net("resnet18", {3, 12, 12});

@@ -14,7 +14,7 @@ Interval between(double begin, double end)
 
 }  // namespace
 
-TEST_CASE("communication beside the backward pass is hidden, and exposed while the step waits")
+TEST_CASE("communication during the backward pass is hidden, and exposed while the step waits")
 {
     const Communication cost = communication_of({between(2, 5)}, {between(4, 5)}, Bytes{100});
     CHECK(cost.exposed.value == Approx(1));
@@ -22,7 +22,7 @@ TEST_CASE("communication beside the backward pass is hidden, and exposed while t
     CHECK(cost.bytes == Bytes{100});
 }
 
-TEST_CASE("transfers that queue for one link are counted once for each moment")
+TEST_CASE("overlapping transfers of one link are counted once")
 {
     const Communication cost = communication_of({between(3, 6), between(2, 5), between(8, 9)}, {between(8, 9)}, {});
     CHECK(cost.exposed.value == Approx(1));
@@ -37,7 +37,7 @@ TEST_CASE("serial communication hides nothing, and none costs nothing")
     CHECK(communication_of({}, {}, {}).exposed.value == 0);
 }
 
-TEST_CASE("a wait that outlasts its transfers is exposed to its end")
+TEST_CASE("a wait that ends after its transfers is exposed to its end")
 {
     CHECK(communication_of({between(1, 2)}, {between(1, 4)}, {}).exposed.value == Approx(3));
 }

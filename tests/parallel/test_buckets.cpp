@@ -13,7 +13,7 @@ namespace {
 using Indices = std::vector<std::size_t>;
 constexpr std::size_t quarter = first_bucket_bytes / sizeof(float) / 4;  // numbers
 
-/// Six gradients, as many numbers each, that become ready from the last to the first.
+/// Six gradients of equal size that become ready from the last to the first.
 Packing six()
 {
     std::vector<GradientSize> gradients;
@@ -23,14 +23,14 @@ Packing six()
 
 }  // namespace
 
-TEST_CASE("gradients lie in the order in which they become ready, without overlap")
+TEST_CASE("gradients are stored in order of readiness, without overlap")
 {
     const Packing packing = pack({{10, 7}, {100, 3}, {16, 7}}, 1 << 20);
     CHECK(packing.begins == Indices{128, 0, 112});
     CHECK(packing.count == 144);
 }
 
-TEST_CASE("the first bucket is small, the others hold at least what is asked for, and no gradient is cut")
+TEST_CASE("the first bucket is small, the others have at least the requested size, and no gradient is divided")
 {
     const Packing packing = six();
     REQUIRE(packing.buckets.size() == 2);
@@ -40,12 +40,12 @@ TEST_CASE("the first bucket is small, the others hold at least what is asked for
     CHECK(packing.buckets[0].count + packing.buckets[1].count == packing.count);
 }
 
-TEST_CASE("with buckets of no size each gradient has its own")
+TEST_CASE("with a bucket size of zero each gradient has its own bucket")
 {
     CHECK(pack({{10, 0}, {10, 1}, {10, 2}}, 0).buckets.size() == 3);
 }
 
-TEST_CASE("a bucket starts with its last gradient")
+TEST_CASE("a bucket starts when its last gradient is ready")
 {
     const Packing packing = six();
     Schedule schedule(packing);
@@ -57,7 +57,7 @@ TEST_CASE("a bucket starts with its last gradient")
     CHECK(schedule.complete());
 }
 
-TEST_CASE("a full bucket waits for those before it, so that all ranks start them in one order")
+TEST_CASE("a full bucket waits for the previous ones, so that all ranks start them in the same order")
 {
     const Packing packing = six();
     Schedule schedule(packing);
@@ -65,7 +65,7 @@ TEST_CASE("a full bucket waits for those before it, so that all ranks start them
     CHECK(schedule.ready(4) == Indices{0, 1});
 }
 
-TEST_CASE("a gradient is ready once in a pass")
+TEST_CASE("each gradient is ready once in a pass")
 {
     const Packing packing = six();
     Schedule schedule(packing);
@@ -75,7 +75,7 @@ TEST_CASE("a gradient is ready once in a pass")
     CHECK_NOTHROW(schedule.ready(5));
 }
 
-TEST_CASE("whatever the order of readiness, every bucket starts once and in order")
+TEST_CASE("in any order of readiness every bucket starts once and in order")
 {
     std::mt19937 random(7);
     std::vector<GradientSize> gradients;

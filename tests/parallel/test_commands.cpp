@@ -8,7 +8,7 @@
 using namespace roof;
 using namespace roof::parallel;
 
-TEST_CASE("a command arrives as it was sent, whatever characters its values hold")
+TEST_CASE("a command arrives as it was sent, with any characters in its values")
 {
     Device device;
     device.name = "gpu:0";
@@ -31,7 +31,7 @@ TEST_CASE("a command arrives as it was sent, whatever characters its values hold
     CHECK(messages == std::vector<std::string>(3));
 }
 
-TEST_CASE("a failure of one rank is reported by all ranks")
+TEST_CASE("all ranks report the failure of one rank")
 {
     const auto lacking = [](Communicator& communicator) {
         std::exception_ptr failure;
@@ -42,7 +42,7 @@ TEST_CASE("a failure of one rank is reported by all ranks")
           std::vector<std::string>{"rank 1: no such folder", "no such folder", "rank 1: no such folder"});
 }
 
-TEST_CASE("memory that one rank lacks is out of memory on all")
+TEST_CASE("out of memory on one rank is out of memory on all")
 {
     const auto messages = on_ranks(2, [](Communicator& communicator) {
         std::exception_ptr failure;
@@ -57,7 +57,7 @@ TEST_CASE("memory that one rank lacks is out of memory on all")
     CHECK(messages == std::vector<std::string>(2));
 }
 
-TEST_CASE("a team is released once, explicitly or at its end, and not at all where a rank has failed")
+TEST_CASE("a team is released once, explicitly or at its end, and not after a rank has failed")
 {
     const auto messages = on_ranks(2, [](Communicator& communicator) {
         if (communicator.rank == 0) {

@@ -1,4 +1,4 @@
-// A step's exchange with a clock turned by hand, then with ranks in threads.
+// The exchange of a step with a manual clock, then with ranks in threads.
 #include "ert/base/error.hpp"
 #include "tests/parallel/threads.hpp"
 #include "workloads/parallel/exchange.hpp"
@@ -12,7 +12,7 @@ using namespace roof::parallel;
 
 namespace {
 
-/// A rank among two whose reductions take three seconds of a clock that nothing else turns, once they are let go.
+/// One rank of two, whose reductions take three seconds of a manual clock after they are released.
 struct SlowLink {
     std::atomic<double> now{0};
     std::atomic<bool> open{false};
@@ -22,7 +22,7 @@ struct SlowLink {
     std::shared_ptr<Communicator> communicator();
 };
 
-/// Makes the calls of an exchange alone.
+/// Makes the calls of an exchange on one rank.
 class SlowRank : public Communicator {
   public:
     explicit SlowRank(SlowLink& link) : Communicator(0, 2, "a slow link"), link_(link) {}
@@ -62,7 +62,7 @@ Packing two_buckets()
     return pack({{16, 1}, {16, 0}}, 0);
 }
 
-/// Every gradient is rank + index; returns it after the exchange, and whether this rank is to update.
+/// Every gradient is rank + index. Returns it after the exchange, and whether this rank updates.
 std::pair<std::vector<float>, bool> exchanged(Communicator& communicator, Mode mode)
 {
     const Clock clock = steady_clock();
@@ -82,7 +82,7 @@ std::pair<std::vector<float>, bool> exchanged(Communicator& communicator, Mode m
 
 }  // namespace
 
-TEST_CASE("an all-reduce that is over before the backward pass is hidden, one that begins with its end is exposed")
+TEST_CASE("an all-reduce that ends before the backward pass is hidden, one that starts at its end is exposed")
 {
     SlowLink link;
     Exchange exchange(link.communicator(), two_buckets(), Mode::overlapped, link.clock);
@@ -107,7 +107,7 @@ TEST_CASE("an all-reduce that is over before the backward pass is hidden, one th
     CHECK(exposed.hidden.value == 0);
 }
 
-TEST_CASE("a pass that leaves a gradient out is a mistake of the engine")
+TEST_CASE("a pass that omits a gradient is an engine error")
 {
     SlowLink link;
     link.open = true;
@@ -117,7 +117,7 @@ TEST_CASE("a pass that leaves a gradient out is a mistake of the engine")
     CHECK_THROWS_AS(exchange.finish(), std::logic_error);
 }
 
-TEST_CASE("a reduction that fails ends the step with its message")
+TEST_CASE("a failed reduction ends the step with its message")
 {
     SlowLink link;
     Exchange exchange(std::make_shared<BrokenRank>(link), two_buckets(), Mode::serial, link.clock);
@@ -127,7 +127,7 @@ TEST_CASE("a reduction that fails ends the step with its message")
     CHECK_THROWS_WITH(exchange.finish(), "the link is down");
 }
 
-TEST_CASE("all ranks have the mean of their gradients, or the first alone where it updates for all")
+TEST_CASE("all ranks have the mean of their gradients, or only the first if it updates for all")
 {
     for (const Mode mode : {Mode::overlapped, Mode::serial, Mode::broadcast}) {
         const auto complaints = on_ranks(4, [mode](Communicator& communicator) {
@@ -139,7 +139,7 @@ TEST_CASE("all ranks have the mean of their gradients, or the first alone where 
     }
 }
 
-TEST_CASE("in mode broadcast the first rank's parameters are everybody's before the forward pass")
+TEST_CASE("in mode broadcast all ranks have the first rank's parameters before the forward pass")
 {
     const auto complaints = on_ranks(2, [](Communicator& communicator) {
         const Clock clock = steady_clock();
@@ -154,7 +154,7 @@ TEST_CASE("in mode broadcast the first rank's parameters are everybody's before 
     CHECK(complaints == std::vector<std::string>(2));
 }
 
-TEST_CASE("a word that is no mode of communication is answered with those there are")
+TEST_CASE("an unknown mode of communication is an error that lists the known ones")
 {
     CHECK_THROWS_WITH(parse_mode("overlaped"), Catch::Contains("did you mean 'overlapped'?"));
 }

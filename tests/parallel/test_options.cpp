@@ -20,7 +20,7 @@ Point point_of(const std::vector<std::pair<std::string, std::string>>& values)
 
 }  // namespace
 
-TEST_CASE("a point that says nothing of ranks has one, as DistributedDataParallel would with more")
+TEST_CASE("a point without rank axes has one rank, with the defaults of DistributedDataParallel")
 {
     const Options options = options_of(point_of({}));
     CHECK(options.ranks == 1);
@@ -30,14 +30,14 @@ TEST_CASE("a point that says nothing of ranks has one, as DistributedDataParalle
     CHECK_FALSE(options.synchronised_batch_norm);
 }
 
-TEST_CASE("strong scaling shares the batch out, weak scaling gives it to each")
+TEST_CASE("strong scaling divides the batch, weak scaling gives the whole batch to each rank")
 {
     CHECK(options_of(point_of({{"ranks", "4"}, {"scaling", "strong"}})).batch == 2);
     CHECK(options_of(point_of({{"ranks", "4"}, {"scaling", "weak"}})).batch == 8);
     CHECK(options_of(point_of({{"ranks", "4"}})).batch == 8);
 }
 
-TEST_CASE("a batch that cannot be shared out evenly is unsupported")
+TEST_CASE("a batch that cannot be divided evenly is unsupported")
 {
     CHECK_FALSE(unsupported_reason(point_of({{"ranks", "4"}, {"scaling", "strong"}})));
     CHECK_THAT(unsupported_reason(point_of({{"ranks", "3"}, {"scaling", "strong"}})).value(),

@@ -13,7 +13,7 @@ using namespace roof::parallel;
 
 namespace {
 
-/// Variables of the environment for its own life; all that a launcher sets are unset but these.
+/// Sets variables of the environment for its lifetime and unsets all others that a launcher sets.
 class Environment {
   public:
     explicit Environment(const std::map<std::string, std::string>& variables)
@@ -55,7 +55,7 @@ TEST_CASE("without a launcher there is one rank")
     CHECK(place_of_process().ranks == 1);
 }
 
-TEST_CASE("mpirun, srun and roof each say which rank a process is")
+TEST_CASE("mpirun, srun and roof each give the rank of a process")
 {
     {
         const Environment mpirun(
@@ -82,7 +82,7 @@ TEST_CASE("mpirun, srun and roof each say which rank a process is")
     CHECK(place_of_process().descriptor == 5);
 }
 
-TEST_CASE("srun may give its machines different numbers of tasks")
+TEST_CASE("srun may start different numbers of tasks per machine")
 {
     const std::map<std::string, std::string> step{{"SLURM_STEP_NUM_TASKS", "7"},
                                                   {"SLURM_STEP_NUM_NODES", "4"},
@@ -104,20 +104,20 @@ TEST_CASE("srun may give its machines different numbers of tasks")
     CHECK_THROWS_AS(tasks_of_machine("two", 0), InputError);
 }
 
-TEST_CASE("ranks on several machines say that the ceilings are those of one")
+TEST_CASE("ranks on several machines get a remark that the ceilings are those of one")
 {
     CHECK(remark_on_machines({.launcher = Launcher::mpi, .rank = 0, .ranks = 2, .ranks_here = 2}).empty());
     CHECK_THAT(remark_on_machines({.launcher = Launcher::mpi, .rank = 0, .ranks = 6, .ranks_here = 2}),
                Catch::Contains("6 ranks on several machines, 2 on this one"));
 }
 
-TEST_CASE("a batch script of Slurm that calls roof without srun is no rank")
+TEST_CASE("a Slurm batch script that calls roof without srun is not a rank")
 {
     const Environment batch({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}});
     CHECK(place_of_process().launcher == Launcher::none);
 }
 
-TEST_CASE("an environment that contradicts itself is refused")
+TEST_CASE("a contradictory environment is refused")
 {
     {
         const Environment beyond({{"ROOF_RANK", "2"}, {"ROOF_RANKS", "2"}});
@@ -132,7 +132,7 @@ TEST_CASE("an environment that contradicts itself is refused")
     CHECK_THROWS_AS(place_of_process(), InputError);
 }
 
-TEST_CASE("ranks of MPI are as many as it started, and the reason says what to do")
+TEST_CASE("MPI fixes the number of ranks, and the reason for a refusal gives the remedy")
 {
     const Place two{.launcher = Launcher::mpi, .rank = 0, .ranks = 2, .ranks_here = 2};
     CHECK_FALSE(unsupported_ranks(2, two));
@@ -142,7 +142,7 @@ TEST_CASE("ranks of MPI are as many as it started, and the reason says what to d
     CHECK(unsupported_ranks(1000, {}));
 }
 
-TEST_CASE("processors are split among ranks in one piece each, and left alone where there are too few")
+TEST_CASE("processors are divided among ranks in contiguous ranges, and left alone if there are too few")
 {
     const std::vector<int> five{0, 2, 4, 6, 8};
     CHECK(cpus_of(0, 2, five) == std::vector<int>{0, 2});

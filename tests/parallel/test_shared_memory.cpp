@@ -15,7 +15,7 @@ using Complaints = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a mean of stretches of any length is that of all ranks, and touches nothing beside them")
+TEST_CASE("a mean of ranges of any length is over all ranks and changes nothing outside them")
 {
     for (const int ranks : {1, 2, 3, 4}) {
         const auto complaints = on_ranks(ranks, [ranks](Communicator& communicator) {
@@ -32,14 +32,14 @@ TEST_CASE("a mean of stretches of any length is that of all ranks, and touches n
                 if (block[2] != own + 2 || block[3 + count] != own + static_cast<float>(3 + count))
                     throw Error("a neighbour was touched");
                 double nothing = 0;
-                communicator.sum({&nothing, 1});  // nobody goes on before all have looked
+                communicator.sum({&nothing, 1});  // no rank continues before all have checked
             }
         });
         CHECK(complaints == Complaints(static_cast<std::size_t>(ranks)));
     }
 }
 
-TEST_CASE("a mean may be under way in one thread while another sums")
+TEST_CASE("one thread may compute a mean while another sums")
 {
     const auto complaints = on_ranks(2, [](Communicator& communicator) {
         const std::span<float> block = communicator.block(1 << 20);
@@ -54,7 +54,7 @@ TEST_CASE("a mean may be under way in one thread while another sums")
     CHECK(complaints == Complaints(2));
 }
 
-TEST_CASE("any rank may broadcast, more than fits into the window")
+TEST_CASE("any rank may broadcast more bytes than the window holds")
 {
     const auto complaints = on_ranks(3, [](Communicator& communicator) {
         std::vector<int> values(700'000, communicator.rank);
@@ -64,7 +64,7 @@ TEST_CASE("any rank may broadcast, more than fits into the window")
     CHECK(complaints == Complaints(3));
 }
 
-TEST_CASE("a rank that gives up ends the wait of the others with its message")
+TEST_CASE("a rank that fails ends the wait of the others with its message")
 {
     const auto complaints = on_ranks(3, [](Communicator& communicator) {
         if (communicator.rank == 1) return communicator.fail("rank 1: it broke");
@@ -74,7 +74,7 @@ TEST_CASE("a rank that gives up ends the wait of the others with its message")
     CHECK(complaints == Complaints{"rank 1: it broke", "", "rank 1: it broke"});
 }
 
-TEST_CASE("a rank that does not come is not waited for without end")
+TEST_CASE("the wait for a missing rank is limited")
 {
     const auto complaints = on_ranks(2,
                                      [](Communicator& communicator) {
@@ -85,7 +85,7 @@ TEST_CASE("a rank that does not come is not waited for without end")
     CHECK_THAT(complaints[0], Catch::StartsWith("rank 0 waited"));
 }
 
-TEST_CASE("a rank that waits for something else than the hosts' calls learns that another failed")
+TEST_CASE("a rank that waits outside the hosts' calls detects that another failed")
 {
     const auto complaints = on_ranks(2, [&](Communicator& communicator) {
         communicator.throw_if_failed();

@@ -1,4 +1,4 @@
-// Ranks as threads of this process that share memory: what a rank does, without starting programs.
+// Ranks as threads of this process with shared memory, without starting programs.
 #pragma once
 
 #include "workloads/parallel/shared_memory.hpp"
@@ -11,13 +11,13 @@
 
 namespace roof::parallel {
 
-/// The communicator of the rank that runs, for what keeps a pointer to it meanwhile.
+/// Returns the communicator of the running rank for code that keeps a shared pointer to it.
 inline std::shared_ptr<Communicator> shared(Communicator& communicator)
 {
     return {std::shared_ptr<void>(), &communicator};
 }
 
-/// Runs `work` once per rank, all at the same time; returns what each threw, empty if nothing.
+/// Runs `work` once per rank at the same time. Returns the message that each threw, empty if none.
 inline std::vector<std::string> on_ranks(int ranks, const std::function<void(Communicator&)>& work,
                                          const WaitOptions& options = {})
 {

@@ -190,7 +190,7 @@ struct CheckFinite {
 struct Descend {
     Tensor values{}, gradients{}, momenta{}, copies{};
     float learning_rate = 0;
-    bool scaled = false;  ///< the loss was scaled: gradients may be infinite
+    bool scaled = false;  ///< the loss was scaled: gradients may not be finite
 };
 
 /// Advances the state to the next step, with a new loss scale if the loss is scaled.
