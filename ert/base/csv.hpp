@@ -1,5 +1,5 @@
-// CSV (RFC 4180), read by column name. An incomplete last line is left out and its position reported, so that a file of a killed run can
-// be read.
+// CSV (RFC 4180), read by column name. An incomplete last line is left out and its position reported, so that the files
+// of a killed run can be read.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ struct CsvTable {
     bool has(std::string_view name) const;
 };
 
-/// One line with its line end; cells are quoted where they need it.
+/// One line with its line end. Cells are quoted where necessary.
 std::string csv_line(std::span<const std::string> cells);
 
-/// Throws InputError with file and line for a row whose number of cells is not that of the header.
+/// Throws InputError with file and line for a row whose number of cells differs from the header's.
 CsvTable parse_csv(std::string_view text, const std::string& name);
 CsvTable read_csv(const std::filesystem::path& file);
 

@@ -1,5 +1,5 @@
-// CSV read line by line, for files too large for memory. RFC 4180, except that no cell may contain a line end. csv.hpp reads whole
-// tables.
+// CSV read line by line, for files too large for memory. RFC 4180, except that a cell cannot contain a line end.
+// csv.hpp reads whole tables.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@ namespace roof {
 
 class CsvLines {
   public:
-    /// `name` stands in messages. `csv` is borrowed.
+    /// `name` is used in messages. `csv` is borrowed.
     CsvLines(std::istream& csv, std::string name, char separator = ',');
 
-    /// Reads a line. False at the end of the file; a last line without a line end is left out.
-    /// Throws InputError for a quote that its line does not close, and for a line of more than 16 MiB.
+    /// Reads a line. Returns false at the end of the file; a last line without a line end is left out. Throws
+    /// InputError for an unclosed quote and for a line of more than 16 MiB.
     bool next();
 
-    /// Cells of the current line, without quotes; valid until the next call.
+    /// Cells of the current line, without quotes. Valid until the next call.
     const std::vector<std::string_view>& cells() const { return cells_; }
     /// Number of the current line, from 1.
     std::size_t number() const { return number_; }
     /// "name:number", for messages.
     std::string where() const;
     const std::string& name() const { return name_; }
-    /// Whether the file ended in the middle of a line; known once next() has returned false.
+    /// Whether the file ended in the middle of a line. Valid after next() has returned false.
     bool cut_off() const { return cut_off_; }
 
   private:

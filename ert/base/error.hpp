@@ -1,4 +1,4 @@
-// The errors of the project, and what each leads to.
+// The project's errors and their effects.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -8,25 +8,26 @@
 
 namespace roof {
 
-/// Something went wrong while measuring: the row becomes `failed`, the exit status 1.
+/// A measurement failed: the row becomes `failed`, the exit status 1.
 class Error : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// The user's input was wrong: nothing is measured, the exit status is 2. The message says what, where and the legal values.
+/// The user's input is wrong: nothing is measured, the exit status is 2. The message has the place, the problem and the
+/// legal values.
 class InputError : public Error {
   public:
     using Error::Error;
 };
 
-/// This machine, build or device does not support it: the row becomes `unsupported` with this reason.
+/// This machine, build or device lacks something: the row becomes `unsupported` with this reason.
 class Unsupported : public Error {
   public:
     using Error::Error;
 };
 
-/// A subject needs more memory than available: the row becomes `out_of_memory`, and the run goes on.
+/// A subject needs more memory than available: the row becomes `out_of_memory`, and the run continues.
 class OutOfMemory : public Error {
   public:
     OutOfMemory(Bytes wanted_bytes, Bytes available_bytes, const std::string& what_for);

@@ -9,7 +9,7 @@ namespace roof {
 OrderInterval median_interval(std::size_t n)
 {
     if (n == 0) return {};
-    // P(Binomial(n, 1/2) < k), summed term by term in logarithms so that n = 10,000 does not underflow.
+    // P(Binomial(n, 1/2) < k), summed in logarithms so that n = 10,000 does not underflow.
     const auto count = static_cast<double>(n);
     const double log_half_to_n = count * std::log(0.5);
     double below = 0;

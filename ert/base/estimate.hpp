@@ -7,9 +7,9 @@
 
 namespace roof {
 
-/// Indices (from 0, into sorted data) of the order statistics that enclose the median with at least 95% probability, for any
-/// distribution: the largest k with P(Binomial(n, 1/2) < k) <= 2.5%. With fewer than six samples there is no such pair; then the
-/// smallest and the largest are returned, whose `coverage` is 1 - 2^(1-n).
+/// Indices (from 0, into sorted data) of the order statistics that enclose the median with at least 95% probability,
+/// for any distribution: the largest k with P(Binomial(n, 1/2) < k) <= 2.5%. Fewer than six samples have no such pair;
+/// then these are the smallest and the largest, with `coverage` 1 - 2^(1-n).
 struct OrderInterval {
     std::size_t low = 0;
     std::size_t high = 0;
@@ -31,7 +31,7 @@ struct Estimate {
     Unit low{};
     Unit high{};
     int n = 0;          ///< samples used
-    int discarded = 0;  ///< disturbed samples, left out
+    int discarded = 0;  ///< disturbed samples, not used
 
     static Estimate of(std::span<const double> values, int discarded = 0)
     {
@@ -39,11 +39,11 @@ struct Estimate {
         return {Unit{s.median}, Unit{s.low}, Unit{s.high}, static_cast<int>(values.size()), discarded};
     }
 
-    /// Half the width of the interval over the median; 0 for an empty estimate.
+    /// Half the width of the interval divided by the median; 0 for an empty estimate.
     double relative_half_width() const { return median.value > 0 ? 0.5 * (high.value - low.value) / median.value : 0; }
 };
 
-/// The rate of an exactly known amount: the high end of the time gives the low end of the rate.
+/// The rate of an exactly known amount. The high end of the time gives the low end of the rate.
 template <int F, int B>
 Estimate<Quantity<F, B, -1>> operator/(Quantity<F, B, 0> amount, const Estimate<Seconds>& time)
 {

@@ -1,4 +1,4 @@
-// Names of enumerators: one table per enum, used in both directions.
+// Names of enumerators: one table per enum, for both directions.
 #pragma once
 
 #include "ert/base/error.hpp"
@@ -26,7 +26,7 @@ std::string_view name_in(const Table& table, Enum value)
     return "?";
 }
 
-/// Throws InputError naming the legal values.
+/// Throws InputError with the legal values.
 template <class Table>
 auto value_in(const Table& table, std::string_view kind, std::string_view name)
 {

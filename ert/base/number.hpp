@@ -1,4 +1,4 @@
-// A number that is the whole of a text.
+// Parses a text that is a single number.
 #pragma once
 
 #include <charconv>
@@ -7,7 +7,8 @@
 
 namespace roof {
 
-/// The number that `text` consists of, in the C locale, without blanks or a leading '+'; none if it is anything else or out of range.
+/// The number in `text`, in the C locale, without blanks or a leading '+'. Returns none for any other text or a number
+/// out of range.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text)
 {

@@ -1,4 +1,4 @@
-// The number formats a ceiling or a workload is stated in: one table, one row each.
+// The number formats of ceilings and workloads: one table, one row each.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@ enum class Precision { fp64, fp32, tf32, fp16, bf16, fp8, int8, int32 };
 
 struct PrecisionTraits {
     Precision precision;
-    std::string_view name;         ///< as written in plans, CSV and on the command line
-    int storage_bytes;             ///< of one element in memory
-    std::string_view accumulator;  ///< the format products are summed in
+    std::string_view name;         ///< in plans, CSV and on the command line
+    int storage_bytes;             ///< per element in memory
+    std::string_view accumulator;  ///< the format in which products are summed
 };
 
 inline constexpr std::array<PrecisionTraits, 8> precision_table{{
@@ -31,7 +31,7 @@ constexpr const PrecisionTraits& traits(Precision precision)
     return precision_table[static_cast<std::size_t>(precision)];
 }
 
-/// Throws InputError naming the legal values when `name` is none of them.
+/// Throws InputError with the legal values if `name` is unknown.
 Precision parse_precision(std::string_view name);
 
 }  // namespace roof

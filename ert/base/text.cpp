@@ -29,7 +29,7 @@ std::string format_si(double value, std::string_view unit)
     }};
     if (!std::isfinite(value)) return fmt::format("{} {}", value, unit);
     if (value == 0) return fmt::format("0 {}", unit);
-    // 999.9 must not become "1e+03": compare with what three digits would round up to.
+    // 999.9 must not become "1e+03", so the limit allows for rounding to three digits.
     const double magnitude = std::fabs(value) * (1 + 5e-4);
     const auto* prefix = std::ranges::find_if(prefixes, [&](const Prefix& p) { return magnitude >= p.factor; });
     if (prefix == prefixes.end()) prefix = prefixes.end() - 1;
@@ -124,7 +124,7 @@ bool is_number_like(std::string_view cell)
     return !cell.empty() && (std::string_view("0123456789+-<~").find(cell.front()) != std::string_view::npos);
 }
 
-/// Columns taken up on a terminal: UTF-8 continuation bytes take none.
+/// Columns on a terminal. UTF-8 continuation bytes take none.
 std::size_t display_width(std::string_view text)
 {
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
@@ -185,7 +185,7 @@ std::string Table::text() const
         for (std::size_t i = 0; i < rows_[r].size(); ++i) {
             const std::string& cell = rows_[r][i];
             const std::string space(widths[i] - display_width(cell), ' ');
-            // A header stands over its column as the column's first cell does.
+            // A header is aligned like the first cell of its column.
             const std::string& guide = r == 0 && rows_.size() > 1 ? rows_[1][i] : cell;
             line += is_number_like(guide) ? space + cell : cell + space;
             line += "  ";

@@ -11,13 +11,13 @@ namespace roof {
 /// 1.234e9, "FLOP/s" -> "1.23 GFLOP/s": three significant digits, decimal (SI) prefixes.
 std::string format_si(double value, std::string_view unit);
 
-/// A capacity with binary prefixes, as caches are named: 32768 -> "32 KiB".
+/// A capacity with binary prefixes, as usual for caches: 32768 -> "32 KiB".
 std::string format_capacity(double bytes);
 
-/// Seconds for people: "12.3 ms", "4.56 s", "3 min 20 s".
+/// A readable duration: "12.3 ms", "4.56 s", "3 min 20 s".
 std::string format_duration(double seconds);
 
-/// The shortest decimal text that reads back as the same double; what CSV and JSON cells hold.
+/// The shortest decimal text that parses to the same double. Used in CSV and JSON.
 std::string format_exact(double value);
 
 std::string join(std::span<const std::string> words, std::string_view separator);
@@ -27,21 +27,22 @@ std::string_view trim(std::string_view text);
 /// Shell-like match: `*` any characters, `?` one character, all else literal.
 bool glob_match(std::string_view pattern, std::string_view text);
 
-/// The entry of `legal` with the fewest edits to `word`; empty if more than a third of `word` differs from each.
+/// The entry of `legal` with the fewest edits to `word`; empty if every entry differs by more than a third of `word`.
 std::string nearest(std::string_view word, std::span<const std::string> legal);
 
-/// "unknown model 'resnet81'; did you mean 'resnet18'? legal values: …": the message for every unknown name.
+/// The message for an unknown name: "unknown model 'resnet81'; did you mean 'resnet18'? legal values: …".
 std::string unknown_word(std::string_view kind, std::string_view word, std::span<const std::string> legal);
 
-/// `text` with control characters, which could move a terminal's cursor, replaced by '?'.
+/// `text` with each control character replaced by '?', since these can move a terminal's cursor.
 std::string printable(std::string_view text);
 
-/// Columns aligned by their widest cell; numbers (cells that start with a digit, sign or '<') to the right.
+/// A table with columns as wide as their widest cell. Numbers (cells that start with a digit, sign or '<') are
+/// right-aligned.
 class Table {
   public:
     explicit Table(std::vector<std::string> header);
 
-    /// Throws std::logic_error if the number of cells is not that of the header.
+    /// Throws std::logic_error if the number of cells differs from the header's.
     void add(std::vector<std::string> cells);
     std::string text() const;
     std::string markdown() const;

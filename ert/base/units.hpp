@@ -1,5 +1,5 @@
-// Quantities with units, checked at compile time: FLOPs over seconds is a rate, FLOPs over bytes an intensity, and a rate of bytes
-// cannot be passed for a rate of FLOPs. SI units; GiB never appears in a rate.
+// Quantities with units, checked at compile time: FLOPs over seconds is a rate, FLOPs over bytes an intensity, and a
+// rate of bytes cannot be passed for a rate of FLOPs. Units are SI; GiB never appears in a rate.
 #pragma once
 
 #include <compare>
@@ -58,7 +58,7 @@ constexpr Quantity<F, B, T> operator/(Quantity<F, B, T> a, double s)
     return {a.value / s};
 }
 
-/// A ratio of like quantities is a plain number.
+/// A ratio of two quantities of the same unit is a plain number.
 template <int F, int B, int T>
 constexpr double operator/(Quantity<F, B, T> a, Quantity<F, B, T> b)
 {
@@ -78,7 +78,7 @@ constexpr Quantity<F + F2, B + B2, T + T2> operator*(Quantity<F, B, T> a, Quanti
     return {a.value * b.value};
 }
 
-/// The roofline itself: the rate a kernel of intensity `intensity` may reach under these two ceilings.
+/// The roofline model: the attainable rate of a kernel of intensity `intensity` under these two ceilings.
 constexpr FlopRate attainable(FlopRate peak, ByteRate bandwidth, Intensity intensity)
 {
     const FlopRate by_memory{(bandwidth * intensity).value};

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-/// Of the assembly that CMakeLists.txt writes: the bytes of the file.
+/// The bytes of the file, from the assembly that CMakeLists.txt writes.
 extern "C" const char roof_counter_table_begin[];
 extern "C" const char roof_counter_table_end[];
 
@@ -32,7 +32,7 @@ bool is_in(const CounterMetric& metric, std::string_view set)
     return set == "all" || (set == "usual" ? metric.set != rare : metric.set == set);
 }
 
-/// Reads nodes, and knows where it is when something is wrong.
+/// Reads YAML nodes and reports errors with their line.
 class Reader {
   public:
     explicit Reader(const std::string& name) : name_(name) {}
@@ -71,7 +71,7 @@ class Reader {
         return metric;
     }
 
-    /// Throws for a family that is not there, and for a metric that one family would have twice.
+    /// Throws for an unknown family, and for a metric that a family would have twice.
     void check(const YAML::Node& at, const CounterTable& table, const CounterMetric& metric) const
     {
         for (const std::string& name : metric.families) {

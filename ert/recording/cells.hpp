@@ -1,4 +1,4 @@
-// Cells of the recorded files: writing and reading each type of value. An empty cell is an unknown value.
+// Writes and reads each type of value in the cells of the recorded files. An empty cell is an unknown value.
 #pragma once
 
 #include "ert/recording/records.hpp"
@@ -9,7 +9,7 @@
 
 namespace roof::cells {
 
-/// Quoted where necessary; line ends become spaces, since a record is one line.
+/// Quoted where necessary. Line ends become spaces, since a record is one line.
 void write(std::string& line, const std::string& text);
 void write(std::string& line, double value);
 void write(std::string& line, Number number);
@@ -30,7 +30,7 @@ void write(std::string& line, const std::optional<Value>& value)
     if (value) write(line, *value);
 }
 
-/// All throw Error where the cell holds something else. Numbers are finite; bytes and seconds are not negative.
+/// All throw Error for a cell of another type. Numbers are finite; bytes and seconds are not negative.
 void read(std::string& text, std::string_view cell);
 void read(double& value, std::string_view cell);
 void read(Number& number, std::string_view cell);

@@ -1,4 +1,4 @@
-// Adding a column is adding a line here; files written before it read as if the cell were empty.
+// To add a column, add a line here. Older files read as if the cell were empty.
 #include "ert/recording/fields.hpp"
 
 #include "ert/recording/cells.hpp"

@@ -1,5 +1,5 @@
-// The field tables of the recorded files: one table is header, writer and reader. Fields append to a line and read from a view of one,
-// so that a million records are read without a string per cell.
+// The field tables of the recorded files. One table gives header, writer and reader. Fields append to a line and read
+// from a view of one, so that reading a million records needs no string per cell.
 #pragma once
 
 #include "ert/recording/records.hpp"
@@ -12,13 +12,13 @@ namespace roof {
 
 template <class Record>
 struct Field {
-    std::string_view name;  ///< of the column; carries the unit
+    std::string_view name;  ///< of the column, including the unit
     bool required;          ///< a file without it cannot be read
     void (*write)(const Record&, std::string& line);
-    void (*read)(Record&, std::string_view cell);  ///< throws Error if the cell is no such value
+    void (*read)(Record&, std::string_view cell);  ///< throws Error for an invalid cell
 };
 
-/// Name of the file in the results folder, and its fields after the first column, `id`: the row's.
+/// The name of the file in the results folder, and its fields after the first column, `id`, which names the row.
 template <class Record>
 std::string_view file_of();
 template <class Record>

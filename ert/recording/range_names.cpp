@@ -30,7 +30,7 @@ constexpr std::array<Words, 17> phase_words{{{"forward", "forward"},
                                              {"synchronise", "synchronise"}}};
 constexpr std::array<std::string_view, 6> step_words{"step", "steps", "iteration", "iter", "batch", "profilerstep"};
 
-/// Letters up to the first that is none, small: "Optimizer.step#SGD" -> "optimizer".
+/// The leading letters in lower case: "Optimizer.step#SGD" -> "optimizer".
 std::string first_word(std::string_view name)
 {
     std::string word;

@@ -17,7 +17,7 @@
 namespace roof {
 namespace {
 
-/// Lines are gathered to pieces of this many bytes, so that a million records are not a million writes, nor held twice.
+/// Lines are written in pieces of this many bytes. This avoids a write per record, and a second copy of all records.
 constexpr std::size_t piece = std::size_t{8} << 20;
 
 template <class Record>
@@ -68,7 +68,7 @@ void read_record(Record& record, const CsvLines& lines, const Places<Record>& pl
     }
 }
 
-/// The first cell as it stands in the line, quotes and all.
+/// The first cell of the line, with its quotes.
 std::string first_cell(const std::string& line)
 {
     bool quoted = false;
@@ -79,7 +79,7 @@ std::string first_cell(const std::string& line)
     return line;
 }
 
-/// `cells`: the rows that count, as cells.
+/// `cells`: the cells of the valid rows.
 template <class Record>
 void mend_file(const std::filesystem::path& folder, const std::unordered_set<std::string>& cells)
 {

@@ -1,4 +1,4 @@
-// The recorded files of a results folder, all optional, beside its measurements:
+// The recorded files of a results folder, all optional:
 //   kernels.csv  api.csv  copies.csv  memory.csv  synchronisations.csv  ranges.csv  counters.csv
 // Their first column, `id`, names the row (Measurement::id()). They are read line by line.
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace roof {
 
-/// Appends a line for each record of the row `id`; a new file gets its header. Call it before the row is appended to measurements.csv.
-/// Throws InputError (such as a full disk) and leaves the file as it was.
+/// Appends a line for each record of the row `id`; a new file gets its header first. Call this before the row is
+/// appended to measurements.csv. On InputError (such as a full disk) the file is unchanged.
 template <class Record>
 void append_records(const std::filesystem::path& folder, const std::string& id, std::span<const Record> records);
 
@@ -24,8 +24,8 @@ void append_records(const std::filesystem::path& folder, const std::string& id, 
 template <class Record>
 using TakeRecord = std::function<void(const std::string& id, const Record& record)>;
 
-/// Calls `take` for each line and returns their number. `name` is for messages. An incomplete last line is left out; a missing optional
-/// column reads as unknown. Throws InputError with the line for an invalid record.
+/// Calls `take` for each line and returns their number. `name` is used in messages. An incomplete last line is left
+/// out; a missing optional column reads as unknown. Throws InputError with the line for an invalid record.
 template <class Record>
 std::size_t read_records(std::istream& csv, const std::string& name, const TakeRecord<Record>& take);
 

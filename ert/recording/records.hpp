@@ -1,6 +1,7 @@
-// The records of a recorder, or of an importer of other tools' files: a struct for each kind. All but counters have a duration. `start`
-// is on one clock for all records of a run, with an arbitrary zero; it may be unknown. Unknown values are empty, never 0. Layer and
-// phase (data, forward, backward, update, synchronise) are those that made the call.
+// The records of a recorder, or of an importer of other tools' files, one struct per kind. All but counters have a
+// duration. `start` is on one clock for all records of a run, with an arbitrary zero; it may be unknown. Unknown values
+// are empty, never 0. Layer and phase (data, forward, backward, update, synchronise) are those in which the call was
+// made.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -13,7 +14,7 @@
 namespace roof {
 
 enum class ApiDomain { runtime, driver };
-/// Host and device; `peer` is from one device to another.
+/// Host and device; `peer`: between two devices.
 enum class CopyKind { host_to_device, device_to_host, device_to_device, peer, host_to_host, fill };
 enum class MemoryKind { pageable, pinned, device, managed, pool };
 enum class MemoryAction { allocate, release };
@@ -27,10 +28,10 @@ std::string_view name(MemoryAction action);
 std::string_view name(RangeKind kind);
 std::string_view name(CounterScope scope);
 
-/// A number that names something: a stream, a correlation, a thread.
+/// The number of a stream, a correlation or a thread.
 using Number = std::optional<std::uint64_t>;
 
-/// Fields of most records. `correlation` joins a kernel or copy to the call that launched it.
+/// Fields common to most records. `correlation` joins a kernel or copy to the call that launched it.
 struct Cause {
     std::string device;  ///< as Measurement::device: "gpu:0"
     Number stream;
@@ -39,7 +40,7 @@ struct Cause {
     std::string phase;
 };
 
-/// kernels.csv: a line for each launch that ran on a device.
+/// kernels.csv: one line per kernel launch on a device.
 struct KernelRecord {
     Cause cause;
     std::string name;  ///< demangled
@@ -47,12 +48,12 @@ struct KernelRecord {
     Seconds duration;
     std::string grid;   ///< blocks, "64x1x1"
     std::string block;  ///< threads
-    Number registers;   ///< of a thread
+    Number registers;   ///< per thread
     std::optional<Bytes> shared;
     Number graph_node;  ///< of the CUDA graph it ran in
 };
 
-/// api.csv: a line for each call of the host into the runtime or the driver.
+/// api.csv: one line per runtime or driver call of the host.
 struct ApiRecord {
     Number thread;
     Number correlation;
@@ -64,7 +65,7 @@ struct ApiRecord {
     Seconds duration;
 };
 
-/// copies.csv: a line for each copy and each fill.
+/// copies.csv: one line per copy or fill.
 struct CopyRecord {
     Cause cause;
     CopyKind kind = CopyKind::device_to_device;
@@ -75,7 +76,7 @@ struct CopyRecord {
     Seconds duration;
 };
 
-/// memory.csv: a line for each allocation and release; it takes no time of its own.
+/// memory.csv: one line per allocation or release. These records have no duration of their own.
 struct MemoryRecord {
     Cause cause;
     MemoryAction action = MemoryAction::allocate;
@@ -85,7 +86,7 @@ struct MemoryRecord {
     std::optional<Seconds> start;
 };
 
-/// synchronisations.csv: a line for each wait of the host, or of a stream, for a device.
+/// synchronisations.csv: one line per wait of the host, or of a stream, for a device.
 struct SynchronisationRecord {
     Cause cause;
     std::string kind;  ///< event, stream wait, stream, context
@@ -93,7 +94,7 @@ struct SynchronisationRecord {
     Seconds duration;
 };
 
-/// ranges.csv: a line for each named range of time: steps, phases, layers, and the program's own.
+/// ranges.csv: one line per named range of time: steps, phases, layers, and the program's ranges.
 struct RangeRecord {
     Number thread;
     RangeKind kind = RangeKind::nvtx;
@@ -102,7 +103,7 @@ struct RangeRecord {
     Seconds duration;
 };
 
-/// counters.csv: a line for each metric of a kernel's launch, of a phase or of a step.
+/// counters.csv: one line per metric of a kernel launch, a phase or a step.
 struct CounterRecord {
     std::string device;
     CounterScope scope = CounterScope::kernel;

@@ -17,10 +17,10 @@ std::optional<double> number_in(const std::filesystem::path& file)
     std::ifstream in(file);
     double value = 0;
     if (in >> value) return value;
-    return std::nullopt;  // absent, or the word "max"
+    return std::nullopt;  // absent, or "max"
 }
 
-/// The value behind a word, as in meminfo and memory.stat.
+/// The value after a key, as in meminfo and memory.stat.
 std::optional<double> number_after(const std::filesystem::path& file, const std::string& word)
 {
     std::ifstream in(file);
@@ -32,7 +32,7 @@ std::optional<double> number_after(const std::filesystem::path& file, const std:
     return std::nullopt;
 }
 
-/// A group's usage includes cached files that the kernel would drop.
+/// The usage of a group includes cached files that the kernel can drop.
 struct GroupFiles {
     std::string limit, usage, idle_files;
 };
@@ -45,8 +45,8 @@ double left_of(const std::filesystem::path& group, const GroupFiles& files)
     return std::max(0.0, *limit - number_in(group / files.usage).value_or(0) + idle);
 }
 
-/// Limits of parent groups apply, too. In a container this process's path may not be visible, and the root of the mount is its group.
-/// So all groups from the path up to the root are read.
+/// Limits of parent groups apply, too. In a container this process's path may be invisible and the mount's root is its
+/// group, so all groups from the path up to the root are read.
 double left_of_group()
 {
     const GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};

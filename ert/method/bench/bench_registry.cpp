@@ -95,7 +95,7 @@ bool BenchRegistry::open_next(std::string_view device_kind) const
         deferred, [&](const DeferredPart& part) { return device_kind.empty() || part.device_kind == device_kind; });
     if (next == deferred.end()) return false;
     const DeferredPart part = std::move(*next);
-    deferred.erase(next);  // first: a part may look for what others have added
+    deferred.erase(next);  // first, because a part may look up what others have added
     BenchRegistry same(contents_);
     part.add(same);
     return true;

@@ -1,5 +1,5 @@
-// The column tables of measurements.csv, samples.csv and layers.csv. To add a column, add a line here; older files read as if the cell
-// were empty.
+// The column tables of measurements.csv, samples.csv and layers.csv. To add a column, add a line here. Older files read
+// as if the cell were empty.
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/measurement.hpp"
@@ -27,7 +27,7 @@ Column<Row> text(std::string name, std::string Row::*field)
             [field](Row& row, const std::string& cell) { row.*field = cell; }};
 }
 
-/// A column of a number reached by `at`, a function from the row to a double& (const or not, as the row is).
+/// A number's column. `at` maps the row to a double& (const if the row is).
 template <class Row, class At>
 Column<Row> number(std::string name, At at)
 {
@@ -35,7 +35,7 @@ Column<Row> number(std::string name, At at)
             [at](Row& row, const std::string& cell) { at(row) = to_number(cell); }};
 }
 
-/// Median and interval of an estimate; `unit` ends the columns' names.
+/// Median and interval of an estimate. `unit` is the suffix of the columns' names.
 template <class Row, class Unit>
 void add_estimate(std::vector<Column<Row>>& columns, const std::string& name, Estimate<Unit> Row::*field,
                   const std::string& unit = "_s")
@@ -55,7 +55,7 @@ Column<Row> count(std::string name, Estimate<Seconds> Row::*field, int Estimate<
             [=](Row& row, const std::string& cell) { row.*field.*which = static_cast<int>(to_number(cell)); }};
 }
 
-/// FLOPs, bytes and their origin, of a work reached by `at`.
+/// FLOPs, bytes and their origin. `at` maps the row to its work.
 template <class Row, class At>
 void add_work(std::vector<Column<Row>>& columns, At at)
 {

@@ -35,7 +35,7 @@ class Descriptor {
     int number_;
 };
 
-/// 0, or the errno of what failed.
+/// Returns 0 or the errno of the failed call.
 int write_all(int descriptor, const std::string& text)
 {
     for (std::size_t done = 0; done < text.size();) {

@@ -10,7 +10,7 @@
 namespace roof {
 namespace {
 
-// One function lists each struct's fields for both directions: `io` writes a field to a node or reads it back.
+// One function lists each struct's fields. `io` writes a field to a node or reads it.
 struct Writer {
     YAML::Node node{YAML::NodeType::Map};
 

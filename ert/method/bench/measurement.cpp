@@ -37,7 +37,7 @@ int Measurement::ranks() const
     return point.has("ranks") ? static_cast<int>(point.integer("ranks")) : 1;
 }
 
-/// Under strong scaling the batch is that of all ranks together.
+/// Under strong scaling the batch is the total of all ranks.
 double Measurement::images() const
 {
     if (!point.has("batch")) return 0;

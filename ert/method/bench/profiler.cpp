@@ -10,7 +10,7 @@ namespace {
 
 constexpr int turns = 5;
 
-/// "tracing made a launch 3.1% slower: …".
+/// A remark such as "tracing made a launch 3.1% slower: …".
 std::string cost_of_tracing(const std::vector<double>& plain, const std::vector<double>& traced)
 {
     const double ratio = spread_of(traced).median / spread_of(plain).median;

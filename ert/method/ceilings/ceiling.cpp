@@ -1,4 +1,4 @@
-// Questions to the ceilings of a machine.
+// Queries on the ceilings of a machine.
 #include "ert/method/ceilings/ceiling.hpp"
 
 #include <algorithm>

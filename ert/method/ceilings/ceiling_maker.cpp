@@ -1,7 +1,7 @@
-// Arithmetic and caches scale with the core's clock. Their ceiling is the rate per clock times the clock that the cores sustained
-// over all rows (core_clock.hpp); its interval is the product of both intervals. Where a last cache has its own clock, the spread
-// of the cores' clock becomes part of the interval. With few rounds the interval is widened by the spread between rounds of the
-// same level (round_spread.hpp). Where rounds disagree, the interval spans all samples.
+// Arithmetic and caches scale with the core's clock. Their ceiling is the rate per clock times the clock that the cores
+// sustained over all rows (core_clock.hpp), and its interval is the product of both intervals. If a last-level cache
+// has its own clock, the spread of the cores' clock becomes part of the interval. With few rounds, the spread between
+// rounds of the same level widens the interval (round_spread.hpp). If rounds disagree, the interval spans all samples.
 #include "ert/method/ceilings/ceiling_maker.hpp"
 
 #include "ert/base/text.hpp"
@@ -15,7 +15,7 @@ namespace roof {
 
 namespace {
 
-/// Empty for a size between two levels.
+/// The level of the row's working set; empty for a size between two levels.
 std::string level_at(const Measurement& row, const std::vector<MeasuredLevel>& levels)
 {
     if (row.role == Role::compute || !row.point.has("working_set")) return std::string(core_level);
@@ -42,7 +42,7 @@ void widen(const RoundSpread::Bounds& bounds, Estimate<Unit>& estimate)
     estimate.high = std::max(estimate.high, bounds.high * estimate.median);
 }
 
-/// Sets the rate of a level that scales with the clock. `per_clock`: of all threads together.
+/// Sets the rate of a level that scales with the clock. `per_clock`: sum over all threads.
 void set_at(const Estimate<Hertz>& clock, const Estimate<Quantity<0, 0, 0>>& per_clock, Ceiling& ceiling)
 {
     ceiling.clock = clock;
@@ -52,7 +52,8 @@ void set_at(const Estimate<Hertz>& clock, const Estimate<Quantity<0, 0, 0>>& per
     ceiling.rate.n = per_clock.n;
 }
 
-/// Rounds that disagree show interference longer than a round: the interval then reaches from the median sample to the fastest.
+/// Disagreeing rounds indicate interference that is longer than a round. The interval then reaches from the median
+/// sample to the fastest.
 void span_all_samples(const PointSummary& point, Ceiling& ceiling)
 {
     if (ceiling.steadiness == Steadiness::steady || point.fastest <= 0) return;
@@ -90,7 +91,7 @@ CeilingMaker::CeilingMaker(std::span<const Measurement> rows, const std::vector<
     for (const PointSummary& point : points) {
         if (point.rounds == 0) continue;  // its working_set may be an unresolved keyword
         const std::string level = level_at(point.best, levels);
-        // The noise monitor detects neighbours on the core, not their lines in caches beyond the first.
+        // The noise monitor detects neighbours on the core, but not in caches beyond the first.
         if (level_traits(level).is_of_one_core) continue;
         const std::string group = group_of(point.best, level);
         rates_.add(group, point.rate.median.value, point.round_rates);
@@ -131,7 +132,7 @@ Ceiling CeilingMaker::make(const PointSummary& point, const MeasuredLevel& level
     return ceiling;
 }
 
-/// A rate that scales with the clock is judged per clock; the clock's interval is added to the result.
+/// A rate that scales with the clock is judged per clock. The clock's interval is added to the result.
 void CeilingMaker::set_rate(const PointSummary& point, Ceiling& ceiling) const
 {
     const std::string group = group_of(point.best, ceiling.level);
@@ -142,7 +143,7 @@ void CeilingMaker::set_rate(const PointSummary& point, Ceiling& ceiling) const
 
     Estimate<Quantity<0, 0, 0>> per_clock = point.per_clock;
     widen(rates_per_clock_.bounds(group, static_cast<int>(point.round_rates_per_clock.size())), per_clock);
-    // A GPU's clock depends on the power that the kernel draws: the clock of other kernels does not apply to it.
+    // A GPU's clock depends on the kernel's power, so the clock of other kernels does not apply.
     const bool shares_clock = !point.best.device.starts_with("gpu:");
     const Estimate<Hertz> clock = clocks_.sustained_under(point.best);
     if (shares_clock && scales_with_clock(ceiling.level) && clock.n > 0 && per_clock.n >= least_samples) {

@@ -15,20 +15,21 @@ using Levels = std::vector<MeasuredLevel>;
 /// For each cache of one sweep, the index of the same cache in another sweep.
 using Partners = std::vector<std::optional<std::size_t>>;
 
-/// The last level is memory, which every sweep ends in.
+/// The last level is memory, where every sweep ends.
 std::size_t caches_in(const Levels& levels)
 {
     return levels.empty() ? 0 : levels.size() - 1;
 }
 
-/// Factors on a level's size with another thread count: at least (if shared) and at most (if private).
+/// The least (if shared) and the largest (if private) factor on a level's size for another thread count.
 std::pair<double, double> growth(int threads, int others)
 {
     const double ratio = static_cast<double>(others) / threads;
     return {std::min(1.0, ratio), std::max(1.0, ratio)};
 }
 
-/// By how many octaves the two sizes are farther apart than the same level allows. Neighbours may occupy two thirds of it.
+/// By how many octaves the two sizes differ more than is possible for one level. Neighbours may occupy two thirds of
+/// it.
 double misfit(const MeasuredLevel& one, const MeasuredLevel& other)
 {
     constexpr double left = 1.0 / 3;
@@ -37,8 +38,8 @@ double misfit(const MeasuredLevel& one, const MeasuredLevel& other)
     return std::max({0.0, std::log2(left * least / found), std::log2(left * found / most)});
 }
 
-/// Matches each cache of `shorter` to one of `longer`, ascending, with the least total misfit. Among equals the earliest: a false
-/// level lies on the descent after a true one.
+/// Matches each cache of `shorter` to one of `longer`, ascending, with the least total misfit. Of equal matches the
+/// earliest wins, since a false level lies on the descent after a true one.
 std::vector<std::size_t> place(const Levels& shorter, const Levels& longer)
 {
     const std::size_t rows = caches_in(shorter);
@@ -69,7 +70,7 @@ Partners partners_of(const Levels& levels, const Levels& others)
     return partners;
 }
 
-/// How many of the sizes lie on the level with so many threads.
+/// The number of these sizes that lie on the level at that thread count.
 std::ptrdiff_t sizes_on(const MeasuredLevel& level, int threads, const std::vector<double>& sizes)
 {
     const auto [least, most] = growth(level.threads, threads);
@@ -93,21 +94,21 @@ bool was_undisturbed(const SweptLevels& sweep, const MeasuredLevel& level)
     return undisturbed >= least_sizes && 2 * undisturbed >= sizes_on(level, threads, sweep.sizes);
 }
 
-/// For a level that `sweep` shows and `other` does not: whether only the first was undisturbed there. Narrow levels are excluded,
-/// since neighbours' traffic in a shared cache can produce them.
+/// For a level that `sweep` shows and `other` does not: whether only `sweep` was undisturbed there. Narrow levels are
+/// excluded, since neighbours' traffic in a shared cache can produce them.
 bool outweighs(const SweptLevels& sweep, const MeasuredLevel& level, const SweptLevels& other)
 {
     constexpr double wide = 4;
     return level.to / level.from >= wide && was_undisturbed(sweep, level) && !was_undisturbed(other, level);
 }
 
-/// Whether private caches before the level hold about as much together, with more threads, as the level itself, so that the level
-/// does not show. Not for a plateau little larger than the one before it, nor after a level that has not grown with the threads.
+/// Whether the level cannot show with more threads, because the private caches before it hold about as much together.
+/// False for a plateau little larger than the one before, and after a level that did not grow with the threads.
 bool is_hidden(std::size_t at, const Levels& levels, const Levels& others, const Partners& partners)
 {
     constexpr double several = 4;
     constexpr double about = 2;
-    constexpr double private_growth = 1.5;  // at most this off the ratio of the threads
+    constexpr double private_growth = 1.5;  // largest deviation from the ratio of the thread counts
     if (at == 0 || !partners[at - 1] || others.front().threads <= levels.front().threads) return false;
     const MeasuredLevel& before = levels[at - 1];
     const MeasuredLevel& there = others[*partners[at - 1]];
@@ -116,7 +117,7 @@ bool is_hidden(std::size_t at, const Levels& levels, const Levels& others, const
     return is_private && levels[at].to / before.to >= several && levels[at].to / there.to <= about;
 }
 
-/// The sweep's caches that the other sweep should show and does not. Fills in `seen_with` of the rest.
+/// The sweep's caches that the other sweep should show but does not. Fills in `seen_with` of the others.
 std::vector<bool> denied_by(const SweptLevels& other, SweptLevels& sweep)
 {
     const Partners partners = partners_of(sweep.levels, other.levels);
@@ -152,7 +153,8 @@ Levels take_out(const std::vector<bool>& denied, Levels& levels)
     return taken;
 }
 
-/// Names the caches of a sweep after those of a sweep that shows more. A level after a missing one begins where that one ends.
+/// Names the caches of a sweep after those of a sweep that shows more. A level after a missing one begins where the
+/// missing one ends.
 void name_alike(const Levels& longer, Levels& levels)
 {
     const std::vector<std::size_t> places = place(levels, longer);

@@ -20,7 +20,7 @@ std::string similar_work(const Measurement& row)
     return key;
 }
 
-/// 0 if no sample was undisturbed, or no clock read.
+/// Returns 0 if no sample was undisturbed, or no clock was read.
 double clock_of(const Measurement& row)
 {
     std::vector<double> clocks;

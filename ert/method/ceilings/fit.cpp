@@ -1,14 +1,16 @@
-// From rows to ceilings. Rows of the same point are summarized first (point_summary.hpp). A compute ceiling is one point. A
-// bandwidth ceiling is a plateau of a working-set sweep: plateaus are found on the load sweep of each thread count (levels.hpp),
-// confirmed by the sweeps of the others (confirmation.hpp), and used for the other operations of that thread count. A probe with
-// a path of its own, such as a host link, gives a ceiling of that path, which is not a roof.
+// From rows to ceilings. Rows of the same point are summarized first (point_summary.hpp). A compute ceiling is one
+// point. A bandwidth ceiling is a plateau of a working-set sweep. Plateaus are found on the load sweep of each thread
+// count (levels.hpp), confirmed by the sweeps of the others (confirmation.hpp), and used for the other operations of
+// that thread count. A probe with its own path, such as a host link, gives a ceiling of that path, which is not part of
+// the roofline.
 //
-// Estimator of a plateau's rate: among all pairs of neighbouring working sets on the plateau, take the pair whose slower member is
-// fastest; that member's estimate is the ceiling. So one lucky point cannot raise it, and a slope towards the next level does not
-// lower it. A latency is taken at the middle of the plateau, since near its lower end the level before still serves some lines.
+// Estimator of a plateau's rate: of all pairs of neighbouring working sets on the plateau, take the pair whose slower
+// member is fastest; that member's estimate is the ceiling. A single lucky point cannot raise it, and a slope towards
+// the next level does not lower it. A latency is taken at the middle of the plateau, since near its lower end the
+// previous level still serves some lines.
 //
-// ceiling_maker.cpp derives a ceiling's rate and interval from its point. With almost no undisturbed sample, the interval reaches
-// from the typical rate to what the rate may be without the disturbance.
+// ceiling_maker.cpp derives a ceiling's rate and interval from its point. With almost no undisturbed sample, the
+// interval reaches from the typical rate to the possible rate without the disturbance.
 #include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/ceilings/ceiling_maker.hpp"
@@ -26,7 +28,7 @@ namespace roof {
 
 namespace {
 
-/// Device, threads, condition, operation; the instructions where they pass the L1, else empty.
+/// Device, threads, condition, operation; and the instructions if they bypass the L1, else empty.
 using SweepKey = std::tuple<std::string, int, std::string, std::string, std::string>;
 using Sweeps = std::map<SweepKey, Sweep>;
 
@@ -39,7 +41,7 @@ void add_to_sweeps(const PointSummary& point, Sweeps& sweeps)
     if (!is_new && place->second->rate.median < point.rate.median) place->second = &point;
 }
 
-/// Among messages of many sizes the fastest gives the path's ceiling. A rank alone has no path and gives none.
+/// The fastest of many message sizes gives the path's ceiling. A single rank has no path and gives none.
 void add_of_path(const PointSummary& point, const CeilingMaker& maker, std::vector<Ceiling>& of_paths)
 {
     const Point& at = point.best.point;
@@ -55,7 +57,7 @@ void add_of_path(const PointSummary& point, const CeilingMaker& maker, std::vect
         *same = std::move(ceiling);
 }
 
-/// The estimator described above; null if the sweep has no point on the level.
+/// The estimator described above. Null if the sweep has no point on the level.
 const PointSummary* best_held(const Sweep& sweep, const MeasuredLevel& level)
 {
     const PointSummary* best = nullptr;
@@ -72,7 +74,7 @@ const PointSummary* best_held(const Sweep& sweep, const MeasuredLevel& level)
     return best;
 }
 
-/// The point nearest to the middle of the level; for memory, the largest.
+/// The point nearest to the middle of the level. For memory: the largest.
 const PointSummary* in_the_middle(const Sweep& sweep, const MeasuredLevel& level)
 {
     if (sweep.empty()) return nullptr;
@@ -90,14 +92,14 @@ const PointSummary* in_the_middle(const Sweep& sweep, const MeasuredLevel& level
     return nearest;
 }
 
-/// The sweep of loads that pass the L1; null if there is none.
+/// The sweep of loads that bypass the L1. Null if there is none.
 const Sweep* loads_past_l1(const Sweeps& sweeps, const std::string& device, int threads)
 {
     const auto found = sweeps.find({device, threads, "", "load", "cg"});
     return found == sweeps.end() ? nullptr : &found->second;
 }
 
-/// For every device and thread count, the load sweep under default conditions; without one, the first sweep.
+/// For every device and thread count, the load sweep under default conditions. Without one, the first sweep.
 std::vector<SweptLevels> swept_levels(const Sweeps& sweeps, const Machine& machine)
 {
     std::map<std::pair<std::string, int>, const Sweep*> chosen;
@@ -167,8 +169,8 @@ const Ceiling* with_one_thread(const Ceiling& ceiling, const std::vector<Ceiling
     return found == all.end() ? nullptr : &*found;
 }
 
-/// Without the disturbance, several threads may reach the sum of what each reaches alone, and one thread on a shared core twice its
-/// measured rate. With so few undisturbed samples the true rate may also be as low as the typical one.
+/// Without the disturbance, several threads may reach the sum of their single rates, and one thread on a shared core
+/// twice its measured rate. With so few undisturbed samples the true rate may also be as low as the typical one.
 void widen_where_disturbed(std::vector<Ceiling>& all)
 {
     for (Ceiling& ceiling : all) {
@@ -206,7 +208,7 @@ AllSweeps sweeps_in(const std::vector<PointSummary>& points)
 void add_compute_ceilings(const std::vector<PointSummary>& points, const CeilingMaker& maker, std::vector<Ceiling>& all)
 {
     for (const PointSummary& point : points) {
-        // Points with an intensity measure the curve under the roofs, not a roof.
+        // Points with an intensity measure the attainable rate below the ceilings, not a ceiling.
         if (point.rounds == 0 || point.best.role != Role::compute || point.best.point.has("intensity")) continue;
         all.push_back(maker.make(point, std::string(core_level)));
     }

@@ -17,7 +17,7 @@ constexpr std::array<Named<Sharing>, 3> sharings{{
     {Sharing::shared, "shared"},
 }};
 
-/// The machine's report of the level; null if there is none.
+/// The machine's report of the level. Null if there is none.
 const MemoryLevel* reported_level(const Machine& machine, const MeasuredLevel& level)
 {
     const Device* const device = machine.find_device(level.device);
@@ -51,7 +51,7 @@ void set_beside_report(MeasuredLevel& level, const Machine& machine)
     level.contradiction = ratio > tolerance || ratio < 1 / tolerance;
 }
 
-/// Compares several threads with one. A growth between the two cases is unclear.
+/// Compares several threads with one. A growth between that of a shared and of a private cache is unclear.
 Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more)
 {
     constexpr double tolerance = 1.2;
@@ -61,8 +61,8 @@ Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more)
     return is_about(1) ? Sharing::shared : Sharing::unclear;
 }
 
-/// A neighbour that occupies half of a cache during one of the two sweeps makes a private cache look shared, or a shared one
-/// private. So the result is unclear where the machine reports the opposite.
+/// A neighbour that occupies half of a cache during one of the sweeps makes a private cache look shared, or a shared
+/// one private. So the result is unclear if the machine reports the opposite.
 Sharing unless_contradicted(Sharing seen, const MeasuredLevel& level, const Machine& machine)
 {
     const MemoryLevel* const reported = reported_level(machine, level);
@@ -71,8 +71,8 @@ Sharing unless_contradicted(Sharing seen, const MeasuredLevel& level, const Mach
     return seen == reported_sharing ? seen : Sharing::unclear;
 }
 
-/// The last cache serves a part of sets that are a little larger than it. So memory begins at several times its size, if the sweep
-/// goes that far.
+/// The last cache serves a part of sets slightly larger than it. So memory begins at several times its size, if the
+/// sweep goes that far.
 void begin_well_beyond(MeasuredLevel& memory, const MeasuredLevel& last_cache, const Sweep& sweep)
 {
     constexpr double well_beyond = 4;

@@ -1,4 +1,4 @@
-// Segmentation by dynamic programming over all splits; with a few dozen points, exactness costs nothing.
+// Segmentation by dynamic programming over all splits. A sweep has only a few dozen points.
 #include "ert/method/ceilings/plateau.hpp"
 
 #include <algorithm>
@@ -10,25 +10,25 @@ namespace roof {
 
 namespace {
 
-/// A plateau may sag, as a shared L3 does, by about a tenth for each doubling of the working set.
+/// A plateau may fall by about a tenth for each doubling of the working set, as a shared L3 does.
 constexpr double steepest_fall = 0.16;  ///< log2 of rate per octave
-/// And by at most a third from end to end; a larger fall is a step to the next level.
+/// It may fall by at most a third from end to end. A larger fall is a step to the next level.
 constexpr double most_fall = 0.6;  ///< log2
-/// Small working sets pay the loop's overhead, so the first plateau may climb.
+/// Small working sets include the loop's overhead, so the first plateau may climb.
 constexpr double steepest_climb = 0.16;
 constexpr std::size_t least_points = 3;
-/// A level holds several times what the one before holds. Points close together, such as sizes added to find an edge, do not make a
+/// A level holds several times as much as the one before. Close points, such as sizes added to find an edge, are not a
 /// level.
 constexpr double least_span = 0.75;  ///< log2 of working sets
-/// For a level between the fastest and memory: a descent over two octaves to a third of the rate is steeper.
+/// The limit for a level between the fastest and memory. A descent over two octaves to a third of the rate is steeper.
 constexpr double steepest_between = 0.45;  ///< log2 of rate per octave
 constexpr double deviations = 2;
 constexpr double quiet = 0.03;  ///< log2: 2%
 /// A smaller drop between two plateaus does not make a new level.
 constexpr double least_drop = 0.18;  ///< log2: 12%
 
-/// Costs, in units of squared noise. A point between plateaus costs more than one on a plateau (1 on average), and a plateau must
-/// cost less than its points left out.
+/// Costs, in units of squared noise. A point between plateaus costs more than one on a plateau (1 on average). A
+/// plateau must cost less than leaving out its points.
 constexpr double cost_of_plateau = 8;
 constexpr double cost_of_point_between = 4;
 constexpr double most_cost_of_point = 6;
@@ -57,7 +57,8 @@ double median(std::vector<double> values)
     return *middle;
 }
 
-/// The median distance of points from the line between their neighbours; steps between plateaus are too few to affect it.
+/// The median distance of points from the line between their neighbours. Steps between plateaus are too few to affect
+/// it.
 double noise_of(std::span<const LogPoint> points)
 {
     std::vector<double> bends;
@@ -109,20 +110,20 @@ double typical_noise(std::span<const LogPoint> points)
     return median(std::move(noises));
 }
 
-/// Whether the point is cheaper left out.
+/// Whether leaving out the point is cheaper.
 bool lies_off(const LogPoint& point, const Line& line)
 {
     return std::abs(point.y - line.at(point.x)) > std::sqrt(most_cost_of_point) * point.noise;
 }
 
-/// Noisy points close together, whose span comes from an outlier at an end. In a quiet sweep agreement is not chance, and a level may
-/// be short: a GPU's L1s together hold nearly as much as its L2.
+/// Whether noisy points lie close together and an outlier at an end gives them their span. In a quiet sweep agreement
+/// is not chance, and a level may be short: a GPU's L1s together hold nearly as much as its L2.
 bool borrows_span(std::span<const LogPoint> part, const Line& line)
 {
     return typical_noise(part) >= quiet && (lies_off(part.front(), line) || lies_off(part.back(), line));
 }
 
-/// The cheapest split: the plateaus in order.
+/// The plateaus of the cheapest split, in order.
 std::vector<Plateau> best_split(std::span<const LogPoint> points)
 {
     const std::size_t n = points.size();
@@ -152,7 +153,8 @@ std::vector<Plateau> best_split(std::span<const LogPoint> points)
     return plateaus;
 }
 
-/// Joins plateaus without a drop between them, beyond the noise: a sagging or disturbed level may have been split in two.
+/// Joins plateaus without a drop beyond the noise between them: a falling or disturbed level may have been split in
+/// two.
 std::vector<Plateau> join_without_drop(const std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
 {
     std::vector<Plateau> joined;
@@ -185,8 +187,8 @@ double deviation_of_slope(std::span<const LogPoint> points)
     return typical_noise(points) / std::sqrt(squares);
 }
 
-/// On a long descent between two levels, a few noisy points may agree by chance. So a plateau between the fastest level and memory
-/// must be flat within its whole interval, unless the sweep is quiet.
+/// On a long descent between two levels, a few noisy points may agree by chance. So a plateau between the fastest level
+/// and memory must be flat within its whole interval, unless the sweep is quiet.
 bool is_phantom(std::span<const LogPoint> part)
 {
     if (typical_noise(part) < quiet) return false;
@@ -202,8 +204,8 @@ void leave_out_phantoms(std::vector<Plateau>& plateaus, std::span<const LogPoint
     }
 }
 
-/// Sizes after a plateau that are no slower belong to the same level; prefetchers have had time to start there. They may be too few to
-/// form a plateau.
+/// Larger sizes after a plateau that are no slower belong to the same level, because prefetchers are effective there.
+/// They may be too few for a plateau.
 void take_in_climbs(std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
 {
     for (std::size_t i = 0; i < plateaus.size(); ++i) {
@@ -217,7 +219,7 @@ void take_in_climbs(std::vector<Plateau>& plateaus, std::span<const LogPoint> po
     }
 }
 
-/// The largest working sets lie in memory by the sweep's design, even where they are too few for a plateau.
+/// The largest working sets lie in memory by the sweep's design, even if they are too few for a plateau.
 void end_in_memory(std::vector<Plateau>& plateaus, std::span<const LogPoint> points)
 {
     constexpr std::size_t points_of_memory = 2;
@@ -240,7 +242,7 @@ std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep)
     const double common = noise_of(points);
     for (LogPoint& point : points) point.noise = std::min(most_noise, std::hypot(point.noise, common));
     std::vector<Plateau> plateaus = join_without_drop(best_split(points), points);
-    // Must come first: else the last plateau before a scattered memory would count as memory.
+    // Must come first: otherwise the last plateau before a scattered memory would count as memory.
     end_in_memory(plateaus, points);
     leave_out_phantoms(plateaus, points);
     take_in_climbs(plateaus, points);

@@ -43,7 +43,7 @@ std::vector<double> middles_of(const std::vector<Round>& rounds)
     return middles;
 }
 
-/// The rates of a row's samples; a row without samples has its estimate alone.
+/// The rates of a row's samples. A row without samples has only its estimate.
 Round rates_of(const Measurement& row)
 {
     const double work = work_of(row);
@@ -55,7 +55,7 @@ Round rates_of(const Measurement& row)
     return rates;
 }
 
-/// As many rounds, each with as many samples, drawn again with replacement.
+/// A bootstrap resample: as many rounds, each with as many samples, drawn with replacement.
 std::vector<Round> draw_again(const std::vector<Round>& rounds, std::minstd_rand& random)
 {
     std::vector<Round> drawn(rounds.size());
@@ -73,8 +73,8 @@ double fastest_of(const std::vector<Round>& rounds)
     return fastest;
 }
 
-/// The median over the samples of the faster half of the rounds. The fastest round alone may be too fast per clock, because its
-/// clock was read too low.
+/// The median over the samples of the faster half of the rounds. The fastest round alone may be too fast per clock, if
+/// its clock reading was too low.
 double faster_half_of(const std::vector<Round>& rounds)
 {
     std::vector<Round> sorted = rounds;
@@ -85,12 +85,12 @@ double faster_half_of(const std::vector<Round>& rounds)
     return middle_of(samples);
 }
 
-/// Sets the interval: the middle 95% of the statistic over rounds drawn again.
+/// Sets the interval: the middle 95% of the statistic over resampled rounds.
 template <class Unit>
 void widen_by_rounds(Estimate<Unit>& estimate, const std::vector<Round>& rounds,
                      double (*statistic)(const std::vector<Round>&))
 {
-    std::minstd_rand random(1);  // the same answer for the same rows
+    std::minstd_rand random(1);  // fixed seed: the same rows give the same result
     std::vector<double> answers;
     for (int i = 0; i < draws; ++i) answers.push_back(statistic(draw_again(rounds, random)));
     std::ranges::sort(answers);
@@ -99,7 +99,7 @@ void widen_by_rounds(Estimate<Unit>& estimate, const std::vector<Round>& rounds,
     estimate.high = {std::max(estimate.median.value, at(1 - tail))};
 }
 
-/// The index that splits sorted values into the two groups with the least spread within; 0 if the groups are not well apart.
+/// The index that splits sorted values into the two groups with the least spread within; 0 if the groups are too close.
 std::size_t split_of(const std::vector<double>& sorted)
 {
     constexpr double least_share = 0.15;
@@ -131,7 +131,7 @@ std::size_t split_of(const std::vector<double>& sorted)
     return upper > lower * least_ratio && upper - lower > well_apart * spread ? best : 0;
 }
 
-/// Sorted.
+/// The rates of all samples, sorted.
 std::vector<double> all_rates_of(const std::vector<Round>& rounds)
 {
     std::vector<double> all;
@@ -161,7 +161,7 @@ Round per_clock_of(const Measurement& row)
     return values;
 }
 
-/// A round with fewer than three samples is used only where no other has more.
+/// A round with fewer than three samples is used only if no round has more.
 std::vector<Round> rounds_per_clock(const std::vector<const Measurement*>& rows)
 {
     constexpr std::size_t enough = 3;
@@ -189,13 +189,13 @@ bool is_ok(const Measurement& row)
     return row.status == Status::ok && row.seconds.median.value > 0;
 }
 
-/// Whether it has samples and all were disturbed.
+/// Whether the row has samples and all were disturbed.
 bool was_disturbed(const Measurement& row)
 {
     return !row.samples.empty() && std::ranges::none_of(row.samples, &Sample::is_undisturbed);
 }
 
-/// Over all rounds and all samples but warm-ups; 0 if there are none.
+/// The median over all rounds and all samples except warm-ups; 0 if there are none.
 double typical_rate_of(const std::vector<const Measurement*>& rows)
 {
     std::vector<double> rates;

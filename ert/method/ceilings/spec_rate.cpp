@@ -16,7 +16,7 @@ bool stands_beside(const SpecRate& spec, const Ceiling& ceiling)
            (spec.precision.empty() || spec.precision == ceiling.precision);
 }
 
-/// A GPU's rates are those of all its multiprocessors; 0 for other devices.
+/// A GPU's rates are the sum over its multiprocessors; 0 for other devices.
 int multiprocessors(const Device* device)
 {
     if (device == nullptr || device->kind != "gpu") return 0;
@@ -24,7 +24,7 @@ int multiprocessors(const Device* device)
     return count == device->facts.end() ? 0 : std::atoi(count->second.c_str());
 }
 
-/// Threads take one core after the other, unless they were packed onto the hardware threads of each.
+/// Threads use one core after the other, unless they were packed onto each core's hardware threads.
 int cores_under(const Ceiling& ceiling, const Machine& machine)
 {
     if (const int count = multiprocessors(machine.find_device(ceiling.device)); count > 0) return count;

@@ -5,7 +5,7 @@
 namespace roof {
 namespace {
 
-/// The rate per clock is narrow, so the clock's own spread makes the interval wide.
+/// Whether the rate per clock is narrow, so that only the clock's spread widens the interval.
 bool is_wide_by_clock(const Ceiling& ceiling)
 {
     return scales_with_clock(ceiling.level) && !ceiling.disturbed && ceiling.per_clock.n >= least_samples &&

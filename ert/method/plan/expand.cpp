@@ -1,4 +1,4 @@
-// Expands a plan's entries to every combination of their axes, checked against the registry.
+// Expands a plan's entries to every combination of their axes and checks them against the registry.
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
@@ -45,7 +45,7 @@ std::string why_missing(const BenchRegistry& registry, const std::string& what, 
     return reason;
 }
 
-/// A device group has a rank on each of its devices.
+/// A device group needs a rank on each of its devices.
 void check_ranks(const std::vector<std::string>& ranks, const std::string& device, const std::string& where)
 {
     const std::size_t devices = devices_in(device).size();
@@ -53,7 +53,7 @@ void check_ranks(const std::vector<std::string>& ranks, const std::string& devic
     throw InputError(where + ": ranks: " + device + " has a rank on each device: " + std::to_string(devices));
 }
 
-/// The entry's axes in the bench's order, with defaults where it names none.
+/// The entry's axes in the bench's order, with defaults for missing axes.
 Axes axes_of(const PlanEntry& entry, const Bench& bench, const Machine& machine, const Settings& settings)
 {
     const std::vector<Axis> declared = bench.axes(machine);
@@ -91,7 +91,7 @@ Axes axes_of(const PlanEntry& entry, const Bench& bench, const Machine& machine,
     return axes;
 }
 
-/// The axes of an entry whose bench this build lacks: unchecked, in the order of the columns.
+/// The axes of an entry whose bench is missing in this build: unchecked, in the order of the columns.
 Axes axes_as_written(const PlanEntry& entry, const Settings& settings)
 {
     Axes axes;
@@ -104,7 +104,7 @@ Axes axes_as_written(const PlanEntry& entry, const Settings& settings)
     return axes;
 }
 
-/// Calls `take` with every combination, the last axis fastest.
+/// Calls `take` with every combination. The last axis varies fastest.
 template <class Take>
 void combine(const Axes& axes, std::size_t depth, Point& point, const Take& take)
 {
@@ -132,14 +132,14 @@ void check_settings(const Plan& plan, const BenchRegistry& registry, const Setti
     }
 }
 
-/// The list repeated for each of the plan's rounds; with more than one, each round is a row of its own.
+/// Repeats the list for each of the plan's rounds. With several rounds, each round is a separate row.
 std::vector<Item> in_rounds(const std::vector<Item>& items, const Plan& plan)
 {
     if (plan.max_rounds == 1) return items;
     std::vector<Item> rounds;
     for (int round = 1; round <= plan.rounds; ++round) {
         for (Item item : items) {
-            if (item.bench == nullptr && round > 1) continue;  // the answer would be the same
+            if (item.bench == nullptr && round > 1) continue;  // the result would be the same
             item.point.set("round", std::to_string(round));
             rounds.push_back(std::move(item));
         }
@@ -159,7 +159,7 @@ Item item_of(const PlanEntry& entry, const BenchRegistry& registry)
     const std::string kind = kind_of(entry.device, entry.where);
     const Bench* bench = registry.find(entry.bench, kind);
     if (bench == nullptr) check_bench(entry, registry);
-    if (entry.profile) registry.profiler(kind);  // now, so that the machine's description mentions it
+    if (entry.profile) registry.profiler(kind);  // now, so that the machine's description includes it
     const std::vector<std::string> devices = devices_in(entry.device);
     const bool has_device = std::ranges::all_of(
         devices, [&](const std::string& name) { return registry.machine().find_device(name) != nullptr; });
@@ -177,7 +177,7 @@ Item item_of(const PlanEntry& entry, const BenchRegistry& registry)
     return item;
 }
 
-/// With `sizes` null: the entries without keywords. Else the entries with keywords, resolved.
+/// If `sizes` is null: the entries without keywords. Otherwise the entries with keywords, resolved.
 std::vector<Item> combinations(const Plan& plan, const BenchRegistry& registry, const Settings& settings,
                                const ResolvedSizes* sizes)
 {
@@ -208,7 +208,7 @@ std::vector<Item> combinations(const Plan& plan, const BenchRegistry& registry, 
 void keep_only(std::vector<Item>& items, const std::string& only)
 {
     if (only.empty()) return;
-    // A whole id selects that item only, not others that contain it.
+    // A whole id selects only that item, not others that contain it.
     const auto exact = std::ranges::find_if(items, [&](const Item& item) { return item.id() == only; });
     if (exact != items.end())
         items = std::vector<Item>{*exact};

@@ -21,7 +21,7 @@ std::string utc_now()
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-/// Times one launch; the wait for data is not part of the launch's time.
+/// Times one launch. The time excludes the wait for data.
 Sample time_launch(Subject& subject, const std::vector<TimedPart>& parts, Trace& trace, const Clock& clock)
 {
     trace.reset();
@@ -59,7 +59,7 @@ auto estimate_of(const std::vector<Sample>& samples, Field field)
     return Estimate<Unit>::of(values, discarded);
 }
 
-/// "lost its processor: 3 of 12 launches left out", or that every launch was disturbed; empty if none was.
+/// "lost its processor: 3 of 12 launches left out", or a remark that every launch was disturbed. Empty if none was.
 std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
 {
     std::map<std::string, int> dropped;
@@ -78,7 +78,7 @@ std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
     return remarks;
 }
 
-/// The role of a bench of that name on any device.
+/// The role that a bench of that name has on any device.
 Role role_of_missing(const Item& item, const BenchRegistry& registry)
 {
     for (const char* kind : {"cpu", "gpu"})
@@ -86,7 +86,7 @@ Role role_of_missing(const Item& item, const BenchRegistry& registry)
     return item.bench_name == "bandwidth" ? Role::bandwidth : item.bench_name == "flops" ? Role::compute : Role::step;
 }
 
-/// The profile of a subject if the item asks for one, or a remark on why there is none.
+/// The profile of a subject if the item requests one, or a remark why there is none.
 struct Profiling {
     std::optional<Profile> profile;
     std::vector<std::string> remarks;
@@ -105,7 +105,7 @@ Profiling start_profiling(const Item& item, const BenchRegistry& registry, const
     }
 }
 
-/// Profiles launches after measuring; returns remarks.
+/// Profiles launches after the measurement. Returns remarks.
 std::vector<std::string> record(Subject& subject, Trace& trace, const Profile& profiling, const Clock& clock,
                                 const std::filesystem::path& folder, const std::string& id)
 {
@@ -174,7 +174,7 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
         if (observer && !observer(sample, static_cast<int>(samples.size()))) throw Interrupted();
     };
 
-    // Warm-up (first touch, clocks, just-in-time compilation) is recorded and left out of the estimates.
+    // Warm-up launches (first touch, clocks, just-in-time compilation) are recorded but left out of the estimates.
     for (int i = 0; i < options.warmup; ++i) launch(false);
     subject.check();
     StoppingRule rule(options);

@@ -12,7 +12,7 @@
 namespace roof {
 namespace {
 
-/// Reads one plan's nodes; knows the file's name for its messages.
+/// Reads the nodes of one plan. Messages include the file's name.
 class Parser {
   public:
     explicit Parser(std::string name) : name_(std::move(name)) {}

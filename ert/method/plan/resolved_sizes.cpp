@@ -13,7 +13,7 @@
 namespace roof {
 namespace {
 
-/// Working sets of the load sweep with the rate of each.
+/// Working sets of the load sweep and their rates.
 using Swept = std::map<long long, double>;
 
 Swept swept_sizes(const std::vector<PointSummary>& points, const MeasuredLevel& level)
@@ -30,7 +30,7 @@ Swept swept_sizes(const std::vector<PointSummary>& points, const MeasuredLevel& 
     return sizes;
 }
 
-/// The size of the level's ceiling, and a neighbour on the same level.
+/// The size of the level's ceiling, and a neighbouring size on the same level.
 std::vector<long long> fastest_pair(const Ceilings& ceilings, const MeasuredLevel& level, const Swept& sizes)
 {
     for (const Ceiling& ceiling : ceilings.all) {
@@ -49,9 +49,9 @@ std::vector<long long> fastest_pair(const Ceilings& ceilings, const MeasuredLeve
     return {};
 }
 
-/// Neighbouring sizes of the sweep that nearly fill the level, ascending; for memory the largest alone, so that it gets more rounds.
-/// At these sizes prefetchers have started, and little of the set lies in the level before. They depend only on where the level
-/// ends, so repeated calibrations choose the same sizes; the fastest size would vary.
+/// Neighbouring sizes of the sweep that nearly fill the level, ascending; for memory only the largest, so that it gets
+/// more rounds. At these sizes prefetchers are effective, and the previous level holds little of the set. They depend
+/// only on the end of the level, so repeated calibrations choose the same sizes; the fastest size would vary.
 std::vector<long long> nearly_full(const Swept& sizes, const MeasuredLevel& level)
 {
     constexpr double nearly = 0.8;
@@ -66,7 +66,7 @@ std::vector<long long> nearly_full(const Swept& sizes, const MeasuredLevel& leve
     return held;
 }
 
-/// The size at a share of the way (in log scale) between two working sets, in whole pages per thread.
+/// The size at a share of the distance (in log scale) between two working sets, in whole pages per thread.
 long long part_of_the_way(double from, double to, double share, int threads)
 {
     constexpr long long page = 4096;
@@ -74,7 +74,7 @@ long long part_of_the_way(double from, double to, double share, int threads)
     return std::llround(from * std::pow(to / from, share) / static_cast<double>(step)) * step;
 }
 
-/// Between the level's last working set and the first beyond it.
+/// Sizes between the level's last working set and the first beyond it.
 std::vector<long long> across_the_edge(const MeasuredLevel& level)
 {
     constexpr double least_gap = 1.15;
@@ -85,7 +85,7 @@ std::vector<long long> across_the_edge(const MeasuredLevel& level)
     return sizes;
 }
 
-/// Over all pairs of neighbours, the best rate of the slower member; for a single size its own rate.
+/// The largest rate of the slower member over all pairs of neighbours. For a single size: its rate.
 double best_of_pairs(const std::vector<long long>& sizes, const Swept& rates)
 {
     double best = sizes.size() == 1 ? rates.at(sizes.front()) : 0;
@@ -94,7 +94,7 @@ double best_of_pairs(const std::vector<long long>& sizes, const Swept& rates)
     return best;
 }
 
-/// A size of the sweep and one just above it, as a check against a lucky point.
+/// A size of the sweep and one just above it, to detect a lucky point.
 std::vector<long long> with_neighbour(const Swept& sizes, long long size, const MeasuredLevel& level)
 {
     constexpr double near = 0.25;
@@ -103,9 +103,9 @@ std::vector<long long> with_neighbour(const Swept& sizes, long long size, const 
     return {size, part_of_the_way(static_cast<double>(size), static_cast<double>(next->first), near, level.threads)};
 }
 
-/// The working set at which loads from a cache are fastest, if they are faster than at the sizes that nearly fill it. Some caches are
-/// fastest at part of their sizes only, such as a Zen 5's L2 from a half to three quarters of it. Small sets do not count, since
-/// the level before holds a part of them.
+/// The working set with the fastest loads from a cache, if they are faster than at the sizes that nearly fill it. Some
+/// caches are fastest at only some sizes, such as a Zen 5's L2 from a half to three quarters of it. Small sets are
+/// excluded, since the previous level holds part of them.
 std::optional<long long> faster_elsewhere(const Swept& rates, const MeasuredLevel& level,
                                           const std::vector<long long>& full)
 {
@@ -123,7 +123,8 @@ std::optional<long long> faster_elsewhere(const Swept& rates, const MeasuredLeve
     return fastest;
 }
 
-/// Whether each thread's share of the level fits in one huge page, which a probe may choose. Not for L1, where pages do not matter.
+/// Whether each thread's share of the level fits in one huge page, whose place a probe may choose. False for L1, where
+/// pages do not matter.
 bool may_choose_pages(const MeasuredLevel& level)
 {
     constexpr double huge_page = 2 << 20;
@@ -131,8 +132,8 @@ bool may_choose_pages(const MeasuredLevel& level)
            level.to.value <= huge_page * level.threads;
 }
 
-/// The last size of the sweep at which loads keep the cache's rate, and one just below it. Operations on several arrays may reach their
-/// best rate only in an almost full cache, such as the triad in a Zen 5's L2. None where pages cannot be chosen.
+/// The last size of the sweep at which loads keep the cache's rate, and one just below it. Operations on several arrays
+/// may be fastest only in an almost full cache, such as the triad in a Zen 5's L2. None if pages cannot be chosen.
 std::vector<long long> almost_full(const Swept& rates, const MeasuredLevel& level, const std::vector<long long>& full)
 {
     constexpr double kept = 0.97;
@@ -148,7 +149,7 @@ std::vector<long long> almost_full(const Swept& rates, const MeasuredLevel& leve
     return {};
 }
 
-/// The sizes at which to measure the level, each with a neighbour as a check. May contain a size twice.
+/// The sizes at which to measure the level, each with a neighbour as a check. A size may occur twice.
 std::vector<long long> sizes_of(const Swept& rates, const MeasuredLevel& level)
 {
     const std::vector<long long> full = nearly_full(rates, level);

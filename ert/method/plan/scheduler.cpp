@@ -32,22 +32,23 @@ std::string id_without_round(const std::string& bench, const std::string& device
     return bench + " " + device + " " + point.without("round").str();
 }
 
-/// At least two rounds must be undisturbed and agree. A varying clock is measured at every point: more rounds of one point do not
-/// steady it.
+/// At least two rounds must be undisturbed and agree. A varying clock affects every point, so more rounds of one point
+/// do not help.
 bool is_settled(const Ceiling& ceiling, int rounds, const Machine& machine)
 {
     const bool agree = ceiling.steadiness == Steadiness::steady || ceiling.steadiness == Steadiness::unsteady_clock;
     return agree && ceiling.rounds >= std::min(rounds, 2) && !ceiling.disturbed && !falls_short(ceiling, machine);
 }
 
-/// Where the host moves vCPUs, memory has two rates for several threads. Rounds that agree may have seen only one of them.
+/// If the host migrates vCPUs, memory has two rates for several threads. Rounds that agree may all have seen the same
+/// one.
 bool may_have_second_rate(const Ceiling& ceiling, const Ceilings& ceilings)
 {
     const bool is_of_several = ceiling.kind == Role::bandwidth && ceiling.level == memory_level && ceiling.threads > 1;
     return is_of_several && std::ranges::any_of(ceilings.all, shows_two_distances);
 }
 
-/// The rows of these items. Only the planned items resolve keywords; else each result would change the next.
+/// The rows of these items. Only planned items resolve keywords; otherwise each result would change the next.
 std::vector<Measurement> rows_of(const std::vector<Item>& items, std::span<const Measurement> rows)
 {
     std::set<std::string> wanted;

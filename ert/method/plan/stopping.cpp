@@ -23,7 +23,7 @@ bool StoppingRule::finished() const
     const int n = kept();
     if (n < options_.min_samples) return false;
     if (n >= options_.max_samples || spent_ >= options_.budget) return true;
-    // With fewer than six samples no interval covers the median with 95%.
+    // With fewer than six samples no interval covers the median with 95% probability.
     return n >= 6 && Estimate<Seconds>::of(samples_).relative_half_width() <= options_.interval;
 }
 

@@ -1,4 +1,4 @@
-// Chooses the results folder that a command writes to, and finds the calibration for placing its rows.
+// Chooses the results folder of a command, and finds the calibration for placing its rows.
 #include "ert/base/error.hpp"
 #include "ert/method/results/results.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders in `parent`, the newest (by name, which starts with the date) first.
+/// Folders in `parent`, the newest first. Names start with the date.
 std::vector<fs::path> newest_first(const fs::path& parent)
 {
     std::vector<fs::path> folders;
@@ -30,7 +30,7 @@ bool is_complete(const fs::path& folder, const Scheduler& scheduler)
     return fs::exists(folder / "measurements.csv") && scheduler.next(read_results(folder).rows).empty();
 }
 
-/// Both kinds of ceilings are needed; a calibration that was stopped early may have only one.
+/// Both kinds of ceilings are needed. A calibration that was stopped early may have only one.
 bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
 {
     if (!fs::exists(folder / "measurements.csv") || !fs::exists(folder / "machine.yaml")) return false;
@@ -59,7 +59,7 @@ fs::path choose_folder(const fs::path& root, const Machine& machine, const std::
         if (!folder.filename().string().ends_with("-" + revision) || !fs::exists(folder / "plan.yaml")) continue;
         if (read_file(folder / "plan.yaml") != plan_text) continue;
         if (!is_complete(folder, scheduler)) return folder;
-        break;  // older runs are abandoned; reading all of them would take longer with each run
+        break;  // older runs are abandoned: reading all of them would take longer with each run
     }
     const std::string stamp = fmt::format("{:%Y-%m-%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
     fs::path folder = home / (stamp + "-" + revision);

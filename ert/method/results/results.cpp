@@ -18,7 +18,7 @@ namespace {
 constexpr const char* measurements_file = "measurements.csv";
 constexpr const char* samples_file = "samples.csv";
 constexpr const char* layers_file = "layers.csv";
-/// The first line of machine.yaml. Its number changes when columns or keys are renamed.
+/// The first line of machine.yaml. The number changes when columns or keys are renamed.
 constexpr const char* format_line = "format: 2\n";
 
 template <class Row>
@@ -37,7 +37,7 @@ std::string row_line(const std::string& id, const Row& row, const std::vector<Co
     return csv_line(cells);
 }
 
-/// Calls `take(id, row)` for each line; columns the file lacks keep their default.
+/// Calls `take(id, row)` for each line. Missing columns keep their default.
 template <class Row, class Take>
 void read_rows(const std::filesystem::path& file, const std::vector<Column<Row>>& columns, const Take& take)
 {
@@ -62,7 +62,7 @@ void read_rows(const std::filesystem::path& file, const std::vector<Column<Row>>
     }
 }
 
-/// Appends a line for each row, all in one write; a file that is not there or empty gets its header in the same.
+/// Appends a line for each row in a single write, with the header first if the file is missing or empty.
 template <class Row>
 void append_rows(const std::filesystem::path& file, const std::vector<Column<Row>>& columns, const std::string& id,
                  std::span<const Row> rows)
@@ -75,7 +75,7 @@ void append_rows(const std::filesystem::path& file, const std::vector<Column<Row
     append_file(file, lines);
 }
 
-/// Removes an incomplete last line and lines whose row is incomplete; checks the header.
+/// Removes an incomplete last line and the lines of incomplete rows. Checks the header.
 template <class Row>
 void repair_file(const std::filesystem::path& file, const std::vector<Column<Row>>& columns,
                  const std::set<std::string>* complete)
@@ -171,7 +171,7 @@ Results read_results(const std::filesystem::path& folder)
                                index[id] = results.rows.size();
                                results.rows.push_back(std::move(row));
                            });
-    // Lines without a row belong to a run that was killed or is still writing.
+    // Lines without a row are from a run that was killed or is still writing.
     const auto row_of = [&](const std::string& id) {
         const auto found = index.find(id);
         return found == index.end() ? nullptr : &results.rows[found->second];
