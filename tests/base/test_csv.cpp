@@ -5,7 +5,7 @@
 
 using namespace roof;
 
-TEST_CASE("cells with commas, quotes and line ends come back as they were")
+TEST_CASE("cells with commas, quotes and line ends are unchanged after writing and reading")
 {
     const std::vector<std::string> cells{"plain", "a,b", "say \"hi\"", "two\nlines", ""};
     const std::string text = csv_line(std::vector<std::string>{"a", "b", "c", "d", "e"}) + csv_line(cells);
@@ -25,13 +25,13 @@ TEST_CASE("an incomplete last line is left out and its position reported")
     }
 }
 
-TEST_CASE("a row with too few cells is an error that names file and row")
+TEST_CASE("a row with too few cells is an error with file and row")
 {
     REQUIRE_THROWS_AS(parse_csv("a,b\n1,2\n3\n", "x.csv"), InputError);
     REQUIRE_THROWS_WITH(parse_csv("a,b\n1,2\n3\n", "x.csv"), Catch::Contains("x.csv: row 3"));
 }
 
-TEST_CASE("a column is found by name, and the message for a missing one names the columns")
+TEST_CASE("a column is found by name, and the message for a missing one lists the columns")
 {
     const CsvTable table = parse_csv("model,batch\nvgg16,4\n", "test");
     REQUIRE(table.column("batch") == 1);

@@ -21,19 +21,19 @@ TEST_CASE("capacities have binary prefixes")
     REQUIRE(format_capacity(512) == "512 B");
 }
 
-TEST_CASE("long durations are in minutes")
+TEST_CASE("long durations are in minutes and seconds")
 {
     REQUIRE(format_duration(200) == "3 min 20 s");
     REQUIRE(format_duration(1.5) == "1.50 s");
 }
 
-TEST_CASE("an exact number reads back as itself")
+TEST_CASE("an exact number parses to the same value")
 {
     for (const double value : {0.1, 1.0 / 3, 6.952675781, 1e300, 4144577280.0})
         REQUIRE(std::stod(format_exact(value)) == value);
 }
 
-TEST_CASE("globs match runs and single characters")
+TEST_CASE("globs match sequences and single characters")
 {
     REQUIRE(glob_match("*resnet1?*", "train cpu model=resnet18 batch=4"));
     REQUIRE_FALSE(glob_match("resnet", "resnet18"));
@@ -41,7 +41,7 @@ TEST_CASE("globs match runs and single characters")
     REQUIRE_FALSE(glob_match("a*b", "ac"));
 }
 
-TEST_CASE("a misspelt name gets the nearest legal name, an unrelated one none")
+TEST_CASE("a misspelt name gets the nearest legal name, and an unrelated name gets none")
 {
     const std::vector<std::string> legal{"resnet18", "vgg16", "alexnet"};
     REQUIRE(nearest("resnet81", legal) == "resnet18");
@@ -50,12 +50,12 @@ TEST_CASE("a misspelt name gets the nearest legal name, an unrelated one none")
             "unknown model 'vgg17'; did you mean 'vgg16'?; legal values: resnet18, vgg16, alexnet");
 }
 
-TEST_CASE("control characters do not reach the terminal")
+TEST_CASE("control characters are not printed on a terminal")
 {
     REQUIRE(printable("a\x1b[2Jb\n") == "a?[2Jb?");
 }
 
-TEST_CASE("table columns are as wide as their widest cell, numbers to the right")
+TEST_CASE("table columns are as wide as their widest cell, and numbers are right-aligned")
 {
     Table table({"name", "rate"});
     table.add({"L1", "9.5"});

@@ -6,7 +6,7 @@
 
 using namespace roof;
 
-TEST_CASE("a rate is an amount over a time, and an intensity FLOPs over bytes")
+TEST_CASE("a rate is an amount over a time, and an intensity is FLOPs over bytes")
 {
     STATIC_REQUIRE(std::is_same_v<decltype(Flops{} / Seconds{}), FlopRate>);
     STATIC_REQUIRE(std::is_same_v<decltype(Bytes{} / Seconds{}), ByteRate>);
@@ -16,7 +16,7 @@ TEST_CASE("a rate is an amount over a time, and an intensity FLOPs over bytes")
     REQUIRE((Flops{6} / Seconds{2}).value == 3);
 }
 
-TEST_CASE("below the ridge point memory bounds, above it compute does")
+TEST_CASE("memory is the bound below the ridge point, and compute above it")
 {
     const FlopRate peak{100};
     const ByteRate bandwidth{20};
@@ -26,7 +26,7 @@ TEST_CASE("below the ridge point memory bounds, above it compute does")
     REQUIRE(attainable(peak, bandwidth, Intensity{50}).value == 100);
 }
 
-TEST_CASE("every precision is found by its own name and states its own size")
+TEST_CASE("every precision is found by its name and has its own size")
 {
     for (const PrecisionTraits& row : precision_table) {
         REQUIRE(parse_precision(row.name) == row.precision);
@@ -35,7 +35,7 @@ TEST_CASE("every precision is found by its own name and states its own size")
     REQUIRE_THROWS_WITH(parse_precision("fp31"), Catch::Contains("fp31") && Catch::Contains("fp32"));
 }
 
-TEST_CASE("the message for out of memory has the needed and the available bytes")
+TEST_CASE("the out-of-memory message has the needed and the available bytes")
 {
     const OutOfMemory error(Bytes{3e12}, Bytes{24e9}, "vgg16 at batch 4096");
     REQUIRE(std::string(error.what()) == "vgg16 at batch 4096 needs 3.00 TB, available are 24.0 GB");

@@ -1,5 +1,4 @@
-// The counters' meaning: the table that is shipped, and what becomes of one that is wrong. Its names are held against CUPTI's
-// own lists in tests/cupti.
+// The built-in counter table, and errors in wrong tables. tests/cupti checks the names against CUPTI's own lists.
 #include "ert/base/error.hpp"
 #include "ert/counters/counter_table.hpp"
 
@@ -9,7 +8,7 @@ using namespace roof;
 
 namespace {
 
-/// Every metric of the family counts `each`.
+/// Sets every metric of the family to `each`.
 std::map<std::string, double> counts(const CounterTable& table, const ChipFamily& family, double each)
 {
     std::map<std::string, double> values;
@@ -36,7 +35,7 @@ TEST_CASE("a chip is found by its compute capability and by its name")
     CHECK(table.family_of_chip("GK210") == nullptr);
 }
 
-TEST_CASE("a multiply-add is two FLOPs, four where two lanes are packed, and a tensor core's FLOPs count once")
+TEST_CASE("a multiply-add is two FLOPs, or four with two packed lanes, and a tensor core's FLOPs count once")
 {
     const CounterTable& table = built_in_counter_table();
     const ChipFamily& hopper = *table.family_of(90);
@@ -51,7 +50,7 @@ TEST_CASE("a multiply-add is two FLOPs, four where two lanes are packed, and a t
     CHECK(quantities_of(table, blackwell, counts(table, blackwell, 100)).at("flops.fp32") == 1200);
 }
 
-TEST_CASE("the copy engine's bytes count at L1 from Hopper on, and nowhere before")
+TEST_CASE("the copy engine's bytes count at L1 from Hopper on, and not before")
 {
     const CounterTable& table = built_in_counter_table();
     for (const ChipFamily& family : table.families) {
@@ -61,7 +60,7 @@ TEST_CASE("the copy engine's bytes count at L1 from Hopper on, and nowhere befor
     }
 }
 
-TEST_CASE("a quantity of which a metric is missing is left out, and the others are not")
+TEST_CASE("a quantity with a missing metric is left out, and the others are kept")
 {
     const CounterTable& table = built_in_counter_table();
     const ChipFamily& hopper = *table.family_of(90);
@@ -82,7 +81,7 @@ TEST_CASE("integrated chips have no quantity for their DRAM")
     }
 }
 
-TEST_CASE("the usual metrics are all but the rare ones")
+TEST_CASE("the usual metrics are all except the rare ones")
 {
     const CounterTable& table = built_in_counter_table();
     const ChipFamily& hopper = *table.family_of(90);

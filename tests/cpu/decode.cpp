@@ -1,4 +1,5 @@
-// Intel's manual, volume 2: legacy, VEX (C5, C4) and EVEX (62) prefixes, then opcode, ModRM, SIB and displacement.
+// Source: Intel's manual, volume 2. Legacy, VEX (C5, C4) and EVEX (62) prefixes, then opcode, ModRM, SIB and
+// displacement.
 #include "tests/cpu/decode.hpp"
 
 #include <stdexcept>
@@ -7,7 +8,7 @@ namespace roof::cpu::test {
 
 namespace {
 
-/// Opcode maps as VEX and EVEX number them.
+/// Numbers of the opcode maps in VEX and EVEX.
 enum Map { map_0f = 1, map_0f38 = 2, map_half = 5, map_half_fused = 6 };
 enum Prefix { no_prefix = 0, prefix_66 = 1, prefix_f3 = 2, prefix_f2 = 3 };
 
@@ -15,13 +16,13 @@ struct Head {
     int map = 0;
     int prefix = 0;
     int vector_bytes = 16;
-    bool is_wide = false;   ///< the W bit: fp64 where the opcode serves both
-    int register_high = 0;  ///< of the number of the register in ModRM's reg, what the three bits there do not say
-    int other_high = 0;     ///< the same of its rm
-    int second = -1;        ///< the register in the prefix
+    bool is_wide = false;   ///< the W bit: fp64, if the opcode has both formats
+    int register_high = 0;  ///< the high bits of the register number in ModRM's reg
+    int other_high = 0;     ///< the high bits of the register number in ModRM's rm
+    int second = -1;        ///< the register number in the prefix
 };
 
-/// An opcode whose element follows from the W bit, or for scalar and packed forms from the prefix.
+/// An opcode whose element depends on the W bit, or for scalar and packed forms on the prefix.
 bool is_double(const Head& head, bool by_wide_bit)
 {
     return by_wide_bit ? head.is_wide : head.prefix == prefix_66 || head.prefix == prefix_f2;
@@ -53,7 +54,7 @@ class Decoder {
   private:
     int byte() { return at_ < code_.size() ? code_[at_++] : throw std::runtime_error("code ends in an instruction"); }
 
-    /// VEX and EVEX hold all these bits inverted.
+    /// VEX and EVEX store all these bits inverted.
     static int unless(int byte, int bit, int value) { return (byte & bit) != 0 ? 0 : value; }
 
     Head read_head()
@@ -107,7 +108,7 @@ class Decoder {
         return head;
     }
 
-    /// Returns whether there is one: an operand in memory.
+    /// Returns whether the instruction has a memory operand.
     bool skip_address(int modrm)
     {
         const int mode = modrm >> 6;

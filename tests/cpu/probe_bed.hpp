@@ -1,4 +1,4 @@
-// What the tests of the CPU's probes share: points, machines that do not exist, and a launch without a measuring loop.
+// Shared by the tests of the CPU probes: points, invented machines, and a launch without a measuring loop.
 #pragma once
 
 #include "cpu/probes/probe_context.hpp"
@@ -25,7 +25,7 @@ inline ProbeContext context(Processors processors, std::vector<MemoryNode> nodes
     return {std::move(processors), std::move(nodes)};
 }
 
-/// Two cores with SSE, 32 KiB of L1 and 1 MiB of L2 each; no answer on how much memory is available.
+/// Two cores with SSE, and 32 KiB of L1 and 1 MiB of L2 each. The available memory is unknown.
 inline Machine small_machine()
 {
     Machine machine;
@@ -37,7 +37,7 @@ inline Machine small_machine()
     return machine;
 }
 
-/// Throws std::out_of_range if there is none of that name.
+/// Throws std::out_of_range for an unknown name.
 inline const Axis& axis(const std::vector<Axis>& axes, const std::string& name)
 {
     for (const Axis& candidate : axes) {

@@ -1,4 +1,4 @@
-// The team: where its threads run, and that nothing of it stays behind.
+// PinnedTeam: the processors of its threads, and the restored affinity.
 #include "cpu/affinity.hpp"
 #include "cpu/topology.hpp"
 #include "ert/base/error.hpp"
@@ -23,7 +23,7 @@ cpu_set_t current()
 
 }  // namespace
 
-TEST_CASE("a team gives every thread its affinity back")
+TEST_CASE("a team restores the affinity of every thread")
 {
     const cpu_set_t before = current();
     const std::vector<int> processors = read_layout().processors.spread;
@@ -44,7 +44,7 @@ TEST_CASE("a team gives every thread its affinity back")
     CHECK(different == 0);
 }
 
-TEST_CASE("each thread of a team runs on its own processor, and on no other")
+TEST_CASE("each thread of a team runs only on its own processor")
 {
     const std::vector<int> processors = read_layout().processors.spread;
     const PinnedTeam team(processors);
@@ -56,7 +56,7 @@ TEST_CASE("each thread of a team runs on its own processor, and on no other")
     }
 }
 
-TEST_CASE("a processor that does not exist is an error, and affinity is as before")
+TEST_CASE("a processor that does not exist is an error, and the affinity is restored")
 {
     const cpu_set_t before = current();
     CHECK_THROWS_AS(PinnedTeam({CPU_SETSIZE - 1}), Error);

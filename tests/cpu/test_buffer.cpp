@@ -1,4 +1,4 @@
-// Mapped memory: aligned, writable, refused with the numbers when there is not enough, and where it was bound to.
+// Mapped memory: alignment, writing, NUMA node, and the error when memory is short.
 #include "cpu/buffer.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/available_memory.hpp"
@@ -13,7 +13,7 @@ using namespace roof::cpu;
 
 namespace {
 
-/// "VmFlags" of the mapping that begins at the address, as the kernel tells them; empty if it does not.
+/// "VmFlags" of the mapping that begins at the address, from the kernel; empty if it does not report them.
 std::string flags_of(const std::byte* address)
 {
     std::ostringstream wanted;
@@ -29,7 +29,7 @@ std::string flags_of(const std::byte* address)
 
 }  // namespace
 
-TEST_CASE("a buffer starts on a huge page and holds what was asked for")
+TEST_CASE("a buffer starts on a huge page and has the requested size")
 {
     for (const Pages pages : {Pages::huge, Pages::small}) {
         const Buffer buffer(5'000'000, "a test", {pages, std::nullopt});
@@ -48,7 +48,7 @@ TEST_CASE("huge pages are requested or declined as the mapping says")
     CHECK(flags_of(small.data()).find(" nh ") != std::string::npos);
 }
 
-TEST_CASE("more memory than there is becomes OutOfMemory with both numbers")
+TEST_CASE("a request for more memory than available throws OutOfMemory with both numbers")
 {
     const double available = available_memory().value;
     REQUIRE(available > 0);
@@ -62,7 +62,7 @@ TEST_CASE("more memory than there is becomes OutOfMemory with both numbers")
     }
 }
 
-TEST_CASE("memory bound to a node lies there, or the refusal has a reason")
+TEST_CASE("memory bound to a node lies on it, or the error has a reason")
 {
     try {
         const Buffer buffer(1 << 20, "a test", {Pages::small, 0});
@@ -73,7 +73,7 @@ TEST_CASE("memory bound to a node lies there, or the refusal has a reason")
     }
 }
 
-TEST_CASE("memory on a missing node is refused")
+TEST_CASE("binding memory to a missing node is an error")
 {
     CHECK_THROWS_AS(Buffer(1 << 20, "a test", {Pages::small, 1000}), Unsupported);
 }

@@ -1,4 +1,4 @@
-// Compute kernels: what they compute, and that they consist of the instructions they are counted by.
+// Compute kernels: their results and their instructions.
 #include "cpu/kernels/compute_kernel.hpp"
 #include "cpu/kernels/operations.hpp"
 #include "cpu/kernels/reference.hpp"
@@ -38,7 +38,7 @@ void for_every_mix(const std::vector<std::string>& features, const Round& round)
     }
 }
 
-/// Those of them that this machine can run.
+/// Only the loops that this machine can run.
 template <class Round>
 void for_every_mix_here(const Round& round)
 {
@@ -81,7 +81,7 @@ test::Element decoded_element(Precision precision)
     }
 }
 
-/// Counted from the bytes, and from what the instructions are documented to do.
+/// FLOPs from the decoded bytes and the documented operations of each instruction.
 double flops_of(const test::Instruction& instruction, int element_bytes)
 {
     const double elements = static_cast<double>(instruction.bytes) / element_bytes;
@@ -90,13 +90,13 @@ double flops_of(const test::Instruction& instruction, int element_bytes)
         case test::Kind::dot:
             return 2 * elements;
         case test::Kind::tile:
-            return 2 * 16 * elements;  // every element of the first tile meets a row of 16 lanes
+            return 2 * 16 * elements;  // every element of the first tile is multiplied with a row of 16 lanes
         default:
             return elements;
     }
 }
 
-/// What is neither the chain itself nor a constant.
+/// The operands other than the chain itself and the constants.
 bool reads_another_chain(const test::Instruction& instruction, const ComputeKernel& kernel)
 {
     const int first_constant = kernel.isa().registers - kernel.mix().constants();
@@ -111,7 +111,7 @@ ComputeKernel kernel_of(std::string_view isa, Precision precision, const Mix& mi
 
 }  // namespace
 
-TEST_CASE("the instructions in every compute loop are those its FLOPs are counted from")
+TEST_CASE("the instructions in every compute loop give the counted FLOPs")
 {
     int loops = 0;
     for_every_mix(all_features, [&](const Isa& isa, Precision precision, const std::string&, const Mix& mix) {
@@ -134,7 +134,7 @@ TEST_CASE("the instructions in every compute loop are those its FLOPs are counte
     CHECK(loops > 150);
 }
 
-TEST_CASE("a product of tiles names three different ones, or the processor refuses it")
+TEST_CASE("a product of tiles uses three different tiles, as the processor requires")
 {
     for (const Precision precision : {Precision::bf16, Precision::int8}) {
         const ComputeKernel kernel = kernel_of("amx", precision, {{{Arithmetic::tile, 5}}});
@@ -171,7 +171,7 @@ TEST_CASE("one wrong lane of one chain fails the check")
     CHECK_THROWS_WITH(check_same(kernel, result, reference(kernel, operands, 2)), Catch::Contains("chain 5, lane 3"));
 }
 
-TEST_CASE("chains stay normal numbers over many iterations, in every precision that this machine has")
+TEST_CASE("chains stay normal numbers over many iterations, in every precision of this machine")
 {
     for_every_mix_here([](const Isa& isa, Precision precision, const std::string&, const Mix& mix) {
         const ComputeKernel kernel(isa, precision, mix);
@@ -181,7 +181,7 @@ TEST_CASE("chains stay normal numbers over many iterations, in every precision t
     });
 }
 
-TEST_CASE("operations that alternate return to their start values after any number of steps")
+TEST_CASE("alternating operations return to their start values after any number of steps")
 {
     for (const Arithmetic kind : {Arithmetic::mul, Arithmetic::div}) {
         for (const Precision precision : {Precision::fp64, Precision::fp32}) {
@@ -193,7 +193,7 @@ TEST_CASE("operations that alternate return to their start values after any numb
     }
 }
 
-TEST_CASE("a value that is not normal is an error, in every format of an accumulator")
+TEST_CASE("a value that is not normal is an error, in every accumulator format")
 {
     const ComputeKernel kernel = kernel_of("avx512", Precision::fp16, {{{Arithmetic::add, 6}}});
     RegisterFile result = steady_operands(kernel).start;
@@ -202,7 +202,7 @@ TEST_CASE("a value that is not normal is an error, in every format of an accumul
     CHECK_THROWS_WITH(check_normal(kernel, result), Catch::Contains("chain 1, lane 2"));
 }
 
-TEST_CASE("the host's divisions and roots in fp16 also return to their start values")
+TEST_CASE("the host's fp16 divisions and roots also return to their start values")
 {
     const ComputeKernel divisions = kernel_of("avx512", Precision::fp16, {{{Arithmetic::div, 6}}});
     const Operands operands = steady_operands(divisions);
@@ -211,7 +211,7 @@ TEST_CASE("the host's divisions and roots in fp16 also return to their start val
     CHECK(reference(roots, steady_operands(roots), 1000).at(0, 0) == 1 - 0x1p-11);
 }
 
-TEST_CASE("a product of tiles is that of matrices")
+TEST_CASE("a product of tiles is a product of matrices")
 {
     const ComputeKernel kernel = kernel_of("amx", Precision::int8, {{{Arithmetic::tile, 4}}});
     CHECK(kernel.lanes() == 256);
@@ -244,7 +244,7 @@ TEST_CASE("an avx512 instruction counts as many FLOPs as its documentation says"
     CHECK(flops_of(Arithmetic::tile, Precision::int8) * 256 == 32768);
 }
 
-TEST_CASE("every chain of a mix has an even number of steps, and each strand its share")
+TEST_CASE("every chain of a mix has an even number of steps, and each strand has its share")
 {
     for_every_mix(all_features, [](const Isa&, Precision, const std::string&, const Mix& mix) {
         std::vector<int> of_chain(mix.chains());
@@ -273,7 +273,7 @@ TEST_CASE("a mix has a description")
           "20 fma + 10 add chains, 2 : 1 instructions");
 }
 
-TEST_CASE("a kernel that no processor could run is unsupported, and one without enough registers an error")
+TEST_CASE("a kernel that no processor supports is unsupported, and one with too few registers is an error")
 {
     CHECK_THROWS_AS(kernel_of("sse", Precision::bf16, {{{Arithmetic::dot, 4}}}), Unsupported);
     CHECK_THROWS_AS(kernel_of("avx2", Precision::fp16, {{{Arithmetic::add, 4}}}), Unsupported);

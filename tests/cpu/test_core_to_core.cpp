@@ -1,4 +1,4 @@
-// A line between two cores: what is counted, and what it takes.
+// Probe "core_to_core": its counts and its conditions.
 #include "cpu/probes/core_to_core.hpp"
 #include "ert/base/error.hpp"
 #include "tests/cpu/probe_bed.hpp"
@@ -26,7 +26,7 @@ TEST_CASE("each transfer of a line between two cores is counted")
     CHECK(subject->work().known == Known::analytic);
 }
 
-TEST_CASE("the last core is a default where it differs from the next")
+TEST_CASE("the last core is a default if it differs from the next")
 {
     CHECK(axis(core_to_core_bench(context({{0, 1}, {0, 1}}))->axes({}), "path").defaults ==
           std::vector<std::string>{"next core"});

@@ -1,4 +1,4 @@
-// The tables against libpfm4's own, for every processor they are of; and the counting itself, on events that every kernel has.
+// The event tables, checked against libpfm4 for each processor; and counting, with events that every kernel has.
 #include "cpu/counters/encode.hpp"
 #include "cpu/counters/event_tables.hpp"
 #include "cpu/counters/process_counters.hpp"
@@ -20,7 +20,7 @@ constexpr std::size_t page = 4096, pages = 256;
 
 constexpr std::array page_faults{EventCode{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0}};
 
-/// Each page of fresh memory faults once: small pages are asked for.
+/// Each page of new memory faults once, because small pages are requested.
 void touch_fresh_pages()
 {
     void* const memory = ::mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -31,7 +31,7 @@ void touch_fresh_pages()
     ::munmap(memory, pages * page);
 }
 
-/// Whether this kernel lets a process count at all; some containers do not.
+/// Whether this kernel lets a process count. Some containers do not.
 bool may_count()
 {
     try {
@@ -44,7 +44,7 @@ bool may_count()
 
 }  // namespace
 
-TEST_CASE("every event of every table is one that libpfm4 knows")
+TEST_CASE("libpfm4 knows every event of every table")
 {
     if (!missing_encoder().empty()) return;
     for (const EventTable& table : event_tables())
@@ -72,7 +72,7 @@ TEST_CASE("every table has FLOPs and lines into L1, and no event twice")
     }
 }
 
-TEST_CASE("a width of single precision counts twice the FLOPs that it does of double")
+TEST_CASE("a vector of single precision counts twice the FLOPs of one of double precision")
 {
     const auto each = [](std::string_view event) {
         for (const CountedEvent& candidate : event_table("GenuineIntel", 6, 106)->events)
@@ -103,7 +103,7 @@ TEST_CASE("a processor has the table of its microarchitecture, or none")
     CHECK(pmu("Somebody", 6, 85).empty());
 }
 
-TEST_CASE("what a process does between start and stop is counted, and nothing else")
+TEST_CASE("only the events between start and stop are counted")
 {
     if (!may_count()) return;
     ProcessCounters counters(page_faults);
@@ -122,7 +122,7 @@ TEST_CASE("what a process does between start and stop is counted, and nothing el
     CHECK(counters.counts().at(0).value < pages);
 }
 
-TEST_CASE("an event that the kernel does not have is unsupported, with its reason")
+TEST_CASE("an event that the kernel lacks is unsupported, with the reason")
 {
     constexpr std::array none{EventCode{0x7FFFFFFF, 0, 0}};
     CHECK_THROWS_WITH(ProcessCounters(none), Catch::Contains("perf_event_open: "));

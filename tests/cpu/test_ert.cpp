@@ -1,4 +1,4 @@
-// The curve under the roofs: loops of exactly the intensity they state, checked to the last bit.
+// Probe "ert": loops have exactly the stated intensity, and their results are checked to the last bit.
 #include "cpu/kernels/registers.hpp"
 #include "cpu/probes/ert.hpp"
 #include "cpu/probes/ert_check.hpp"
@@ -25,7 +25,7 @@ bool usable(std::string_view isa)
     return std::ranges::count(isas, isa) > 0 && std::ranges::count(features, "fma") > 0;
 }
 
-/// use(kernel, precision, intensity) for every loop of the probe.
+/// Calls use(kernel, precision, intensity) for every loop of the probe.
 template <class Use>
 void for_kernels(const Use& use)
 {
@@ -42,7 +42,7 @@ void for_kernels(const Use& use)
     }
 }
 
-/// One thread's array of a few iterations, from element `first` of a slice on, and what the kernel makes of it.
+/// One thread's array of a few iterations, from element `first` of a slice, and the kernel's result.
 struct Bed {
     Bed(const IntensityKernel& loop, Precision precision)
         : kernel(loop),
@@ -70,7 +70,7 @@ struct Bed {
 
 }  // namespace
 
-TEST_CASE("the loads and multiply-adds in the loop are those its intensity is counted from")
+TEST_CASE("the loads and multiply-adds in the loop give the counted intensity")
 {
     for_kernels([](const IntensityKernel& kernel, Precision precision, double intensity) {
         std::size_t loaded = 0;
@@ -101,7 +101,7 @@ TEST_CASE("multiply-adds rotate over enough chains at equal distances")
     });
 }
 
-TEST_CASE("every loop that this machine can run computes what the host does")
+TEST_CASE("every loop that this machine can run agrees with the host")
 {
     for_kernels([](const IntensityKernel& kernel, Precision precision, double) {
         if (!usable(kernel.isa().name)) return;
@@ -112,7 +112,7 @@ TEST_CASE("every loop that this machine can run computes what the host does")
     });
 }
 
-TEST_CASE("every load shows in the result")
+TEST_CASE("every load affects the result")
 {
     for_kernels([](const IntensityKernel& kernel, Precision precision, double) {
         if (!usable(kernel.isa().name)) return;
@@ -147,7 +147,7 @@ TEST_CASE("an ert subject launches, passes its check and has exactly its intensi
     }
 }
 
-TEST_CASE("without vector multiply-adds there is no curve, and unknown intensities are refused")
+TEST_CASE("without vector multiply-adds the bench is unsupported, and unknown intensities are an error")
 {
     const Machine machine = small_machine();
     const auto bench = ert_bench(context({{0, 1}, {0, 1}}));
@@ -160,7 +160,7 @@ TEST_CASE("without vector multiply-adds there is no curve, and unknown intensiti
     CHECK_THROWS_AS(at("3"), InputError);
 }
 
-TEST_CASE("the default sets of the curve ascend to one in memory")
+TEST_CASE("the default sets of ert ascend to one in memory")
 {
     const std::vector<Axis> axes = ert_bench(context({{0}, {0}}))->axes(small_machine());
     const std::vector<std::string>& sets = axis(axes, "working_set").defaults;

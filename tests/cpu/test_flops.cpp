@@ -1,4 +1,4 @@
-// The probe of arithmetic: what stands in its way, what it settles on, and that it checks what it times.
+// Probe "flops": reasons for unsupported points, the chosen variant, and the check of results.
 #include "cpu/kernels/operations.hpp"
 #include "cpu/probes/flops.hpp"
 #include "cpu/topology.hpp"
@@ -48,7 +48,7 @@ const Axis& axis(const std::vector<Axis>& axes, const std::string& name)
 
 }  // namespace
 
-TEST_CASE("a contradiction is reported before what this machine lacks")
+TEST_CASE("a contradiction is reported before a missing feature of the machine")
 {
     const Machine bare = machine_with({"scalar"}, {});
     CHECK_THAT(why_not(point("fma", "avx512", "int8"), bare), Contains("int8 has the operations"));
@@ -68,7 +68,7 @@ TEST_CASE("an instruction set does not imply its later instructions")
     CHECK_THAT(why_not(point("best", "amx", "bf16"), first), Contains("amx_bf16"));
 }
 
-TEST_CASE("tiles are offered where there are any")
+TEST_CASE("tiles are offered if the machine has them")
 {
     const auto bench = flops_bench({{{0}, {0}}, {}});
     const std::vector<Axis> without = bench->axes(machine_with({"scalar", "avx512"}, {"fma"}));
@@ -79,7 +79,7 @@ TEST_CASE("tiles are offered where there are any")
     CHECK(axis(with, "operation").allowed == operation_names());
 }
 
-TEST_CASE("everything this machine can compute launches, passes its check and names the fastest variant")
+TEST_CASE("every supported point launches, passes its check and names the fastest variant")
 {
     const Topology topology = read_topology();
     const Machine& machine = topology.machine;
@@ -118,7 +118,7 @@ TEST_CASE("the operations of an integer point are products")
     CHECK_THROWS_AS(why_not(point("fuse", "avx512", "int8"), machine), InputError);
 }
 
-TEST_CASE("making a subject on a machine that cannot run it is refused")
+TEST_CASE("making a subject that the machine cannot run is an error")
 {
     const Machine machine = machine_with({"scalar", "sse", "avx2", "avx512"}, {"fma"});
     const auto bench = flops_bench({{{0}, {0}}, {}});

@@ -1,4 +1,4 @@
-// Formats of elements: what lies in memory, bit by bit, and how it is rounded.
+// Formats of elements: their bits in memory, and their rounding.
 #include "cpu/kernels/formats.hpp"
 #include "cpu/kernels/registers.hpp"
 #include "ert/base/error.hpp"
@@ -32,7 +32,7 @@ double value_of(Format format, std::uint16_t bits)
 
 }  // namespace
 
-TEST_CASE("fp16 lies in memory as IEEE 754 says")
+TEST_CASE("fp16 has the bits of IEEE 754 in memory")
 {
     CHECK(bits_of(Format::fp16, 1) == 0x3c00);
     CHECK(bits_of(Format::fp16, -2) == 0xc000);
@@ -45,7 +45,7 @@ TEST_CASE("fp16 lies in memory as IEEE 754 says")
     CHECK(std::isnan(value_of(Format::fp16, 0x7c01)));
 }
 
-TEST_CASE("every normal fp16 and bf16 number survives the way out and back")
+TEST_CASE("every normal fp16 and bf16 number is unchanged after writing and reading")
 {
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
         for (const Format format : {Format::fp16, Format::bf16}) {
@@ -86,7 +86,7 @@ TEST_CASE("integers wrap")
     CHECK(bytes.at(0, 14) == 0);
 }
 
-TEST_CASE("normal is what the format calls normal")
+TEST_CASE("a number is normal if its format calls it normal")
 {
     CHECK(is_normal(Format::fp16, 0x1p-14));
     CHECK_FALSE(is_normal(Format::fp16, 0x1p-15));
@@ -97,7 +97,7 @@ TEST_CASE("normal is what the format calls normal")
     CHECK(is_normal(Format::int32, 0));
 }
 
-TEST_CASE("a precision that no register holds has no format")
+TEST_CASE("a precision without registers has no format")
 {
     CHECK_THROWS_AS(format_of(Precision::tf32), Unsupported);
     CHECK_THROWS_AS(format_of(Precision::fp8), Unsupported);

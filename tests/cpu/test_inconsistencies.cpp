@@ -1,4 +1,4 @@
-// Doubts about machines that we do not have, from reports made by hand.
+// Inconsistencies of other machines, from invented reports.
 #include "cpu/capabilities.hpp"
 #include "cpu/inconsistencies.hpp"
 
@@ -43,35 +43,35 @@ TEST_CASE("a virtual machine's reports are called unreliable")
     CHECK_THAT(only_inconsistency(reports), Contains("KVM") && Contains("host"));
 }
 
-TEST_CASE("two sizes for one cache are both named")
+TEST_CASE("two different sizes of one cache are both reported")
 {
     Reports reports = consistent();
     reports.cpuid.push_back({"0x80000006", 3, Bytes{384 << 20}});
     CHECK_THAT(only_inconsistency(reports), Contains("L3") && Contains("32 MiB") && Contains("384 MiB"));
 }
 
-TEST_CASE("a cache that only CPUID knows is named")
+TEST_CASE("a cache that only CPUID reports is named")
 {
     Reports reports = consistent();
     reports.cpuid.push_back({"0x4", 2, Bytes{1 << 20}});
     CHECK_THAT(only_inconsistency(reports), Contains("L2") && Contains("1 MiB"));
 }
 
-TEST_CASE("a cache of size 0 is named")
+TEST_CASE("a cache of size 0 is reported")
 {
     Reports reports = consistent();
     reports.caches.push_back({"L4", Bytes{}, 1, 8});
     CHECK_THAT(only_inconsistency(reports), Contains("L4") && Contains("0"));
 }
 
-TEST_CASE("an affinity mask smaller than the machine is named")
+TEST_CASE("an affinity mask smaller than the machine is reported")
 {
     Reports reports = consistent();
     reports.allowed_threads = 3;
     CHECK_THAT(only_inconsistency(reports), Contains("3 of 8"));
 }
 
-TEST_CASE("a quota below the threads is named, and one above is not")
+TEST_CASE("a quota below the number of threads is reported, and one above is not")
 {
     Reports reports = consistent();
     reports.quota = 8;
@@ -80,7 +80,7 @@ TEST_CASE("a quota below the threads is named, and one above is not")
     CHECK_THAT(only_inconsistency(reports), Contains("2.5"));
 }
 
-TEST_CASE("hardware counters that are denied come with a remedy, those that are missing with another")
+TEST_CASE("denied hardware counters have one remedy, and missing ones another")
 {
     CHECK(hardware_counters(0, false).present);
     const Capability denied = hardware_counters(EACCES, false);

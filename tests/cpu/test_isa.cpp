@@ -1,4 +1,4 @@
-// The table of instruction sets, and which operations exist for them.
+// The table of instruction sets, and the operations that exist for them.
 #include "cpu/isa.hpp"
 #include "cpu/kernels/operations.hpp"
 #include "ert/base/error.hpp"
@@ -26,7 +26,7 @@ std::size_t tried(std::string_view operation, std::string_view isa, Precision pr
 
 }  // namespace
 
-TEST_CASE("every instruction set has its name, and tiles are none of the vectors'")
+TEST_CASE("every instruction set has its name, and tiles are not a vector set")
 {
     for (const Isa& isa : isa_table) {
         CHECK(parse_isa(isa.name).encoding == isa.encoding);
@@ -60,7 +60,7 @@ TEST_CASE("an operation that a precision or instruction set lacks has a reason")
     CHECK_THROWS_AS(why_not("fma + add", "sse", Precision::fp32), InputError);
 }
 
-TEST_CASE("what exists has no contradiction")
+TEST_CASE("an existing operation has no contradiction")
 {
     CHECK(why_not("div", "scalar", Precision::fp64).empty());
     CHECK(why_not("fma+add", "avx512", Precision::fp16).empty());
@@ -71,7 +71,7 @@ TEST_CASE("what exists has no contradiction")
     CHECK(why_not("best", "sse", Precision::fp32).empty());
 }
 
-TEST_CASE("`best` is searched among what the machine can run")
+TEST_CASE("`best` is searched among the operations that the machine can run")
 {
     const std::size_t with = tried("best", "sse", Precision::fp32, {"fma"});
     const std::size_t without = tried("best", "sse", Precision::fp32, {});
@@ -98,7 +98,7 @@ TEST_CASE("a missing feature is named only if no other form of the operation can
     CHECK(missing("tile", "amx", Precision::bf16, {"amx_int8"}) == "amx_bf16");
 }
 
-TEST_CASE("every candidate leaves its constants a register")
+TEST_CASE("every candidate leaves a register for its constants")
 {
     for (const Isa& isa : isa_table) {
         for (const std::string& operation : operation_names()) {

@@ -1,4 +1,4 @@
-// The pointer chase: one cycle through all lines, in an order that is none.
+// The pointer chase: one cycle through all lines, in random order.
 #include "cpu/kernels/chase.hpp"
 #include "cpu/probes/latency.hpp"
 #include "ert/base/error.hpp"
@@ -14,7 +14,7 @@ using namespace roof::cpu::test;
 
 namespace {
 
-/// Lines that follow each other in a chase, from the first.
+/// The first lines of a chase, in its order.
 std::vector<std::size_t> measured(const std::byte* memory, std::size_t steps)
 {
     std::vector<std::size_t> lines;
@@ -28,7 +28,7 @@ std::vector<std::size_t> measured(const std::byte* memory, std::size_t steps)
 
 }  // namespace
 
-TEST_CASE("a chase visits every line once and ends where it began")
+TEST_CASE("a chase visits every line once and ends at its start")
 {
     for (const std::size_t lines : {16, 17, 1000, 4096}) {
         const Buffer memory(lines * chase_line, "a test");
@@ -52,7 +52,7 @@ TEST_CASE("the lines of a chase follow no stride")
     CHECK(strides.size() > lines / 2);
 }
 
-TEST_CASE("the generated chase arrives where the order says")
+TEST_CASE("the generated chase ends at the expected line")
 {
     constexpr std::size_t lines = 1024;
     const Buffer memory(lines * chase_line, "a test");

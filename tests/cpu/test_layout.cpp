@@ -1,4 +1,4 @@
-// Layouts of machines that are not at hand, as hwloc describes them.
+// Layouts of other machines, as hwloc describes them.
 #include "cpu/topology.hpp"
 
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@ using namespace roof::cpu;
 
 namespace {
 
-/// Two packages with a NUMA node each, of two cores with two hardware threads each: 8 processors, siblings neighbours.
+/// Two packages with a NUMA node each, with two cores of two hardware threads each: 8 processors, siblings adjacent.
 constexpr const char* two_by_two_by_two = "pack:2 [numa] core:2 pu:2";
 
 Layout layout(const char* description, const std::vector<int>& allowed)
@@ -30,7 +30,7 @@ using List = std::vector<int>;
 
 }  // namespace
 
-TEST_CASE("threads spread over all cores before they share one, or fill one before the next")
+TEST_CASE("threads use all cores before they share one, or fill one before the next")
 {
     const Layout found = layout(two_by_two_by_two, {0, 1, 2, 3, 4, 5, 6, 7});
     CHECK(found.processors.spread == List{0, 2, 4, 6, 1, 3, 5, 7});
@@ -41,7 +41,7 @@ TEST_CASE("threads spread over all cores before they share one, or fill one befo
     CHECK(found.numa_nodes == 2);
 }
 
-TEST_CASE("each node knows the processors nearest to it")
+TEST_CASE("each node has the processors nearest to it")
 {
     const Layout found = layout(two_by_two_by_two, {0, 1, 2, 3, 4, 5, 6, 7});
     REQUIRE(found.nodes.size() == 2);

@@ -1,4 +1,4 @@
-// The watch over the cores beside a launch, and the search among variants to do the same work.
+// The noise monitor during a launch, and the search among variants of the same work.
 #include "cpu/noise_monitor.hpp"
 #include "cpu/topology.hpp"
 #include "ert/method/bench/search.hpp"
@@ -22,7 +22,7 @@ void feed(CoreHistory& history, double value, int readings, int processor = 0)
 
 }  // namespace
 
-TEST_CASE("without readings that agree a core is unknown")
+TEST_CASE("a core is unknown without readings that agree")
 {
     CoreHistory history;
     for (int i = 0; i < 60; ++i) CHECK(history.judge(0, 1.0 + 0.1 * i) == Verdict::unknown);
@@ -48,7 +48,7 @@ TEST_CASE("a core that seems to do more has no valid clock, and does not raise t
     CHECK(history.judge(0, 5.0) == Verdict::undivided);
 }
 
-TEST_CASE("a quarter of readings that agree gives the rate of a core alone, whatever the others are")
+TEST_CASE("a quarter of readings that agree gives the rate of an unshared core")
 {
     CoreHistory history;
     for (int i = 0; i < 128; ++i) history.judge(0, i % 3 == 0 ? 5.0 : 3.0 + 0.031 * (i % 50));
@@ -56,7 +56,7 @@ TEST_CASE("a quarter of readings that agree gives the rate of a core alone, what
     CHECK(history.judge(0, 4.5) == Verdict::shared);
 }
 
-TEST_CASE("a core that was always shared is recognized once it no longer is")
+TEST_CASE("a core that was always shared is recognized once it is unshared")
 {
     CoreHistory history;
     feed(history, 3.0, 128);
@@ -65,7 +65,7 @@ TEST_CASE("a core that was always shared is recognized once it no longer is")
     CHECK(history.judge(0, 3.0) == Verdict::shared);
 }
 
-TEST_CASE("the rate of a core alone is kept longer than its readings, and per core")
+TEST_CASE("the rate of an unshared core is kept longer than its readings, and per core")
 {
     CoreHistory history;
     feed(history, 5.0, 32);
@@ -73,7 +73,7 @@ TEST_CASE("the rate of a core alone is kept longer than its readings, and per co
     CHECK(history.judge(1, 3.0) == Verdict::unknown);
 }
 
-TEST_CASE("the candidate with the least cost is found, the first of equals")
+TEST_CASE("the candidate with the least cost is found, and the first of equal ones")
 {
     CHECK(cheapest(4, 1, [](std::size_t i) { return i == 2 ? 1.0 : 2.0; }) == 2);
     CHECK(cheapest(3, 2, [](std::size_t) { return 1.0; }) == 0);
@@ -112,12 +112,12 @@ TEST_CASE("a monitored launch runs on every thread, and reports its time and clo
     CHECK(trace.clock_rate().value < 1e11);
 }
 
-TEST_CASE("a disturbed launch is repeated where no thread slows another, with all threads each time")
+TEST_CASE("a disturbed launch of independent threads is repeated with all threads")
 {
     const Topology topology = read_topology();
     const Clock still = [] { return Seconds{}; };
     const auto runs = [&](Resources resources) {
-        // Of a core that was never seen, nothing is known: every attempt counts as disturbed.
+        // Nothing is known of a new core, so every attempt counts as disturbed.
         MonitoredTeam team(topology.processors.spread, std::make_shared<CoreHistory>());
         Trace trace(still, 0);
         std::atomic<int> ran = 0;
@@ -131,7 +131,7 @@ TEST_CASE("a disturbed launch is repeated where no thread slows another, with al
     CHECK(runs(Resources::their_own) == (topology.processors.spread.size() > 1 ? 3 : 1));
 }
 
-TEST_CASE("an exception in a monitored launch is thrown again")
+TEST_CASE("an exception in a monitored launch is rethrown")
 {
     const Topology topology = read_topology();
     MonitoredTeam team({topology.processors.spread.front()}, std::make_shared<CoreHistory>());

@@ -1,4 +1,4 @@
-// Bandwidth between nodes of memory: what stands in the way on machines with one node and with several.
+// Probe "numa" on machines with one node and with several.
 #include "cpu/probes/numa.hpp"
 #include "ert/base/error.hpp"
 #include "tests/cpu/probe_bed.hpp"
@@ -25,12 +25,12 @@ std::optional<std::string> unsupported_reason(const std::vector<MemoryNode>& nod
 
 }  // namespace
 
-TEST_CASE("a machine with one node has nothing to compare")
+TEST_CASE("a machine with one node is unsupported")
 {
     CHECK_THAT(unsupported_reason({{0, {{0, 1}, {0, 1}}}}, "0", "0").value_or(""), Contains("one NUMA node"));
 }
 
-TEST_CASE("nodes are numbered from zero, and one without usable processors has none at work")
+TEST_CASE("nodes are numbered from zero, and a node without usable processors is unsupported")
 {
     CHECK_FALSE(unsupported_reason(two_nodes, "0", "0"));
     CHECK_FALSE(unsupported_reason(two_nodes, "0", "1"));
@@ -46,7 +46,7 @@ TEST_CASE("all pairs of nodes are defaults, at one working set in memory")
     CHECK(axis(axes, "working_set").defaults == std::vector<std::string>{std::to_string(256 << 20)});
 }
 
-TEST_CASE("memory bound to a node is streamed and checked, and a missing node is refused")
+TEST_CASE("memory bound to a node is streamed and checked, and a missing node is an error")
 {
     const Topology topology = read_topology();
     const int first = topology.nodes.front().number;

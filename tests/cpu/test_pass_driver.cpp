@@ -1,4 +1,4 @@
-// A walk over arrays: which variants are tried, and that launches cover all of the arrays, however long a pass takes.
+// PassDriver: the choice of a variant, and launches that cover all of the arrays.
 #include "cpu/probes/pass_driver.hpp"
 #include "cpu/topology.hpp"
 #include "tests/cpu/probe_bed.hpp"
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t step = 1000;
 using Calls = std::vector<std::pair<std::size_t, std::size_t>>;  ///< from, bytes
 
-/// Takes a time for each byte, without memory, and writes down where it was.
+/// Takes a fixed time per byte, without memory, and records the segments.
 Variant slow_way(const std::string& name, std::chrono::nanoseconds per_step, Calls& calls)
 {
     return {name, [=, &calls](int, std::size_t passes, const Segment& segment) {
@@ -42,7 +42,7 @@ std::vector<int> one_processor()
 
 }  // namespace
 
-TEST_CASE("extents are whole iterations of every loop tried, with little left over")
+TEST_CASE("extents are whole iterations of every loop, with a small remainder")
 {
     const Extent extent = whole_iterations(1'000'000, {512, 256, 2048}).value_or(Extent{});
     CHECK(extent.step == 2048);
@@ -53,7 +53,7 @@ TEST_CASE("extents are whole iterations of every loop tried, with little left ov
     CHECK_FALSE(whole_iterations(255, {}));
 }
 
-TEST_CASE("the fastest variant is taken, whatever their order")
+TEST_CASE("the fastest variant is chosen in any order")
 {
     MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());
     Calls calls;
@@ -76,7 +76,7 @@ TEST_CASE("short arrays are passed over whole, many times per launch")
     CHECK(walk.bytes_per_launch() == static_cast<double>(walk.passes() * step));
 }
 
-TEST_CASE("long arrays are cut into windows of equal length that leave nothing out")
+TEST_CASE("long arrays are cut into windows of equal length that cover everything")
 {
     constexpr std::size_t steps = 997;
     MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());

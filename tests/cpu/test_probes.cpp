@@ -1,4 +1,4 @@
-// Probe "bandwidth" as a bench: its axes, what stands in its way, and the work its subjects declare.
+// Probe "bandwidth" as a bench: its axes, reasons for unsupported points, and the declared work.
 #include "cpu/kernels/stream_kernel.hpp"
 #include "cpu/probes/bandwidth.hpp"
 #include "cpu/probes/choices.hpp"
@@ -31,7 +31,7 @@ TEST_CASE("an instruction set that the machine lacks is unsupported, with a reas
     CHECK_THAT(reason.value_or(""), Contains("avx2") && Contains("scalar, sse"));
 }
 
-TEST_CASE("more threads than may be used, and a working set below one iteration, are unsupported")
+TEST_CASE("more threads than allowed, and a working set below one iteration, are unsupported")
 {
     const auto at = [&](const char* threads, const char* bytes) {
         return unsupported_reason(
@@ -43,7 +43,7 @@ TEST_CASE("more threads than may be used, and a working set below one iteration,
     CHECK_THAT(at("2", "180").value_or(""), Contains("one iteration"));
 }
 
-TEST_CASE("threads can share a core only where cores have several hardware threads")
+TEST_CASE("threads can share a core only if cores have several hardware threads")
 {
     Machine machine = small_machine();
     const auto at = point(
@@ -62,7 +62,7 @@ TEST_CASE("threads on one core share its resources")
     CHECK(resources_in_cores(point({{"threads", "2"}, {"placement", "siblings"}}), machine) == Resources::shared);
 }
 
-TEST_CASE("the point says in which order threads take the processors")
+TEST_CASE("the point sets the order in which threads use the processors")
 {
     const Processors all{{0, 2, 1, 3}, {0, 1, 2, 3}};
     CHECK(processors_for(point({{"threads", "2"}}), all) == std::vector<int>{0, 2});
@@ -141,7 +141,7 @@ TEST_CASE("a point can be measured again, in other memory and after other operat
     ProbeContext shared = context(topology.processors);
     for (int round = 0; round < 4; ++round) {
         shared.history = std::make_shared<CoreHistory>();
-        const auto bench = bandwidth_bench(shared);  // has checked nothing yet
+        const auto bench = bandwidth_bench(shared);  // has no checked point yet
         for (const char* operation : {"load", "update", "copy", "store", "triad", "load"}) {
             CAPTURE(round, operation);
             const auto at = point({{"operation", operation},
@@ -154,7 +154,7 @@ TEST_CASE("a point can be measured again, in other memory and after other operat
     }
 }
 
-TEST_CASE("a working set larger than memory is out of memory, and the bench goes on")
+TEST_CASE("a working set larger than memory is out of memory, and the bench continues")
 {
     const Topology topology = read_topology();
     const auto bench = bandwidth_bench(context(topology.processors));

@@ -1,4 +1,4 @@
-// Finding the number of repetitions, with a clock turned by hand.
+// The search for the number of repetitions, with a fake clock.
 #include "cpu/repeat.hpp"
 
 #include <catch2/catch.hpp>
@@ -13,7 +13,7 @@ TEST_CASE("short work is repeated until it takes about the target")
     CHECK(repetitions_for(Seconds{1e-3}, work, [&] { return Seconds{now}; }) == 1000);
 }
 
-TEST_CASE("work longer than the target is done once")
+TEST_CASE("work longer than the target runs once")
 {
     double now = 0;
     const auto work = [&](std::size_t n) { now += 0.5 * static_cast<double>(n); };

@@ -1,4 +1,4 @@
-// Processor time that a host or a limit took, by files such as the kernel writes.
+// Steal time and throttling, from files in the kernel's format.
 #include "../fakes/temporary_folder.hpp"
 #include "cpu/steal_time.hpp"
 
@@ -73,7 +73,7 @@ TEST_CASE("a launch is throttled if a control group or a parent was throttled du
     }
 }
 
-TEST_CASE("nothing is stolen where the host never took time or the files are missing")
+TEST_CASE("nothing is stolen if the host never took time or the files are missing")
 {
     const Kernel kernel;
     write_processors(kernel.files.processors, 0, 0);

@@ -1,4 +1,4 @@
-// Counts of a step and of its parts, on an event that every kernel has: a page that is touched for the first time.
+// Counts of a step and of its parts, with an event that every kernel has: the first touch of a page.
 #include "cpu/counters/step_counters.hpp"
 #include "ert/base/error.hpp"
 #include "ert/recording/record_files.hpp"
@@ -44,14 +44,14 @@ std::vector<TimedPart> two_parts()
 
 }  // namespace
 
-TEST_CASE("events are counted for the step and for each part, and only in launches that are traced")
+TEST_CASE("events are counted for the step and for each part, only in traced launches")
 {
     const NamedEvent faults{"page-faults", {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0}, Counts::into_l1, 1};
     std::optional<Profile> profile;
     try {
         profile = count_events({faults}, two_parts());
     } catch (const Unsupported&) {
-        return;  // a container that forbids counting
+        return;  // the container forbids counting
     }
     for (int i = 0; i < 2; ++i) {
         launch(*profile);

@@ -1,4 +1,4 @@
-// Bandwidth kernels: that they consist of the loads and stores they are counted by, and that their check notices damage.
+// Bandwidth kernels: their loads and stores, and the check of their results.
 #include "cpu/buffer.hpp"
 #include "cpu/kernels/registers.hpp"
 #include "cpu/kernels/stream_kernel.hpp"
@@ -17,7 +17,7 @@ using namespace roof::cpu;
 
 namespace {
 
-/// One stream on one thread, over arrays of a few iterations, somewhere in a slice.
+/// One stream on one thread, over arrays of a few iterations, within a slice.
 struct Bed {
     Bed(const Isa& isa, const Stream& row, const Shape& shape)
         : kernel(isa, row, shape),
@@ -53,7 +53,7 @@ bool usable(const std::vector<std::string>& words, std::string_view word)
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// use(isa, stream, shape) for all that can be generated.
+/// Calls use(isa, stream, shape) for every kernel that can be generated.
 template <class Use>
 void for_kernels(const Use& use)
 {
@@ -71,7 +71,7 @@ void for_kernels(const Use& use)
 
 }  // namespace
 
-TEST_CASE("the loads and stores in a bandwidth loop are those its bytes are counted from")
+TEST_CASE("the loads and stores in a bandwidth loop give the counted bytes")
 {
     for_kernels([](const Isa& isa, const Stream& stream, const Shape& shape) {
         const StreamKernel kernel(isa, stream, shape);
@@ -91,7 +91,7 @@ TEST_CASE("the loads and stores in a bandwidth loop are those its bytes are coun
     });
 }
 
-TEST_CASE("every bandwidth kernel that this machine can run moves what it should")
+TEST_CASE("every bandwidth kernel that this machine can run moves the right data")
 {
     for_kernels([](const Isa& isa, const Stream& stream, const Shape& shape) {
         if (!usable(usable_isas(), isa.name) || (shape.fused && !usable(usable_features(), "fma"))) return;
@@ -123,7 +123,7 @@ TEST_CASE("a missing pass is detected by the sum of the loads and by the updated
     }
 }
 
-TEST_CASE("stores that never ran are detected")
+TEST_CASE("missing stores are detected")
 {
     for (const Stream& stream : stream_table) {
         Bed bed(parse_isa("sse"), stream, {});
@@ -131,7 +131,7 @@ TEST_CASE("stores that never ran are detected")
     }
 }
 
-TEST_CASE("arrays begin alike within a page, one behind the other")
+TEST_CASE("arrays start at the same offset in a page, one behind the other")
 {
     const StreamArrays arrays{parse_stream("triad"), 5000, nullptr, 64};
     CHECK(arrays.array(1) - arrays.array(0) == 8192);
@@ -140,7 +140,7 @@ TEST_CASE("arrays begin alike within a page, one behind the other")
     CHECK(StreamArrays{parse_stream("update"), 5000, nullptr}.extent() == 5000);
 }
 
-TEST_CASE("an update moves each byte twice in one array, a triad three times in three")
+TEST_CASE("an update moves each byte twice in one array, and a triad three times in three")
 {
     CHECK(parse_stream("update").arrays() == 1);
     CHECK(parse_stream("update").moves() == 2);

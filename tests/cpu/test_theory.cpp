@@ -1,4 +1,4 @@
-// Figures of guides against numbers worked out by hand from them.
+// The guides' figures, compared with numbers calculated by hand from the guides.
 #include "cpu/theory.hpp"
 
 #include <catch2/catch.hpp>
@@ -25,7 +25,7 @@ const Machine zen4 = machine_of("AuthenticAMD", 25, 0x11);
 const Machine zen5 = machine_of("AuthenticAMD", 26, 0x02);
 const Machine ice_lake = machine_of("GenuineIntel", 6, 106);
 
-/// 0 if nothing is promised.
+/// Returns 0 if there is no spec.
 double spec_of(const Machine& machine, const std::string& level, const std::string& operation,
                const std::string& isa = "", const std::string& precision = "")
 {
@@ -38,7 +38,7 @@ double spec_of(const Machine& machine, const std::string& level, const std::stri
 
 }  // namespace
 
-TEST_CASE("a core with add pipes beside its multiply-add pipes does more than multiply-adds")
+TEST_CASE("a core with separate add pipes does more than multiply-adds")
 {
     CHECK(spec_of(zen5, "core", "fma", "avx512", "fp32") == 64);
     CHECK(spec_of(zen5, "core", "fma+add", "avx512", "fp32") == 96);
@@ -54,7 +54,7 @@ TEST_CASE("an instruction wider than the datapath takes two slots")
     CHECK(spec_of(zen4, "core", "fma+add", "avx512", "fp64") == 24);
 }
 
-TEST_CASE("where additions share the ports of multiply-adds, no mix does more than those")
+TEST_CASE("no mix exceeds multiply-adds if additions share their ports")
 {
     CHECK(spec_of(ice_lake, "core", "fma", "avx512", "fp32") == 64);
     CHECK(spec_of(ice_lake, "core", "best", "avx512", "fp32") == 64);
@@ -64,7 +64,7 @@ TEST_CASE("where additions share the ports of multiply-adds, no mix does more th
     CHECK(spec_of(golden_cove, "core", "best", "avx512", "fp32") == 64);
 }
 
-TEST_CASE("dot products and tiles have a spec where the machine has them and a guide gives their rate")
+TEST_CASE("dot products and tiles have a spec if the machine has them and a guide gives their rate")
 {
     CHECK(spec_of(zen4, "core", "dot", "avx512", "bf16") == 64);
     CHECK(spec_of(zen4, "core", "dot", "avx512", "int8") == 128);
@@ -84,7 +84,7 @@ TEST_CASE("half precision doubles the lanes, on machines that compute in it")
     CHECK(spec_of(sapphire_rapids, "core", "fma", "avx512", "fp16") == 128);
 }
 
-TEST_CASE("L1 is bounded by the ports, L2 by the lines that come in and go out")
+TEST_CASE("ports bound L1, and lines in and out bound L2")
 {
     CHECK(spec_of(zen5, "L1", "load") == 128);
     CHECK(spec_of(zen5, "L1", "store") == 64);
@@ -99,7 +99,7 @@ TEST_CASE("L1 is bounded by the ports, L2 by the lines that come in and go out")
     CHECK(spec_of(zen5, "L1", "store_nt") == 0);
 }
 
-TEST_CASE("on the first Zen two accesses share two ports of 16 bytes")
+TEST_CASE("two accesses share two ports of 16 bytes on the first Zen")
 {
     const Machine zen = machine_of("AuthenticAMD", 23, 0x01);
     CHECK(spec_of(zen, "L1", "load") == 32);
@@ -108,7 +108,7 @@ TEST_CASE("on the first Zen two accesses share two ports of 16 bytes")
     CHECK(spec_of(zen, "core", "best", "avx2", "fp32") == 0);
 }
 
-TEST_CASE("what cannot be measured on a machine has no spec")
+TEST_CASE("a ceiling that the machine cannot measure has no spec")
 {
     Machine masked = zen5;
     masked.isa = {"scalar", "sse"};
@@ -118,7 +118,7 @@ TEST_CASE("what cannot be measured on a machine has no spec")
     CHECK_FALSE(rates.empty());
 }
 
-TEST_CASE("every spec names its source, and an unknown processor has none")
+TEST_CASE("every spec has a source, and an unknown processor has no spec")
 {
     for (const SpecRate& spec : spec_rates_of(zen5)) CHECK(spec.source.find("Zen 5") != std::string::npos);
     CHECK(spec_rates_of(machine_of("AuthenticAMD", 27, 1)).empty());

@@ -1,4 +1,4 @@
-// The machine document of the machine at hand: only what must hold on any of them.
+// The machine document of this machine: properties that hold on every machine.
 #include "cpu/isa.hpp"
 #include "cpu/topology.hpp"
 #include "ert/method/bench/bench_registry.hpp"
@@ -30,7 +30,7 @@ TEST_CASE("the processors are those the affinity mask allows, each once")
     CHECK(layout.threads <= layout.machine_threads);
 }
 
-TEST_CASE("a smaller affinity mask makes a smaller machine, and says so")
+TEST_CASE("a smaller affinity mask makes a smaller machine, and is reported")
 {
     cpu_set_t before;
     CPU_ZERO(&before);
@@ -75,7 +75,7 @@ TEST_CASE("the part fills in the machine and adds its benches")
     }
 }
 
-TEST_CASE("the machine's name is a slug of its model, and not the host's name")
+TEST_CASE("the machine's name is a slug of its model, not the host's name")
 {
     const std::string name = cpu::read_topology().machine.name;
     char host[256] = {};

@@ -1,4 +1,4 @@
-// Which working sets are usual on machines with much and little memory and cache.
+// Default working sets on machines with much and little memory and cache.
 #include "cpu/probes/working_sets.hpp"
 #include "tests/cpu/probe_bed.hpp"
 
@@ -41,7 +41,7 @@ TEST_CASE("working sets ascend from 8 KiB to four times the largest caches toget
     CHECK(sets.size() < 45);
 }
 
-TEST_CASE("working sets take at most half of the available memory, and too little of it is reported")
+TEST_CASE("working sets use at most half of the available memory, and too little of it is reported")
 {
     const Machine machine = with(64 * mebibyte, 300 * mebibyte);
     CHECK(usual_working_sets(machine).back() == std::to_string(128 << 20));
@@ -57,7 +57,7 @@ TEST_CASE("a machine with almost no memory still has a working set")
     CHECK(usual_chase_sets(with(mebibyte, 1000)) == std::vector<std::string>{"8192"});
 }
 
-TEST_CASE("caches that are not reported, or as empty, do not shorten the sweep")
+TEST_CASE("missing or empty cache reports do not shorten the sweep")
 {
     Machine machine = small_machine();
     machine.devices.front().levels.clear();
@@ -66,7 +66,7 @@ TEST_CASE("caches that are not reported, or as empty, do not shorten the sweep")
     CHECK_FALSE(sweep_inconsistency(machine));
 }
 
-TEST_CASE("a chase goes up by octaves to four times the largest cache that one thread reaches")
+TEST_CASE("a chase ascends by octaves to four times the largest cache that one thread reaches")
 {
     const std::vector<std::string> sets = usual_chase_sets(small_machine());
     CHECK(sets.front() == "8192");

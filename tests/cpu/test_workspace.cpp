@@ -1,4 +1,4 @@
-// The memory that probes share: what it holds is known, and nothing is written twice.
+// The shared memory of the probes: its content is recorded, and nothing is written twice.
 #include "cpu/topology.hpp"
 #include "cpu/workspace.hpp"
 #include "ert/base/error.hpp"
@@ -66,7 +66,7 @@ TEST_CASE("a slice's known content is not written again, and overwritten content
     CHECK(times_written == 2 * once + 1);
 }
 
-TEST_CASE("content depends on the place in the slice alone")
+TEST_CASE("content depends only on the offset in the slice")
 {
     Slice slice(4 * mebibyte, "a test", {});
     slice.ensure(write_content, 3 * mebibyte + 4096, 64);
@@ -81,14 +81,14 @@ TEST_CASE("overwritten memory holds numbers")
     CHECK(std::bit_cast<double>(word(slice, 77)) >= 1);
 }
 
-TEST_CASE("slices that fit one by one but not together are refused")
+TEST_CASE("slices that fit only one by one are an error together")
 {
     const auto most_of_it = static_cast<std::size_t>(0.7 * available_memory().value);
     Workspace workspace;
     CHECK_THROWS_AS(workspace.reserve({}, 2, most_of_it), OutOfMemory);
 }
 
-TEST_CASE("a workspace keeps slices that are large enough, and replaces those that are not")
+TEST_CASE("a workspace keeps slices that are large enough, and replaces the others")
 {
     Workspace workspace;
     workspace.reserve({}, 1, 8 * mebibyte);
@@ -100,7 +100,7 @@ TEST_CASE("a workspace keeps slices that are large enough, and replaces those th
     workspace.slice({}, 0).data()[64 * mebibyte - 1] = std::byte{1};
 }
 
-TEST_CASE("each mapping has slices of its own")
+TEST_CASE("each mapping has its own slices")
 {
     const Mapping small{Pages::small, std::nullopt};
     Workspace workspace;
@@ -109,7 +109,7 @@ TEST_CASE("each mapping has slices of its own")
     CHECK(workspace.slice({}, 0).data() != workspace.slice(small, 0).data());
 }
 
-TEST_CASE("consecutive rounds use different pages within the slice, if there is room")
+TEST_CASE("consecutive rounds use different pages within the slice, if it is large enough")
 {
     Workspace workspace;
     workspace.reserve({}, 1, 8192);

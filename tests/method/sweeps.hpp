@@ -1,4 +1,4 @@
-// Synthetic working-set sweeps, whose levels are known because the test drew them.
+// Synthetic working-set sweeps with known levels.
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"
@@ -19,7 +19,7 @@ inline constexpr double MiB = 1024 * KiB;
 
 using Shape = std::function<double(double working_set)>;  ///< rate in B/s
 
-/// A staircase whose edges are half an octave wide, as caches show them.
+/// A staircase whose edges are half an octave wide, as in caches.
 inline Shape staircase(std::vector<std::pair<double, double>> capacity_and_rate, double memory_rate)
 {
     return [=](double bytes) {

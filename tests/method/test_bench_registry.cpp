@@ -1,4 +1,4 @@
-// A registry opens what it was given for later when, and only when, something of that kind of device is looked for.
+// A registry opens a deferred part only if something of that kind of device is looked up.
 #include "ert/method/plan/plan.hpp"
 #include "tests/fakes/fake_registry.hpp"
 
@@ -20,8 +20,8 @@ class GpuBench : public fakes::FakeBench {
     }
 };
 
-/// The fake CPU's registry, and three parts for GPUs: one that brings a bench and the device, one that sees into it, one that has a
-/// second bench. `opened` names them as they open.
+/// The fake CPU's registry, and three parts for GPUs: one adds a bench and the device, one a profiler, one a second
+/// bench. `opened` lists them in the order of opening.
 BenchRegistry registry_with_parts(std::vector<std::string>& opened)
 {
     BenchRegistry registry = fakes::fake_registry({});
@@ -84,7 +84,7 @@ TEST_CASE("a profiled row opens the profiler's part before the machine is stored
     CHECK(registry.profiler("tpu") == nullptr);
 }
 
-TEST_CASE("all benches and absent parts are those of all parts, also after the registry was moved")
+TEST_CASE("all benches and absent parts include those of all parts, also after the registry was moved")
 {
     Words opened;
     BenchRegistry former = registry_with_parts(opened);

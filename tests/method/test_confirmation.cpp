@@ -1,4 +1,4 @@
-// Levels that the sweeps of several thread counts agree on, and plateaus that only one of them shows; from made-up sweeps.
+// Confirmed and unconfirmed levels of sweeps with several thread counts, from synthetic sweeps.
 #include "tests/method/sweeps.hpp"
 
 using namespace roof;
@@ -20,7 +20,7 @@ Ceilings ceilings_of(const Caches& one, const Caches& more, int threads = 2, dou
     return fit_ceilings(rows, machine());
 }
 
-/// A sweep with two threads, all of whose samples were disturbed by something, if it has a name.
+/// A sweep with two threads. If `disturbance` is not empty, all of its samples were disturbed.
 std::vector<Measurement> sampled(const Caches& caches, const std::string& disturbance)
 {
     std::vector<Measurement> rows = sweep(staircase(caches, 50e9), 0, 1, "load", 2);
@@ -56,7 +56,7 @@ bool has_ceiling_at(const Ceilings& ceilings, double rate)
 
 }  // namespace
 
-TEST_CASE("a plateau that one thread alone shows is unconfirmed: no level, and no ceiling")
+TEST_CASE("a plateau that only one thread shows is neither a level nor a ceiling")
 {
     const Caches drooping{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {8 * MiB, 100e9}, {32 * MiB, 60e9}};
     const Ceilings ceilings = ceilings_of(drooping, two_threads);
@@ -80,7 +80,7 @@ TEST_CASE("a plateau that only several threads show is unconfirmed, too")
     CHECK(rate(ceilings, "L3", 2) == Approx(190e9));
 }
 
-TEST_CASE("a false plateau between two caches is told from both, and the levels behind it keep their names")
+TEST_CASE("a false plateau between two caches is removed, and the levels behind it keep their names")
 {
     const Caches squeezed{{48 * KiB, 450e9}, {512 * KiB, 200e9}, {2.5 * MiB, 150e9}, {32 * MiB, 100e9}};
     const Ceilings ceilings = ceilings_of(squeezed, two_threads);
@@ -104,7 +104,7 @@ TEST_CASE("a fourth cache that all sweeps show is a level")
 
 TEST_CASE("a disturbed sweep removes no level of an undisturbed one")
 {
-    // The second level of two threads cannot be told from the third.
+    // The second level of two threads overlaps the third.
     const Caches merged{{96 * KiB, 900e9}, {32 * MiB, 190e9}};
     const Ceilings quiet = with_two_threads(three_caches, sampled(merged, ""));
     CHECK(names_with(quiet, 1) == Names{"L1", "L2", "DRAM"});
@@ -118,10 +118,10 @@ TEST_CASE("a disturbed sweep removes no level of an undisturbed one")
     CHECK(ceilings.levels_by_threads[1].seen_with == std::vector{1});
     const MeasuredLevel& third = ceilings.levels.at(1);
     CHECK(third.name == "L3");
-    CHECK(third.from.value >= 2 * MiB);  // where it cannot be the second of each
+    CHECK(third.from.value >= 2 * MiB);  // too large for the second level of each
 }
 
-TEST_CASE("a disturbed sweep removes a level as narrow as one that neighbours' lines make")
+TEST_CASE("a disturbed sweep removes a level as narrow as one from neighbours' lines")
 {
     const Caches drooping{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {8 * MiB, 100e9}, {24 * MiB, 60e9}};
     const Ceilings ceilings = with_two_threads(drooping, sampled(two_threads, "a core was shared"));
@@ -137,7 +137,7 @@ TEST_CASE("with a single sweep all its levels are kept")
     CHECK(ceilings.unconfirmed.empty());
 }
 
-TEST_CASE("a shared cache hidden from many threads behind private ones is kept")
+TEST_CASE("a shared cache is kept if private ones hide it from many threads")
 {
     const Caches all_cores{{3 * MiB, 9000e9}, {64 * MiB, 4000e9}};
     const Caches one_core{{48 * KiB, 450e9}, {1 * MiB, 200e9}, {60 * MiB, 60e9}};
@@ -147,7 +147,7 @@ TEST_CASE("a shared cache hidden from many threads behind private ones is kept")
     CHECK(ceilings.unconfirmed.empty());
 }
 
-TEST_CASE("a sweep removes no level whose sizes it lacks")
+TEST_CASE("a sweep does not remove a level whose sizes it lacks")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     for (const double bytes : {128 * MiB, 192 * MiB, 256 * MiB}) rows.push_back(row("load", "avx512", 2, bytes, 50e9));

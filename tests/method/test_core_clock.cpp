@@ -1,4 +1,4 @@
-// One clock for all that goes with it, and the ceilings that are set at it.
+// The sustained clock, and the ceilings that scale with it.
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/ceilings/core_clock.hpp"
 
@@ -8,9 +8,9 @@ using namespace roof;
 
 namespace {
 
-constexpr double per_clock = 32;  ///< FLOPs of every sample here
+constexpr double per_clock = 32;  ///< FLOPs per clock of every sample
 
-/// Nine samples that each do `per_clock` at the clock given.
+/// Nine samples at the given clock, each with `per_clock`.
 Measurement round_at(double clock, const std::string& operation, int round, const std::string& isa = "avx2")
 {
     Measurement row;
@@ -35,7 +35,7 @@ Measurement round_at(double clock, const std::string& operation, int round, cons
     return row;
 }
 
-/// Twenty rounds between 3.8 and 4.0 GHz to each of two operations, which take the clocks in opposite orders.
+/// Twenty rounds between 3.8 and 4.0 GHz for each of two operations, with opposite orders of clocks.
 std::vector<Measurement> wandering()
 {
     std::vector<Measurement> rows;
@@ -53,7 +53,7 @@ void disturb(Measurement& row)
 
 }  // namespace
 
-TEST_CASE("the sustained clock is the upper quartile of the rounds' clocks, and lies within them")
+TEST_CASE("the sustained clock is the upper quartile of the rounds' clocks, and within them")
 {
     const std::vector<Measurement> rows = wandering();
     const Estimate<Hertz> clock = CoreClock(rows).sustained_under(rows.front());
@@ -81,7 +81,7 @@ TEST_CASE("disturbed samples do not count for the clock, and without readings th
     CHECK(CoreClock(rows).sustained_under(rows.front()).n == 0);
 }
 
-TEST_CASE("ceilings that scale with the clock are set at one clock")
+TEST_CASE("ceilings that scale with the clock use one clock")
 {
     std::vector<Measurement> rows;
     for (int i = 0; i < 3; ++i) rows.push_back(round_at(3.8e9, "fma", i + 1));
@@ -121,5 +121,5 @@ TEST_CASE("the interval of a ceiling with one undisturbed sample reaches down to
     REQUIRE(ceiling.disturbed);
     CHECK(ceiling.rate.median.value == Approx(per_clock * 4.0e9));
     CHECK(ceiling.rate.low.value == Approx(per_clock * 2.0e9));
-    CHECK(ceiling.per_clock.n == 0);  // one sample is no figure per clock
+    CHECK(ceiling.per_clock.n == 0);  // one sample is not enough for a rate per clock
 }

@@ -1,4 +1,4 @@
-// "gpu:0,1", axes that a plan may leave out, and images of several ranks.
+// Device groups such as "gpu:0,1", optional axes, and the images of several ranks.
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/plan/plan.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// A bench of GPUs that remembers what it was given.
+/// A GPU bench that records its arguments.
 class PairBench : public FakeBench {
   public:
     PairBench(std::vector<Axis> axes, const ManualClock& clock, std::shared_ptr<Device> seen)
@@ -39,7 +39,7 @@ const Axis ranks{.name = "ranks",
                  .max = 8,
                  .optional = true};
 
-/// The fake registry with two GPUs beside its CPU.
+/// The fake registry with two GPUs and its CPU.
 struct Pair {
     ManualClock clock;
     std::shared_ptr<Device> seen = std::make_shared<Device>();
@@ -63,7 +63,7 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("a list of numbers names several devices, any other name one")
+TEST_CASE("a list of numbers names several devices, and any other name one")
 {
     CHECK(devices_in("gpu:0,1,3") == Names{"gpu:0", "gpu:1", "gpu:3"});
     CHECK(devices_in("gpu:0") == Names{"gpu:0"});
@@ -84,7 +84,7 @@ TEST_CASE("a row of two devices has a rank on each, and its bench gets both")
     CHECK_THROWS_WITH(pair.items("device: 'gpu:0,1', ranks: 4"), Catch::Contains("a rank on each device: 2"));
 }
 
-TEST_CASE("where a device is missing, or the bench knows no ranks, the row says so")
+TEST_CASE("a missing device, or a bench without ranks, is stated in the row")
 {
     const Pair pair({batch, ranks});
     CHECK_THAT(pair.items("device: 'gpu:1,2'").front().missing, Catch::Contains("no device 'gpu:1,2'"));
@@ -92,14 +92,14 @@ TEST_CASE("where a device is missing, or the bench knows no ranks, the row says 
     CHECK_THAT(lonely.items("device: 'gpu:0,1'").front().missing, Catch::Contains("runs on one device"));
 }
 
-TEST_CASE("an optional axis is in a point only where the plan names it")
+TEST_CASE("an optional axis is in a point only if the plan names it")
 {
     const Pair pair({batch, ranks});
     CHECK(pair.items("device: 'gpu:0'").front().point.str() == "batch=4");
     CHECK(pair.items("device: 'gpu:0', ranks: [1, 2]").back().point.str() == "batch=4 ranks=2");
 }
 
-TEST_CASE("images are those of all ranks, and under strong scaling they are the batch")
+TEST_CASE("images are the sum over ranks, and equal the batch under strong scaling")
 {
     Measurement row;
     row.point.set("batch", "8");

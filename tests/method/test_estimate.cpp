@@ -10,7 +10,7 @@ using namespace roof;
 
 TEST_CASE("the interval of the median has the published ranks")
 {
-    // Order statistics of the distribution-free 95% interval, from the table of any nonparametric handbook (1-based).
+    // Order statistics of the distribution-free 95% interval (from 1), as in tables of nonparametric statistics.
     struct Row {
         std::size_t n, low, high;
     };
@@ -34,7 +34,7 @@ TEST_CASE("with fewer than six samples the interval is the range, with its cover
     REQUIRE(estimate.high.value == 3);
 }
 
-TEST_CASE("ten thousand samples neither overflow nor lose the interval")
+TEST_CASE("ten thousand samples do not underflow or lose the interval")
 {
     const OrderInterval interval = median_interval(10000);
     REQUIRE(interval.low + 1 == Approx(4902).margin(2));
@@ -56,7 +56,7 @@ TEST_CASE("the interval covers the true median as often as stated")
     REQUIRE(covered >= 0.945 * 2000);
 }
 
-TEST_CASE("the low end of a rate comes from the high end of the time")
+TEST_CASE("the low end of a rate is from the high end of the time")
 {
     const Estimate<Seconds> time{Seconds{2}, Seconds{1}, Seconds{4}, 7, 1};
     const Estimate<FlopRate> rate = Flops{8} / time;
@@ -70,7 +70,7 @@ TEST_CASE("the low end of a rate comes from the high end of the time")
 TEST_CASE("the stopping rule takes the minimum, then stops at the interval, the budget or the maximum")
 {
     StoppingOptions options{.warmup = 0, .min_samples = 3, .max_samples = 20, .interval = 0.01, .budget = Seconds{100}};
-    SECTION("a steady subject stops when the interval is narrow, not before six samples")
+    SECTION("a steady subject stops at a narrow interval, after at least six samples")
     {
         StoppingRule rule(options);
         for (int i = 0; i < 5; ++i) {
@@ -80,7 +80,7 @@ TEST_CASE("the stopping rule takes the minimum, then stops at the interval, the 
         rule.add(Seconds{1});
         REQUIRE(rule.finished());
     }
-    SECTION("an unsteady one goes on to the most")
+    SECTION("an unsteady subject continues to the maximum")
     {
         StoppingRule rule(options);
         int n = 0;
@@ -89,7 +89,7 @@ TEST_CASE("the stopping rule takes the minimum, then stops at the interval, the 
         } while (!rule.finished());
         REQUIRE(n == 20);
     }
-    SECTION("the budget ends it once the least is there")
+    SECTION("the budget ends the sampling after the minimum")
     {
         options.budget = Seconds{1};
         StoppingRule rule(options);

@@ -19,7 +19,7 @@ TEST_CASE("four clean levels are found, with their rates and extents")
     for (const MeasuredLevel& level : ceilings.levels) CHECK_FALSE(level.contradiction);
 }
 
-TEST_CASE("a ceiling's interval is that of the row it comes from")
+TEST_CASE("a ceiling has the interval of its row")
 {
     const Ceilings ceilings = fit_ceilings(sweep(staircase(three_caches, 30e9)), machine());
     const Ceiling& l1 = *ceilings.bandwidth("cpu", "L1", 1);
@@ -50,7 +50,7 @@ TEST_CASE("a machine with two caches has three levels, and the last is memory")
     CHECK(rate(ceilings, "DRAM") == Approx(15e9));
 }
 
-TEST_CASE("an L3 that sags is one level, and its best sustained rate is its ceiling")
+TEST_CASE("an L3 with a falling rate is one level, and its best sustained rate is its ceiling")
 {
     const Shape shape = [](double bytes) {
         const double sag = bytes > 2 * MiB ? std::pow(bytes / (2 * MiB), -0.13) : 1;
@@ -62,7 +62,7 @@ TEST_CASE("an L3 that sags is one level, and its best sustained rate is its ceil
     CHECK(rate(ceilings, "L3") > 170e9);
 }
 
-TEST_CASE("levels whose rates differ by a fifth are told apart")
+TEST_CASE("levels whose rates differ by a fifth are separated")
 {
     const Shape shape = staircase({{96 * KiB, 420e9}, {2 * MiB, 230e9}, {32 * MiB, 185e9}}, 40e9);
     CHECK(names(fit_ceilings(sweep(shape), machine())) == four_levels);
@@ -77,7 +77,7 @@ TEST_CASE("one lucky working set does not set a ceiling")
     CHECK(rate(ceilings, "L2") == Approx(200e9));
 }
 
-TEST_CASE("levels are found among rows whose intervals are wide, and with one working set for each octave")
+TEST_CASE("levels are found with wide intervals, and with one working set per octave")
 {
     std::vector<Measurement> rows;
     for (Measurement& made : sweep(staircase(three_caches, 30e9))) {
@@ -88,9 +88,10 @@ TEST_CASE("levels are found among rows whose intervals are wide, and with one wo
     CHECK(names(fit_ceilings(rows, machine())) == four_levels);
 }
 
-TEST_CASE("a sweep measured on a noisy two-core machine, one working set for each octave, has its four levels")
+TEST_CASE("a sweep of a noisy two-core machine, with one working set per octave, has its four levels")
 {
-    // Measured with two threads on a Zen 5 virtual machine (L1 48 KiB and L2 1 MiB per core, L3 32 MiB): GB/s from 8 KiB.
+    // Measured with two threads on a Zen 5 virtual machine (L1 48 KiB and L2 1 MiB per core, L3 32 MiB): GB/s from 8
+    // KiB.
     const std::vector<double> measured{719, 757, 799, 815, 344, 344, 343, 420, 240, 200, 193, 182, 104, 68, 62, 40};
     std::vector<Measurement> rows;
     double bytes = 8 * KiB;
@@ -106,7 +107,7 @@ TEST_CASE("a sweep measured on a noisy two-core machine, one working set for eac
     CHECK(ceilings.levels[3].to.value == 256 * MiB);
 }
 
-TEST_CASE("the end of the sweep is memory even where its points are no plateau")
+TEST_CASE("the end of the sweep is memory even if its points are no plateau")
 {
     std::vector<Measurement> rows;
     double bytes = 8 * KiB;
@@ -154,7 +155,7 @@ TEST_CASE("the fastest of several instruction sets counts at each working set")
     CHECK(rate(ceilings, "DRAM") == Approx(33e9));
 }
 
-TEST_CASE("other operations use the levels of the load sweep, and the best operation is the roof")
+TEST_CASE("other operations use the levels of the load sweep, and the best operation is the roofline")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     const auto copies = sweep(staircase({{48 * KiB, 500e9}, {1 * MiB, 190e9}, {20 * MiB, 80e9}}, 20e9), 0, 1, "copy");
@@ -169,7 +170,7 @@ TEST_CASE("other operations use the levels of the load sweep, and the best opera
     CHECK(ceilings.bandwidth("cpu", "L2", 1)->operation == "load");
 }
 
-TEST_CASE("levels are those of the most threads, beside the capacity that so many threads reach")
+TEST_CASE("levels are those of the most threads, with the capacity that these reach")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     const auto both = sweep(staircase({{96 * KiB, 900e9}, {2 * MiB, 400e9}, {32 * MiB, 180e9}}, 50e9), 0, 1, "load", 2);
@@ -185,7 +186,7 @@ TEST_CASE("levels are those of the most threads, beside the capacity that so man
     CHECK(ceilings.most_threads("gpu:0") == 0);
 }
 
-TEST_CASE("a reported capacity more than twice off is a contradiction, and changes no level")
+TEST_CASE("a reported capacity more than twice off is an inconsistency, and changes no level")
 {
     Machine liar = machine();
     liar.devices.front().levels[2].capacity = Bytes{384 * MiB};
@@ -196,7 +197,7 @@ TEST_CASE("a reported capacity more than twice off is a contradiction, and chang
     CHECK_FALSE(ceilings.levels[1].contradiction);
 }
 
-TEST_CASE("compute ceilings are the rows, and the best is the roof of its precision")
+TEST_CASE("compute ceilings are the rows, and the best is the peak of its precision")
 {
     std::vector<Measurement> rows;
     for (const auto& [operation, flops] : {std::pair{"fma", 100e9}, std::pair{"fma+add", 150e9}}) {
@@ -220,7 +221,7 @@ TEST_CASE("compute ceilings are the rows, and the best is the roof of its precis
     CHECK(ceilings.levels.empty());
 }
 
-TEST_CASE("a point with a path is a ceiling under its own condition, and neither a level nor a roof")
+TEST_CASE("a point with a path is a ceiling under its own condition, but no level and no peak")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 50e9));
     Measurement link = row("h2d", "cuda", 1, 64 * MiB, 900e9);
@@ -243,7 +244,7 @@ TEST_CASE("a point with a path is a ceiling under its own condition, and neither
     CHECK(of_launch->per_access().value == Approx(launch.seconds.median.value / 1000));
 }
 
-TEST_CASE("no rows and too few rows give no ceilings, and no failure")
+TEST_CASE("no rows or too few rows give no ceilings and no failure")
 {
     CHECK(fit_ceilings({}, machine()).all.empty());
     const std::vector<Measurement> two{row("load", "sse", 1, 8 * KiB, 1e9), row("load", "sse", 1, 16 * KiB, 1e9)};

@@ -1,5 +1,5 @@
-// The levels of a GPU's memory, on rates that an NVIDIA H100 80GB HBM3 showed: medians of two rounds, in TB/s, by KiB of each of
-// its 132 multiprocessors.
+// The levels of a GPU's memory, from rates of an NVIDIA H100 80GB HBM3: medians of two rounds in TB/s, by KiB per
+// multiprocessor (132 of them).
 #include "tests/method/sweeps.hpp"
 
 using namespace roof;
@@ -7,7 +7,7 @@ using namespace roof::tests;
 
 namespace {
 
-using Rates = std::vector<std::pair<double, double>>;  ///< KiB of each multiprocessor, TB/s
+using Rates = std::vector<std::pair<double, double>>;  ///< KiB per multiprocessor, TB/s
 
 const Rates through_l1{{32, 14},     {48, 20.7},   {64, 27.4},   {96, 30.2},   {128, 31.9},  {160, 32.1}, {192, 32.4},
                        {224, 32.1},  {256, 17.2},  {320, 11.8},  {384, 9.16},  {448, 3.4},   {512, 3.19}, {768, 3.14},
@@ -51,7 +51,7 @@ const Ceiling* load(const Ceilings& ceilings, const std::string& level, const st
 
 }  // namespace
 
-TEST_CASE("an H100 has L1, L2 and memory: the L1 by ordinary loads, the L2 by loads past it")
+TEST_CASE("an H100 has L1, L2 and memory: ordinary loads show L1, loads past it show L2")
 {
     std::vector<Measurement> rows;
     add("cuda", through_l1, rows);
@@ -71,14 +71,14 @@ TEST_CASE("an H100 has L1, L2 and memory: the L1 by ordinary loads, the L2 by lo
     CHECK(load(ceilings, "L1", "cg") == nullptr);
 }
 
-TEST_CASE("without loads past the L1, an H100 shows no L2")
+TEST_CASE("an H100 shows no L2 without loads past the L1")
 {
     std::vector<Measurement> rows;
     add("cuda", through_l1, rows);
     CHECK(names(fit_ceilings(rows, h100())) == Names{"L1", "DRAM"});
 }
 
-TEST_CASE("a GPU's stores at sizes of the L1 are a ceiling of the L2, which they are written through to")
+TEST_CASE("a GPU's stores at L1 sizes are a ceiling of the L2, because the L1 writes through")
 {
     std::vector<Measurement> rows;
     add("cuda", through_l1, rows);

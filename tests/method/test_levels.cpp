@@ -1,10 +1,10 @@
-// Levels, and the ceilings of unusual conditions, from synthetic sweeps.
+// Levels, and ceilings of unusual conditions, from synthetic sweeps.
 #include "tests/method/sweeps.hpp"
 
 using namespace roof;
 using namespace roof::tests;
 
-TEST_CASE("other conditions have ceilings of their own, which are no roofs")
+TEST_CASE("other conditions have their own ceilings outside the roofline")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     Measurement small = row("load", "avx512", 1, 512 * KiB, 900e9);
@@ -25,7 +25,7 @@ TEST_CASE("other conditions have ceilings of their own, which are no roofs")
     CHECK(conditions == std::vector<std::string>{"L2: small pages", "DRAM: node 0 from node 1"});
 }
 
-TEST_CASE("a level that grows with the cores is per core, one that does not is shared")
+TEST_CASE("a level that grows with the cores is per core, and one that does not is shared")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     const auto more = sweep(staircase({{96 * KiB, 900e9}, {2 * MiB, 400e9}, {32 * MiB, 150e9}}, 50e9), 0, 1, "load", 2);
@@ -41,10 +41,10 @@ TEST_CASE("a level that grows with the cores is per core, one that does not is s
     CHECK(ceilings.levels[3].beyond.value == 0);
 }
 
-TEST_CASE("sharing is unclear where the machine reports the opposite")
+TEST_CASE("sharing is unclear if the machine reports the opposite")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
-    // Neighbours hold half of the second core's L2, and all of the last cache was free again.
+    // Neighbours occupied half of the second core's L2, while all of the last cache was free again.
     const auto more = sweep(staircase({{96 * KiB, 900e9}, {1 * MiB, 400e9}, {64 * MiB, 150e9}}, 50e9), 0, 1, "load", 2);
     rows.insert(rows.end(), more.begin(), more.end());
     const Ceilings ceilings = fit_ceilings(rows, machine());
@@ -85,7 +85,7 @@ TEST_CASE("a latency is taken in the middle of its level, as time per access")
     CHECK(found[3] == Approx(100));
 }
 
-TEST_CASE("points of the curve under the roofs are no ceilings")
+TEST_CASE("points with an intensity are no ceilings")
 {
     Measurement point = row("fma", "avx512", 1, 16 * KiB, 1e9);
     point.role = Role::compute;
@@ -94,7 +94,7 @@ TEST_CASE("points of the curve under the roofs are no ceilings")
     CHECK(fit_ceilings(std::vector{point}, machine()).all.empty());
 }
 
-TEST_CASE("a level that is fastest just before its end is one level, up to there")
+TEST_CASE("a level that is fastest just before its end is one level up to there")
 {
     std::vector<Measurement> rows;
     for (Measurement& made : sweep(staircase({{48 * KiB, 500e9}, {1 * MiB, 180e9}, {32 * MiB, 110e9}}, 35e9))) {

@@ -11,7 +11,7 @@
 using namespace roof;
 using namespace roof::fakes;
 
-TEST_CASE("a machine document comes back with every field")
+TEST_CASE("a machine document is unchanged after writing and reading")
 {
     Machine machine = fake_machine();
     machine.hypervisor = "KVM";
@@ -29,7 +29,7 @@ TEST_CASE("a machine document comes back with every field")
     REQUIRE(back.device("cpu").facts.at("note") == "a: b # c");
 }
 
-TEST_CASE("a damaged or missing machine document is an input error that names the file")
+TEST_CASE("a damaged or missing machine document is an input error with the file's name")
 {
     const TemporaryFolder folder;
     REQUIRE_THROWS_WITH(read_machine(folder / "machine.yaml"), Catch::Contains("machine.yaml"));
@@ -39,7 +39,7 @@ TEST_CASE("a damaged or missing machine document is an input error that names th
     REQUIRE_THROWS_WITH(read_machine(folder / "machine.yaml"), Catch::Contains("machine.yaml:2"));
 }
 
-TEST_CASE("the message for an unknown device names the existing ones")
+TEST_CASE("the message for an unknown device lists the existing ones")
 {
     REQUIRE_THROWS_WITH(fake_machine().device("gpu:0"), Catch::Contains("cpu"));
 }

@@ -68,7 +68,7 @@ TEST_CASE("the wait for data is not part of the step")
     REQUIRE(samples[0].data.value == Approx(0.1));
 }
 
-TEST_CASE("the check runs after the warm-up and before anything is timed")
+TEST_CASE("the check runs after the warm-up and before any timing")
 {
     const ManualClock time;
     FakeSubject::Script script;
@@ -98,7 +98,7 @@ TEST_CASE("a subject's remarks are stored in its row")
     REQUIRE(measure(item_of(registry, "8"), registry, time.clock()).remarks.empty());
 }
 
-TEST_CASE("an out-of-memory row holds the bytes that were needed")
+TEST_CASE("an out-of-memory row has the needed bytes")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);

@@ -35,7 +35,7 @@ std::string message_of(const std::string& text)
 
 }  // namespace
 
-TEST_CASE("a plan expands to every combination, the last axis fastest, with defaults for axes it does not name")
+TEST_CASE("a plan expands to every combination, the last axis fastest, with defaults for missing axes")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
@@ -73,7 +73,7 @@ TEST_CASE("settings replace an axis in every entry, and --only keeps the matchin
                         Catch::Contains("--set") && Catch::Contains("from 1 to 65536"));
 }
 
-TEST_CASE("a point written twice is measured once")
+TEST_CASE("a point that occurs twice is measured once")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
@@ -81,7 +81,7 @@ TEST_CASE("a point written twice is measured once")
                 .size() == 1);
 }
 
-TEST_CASE("a mistake names file, line, key and the legal values")
+TEST_CASE("the message for a mistake has file, line, key and the legal values")
 {
     struct Row {
         std::string text;
@@ -117,7 +117,7 @@ TEST_CASE("a mistake names file, line, key and the legal values")
     }
 }
 
-TEST_CASE("a plan for a device that is not here gives the same rows, with the reason")
+TEST_CASE("a plan for a missing device gives the same rows, with the reason")
 {
     const ManualClock time;
     BenchRegistry registry = fake_registry(time);
@@ -130,7 +130,7 @@ TEST_CASE("a plan for a device that is not here gives the same rows, with the re
     REQUIRE(items[1].id() == "train gpu:0 model=tinynet batch=8");
 }
 
-TEST_CASE("a file that is not there is an input error")
+TEST_CASE("a missing file is an input error")
 {
     REQUIRE_THROWS_AS(load_plan("/nowhere/plan.yaml"), InputError);
     REQUIRE_THROWS_AS(load_plan("/"), InputError);

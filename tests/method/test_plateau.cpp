@@ -1,4 +1,5 @@
-// Plateaus on made-up curves: the levels drawn are those found, and none between them, however wide the way down to memory is.
+// Plateaus on synthetic curves: the true levels are found, and none between them, for any width of the descent to
+// memory.
 #include "ert/method/ceilings/plateau.hpp"
 
 #include <catch2/catch.hpp>
@@ -51,7 +52,7 @@ std::vector<RatePoint> sweep(const Curve& curve, unsigned seed)
     return points;
 }
 
-/// Each level of the curve has its plateau, which does not reach far beyond it, and there is no other.
+/// Each level of the curve has its plateau, which ends near the level's end, and there is no other plateau.
 bool is_right(const std::vector<Plateau>& found, const std::vector<RatePoint>& points, const Curve& curve)
 {
     if (found.size() != curve.caches.size() + 1) return false;
@@ -62,8 +63,8 @@ bool is_right(const std::vector<Plateau>& found, const std::vector<RatePoint>& p
     return points[found.back().first].working_set > curve.caches.back().capacity;
 }
 
-/// What one thread met while other tenants filled the shared cache: it droops from 8 MiB on, and the rates of memory scatter too much
-/// to be a plateau.
+/// One thread while other tenants filled the shared cache: the rate falls from 8 MiB on, and the rates of memory
+/// scatter too much for a plateau.
 const std::vector<RatePoint> met{
     {8 * KiB, 469e9, 0.098},  {12 * KiB, 479e9, 0.018},  {16 * KiB, 476e9, 0.009},  {24 * KiB, 478e9, 0.003},
     {32 * KiB, 476e9, 0.013}, {48 * KiB, 481e9, 0.008},  {52 * KiB, 171e9, 0},      {60 * KiB, 180e9, 0.163},
@@ -76,7 +77,7 @@ const std::vector<RatePoint> met{
     {128 * MiB, 13e9, 0.167}, {256 * MiB, 25e9, 0.246},
 };
 
-/// Each rate moved by so much of its own uncertainty, at random.
+/// Moves each rate at random by its own uncertainty.
 std::vector<RatePoint> moved(std::vector<RatePoint> points, double share, unsigned seed)
 {
     std::mt19937 random(seed);
@@ -113,16 +114,17 @@ TEST_CASE(
     CHECK(phantoms == 0);
 }
 
-TEST_CASE("a level of one octave between two others is found where the sweep is quiet")
+TEST_CASE("a level of one octave between two others is found in a quiet sweep")
 {
     const Curve curve{{{48 * KiB, 500e9}, {1 * MiB, 240e9}, {3.1 * MiB, 120e9}}, 40e9, 0.5, 0.005};
     const std::vector<RatePoint> points = sweep(curve, 1);
     CHECK(find_plateaus(points).size() == 4);
 }
 
-TEST_CASE("sizes close together do not become a level by an outlier's span")
+TEST_CASE("an outlier's span does not make close sizes a level")
 {
-    // Two threads while others fill the same cache: sizes were added between its end and memory, and their rates scatter.
+    // Two threads while others fill the same cache: sizes were added between its end and memory, and their rates
+    // scatter.
     const std::vector<RatePoint> rough{
         {16 * KiB, 890e9, 0.1},  {32 * KiB, 900e9, 0.1},  {64 * KiB, 900e9, 0.1},  {128 * KiB, 890e9, 0.1},
         {256 * KiB, 400e9, 0.1}, {512 * KiB, 390e9, 0.1}, {1 * MiB, 395e9, 0.1},   {1.5 * MiB, 380e9, 0.1},
@@ -134,7 +136,7 @@ TEST_CASE("sizes close together do not become a level by an outlier's span")
     CHECK(find_plateaus(rough).size() == 4);
 }
 
-TEST_CASE("a shared cache ends where it droops before scattered memory, and the droop is no level")
+TEST_CASE("a shared cache ends where its rate falls before scattered memory, and the descent is no level")
 {
     const std::vector<Plateau> found = find_plateaus(met);
     REQUIRE(found.size() == 4);

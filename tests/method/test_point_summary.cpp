@@ -72,7 +72,7 @@ TEST_CASE("a round with more work in more time is not slower")
     CHECK(summarize_points(std::vector{measured_row(1, 0.2), more})[0].best.seconds.median.value == 0.35);
 }
 
-TEST_CASE("a failed round is kept only where no round was ok")
+TEST_CASE("a failed round is kept only if no round was ok")
 {
     const Measurement failed = measured_row(1, 0.1, Status::failed);
     CHECK(summarize_points(std::vector{failed, measured_row(2, 0.2)})[0].best.status == Status::ok);
@@ -111,7 +111,7 @@ TEST_CASE("rounds that agree have a narrow interval, and are steady")
     CHECK(point.modes.size() == 1);
 }
 
-TEST_CASE("the interval reaches down to other rounds' rates, and not below the slowest")
+TEST_CASE("the interval reaches down to other rounds' rates, but not below the slowest")
 {
     const PointSummary point = summarize_points(rounds_at({70, 100, 90, 80, 95}))[0];
     CHECK(point.rate.median.value == Approx(100).epsilon(0.02));
@@ -143,7 +143,7 @@ TEST_CASE("the same rows give the same interval")
     CHECK(summarize_points(rows)[0].rate.low == summarize_points(rows)[0].rate.low);
 }
 
-TEST_CASE("a round without an undisturbed sample counts only where every round is like that")
+TEST_CASE("a round without an undisturbed sample counts only if every round is like that")
 {
     std::vector<Measurement> rows = rounds_at({120, 100, 100.1});
     for (Sample& sample : rows[0].samples) sample.disturbance = "a core was shared";
@@ -160,7 +160,7 @@ TEST_CASE("a round without an undisturbed sample counts only where every round i
     const PointSummary all = summarize_points(rows)[0];
     CHECK(all.rate.median.value == Approx(120));
     CHECK(all.disturbed);
-    CHECK(all.per_clock.n == 0);  // a shared core's clock is not to be trusted
+    CHECK(all.per_clock.n == 0);  // the clock of a shared core is not used
 }
 
 TEST_CASE("work per clock is computed per sample, and has an interval")
@@ -175,7 +175,7 @@ TEST_CASE("work per clock is computed per sample, and has an interval")
     CHECK(per_clock.n == 18);
 }
 
-TEST_CASE("one round with a clock read too low does not set the work per clock")
+TEST_CASE("one round with too low a clock reading does not set the work per clock")
 {
     std::vector<Measurement> rows = rounds_at({100, 100, 100, 100});
     for (Measurement& row : rows) {

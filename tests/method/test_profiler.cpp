@@ -1,5 +1,5 @@
-// Profiling as the measuring loop sees it, with a profiler that is made up: when it is told to look, what a row says of it, and that
-// a machine without one says so.
+// Profiling in the measuring loop, with a fake profiler: its calls, the remarks in rows, and a machine without a
+// profiler.
 #include "ert/base/error.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "tests/fakes/fake_registry.hpp"
@@ -10,7 +10,7 @@ using namespace roof;
 
 namespace {
 
-/// What a profiler was asked to do.
+/// Records the calls of a profiler.
 struct Asked {
     std::vector<std::size_t> parts;
     int traced = 0;
@@ -48,7 +48,7 @@ Item profiled_step(const BenchRegistry& registry)
 
 }  // namespace
 
-TEST_CASE("a plan asks for profiling of all entries or of one")
+TEST_CASE("a plan requests profiling of all entries or of one")
 {
     const char* const text = "name: p\nprofile: true\nrun:\n  - {bench: train}\n  - {bench: train, profile: false}\n";
     const Plan plan = parse_plan(text, "p.yaml");

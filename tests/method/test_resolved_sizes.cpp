@@ -1,4 +1,4 @@
-// Which working sets a load sweep recommends for the other operations.
+// The working sets that a load sweep selects for the other operations.
 #include "ert/method/plan/resolved_sizes.hpp"
 #include "tests/method/sweeps.hpp"
 
@@ -26,7 +26,7 @@ long long between(const Sizes& sizes, double from, double to)
         sizes, [=](long long size) { return from < static_cast<double>(size) && static_cast<double>(size) < to; });
 }
 
-/// As `shape`, and faster for the sets of one size.
+/// Like `shape`, but faster for the sets of one size.
 Shape faster_at(const Shape& shape, double size, double factor)
 {
     return [=](double bytes) { return shape(bytes) * (bytes == size ? factor : 1); };
@@ -34,14 +34,13 @@ Shape faster_at(const Shape& shape, double size, double factor)
 
 }  // namespace
 
-TEST_CASE(
-    "a cache is measured at two sizes of the sweep that nearly fill it and one just above them; L2 also all but full")
+TEST_CASE("a cache is measured at two sizes that nearly fill it and one just above, and L2 also almost full")
 {
     const Sizes sizes = found_in(staircase(three_caches, 20e9));
     CHECK(holds(sizes, 24 * KiB));
     CHECK(holds(sizes, 32 * KiB));
     CHECK(between(sizes, 32 * KiB, 48 * KiB) == 1);
-    // In place of the smaller of the two.
+    // Replaces the smaller of the two.
     CHECK_FALSE(holds(sizes, 512 * KiB));
     CHECK(holds(sizes, 768 * KiB));
     CHECK(between(sizes, 768 * KiB, 1 * MiB) == 2);
@@ -50,7 +49,7 @@ TEST_CASE(
     CHECK(holds(sizes, 24 * MiB));
     CHECK(between(sizes, 24 * MiB, 32 * MiB) == 1);
     CHECK(between(sizes, 0, 64 * MiB) == 10);
-    // Memory: the largest.
+    // The largest set lies in memory.
     CHECK(holds(sizes, 768 * MiB));
     CHECK(sizes.size() == 11);
 }
@@ -61,8 +60,7 @@ TEST_CASE("`memory` is the size of the last level")
     CHECK(sizes == Sizes{768LL << 20});
 }
 
-TEST_CASE(
-    "a size at which loads are faster than where the level is nearly full is measured too, and so is its neighbour")
+TEST_CASE("a size with faster loads than the nearly full level is measured too, with its neighbour")
 {
     const Shape shape = staircase({{48 * KiB, 450e9}, {2 * MiB, 200e9}, {64 * MiB, 100e9}}, 20e9);
     const Sizes plain = found_in(shape);
@@ -73,7 +71,7 @@ TEST_CASE(
     CHECK(sizes.size() == plain.size() + 2);
 }
 
-TEST_CASE("sizes that are only a little faster, or partly in the level before, are not measured")
+TEST_CASE("sizes that are only slightly faster, or partly in the previous level, are not measured")
 {
     const Shape shape = staircase({{48 * KiB, 450e9}, {2 * MiB, 200e9}, {64 * MiB, 100e9}}, 20e9);
     const Sizes plain = found_in(shape);

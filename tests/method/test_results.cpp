@@ -37,7 +37,7 @@ void append_text(const std::filesystem::path& file, const std::string& text)
 
 }  // namespace
 
-TEST_CASE("rows come back as they were written, samples and parts with them")
+TEST_CASE("rows are unchanged after writing and reading, with their samples and parts")
 {
     const TemporaryFolder folder;
     const auto rows = measured();
@@ -66,7 +66,7 @@ TEST_CASE("rows come back as they were written, samples and parts with them")
     REQUIRE(back.rows[0].parts[1].part.work.no_reuse == rows[0].parts[1].part.work.no_reuse);
 }
 
-TEST_CASE("a folder of an older format is refused with a sentence that says so")
+TEST_CASE("a folder of an older format is an error with a clear message")
 {
     const TemporaryFolder folder;
     {
@@ -99,7 +99,7 @@ TEST_CASE("after a kill at any moment the complete rows are kept and the rest is
     const std::string layers = read_file(folder / "whole" / "layers.csv");
     const std::string measurements = read_file(folder / "whole" / "measurements.csv");
     const std::size_t first_row_end = measurements.find('\n', measurements.find('\n') + 1) + 1;
-    // The second row's line cut at every length, the samples and layers of it already there.
+    // The second row's line is cut at every length. Its samples and layers are complete.
     for (std::size_t length = first_row_end; length < measurements.size(); length += 17) {
         const std::filesystem::path torn = folder / ("torn" + std::to_string(length));
         std::filesystem::copy(folder / "whole", torn);
@@ -112,7 +112,7 @@ TEST_CASE("after a kill at any moment the complete rows are kept and the rest is
         REQUIRE(read_file(torn / "samples.csv") == samples);
         REQUIRE(read_file(torn / "layers.csv") == layers);
     }
-    // Cut in mid-line of the samples, before the row's own line was begun.
+    // A line of the samples is cut before the row's own line was begun.
     const std::filesystem::path torn = folder / "torn-samples";
     std::filesystem::copy(folder / "whole", torn);
     write_file(torn / "measurements.csv", measurements.substr(0, first_row_end));
@@ -142,16 +142,16 @@ TEST_CASE("a killed process loses at most the current row")
     REQUIRE(read_results(folder / "run").rows[1].samples.size() == rows[1].samples.size());
 }
 
-TEST_CASE("a folder serves one plan, one machine and one run at a time")
+TEST_CASE("a folder has one plan, one machine and one run at a time")
 {
     const TemporaryFolder folder;
     RunDirectory run(folder / "run", plan_text, fake_machine());
-    SECTION("a second run at once is refused")
+    SECTION("a second concurrent run is refused")
     {
         REQUIRE_THROWS_WITH(RunDirectory(folder / "run", plan_text, fake_machine()),
                             Catch::Contains("another run is writing"));
     }
-    SECTION("another plan is refused, and what is there stays")
+    SECTION("another plan is refused, and the files are unchanged")
     {
         run.append(measured()[0]);
         const std::string before = read_file(folder / "run" / "measurements.csv");
@@ -195,7 +195,7 @@ TEST_CASE("a full disk is one clear error, and the files are unchanged")
     REQUIRE_FALSE(std::filesystem::exists(folder / "run" / "measurements.csv"));
 }
 
-TEST_CASE("a damaged file names file and row")
+TEST_CASE("the error for a damaged file has file and row")
 {
     const TemporaryFolder folder;
     {
@@ -237,7 +237,7 @@ TEST_CASE("the same command continues an unfinished folder and makes a new one a
     REQUIRE(second != first);
     REQUIRE_FALSE(std::filesystem::exists(second));
 
-    // One that was given up before a complete run is left alone.
+    // An unfinished folder before a complete run is not changed.
     const std::filesystem::path given_up = root / "fake-2cpu" / "2000-01-01T000000Z-test";
     {
         RunDirectory run(given_up, plan_text, fake_machine());
@@ -246,7 +246,7 @@ TEST_CASE("the same command continues an unfinished folder and makes a new one a
     REQUIRE(choose_folder(root.path(), fake_machine(), plan_text, scheduler) != given_up);
 }
 
-TEST_CASE("the newest calibration of the same machine is found beside a run")
+TEST_CASE("the newest calibration of the same machine is found next to a run")
 {
     const TemporaryFolder root;
     const std::string stopped_early = "run:\n  - {bench: flops, threads: 1, isa: avx2}\n";
@@ -267,7 +267,7 @@ TEST_CASE("the newest calibration of the same machine is found beside a run")
     REQUIRE(find_calibration(root / "nowhere").empty());
 }
 
-TEST_CASE("every column has its own name, and a name with a unit where there is one")
+TEST_CASE("every column has its own name, with a unit if it has one")
 {
     std::set<std::string> names;
     for (const auto& column : measurement_columns()) REQUIRE(names.insert(column.name).second);

@@ -1,4 +1,4 @@
-// What rounds tell of other rounds, and whether two calibrations in interference that the test made agree.
+// The spread between rounds, and the agreement of two calibrations under synthetic interference.
 #include "ert/method/ceilings/round_spread.hpp"
 #include "tests/method/sweeps.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double clock_rate = 4e9;
 
-/// How far a round falls below what the machine can, as a share; at least 0.
+/// The shortfall of a round from the machine's rate, as a share; at least 0.
 using Interference = std::function<double(std::mt19937&)>;
 
 double quiet(std::mt19937& random)
@@ -19,7 +19,7 @@ double quiet(std::mt19937& random)
     return std::abs(std::normal_distribution<double>(0, 0.003)(random));
 }
 
-/// Neighbours come and go: one round in three loses up to an eighth.
+/// Neighbours cause a loss of up to an eighth in one of three rounds.
 double rough(std::mt19937& random)
 {
     const double share = std::uniform_real_distribution<double>(0, 1)(random);
@@ -39,8 +39,8 @@ Measurement measured_row(const std::string& operation, double bytes, double rate
     return made;
 }
 
-/// A load sweep, and one to four rounds to each operation at three sizes in the last cache; the interference decides how many. The
-/// cores' clock wanders, and all rates with it.
+/// A load sweep, and one to four rounds of each operation at three sizes in the last cache; the interference decides
+/// the number. The cores' clock varies, and all rates with it.
 std::vector<Measurement> calibration(const Interference& interference, unsigned seed)
 {
     std::mt19937 random(seed);
@@ -63,7 +63,7 @@ std::vector<Measurement> calibration(const Interference& interference, unsigned 
 struct Agreement {
     int pairs = 0;
     int agree = 0;
-    double widest = 0;  ///< half-width of any
+    double widest = 0;  ///< the widest half-width
 };
 
 bool meet(const Rate& one, const Rate& other)
@@ -91,7 +91,7 @@ Agreement of_calibrations_in_a_row(const Interference& interference)
 
 }  // namespace
 
-TEST_CASE("rounds that agree leave an interval as it is")
+TEST_CASE("rounds that agree do not change an interval")
 {
     RoundSpread between;
     for (int i = 0; i < 10; ++i) between.add("L3", 100, {100, 100});

@@ -1,4 +1,4 @@
-// What comes next, from rows that the test makes up.
+// The order of measurements, from synthetic rows.
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/plan/resolved_sizes.hpp"
 #include "ert/method/plan/scheduler.hpp"
@@ -12,7 +12,7 @@ using namespace roof::fakes;
 
 namespace {
 
-/// The fake registry, with a bandwidth whose working set may be asked for by a word.
+/// The fake registry, with a bandwidth bench whose working set may be a keyword.
 BenchRegistry registry_with_keywords(const ManualClock& clock, const std::function<double(int round)>& slower)
 {
     BenchRegistry registry;
@@ -79,7 +79,7 @@ TEST_CASE("items with keywords come after the sweep, at the resolved sizes")
     std::vector<Measurement> rows = measure_batch(scheduler.next({}), registry, time);
     REQUIRE(rows.size() == 17);
     const std::vector<Item> found = scheduler.next(rows);
-    // Two to five sizes in each of four levels; two sizes across each of three edges.
+    // Two to five sizes in each of four levels, and two sizes across each of three edges.
     const auto edge = std::ranges::find_if(found, [](const Item& i) { return i.point.text("operation") == "load"; });
     REQUIRE(found.end() - edge == 6);
     CHECK(edge - found.begin() >= 8);
@@ -157,7 +157,7 @@ TEST_CASE(
     CHECK(further(64) == 0);
 }
 
-TEST_CASE("where vCPUs move, memory gets extra rounds although its rounds agree")
+TEST_CASE("memory gets extra rounds if vCPUs migrate, although its rounds agree")
 {
     const ManualClock time;
     const auto asked_again = [&](double far) {
@@ -198,7 +198,7 @@ TEST_CASE("a size on the command line replaces the keyword")
     CHECK(scheduler.planned().front().point.text("working_set") == "65536");
 }
 
-TEST_CASE("an unknown keyword is refused with the legal values")
+TEST_CASE("an unknown keyword is an error with the legal values")
 {
     const ManualClock time;
     const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });

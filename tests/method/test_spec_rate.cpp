@@ -1,4 +1,4 @@
-// Ceilings beside what a guide promises of a core: the share, and what becomes of one that falls short.
+// Ceilings compared with their specs: the share, and ceilings that fall short.
 #include "ert/method/ceilings/spec_rate.hpp"
 
 #include "tests/method/sweeps.hpp"
@@ -8,7 +8,7 @@ using namespace roof::tests;
 
 namespace {
 
-/// Two cores, of which a guide says 64 FLOPs and 128 bytes per clock.
+/// Two cores, each with a spec of 64 FLOPs and 128 bytes per clock.
 Machine machine_with_spec()
 {
     Machine made = machine();
@@ -31,7 +31,7 @@ Ceiling of(Role kind, const std::string& level, const std::string& operation)
     return ceiling;
 }
 
-/// Loads at a clock of 1 GHz, known to a part in a thousand.
+/// Loads at a clock of 1 GHz, known to one part in a thousand.
 Ceiling load(double per_clock_and_thread, int threads = 1, const std::string& level = "L1")
 {
     Ceiling ceiling = of(Role::bandwidth, level, "load");
@@ -79,7 +79,7 @@ TEST_CASE("the share of a spec is per clock and core for any number of threads")
     CHECK_FALSE(share_of_spec(of(Role::bandwidth, "L1", "load"), machine));
 }
 
-TEST_CASE("a GPU's spec is that of one multiprocessor, and its rate that of all")
+TEST_CASE("a GPU's spec is for one multiprocessor, and its rate is for all")
 {
     Machine machine = machine_with_spec();
     Device gpu = machine.devices.front();
@@ -123,7 +123,7 @@ TEST_CASE(
     CHECK(reached_up(wide).rate.high.value == 140e9);
 }
 
-TEST_CASE("a rate that reaches the spec, has none, or comes from a shared cache is unchanged")
+TEST_CASE("a rate that reaches the spec, has none, or is from a shared cache is unchanged")
 {
     for (const Ceiling& ceiling : {load(127), load(60, 1, "L2"), load(100, 1, "L3"), arithmetic("fp32", "avx2")}) {
         const Ceiling same = reached_up(ceiling);

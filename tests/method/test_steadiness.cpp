@@ -1,5 +1,5 @@
-// Every interval too wide for its level has a reason, and a narrow one has none unless its samples are few: for made-up rounds under
-// several kinds of interference, and for recorded calibrations.
+// Every interval too wide for its level has a reason. A narrow one has none unless it has few samples. Tested on
+// synthetic rounds under several kinds of interference, and on recorded calibrations.
 #include "ert/method/ceilings/steadiness.hpp"
 #include "ert/method/results/results.hpp"
 #include "tests/method/sweeps.hpp"
@@ -12,12 +12,12 @@ using namespace roof::tests;
 
 namespace {
 
-/// How a point's rounds differ, each a standard deviation as a share.
+/// The differences between a point's rounds, each a standard deviation as a share.
 struct Interference {
     double round_spread = 0;
     double within = 0.001;
     double of_clock = 0;
-    double second_mode = 1;  ///< every other round's rate, over that of the rest
+    double second_mode = 1;  ///< rate of every other round, relative to the rest
     int samples = 9;
 };
 
@@ -43,7 +43,7 @@ Measurement measured_row(const Measurement& point, int round, const Interference
     return made;
 }
 
-/// A sweep and an arithmetic point, five rounds to each.
+/// A sweep and an arithmetic point, with five rounds each.
 Ceilings ceilings_in(const Interference& interference, unsigned seed)
 {
     std::mt19937 random(seed);
@@ -61,7 +61,7 @@ Ceilings ceilings_in(const Interference& interference, unsigned seed)
     return fit_ceilings(rows, machine());
 }
 
-/// The limits of docs/method.md, written out: the test must not take them from the code it checks.
+/// The limits of docs/method.md, repeated here so that the test does not depend on the code it checks.
 double widest_steady(const Ceiling& ceiling)
 {
     const bool is_near_core = ceiling.level == "core" || ceiling.level == "L1" || ceiling.level == "L2";
@@ -75,7 +75,7 @@ bool is_right(const Ceiling& ceiling)
     return ceiling.steadiness == (ceiling.rate.n < least_samples ? Steadiness::few_samples : Steadiness::steady);
 }
 
-/// How many are wrong; adds the kinds of steadiness met.
+/// Returns the number of wrong results. Adds the kinds of steadiness that occurred.
 int wrong_in(const Ceilings& ceilings, std::set<Steadiness>& met)
 {
     for (const Ceiling& ceiling : ceilings.all) met.insert(ceiling.steadiness);
@@ -91,7 +91,7 @@ const Ceiling& of_core(const Ceilings& ceilings)
 
 }  // namespace
 
-/// A ceiling of this level whose interval reaches as far as `half_width` to both sides.
+/// A ceiling of this level whose interval extends by `half_width` to both sides.
 Steadiness steadiness_at(const std::string& level, double half_width)
 {
     Ceiling ceiling;
@@ -129,7 +129,7 @@ TEST_CASE("a wide interval has a reason and a narrow one has none, under every k
     for (unsigned seed = 0; seed < 5; ++seed)
         for (const Interference& interference : kinds) wrong += wrong_in(ceilings_in(interference, seed), met);
     CHECK(wrong == 0);
-    CHECK(met.size() == 5);  // else the cases above test nothing
+    CHECK(met.size() == 5);  // otherwise the cases above test nothing
 }
 
 TEST_CASE("a wide interval has a reason and a narrow one has none, in recorded calibrations")
@@ -149,7 +149,7 @@ TEST_CASE("a wide interval has a reason and a narrow one has none, in recorded c
     CHECK(met.size() > 1);
 }
 
-TEST_CASE("a varying clock is named as the reason where the rate per clock is narrow")
+TEST_CASE("a varying clock is the reason if the rate per clock is narrow")
 {
     const Ceiling& wandering = of_core(ceilings_in({.of_clock = 0.02}, 1));
     CHECK(wandering.steadiness == Steadiness::unsteady_clock);

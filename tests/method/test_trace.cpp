@@ -1,4 +1,4 @@
-// What a trace tells a listener, and what it keeps of times that a device took itself.
+// The events that a trace sends to a listener, and the times measured by a device.
 #include "ert/method/bench/trace.hpp"
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ Clock standing()
 
 }  // namespace
 
-TEST_CASE("A listener is called when each part begins and ends, timed or only launched")
+TEST_CASE("a listener is called at the begin and end of each part, timed or only launched")
 {
     std::vector<int> heard;
     const PartListener listener{[&](std::size_t part) { heard.push_back(static_cast<int>(part)); },
@@ -35,7 +35,7 @@ TEST_CASE("A listener is called when each part begins and ends, timed or only la
     CHECK(heard == std::vector<int>{2, -1, 0, -1, 1, -1});
 }
 
-TEST_CASE("A part's time by the device's events is the part's time, until the trace is reset")
+TEST_CASE("the time of a part is that of the device's events, until the trace is reset")
 {
     const Clock clock = standing();
     Trace trace(clock, 2);

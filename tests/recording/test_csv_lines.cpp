@@ -20,7 +20,7 @@ std::vector<std::vector<std::string>> lines_of(const std::string& text, char sep
 
 }  // namespace
 
-TEST_CASE("cells come without their quotes, doubled ones once")
+TEST_CASE("cells have no outer quotes, and doubled quotes become one")
 {
     const std::vector<std::vector<std::string>> expected{
         {"a", "b,c", "d\"e", ""}, {"", "f\"g", "h", "i"}, {""}, {"j", "k"}};
@@ -39,7 +39,7 @@ TEST_CASE("a last line without an end is left out and reported")
     }
 }
 
-TEST_CASE("a quote that its line does not close is an error with the line")
+TEST_CASE("an unclosed quote is an error with the line")
 {
     CHECK_THROWS_WITH(lines_of("a,b\n1,2\n3,\"4\n5,6\n"), Catch::Contains("x.csv:3"));
 }

@@ -1,4 +1,4 @@
-// Records come back from their files as they were written, a million of them line by line, and wrong lines are named.
+// Records are unchanged after writing and reading, also a million of them, and errors in lines are reported.
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
 #include "ert/recording/record_files.hpp"
@@ -23,7 +23,7 @@ std::vector<Record> back(const fakes::TemporaryFolder& folder)
     return records;
 }
 
-/// The file's text after writing, and again after reading and writing what was read.
+/// The file's text after writing, and the text after reading and writing again.
 template <class Record>
 void check_round_trip(const std::vector<Record>& records)
 {
@@ -44,7 +44,7 @@ std::size_t read_kernels(const std::string& text)
 
 }  // namespace
 
-TEST_CASE("every kind of record comes back as it was written, full and empty")
+TEST_CASE("every kind of record is unchanged after writing and reading, full and empty")
 {
     check_round_trip<KernelRecord>(
         {{everything, "void f<1, \"x\">()", Seconds{0.1}, Seconds{1e-6}, "2x3x4", "128x1x1", 255, Bytes{1024}, 9}, {}});
@@ -61,7 +61,7 @@ TEST_CASE("every kind of record comes back as it was written, full and empty")
         {{"gpu:0", CounterScope::step, "l", "p", "k", 3, "dram__bytes_read.sum", 1e12, "byte"}, {}});
 }
 
-TEST_CASE("records are read as they were written")
+TEST_CASE("reading gives the written records")
 {
     const fakes::TemporaryFolder folder;
     const KernelRecord kernel{
@@ -122,7 +122,7 @@ TEST_CASE("an invalid record is reported with its line")
                       Catch::Contains("c:2: column kind") && Catch::Contains("H2D"));
 }
 
-TEST_CASE("a folder without the file holds no records")
+TEST_CASE("a folder without the file has no records")
 {
     const fakes::TemporaryFolder folder;
     CHECK(back<KernelRecord>(folder).empty());
