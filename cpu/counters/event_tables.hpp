@@ -1,8 +1,8 @@
 // The events that count FLOPs and 64-byte cache lines, in one table per microarchitecture, under libpfm4's names. All
 // are core events, which a process may count for its own threads. Events of memory controllers need privileges and
 // count all processes. Known pitfalls:
-//   Intel  FP_ARITH_INST_RETIRED counts a multiply-add twice, a division or square root once, and masked lanes too. It does
-//          not count AMX or dot products of 8 and 16 bits.
+//   Intel  FP_ARITH_INST_RETIRED counts a multiply-add twice, a division or square root once, and masked lanes too. It
+//          does not count AMX or dot products of 8 and 16 bits.
 //   AMD    up to Zen 4, RETIRED_SSE_AVX_FLOPS counts single and double together, and a multiply-add twice.
 //   lines  a stored line is fetched first and counted; its write-back is not counted.
 #pragma once

@@ -13,12 +13,13 @@ struct Operands {
 
 /// Operands that keep every value normal and non-trivial for any number of steps:
 ///
-/// - fma alternates between x and -1 - x, a product between x and -x; a sum falls until its last place exceeds 1, and stays.
-/// - A division by f alternates with one by its reciprocal g. Both are short enough to be exact, and their product is so
-///   near 1 that the pair returns exactly to x.
+/// - fma alternates between x and -1 - x, a product between x and -x. A sum falls until its last place exceeds 1, and
+///   then stays.
+/// - A division by f alternates with one by its reciprocal g. Both are short enough to be exact, and their product is
+///   so near 1 that the pair returns exactly to x.
 /// - A square root from below 1 rises to the last number before 1, all of whose digits are set, and stays.
-/// - A product of A and B alternates with one of A and -B: sums alternate between x and x + A · B. All are whole numbers,
-///   so exact in any order.
+/// - A product of A and B alternates with one of A and -B: sums alternate between x and x + A · B. All are whole
+///   numbers, so exact in any order.
 Operands steady_operands(const ComputeKernel& kernel);
 
 /// Operands for which every step changes the result of a few dozen steps. Each step is exact or rounded as in the

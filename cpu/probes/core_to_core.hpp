@@ -2,8 +2,8 @@
 // transfer it there; between last-level caches it takes longer. If a host migrates its guest's vCPUs, two times appear,
 // and with several threads also two rates of the last-level cache and of memory.
 //
-// Launched: two threads, each on its core, that write one line in turns: each waits until it reads the other's number, and
-//   writes the next.
+// Launched: two threads, each on its core, that write one line in turns: each waits until it reads the other's number,
+//   and writes the next.
 // Saturates: nothing; one line is transferred at a time.
 // Counts: a line of 64 bytes per transfer, so seconds x 64 / bytes is the time of one transfer.
 // Falsified by: a last number that differs from the number of transfers.

@@ -33,8 +33,8 @@ std::size_t read_records(std::istream& csv, const std::string& name, const TakeR
 template <class Record>
 std::size_t read_records(const std::filesystem::path& folder, const TakeRecord<Record>& take);
 
-/// Removes from all recorded files of the folder the lines of incomplete rows, which a killed run leaves. Throws InputError for a file
-/// with the columns of another version.
+/// Removes the lines of incomplete rows, which a killed run leaves, from all recorded files of the folder. Throws
+/// InputError for a file with the columns of another version.
 void repair_records(const std::filesystem::path& folder, const std::set<std::string>& complete);
 
 }  // namespace roof
