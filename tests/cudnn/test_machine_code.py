@@ -1,5 +1,5 @@
-"""The training step's kernels as the assembler left them, in the object that is shipped: nothing goes through local memory, and what
-is stored side by side moves 16 bytes by each instruction. ROOF_CUDNN_PART names the object."""
+"""Machine code of the training step's kernels in the shared object ROOF_CUDNN_PART: kernels use no local memory, and loads and stores
+of adjacent values move 16 bytes each."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ KERNELS = machine_code.kernels(os.environ["ROOF_CUDNN_PART"])
 
 
 def found(name, *arguments):
-    """The kernels of that function or that body, with all of these template arguments."""
+    """Returns the kernels of the function or body `name` that have all of these template arguments."""
     return [kernel for kernel in KERNELS
             if name in (kernel.function, *kernel.arguments) and all(argument in kernel.arguments for argument in arguments)]
 
@@ -29,7 +29,7 @@ class Kernels(unittest.TestCase):
 
     def test_update_reads_three_arrays_four_numbers_at_a_time_and_writes_two(self):
         for kernel in found("DescendBody"):
-            with self.subTest(kernel):  # once for each way the loop was unrolled
+            with self.subTest(kernel):  # one per unrolling of the loop
                 self.assertGreater(kernel.counts["LDG.128"], 0)
                 self.assertEqual(0, kernel.counts["LDG.128"] % 3)
                 self.assertGreaterEqual(3 * kernel.counts["STG.128"], 2 * kernel.counts["LDG.128"])
@@ -42,7 +42,7 @@ class Kernels(unittest.TestCase):
             for kernel in kernels:
                 with self.subTest(kernel):
                     self.assertGreater(kernel.counts["LDG.128"], 0)
-                    if body != "StatisticsBody" and "false" not in kernel.arguments:  # these store sums, a channel each
+                    if body != "StatisticsBody" and "false" not in kernel.arguments:  # these store sums, one per channel
                         self.assertGreater(kernel.counts["STG.128"], 0)
 
 

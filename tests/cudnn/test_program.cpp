@@ -133,7 +133,7 @@ TEST_CASE("The step's program trains the same when a library computes whole batc
     CHECK(apart > 0);
 }
 
-/// With few values per channel, a ReLU that changes sign by rounding changes a gradient a lot.
+/// With few values per channel, one ReLU whose input changes sign by rounding strongly changes a gradient.
 TEST_CASE("In bf16 and fp16 the program trains within the tolerance of these formats")
 {
     compare(residual_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});

@@ -1,8 +1,7 @@
-"""Ranks in processes of their own, as a person starts them: the losses of one rank with all images, and no end without a word.
+"""Ranks in separate processes, started as a user does: they have the losses of one rank with all images, and report every failure.
 
-usage: test_ranks.py RANKS_PROGRAM ROOF. The first is roof with small networks under the models' names, so that what is checked are
-processes, transports and ends; a step of the second, with a network of full size, is taken by each way to start ranks. The class
-By_mpi is skipped where there is no mpirun.
+usage: test_ranks.py RANKS_PROGRAM ROOF. RANKS_PROGRAM is roof with small networks under the models' names, for the tests of
+processes, transports and failures. ROOF runs a step of a full-size network with each launcher. The class By_mpi needs mpirun.
 """
 
 import functools
@@ -30,7 +29,7 @@ def start(*words, program=None, before=(), folder=None):
 
 
 def rows_of(*words, program=None, before=(), status=0):
-    """What `roof run` says of each row."""
+    """Returns the rows of `roof run`."""
     with tempfile.TemporaryDirectory() as folder:
         done = start("run", *words, *TRAIN, "--out", "rows", program=program, before=before, folder=folder)
     if done.returncode != status:
@@ -159,7 +158,7 @@ class By_mpi(Ranks):
         return ["mpirun", "--oversubscribe", "--bind-to", "none", *options, "-n", str(ranks)]
 
     def script(self, text):
-        """A program of its own, which goes with the test."""
+        """Returns the path of a temporary script."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         path = Path(folder.name) / "script"
@@ -179,7 +178,7 @@ class By_mpi(Ranks):
         self.assert_same_losses(alone("resnet18", "4"), row, 1e-3)
 
     def test_ranks_on_two_machines_train_as_one_and_say_that_the_ceilings_are_of_one(self):
-        # Both names are this machine's: what stands in for ssh runs the second one's ranks here.
+        # Both host names mean this machine: the replacement for ssh runs the command here.
         agent = self.script('shift\nexec /bin/sh -c "$*"\n')
         two = self.mpirun(2, "--mca", "plm_rsh_agent", agent, "--host", "localhost:1,another-machine:1", "--mca", "btl",
                           "tcp,self", "--mca", "btl_tcp_if_include", "lo", "--mca", "oob_tcp_if_include", "lo")
@@ -188,7 +187,7 @@ class By_mpi(Ranks):
         self.assertIn("several machines, 1 on this one", row["remarks"])
 
     def test_ranks_of_srun_are_told_by_its_environment(self):
-        # As srun --mpi=pmix sets it; the library finds its ranks by PMIX_…, which mpirun sets, too.
+        # Sets the variables of srun --mpi=pmix. MPI uses the PMIX_… variables, which mpirun also sets.
         srun = self.script('export SLURM_PROCID=$OMPI_COMM_WORLD_RANK SLURM_STEP_NUM_TASKS=$OMPI_COMM_WORLD_SIZE\n'
                            'export SLURM_STEP_NUM_NODES=1 SLURM_NODEID=0 SLURM_STEP_TASKS_PER_NODE=$OMPI_COMM_WORLD_SIZE\n'
                            'unset OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_SIZE\nexec "$@"\n')

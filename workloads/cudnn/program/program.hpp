@@ -1,5 +1,5 @@
 // A training step as a program: stages (one layer in one phase each) of operations on tensors. Memory is planned after
-// all layers are written. The program knows no device; its user provides one piece of memory.
+// all layers are written. The program does not depend on a device; its user provides the memory.
 #pragma once
 
 #include "ert/method/bench/subject.hpp"
@@ -17,7 +17,7 @@ class Program : public engine::Program<Operation> {
 
     /// Adds memory to the tensor. Its values are valid from the first operation that uses it to the last.
     Tensor tensor(Tensor shape);
-    /// As tensor(), but the values stay valid at all times.
+    /// As tensor(), but the values are always valid.
     Tensor resident(Tensor shape);
     void keep(const Tensor& tensor) { plan().keep(tensor.block); }
     Tensor resident_bytes(std::size_t bytes);
