@@ -36,7 +36,7 @@ WhatIf all_doubled(const Study& study, Role kind);
 struct Predicted {
     const Measurement* row = nullptr;
     long long batch = 0;
-    Seconds seconds;     ///< 0 with an reason
+    Seconds seconds;     ///< 0 with a reason
     Seconds least;       ///< what the changed roofs allow
     std::string reason;  ///< why there is no answer
 };

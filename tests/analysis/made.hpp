@@ -1,4 +1,4 @@
-// Machines, ceilings, rows and studies with round numbers, so placements can be checked by hand.
+// Machines, ceilings, rows and studies with round numbers, so that placements can be checked by hand.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -8,7 +8,7 @@
 
 namespace roof::made {
 
-/// An estimate of 9 samples with an interval of 10% to either side.
+/// An estimate from 9 samples whose interval is 10% to either side.
 template <class Unit>
 Estimate<Unit> about(double median)
 {
@@ -47,7 +47,7 @@ inline Ceiling compute(const std::string& precision, int threads, double rate)
     return c;
 }
 
-/// With two threads: L1 400 GB/s, L2 100 GB/s, DRAM 10 GB/s, fp32 100 GFLOP/s, fp64 50 GFLOP/s; with one, half of each.
+/// Two threads: L1 400 GB/s, L2 100 GB/s, DRAM 10 GB/s, fp32 100 GFLOP/s, fp64 50 GFLOP/s. One thread: half of each.
 inline Ceilings ceilings()
 {
     Ceilings c;

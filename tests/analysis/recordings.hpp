@@ -1,4 +1,4 @@
-// Recordings of a made row, small enough to add up by hand.
+// Recordings of a synthetic row, small enough to add up by hand.
 #pragma once
 
 #include "ert/recording/record_files.hpp"
@@ -18,7 +18,7 @@ inline KernelRecord kernel(const std::string& name, double start, double seconds
     return record;
 }
 
-/// A row of 40 ms, recorded in one step with 20 ms of products, 4 ms that no rule knows, and a copy of 8 ms.
+/// Records one step of 40 ms: 20 ms of products, 4 ms of a kernel without a rule, and a copy of 8 ms.
 inline void record(const fakes::TemporaryFolder& folder, const std::string& id)
 {
     append_records<KernelRecord>(folder.path(), id,

@@ -1,4 +1,4 @@
-// The importers' fixtures: small files as the tools write them, by name. Nsight Systems' database is made from its SQL.
+// The importers' fixtures by name: small files as the tools write them. Nsight Systems' database is made from SQL.
 #pragma once
 
 #include <filesystem>
@@ -7,12 +7,12 @@
 
 namespace roof::tests {
 
-/// Of the text formats.
+/// Names of the fixtures in text formats.
 const std::vector<std::string>& text_fixtures();
 std::filesystem::path fixture(const std::string& name);
 std::string fixture_text(const std::string& name);
 
-/// Makes the database from `sql`; throws std::runtime_error if that is no SQL.
+/// Makes the database from `sql`. Throws std::runtime_error for invalid SQL.
 void make_database(const std::filesystem::path& file, const std::string& sql);
 
 }  // namespace roof::tests

@@ -1,4 +1,4 @@
-// Randomly damaged files are read or refused with InputError, and a truncated file never gives other numbers than the whole file.
+// Randomly damaged files are read or refused with InputError. A truncated file never gives wrong numbers.
 #include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
@@ -16,7 +16,7 @@ using namespace roof::analysis;
 
 namespace {
 
-/// Nothing if the file is refused. Any other error is a failure of the test.
+/// The imported file; nullopt if it is refused. Any other error fails the test.
 std::optional<Imported> attempt(const std::filesystem::path& file, const std::string& content)
 {
     write_file(file, content);

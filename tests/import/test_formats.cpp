@@ -1,4 +1,4 @@
-// Each format against a file as its tool writes it, to the last digit.
+// Each format against a file as its tool writes it, with exact values.
 #include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
@@ -15,7 +15,7 @@ using tests::fixture;
 
 namespace {
 
-/// The fixture under a name that says nothing, for content alone must tell.
+/// Imports the fixture under a neutral name, so that content alone decides the format.
 Imported imported(const std::string& name)
 {
     const fakes::TemporaryFolder folder;

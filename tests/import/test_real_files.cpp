@@ -1,4 +1,4 @@
-// Files written by the tools themselves (see data/README.md), compared with values read by hand.
+// Files written by the tools themselves (see data/README.md), against values read by hand.
 #include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/files.hpp"
@@ -59,8 +59,7 @@ TEST_CASE("a real file of perf: time in seconds, and missing events are named")
     }));
 }
 
-TEST_CASE(
-    "a real file of PyTorch without a GPU is refused with a remedy; with a kernel, its ranges are steps and phases")
+TEST_CASE("a real PyTorch file without a GPU is refused with a remedy, and one with a kernel has steps and phases")
 {
     CHECK_THROWS_WITH(import_file(fixture("kineto_cpu_2.13.json")), Catch::Contains("ProfilerActivity.CUDA"));
     std::string text = tests::fixture_text("kineto_cpu_2.13.json");

@@ -1,4 +1,4 @@
-// What is imported becomes a results folder like any other.
+// An import becomes a results folder like any other.
 #include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/results/results.hpp"

@@ -4,7 +4,7 @@
 
 using namespace roof::analysis;
 
-TEST_CASE("units, prefixes and quotients are read by a table")
+TEST_CASE("units, prefixes and quotients are parsed by a table")
 {
     const auto is = [](const char* text, double factor, const std::string& name) {
         INFO(text);

@@ -1,4 +1,4 @@
-// Stands in for a shared part: writes its own name down when it is opened, and brings nothing.
+// Replaces a shared part: records its own name when it is opened, and adds nothing.
 #include <dlfcn.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Wrong input: status 2, nothing on standard output, and one line that says what is wrong and what would be right.
+// Invalid input gives status 2, no standard output, and one line with the error and the legal values.
 #include "ert/method/results/results.hpp"
 #include "tests/tools/workbench.hpp"
 

@@ -1,4 +1,4 @@
-// Calibrating by the plans in the binary, on made-up probes that take whatever axes those plans name.
+// Calibration by the built-in plans, on synthetic probes that accept all axes of those plans.
 #include "ert/method/results/results.hpp"
 #include "tests/tools/workbench.hpp"
 
@@ -34,13 +34,13 @@ fakes::FakeSubject::Script bandwidth_script(const Point& point)
     return script;
 }
 
-/// An axis that takes any text.
+/// An axis that accepts any text.
 Axis words(const std::string& name, const std::string& usual)
 {
     return {name, "anything", {usual}, {}};
 }
 
-/// A slower clock by `slowdown` for everything.
+/// A registry of probes whose clock is slower by `slowdown`.
 BenchRegistry probing_registry(const fakes::ManualClock& clock, double slowdown)
 {
     const Axis operation = words("operation", "load");
@@ -148,7 +148,7 @@ TEST_CASE("drift is not computed from a calibration by another plan")
 
 TEST_CASE("a ceiling above what the core can do fails the calibration, and is named")
 {
-    // The fake does 25 FLOPs per clock and core.
+    // The fake probe does 25 FLOPs per clock and core.
     const auto [spec, status] = GENERATE(table<double, int>({{25, 0}, {24, 1}}));
     const Workbench bench;
     const auto registry = [&, per_clock = spec] {

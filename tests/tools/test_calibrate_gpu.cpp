@@ -1,4 +1,4 @@
-// Calibrating a GPU by the plans in the binary, on made-up probes: levels, links and conditions go the way they would.
+// Calibration of a GPU by the built-in plans, on synthetic probes: levels, links and conditions.
 #include "ert/method/bench/files.hpp"
 #include "tests/tools/workbench.hpp"
 
@@ -18,7 +18,7 @@ constexpr double launch_seconds = 1e-3;
 constexpr double l1_bytes = 30e6;
 constexpr double l2_bytes = 50e6;
 
-/// Says under which conditions it ran; of every five launches one is too hot.
+/// Reports the conditions of each launch; one of every five launches is too hot.
 class MonitoredSubject final : public fakes::FakeSubject {
   public:
     using FakeSubject::FakeSubject;
@@ -76,7 +76,7 @@ bool passes_l1(const Point& point)
     return is_store || (point.has("isa") && point.text("isa") != "cuda");
 }
 
-/// The L1s hold more than half of what the L2 does, as on real ones: loads that go through them show too little of it.
+/// The L1s together exceed half of the L2's capacity, as on real GPUs, so loads through them show too small an L2.
 fakes::FakeSubject::Script memory_script(const Point& point)
 {
     const double set = point.has("working_set") ? point.number("working_set") : 1e9;
@@ -85,7 +85,7 @@ fakes::FakeSubject::Script memory_script(const Point& point)
     return script_of({}, Bytes{rate * launch_seconds});
 }
 
-/// An access each of 30, 200 or 600 ns, written as 64 bytes.
+/// Accesses of 30, 200 or 600 ns, counted as 64 bytes.
 fakes::FakeSubject::Script latency_script(const Point& point)
 {
     const double set = point.has("working_set") ? point.number("working_set") : 0;
@@ -99,7 +99,7 @@ fakes::FakeSubject::Script partition_script(const Point& point)
     return script_of({}, Bytes{(point.text("path") == "l2_near" ? 8e12 : 5e12) * launch_seconds});
 }
 
-/// Larger messages go faster, and one rank alone faster than any link.
+/// Larger messages are faster; one rank alone is faster than any link.
 fakes::FakeSubject::Script allreduce_script(const Point& point)
 {
     const double rate = point.text("operation") == "alone" ? 2e12 : point.text("size") == "1024" ? 1e9 : 400e9;
@@ -166,7 +166,7 @@ tests::Said calibrate(const Workbench& bench, const std::vector<std::string>& op
     return {status, out.str(), err.str()};
 }
 
-/// The one ceiling of a kind on a level with an operation; fails if there is none.
+/// The only ceiling of this kind, level and operation; fails if there is none.
 json ceiling(const json& all, const std::string& kind, const std::string& level, const std::string& operation)
 {
     for (const json& c : all) {

@@ -1,4 +1,4 @@
-// Calibrating again: which earlier calibration counts, and what is said of it.
+// Repeated calibration: which earlier calibration is used, and the drift report.
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/reading/drift.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 constexpr const char* plan =
     "rounds: 2\nrun:\n  - bench: flops\n    isa: avx2\n  - bench: bandwidth\n    operation: load\n";
 
-/// Sweeps the plan into results/fake-2cpu/<name>.
+/// Runs a sweep of the plan into results/fake-2cpu/<name>.
 std::filesystem::path sweep(const tests::Workbench& bench, const std::string& name, const std::string& only = "")
 {
     std::ofstream(bench.folder / "plan.yaml") << plan;

@@ -1,4 +1,4 @@
-// `roof estimate` as a person meets it: on sheets, on this machine's calibration, and over the published studies.
+// `roof estimate` on sheets, on this machine's calibration, and over the published studies.
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "tests/tools/workbench.hpp"

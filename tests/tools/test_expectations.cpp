@@ -1,4 +1,4 @@
-// What is said before rows are measured: hypotheses in the plan, and predictions.
+// Hypotheses of the plan, and predictions made before rows are measured.
 #include "ert/method/bench/files.hpp"
 #include "tests/tools/workbench.hpp"
 
@@ -22,7 +22,7 @@ std::string plan_in(const Workbench& bench, const std::string& expect = "")
     return bench.path("plan.yaml");
 }
 
-/// The ceilings of the fake machine, where the sweeps look for them.
+/// Writes the ceilings of the fake machine where sweeps search for them.
 void calibrate(const Workbench& bench)
 {
     std::ofstream(bench.folder / "ceilings.yaml") << "run:\n  - bench: flops\n  - bench: bandwidth\n";

@@ -1,4 +1,4 @@
-// `roof run --explain`: the plan of a step, with every operation and what is reordered.
+// `roof run --explain`: the plan of a step, with every operation and every reorder.
 #include "tools/roof/session/explain.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// The help is complete: every command has a page, and every option it takes is on it.
+// The help is complete: every command has a page with all its options.
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/binary/version.hpp"
 #include "tools/roof/commands/commands.hpp"

@@ -1,4 +1,4 @@
-// `roof import` and `roof report --kernels` as a person meets them.
+// `roof import` and `roof report --kernels` on the command line.
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>

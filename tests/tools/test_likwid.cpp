@@ -1,4 +1,4 @@
-// likwid-bench as a peer: what is run, how its answers are read, and that both sides take turns.
+// likwid-bench as a peer: its command lines, its output, and the turns of both sides.
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/programs/likwid_comparison.hpp"
 
@@ -59,10 +59,7 @@ TEST_CASE("likwid's tests are parsed from its list")
     CHECK(tests.contains("peakflops_avx_fma"));
 }
 
-TEST_CASE(
-    "a test runs where ours was held, or in the middle of a level, by the widest instruction set of the machine; past "
-    "the "
-    "caches in memory only")
+TEST_CASE("a test has our working set or the level's middle, the widest ISA, and streaming stores in memory only")
 {
     Machine machine = fakes::fake_machine();
     machine.isa = {"scalar", "sse", "avx2"};
@@ -108,7 +105,7 @@ TEST_CASE("both programs run in turns, and a ratio is taken within a round")
         return words[2].starts_with("peak") ? peak_output : load_output;
     };
     const auto comparisons = compare_with_likwid(two_levels(), context, likwid);
-    REQUIRE(comparisons.size() == 5);  // load and copy on both levels, and fma; the fake bench has no copy_nt
+    REQUIRE(comparisons.size() == 5);  // load and copy on both levels, and fma; the fake registry has no copy_nt
     CHECK(asked.size() == 3 * 5);
     CHECK(asked[0] == asked[5]);
     CHECK(comparisons[0].ours.size() == 3);

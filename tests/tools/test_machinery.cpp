@@ -1,4 +1,4 @@
-// What touches the operating system: signals, and parts in shared objects.
+// The parts that use the operating system: signals, and shared objects.
 #include "tests/fakes/fake_registry.hpp"
 #include "tools/roof/binary/assemble.hpp"
 #include "tools/roof/console/interrupt.hpp"

@@ -1,4 +1,4 @@
-// What goes where: results on standard output, progress on standard error, and each in the form that was asked for.
+// Results go to standard output and progress to standard error, each in the requested form.
 #include "ert/method/plan/plan.hpp"
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/session/progress.hpp"
@@ -83,7 +83,7 @@ TEST_CASE("a run finds the calibration of its machine and shows its share of the
     REQUIRE(bench.roof({"sweep", bench.path("roofs.yaml")}).status == 0);
     const std::vector<std::string> words{"run", "tinynet", "--batch", "4"};
     const std::vector<std::string> elsewhere{"run", "tinynet", "--batch", "4", "--out", bench.path("elsewhere/run")};
-    // 9 GFLOP per image at 10 ms per image, under two threads of 50 GFLOP/s: the fake step is faster than its roof.
+    // 9 GFLOP per image at 10 ms per image, with two threads of 50 GFLOP/s: the fake step is faster than its roof.
     const std::string share = "900% of the measured fp32 roof 100 GFLOP/s (2 threads)";
     CHECK_THAT(bench.roof(words).out, Catch::Contains(share));
     CHECK_THAT(bench.roof(elsewhere).out, Catch::Contains(share));
@@ -130,7 +130,7 @@ TEST_CASE("for a long list, progress prints a line per tenth, each failure, and 
         listener.row(row);
     }
     listener.ends();
-    CHECK(lines(err.str()) >= 13);  // nine or ten on their way, one that failed, four of sums
+    CHECK(lines(err.str()) >= 13);  // nine or ten of progress, one of a failed row, four of sums
     CHECK(lines(err.str()) <= 15);
     CHECK_THAT(err.str(), Catch::Contains("failed train"));
     CHECK_THAT(err.str(), Catch::EndsWith("unsupported: 100 of 400 rows\n    50  no tiles here\n    40  no dot here\n"

@@ -1,4 +1,4 @@
-// The commands that read results back, from a run on the fake registry to files and exit statuses.
+// The commands that read results, from a run on the fake registry to files and exit statuses.
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// The loop that calibrate, run and sweep share: exit statuses, interrupting, continuing.
+// The loop shared by calibrate, run and sweep: exit statuses, interrupts, continuation.
 #include "ert/method/results/results.hpp"
 #include "tests/tools/workbench.hpp"
 
@@ -46,7 +46,7 @@ TEST_CASE("an interrupted sweep keeps its complete rows and prints how to contin
 {
     Workbench bench;
     const std::string plan = three_batches(bench);
-    // Asked once before each item and once after each of its six launches: in the middle of the second.
+    // The check runs before each item and after each of its six launches, so this interrupts the second item.
     bench.interrupted = tests::interrupt_at(10);
     const std::vector<std::string> words{"sweep", plan, "--out", bench.path("run")};
     const Said said = bench.roof(words);

@@ -1,4 +1,4 @@
-// What callgrind writes, read; and what it counted, beside the interval.
+// Callgrind's output, and its counts beside the analytic interval.
 #include "ert/base/error.hpp"
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/programs/simulation.hpp"

@@ -1,4 +1,4 @@
-// Options become values: plans, settings, shell quoting, built-in plans.
+// Parsing of options: plans, settings, shell quoting, built-in plans.
 #include "ert/base/error.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/shell.hpp"

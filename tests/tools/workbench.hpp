@@ -1,5 +1,5 @@
-// The command line as a person meets it: words in; status, standard output and standard error out. On the fake registry and a
-// clock turned by hand, with results in a folder that goes away.
+// Runs command lines in a test: arguments in; status, standard output and standard error out. It has the fake registry,
+// a manual clock and a temporary results folder.
 #pragma once
 
 #include "tests/fakes/fake_registry.hpp"
@@ -50,7 +50,7 @@ struct Workbench {
     }
 };
 
-/// Interrupts when it is asked for the n-th time.
+/// Interrupts at the n-th query.
 inline std::function<bool()> interrupt_at(int n)
 {
     return [n, asked = 0]() mutable { return ++asked >= n; };

@@ -54,7 +54,7 @@ int run_command(const Command& command, const Arguments& rest, const Arguments& 
     return action(context);
 }
 
-/// `roof rank`: roof starts itself so, once for each further rank of a training step.
+/// `roof rank`: roof starts itself with this command for each further rank of a training step.
 int run_as_rank(const Environment& environment)
 {
     const BenchRegistry registry = environment.assemble();

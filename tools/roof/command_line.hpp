@@ -1,4 +1,4 @@
-// Runs the command that the arguments name, and turns exceptions into messages and exit statuses:
+// Runs the command that the arguments name, and converts exceptions into messages and exit statuses:
 //   0 all measured   1 some row failed   2 the input was wrong   130 interrupted
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace roof {
 
-/// What a command uses of its process. The registry is assembled after the options are parsed and valid.
+/// What a command needs from its process. The registry is assembled after the options were parsed.
 struct Environment {
     std::ostream& out;
     std::ostream& err;

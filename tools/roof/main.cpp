@@ -1,4 +1,4 @@
-// roof: how close a real training step comes to what the machine can really do. The subcommands are in commands/commands.hpp.
+// roof: compares training steps with the machine's measured ceilings. commands/commands.hpp lists the subcommands.
 #include "tools/roof/binary/assemble.hpp"
 #include "tools/roof/command_line.hpp"
 #include "tools/roof/console/interrupt.hpp"

@@ -1,4 +1,4 @@
-// An estimate's numbers against torchvision's, its JSON keys and its table for people.
+// The numbers of an estimate against torchvision's, its JSON keys, and its table for people.
 #include "analysis/estimate/estimate.hpp"
 
 #include "ert/base/error.hpp"
@@ -73,7 +73,7 @@ TEST_CASE("the bytes of an estimate are the sums over its layers")
     CHECK(json["bytes"]["no_reuse_forward"] > forward);
 }
 
-TEST_CASE("the text of an estimate names MACs and FLOPs, says analytic in each row, and fits 100 columns")
+TEST_CASE("the text of an estimate names MACs and FLOPs, has analytic in each row, and fits 100 columns")
 {
     for (const std::string model : {"alexnet", "resnet152"}) {
         const std::string text = to_text(estimate_model(model, 256, Precision::fp32));

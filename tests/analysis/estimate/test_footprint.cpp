@@ -1,4 +1,4 @@
-// What a network keeps in memory, against what PyTorch was seen to save for its backward pass.
+// Kept activations of a network against the tensors that PyTorch saves for its backward pass.
 #include "analysis/estimate/footprint.hpp"
 
 #include "ert/base/error.hpp"
@@ -22,8 +22,8 @@ TEST_CASE("kept activations are those that PyTorch saves, except its copies in d
 {
     struct Saved {
         const char* model;
-        double bytes;   // unique tensors autograd saved at batch 1, the image among them
-        double copies;  // float masks of dropout where a byte would do, and the input of a pooling that keeps its size
+        double bytes;   // unique tensors saved by autograd at batch 1, with the image
+        double copies;  // float masks of dropout where a byte suffices, and the input of a pooling that keeps its size
     };
     const auto saved = GENERATE(values<Saved>({{"alexnet", 3745196, 3 * (9216 + 4096) + 36864},
                                                {"vgg16", 73359276, 3 * 2 * 4096 + 100352},
@@ -38,7 +38,7 @@ TEST_CASE("kept activations are those that PyTorch saves, except its copies in d
 
 TEST_CASE("a ReLU works in place, so one of input and output counts")
 {
-    // Per image: the outputs of five convolutions and two linear layers, three pools, two dropouts, the last layer.
+    // Per image: the outputs of five convolutions and two linear layers, three pools, two dropouts, and the last layer.
     const Footprint footprint = step("alexnet", 1);
     const double convolutions = 64 * 55 * 55 + 192 * 27 * 27 + 384 * 13 * 13 + 2 * 256 * 13 * 13;
     const double pools = 64 * 27 * 27 + 192 * 13 * 13;

@@ -1,4 +1,4 @@
-// Hypotheses: how they are read, compared and answered, and what facts they can ask for.
+// Hypotheses: parsing, comparison, answers, and the available facts.
 #include "analysis/estimate/hypothesis.hpp"
 
 #include "analysis/estimate/facts.hpp"
@@ -13,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Knows `two()`, `about_ten()` from 9 to 11, `red()`, and that `nothing()` is not known.
+/// Returns 2 for `two()`, 9 to 11 for `about_ten()`, a word for `red()`, and an unknown fact for `nothing()`.
 Fact made_up(const Call& call)
 {
     if (call.function == "two") return Fact::number(2, "2 m");

@@ -1,4 +1,4 @@
-// An estimate on a machine against arithmetic that can be done by hand, and against the placing of the same step.
+// An estimate on a machine against arithmetic by hand, and against the placement of the same step.
 #include "analysis/estimate/machine_estimate.hpp"
 
 #include "analysis/estimate/estimate_tables.hpp"
@@ -16,7 +16,7 @@ using Catch::Contains;
 
 namespace {
 
-/// 10 TFLOP/s over 1 TB/s of memory and 4 TB/s of an L2 that holds 10 MB.
+/// 10 TFLOP/s, 1 TB/s of memory, and an L2 of 4 TB/s and 10 MB.
 const std::string sheet_text = R"(
 name: made-gpu
 title: A made GPU
@@ -46,7 +46,7 @@ EstimateRequest request(const std::string& model, int batch, Passes passes = Pas
     return request;
 }
 
-/// The sum over layers and passes of max(FLOPs / 10 TFLOP/s, compulsory bytes / 1 TB/s), from the layers' work itself.
+/// The sum over layers and passes of max(FLOPs / 10 TFLOP/s, compulsory bytes / 1 TB/s), from the work of the layers.
 double by_hand(const std::string& model, int batch)
 {
     const model::Graph graph = model::build_model(model);
@@ -103,7 +103,7 @@ TEST_CASE("the bottleneck depends on the batch: parameters dominate AlexNet with
     CHECK(estimate_on(made_gpu(), request("alexnet", 512)).compute_share > 0.8);
 }
 
-TEST_CASE("a precision without a peak on the sheet is an reason, but memory is still estimated")
+TEST_CASE("without a peak of the precision the estimate has a reason, and memory is still estimated")
 {
     EstimateRequest asked = request("resnet50", 4);
     asked.precision = Precision::int8;
@@ -176,7 +176,7 @@ TEST_CASE("an epoch has as many whole steps as its images need")
     CHECK(request("resnet18", 1).images == 1281167);
 }
 
-TEST_CASE("the text of an estimate says how each row is known, and fits 100 columns for two machines")
+TEST_CASE("the text of an estimate states how each row is known, and fits 100 columns for two machines")
 {
     std::vector<MachineEstimate> both{estimate_on(made_gpu(), request("resnet18", 10))};
     both.push_back(both.front());

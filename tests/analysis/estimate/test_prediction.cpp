@@ -1,4 +1,4 @@
-// Predictions: written before, read back after, and held against what was measured.
+// Predictions: written before the measurement, read back after it, and compared with it.
 #include "analysis/estimate/prediction.hpp"
 
 #include "ert/base/error.hpp"

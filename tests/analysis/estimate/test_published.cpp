@@ -1,4 +1,4 @@
-// Published numbers: how they are read, and that the impossible ones are caught by the estimator's own.
+// Published numbers: parsing, and detection of impossible values by the estimate.
 #include "analysis/estimate/published.hpp"
 
 #include "analysis/report/published_page.hpp"
@@ -15,7 +15,7 @@ namespace {
 const std::string header =
     "study,model,batch,phase,precision,machine,devices,images,layer,quantity,value,unit,how,source,note\n";
 
-/// 15.7 TFLOP/s over 900 GB/s and 16.9 GB.
+/// A machine of 15.7 TFLOP/s, 900 GB/s and 16.9 GB.
 std::vector<Target> targets()
 {
     MachineSheet sheet{.name = "v100", .title = "A V100", .kind = "gpu"};
@@ -24,7 +24,7 @@ std::vector<Target> targets()
     return {target_of(sheet)};
 }
 
-/// "resnet18 batch phase quantity value unit [layer]" on the V100.
+/// The assessment of "resnet18 batch phase quantity value unit [layer]" on the V100.
 Assessment assessed(const std::string& model, int batch, const std::string& phase, const std::string& quantity,
                     const std::string& value, const std::string& unit, const std::string& layer = "")
 {
@@ -133,7 +133,7 @@ TEST_CASE("a time below its roofs is impossible, and a much longer time includes
     CHECK(assessed("resnet18", 256, "step", "epoch", "100", "s").verdict == Verdict::impossible);
 }
 
-TEST_CASE("fits is estimated, a share is not")
+TEST_CASE("the quantity fits is estimated, a share is not")
 {
     CHECK(assessed("vgg16", 512, "forward", "fits", "0", "").verdict == Verdict::agrees);
     CHECK(assessed("vgg16", 512, "forward", "fits", "1", "").verdict == Verdict::differs);

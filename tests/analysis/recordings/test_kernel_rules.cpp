@@ -1,4 +1,4 @@
-// The built-in rules against names as cuDNN, cuBLAS, CUTLASS, PyTorch and NCCL have them, and the grammar of rules.
+// The built-in rules against kernel names of cuDNN, cuBLAS, CUTLASS, PyTorch and NCCL, and the grammar of rules.
 #include "analysis/recordings/kernel_rules.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"

@@ -1,4 +1,4 @@
-// Kernels are added up while they are read: a million of them take the memory of their names.
+// Kernels are summed while they are read, so memory depends on the number of names, not of kernels.
 #include "analysis/recordings/kernels.hpp"
 #include "ert/base/error.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t million = 1'000'000;
 
-/// Lines made as they are read, so that the test holds no file either.
+/// Generates lines while they are read, so the test holds no file in memory.
 class Lines : public std::streambuf {
   public:
     explicit Lines(std::size_t count) : count_(count) {}

@@ -1,4 +1,4 @@
-// TimeBreakdown close: over timelines made by hand, and over random ones held against a count of instants.
+// The entries of a time breakdown add up to the wall time, for timelines by hand and random ones.
 #include "analysis/recordings/time_breakdown.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -25,7 +25,7 @@ TimeBreakdown close(std::vector<Interval> intervals, double begin, double end)
     return finish_breakdowns(std::move(intervals), window).front();
 }
 
-/// The same by brute force, where everything begins and ends at whole numbers: each unit of time is looked at.
+/// The same by brute force for integer times: every unit of time is examined.
 TimeBreakdown count_instants(const std::vector<Interval>& intervals, int begin, int end)
 {
     TimeBreakdown time_breakdown;

@@ -1,5 +1,5 @@
-// A small result folder against approved outputs. After a wanted change, look at the difference, then copy the file the
-// message names over the approved one.
+// A small results folder against approved outputs. After an intended change, check the difference, then copy the file
+// that the message names over the approved one.
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/report/panels.hpp"
 #include "analysis/report/terminal.hpp"
@@ -60,7 +60,7 @@ TEST_CASE("a given calibration is used, and a missing one is an input error")
     CHECK_THROWS_AS(open_study(data / "made/none"), InputError);
 }
 
-TEST_CASE("a folder without a calibration has no ceilings and says so")
+TEST_CASE("a folder without a calibration has no ceilings and a warning")
 {
     const fakes::TemporaryFolder folder;
     std::filesystem::copy(data / "made/run", folder / "run");

@@ -1,4 +1,4 @@
-// Pictures as files: they stand alone, without variables, which other programs than browsers do not resolve.
+// Picture files are complete, and have no variables, which only browsers resolve.
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/report/pictures.hpp"
 #include "made.hpp"

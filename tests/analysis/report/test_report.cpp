@@ -33,7 +33,7 @@ std::size_t count(const std::string& text, const std::string& part)
     return n;
 }
 
-/// The page without its script, which comes from this project and its packages and not from files that were measured.
+/// The page without its script, which contains no text from measured files.
 std::string without_script(std::string html)
 {
     const std::size_t begin = page_script().empty() ? std::string::npos : html.find(page_script());
@@ -159,7 +159,7 @@ TEST_CASE("the roofline connects the intensities of a point and explains it")
 {
     const std::string html = roofline_panel(made::study({made::row()}), "key");
     CHECK(count(html, "class=\"point ") == 3 + 4);
-    CHECK(count(html, "class=\"interval\"") == 2 * (2 + 2));  // both convolutions and the two phases they are in
+    CHECK(count(html, "class=\"interval\"") == 2 * (2 + 2));  // both convolutions and their two phases
     CHECK(holds(html, "<title>conv1 forward: 1.00 GFLOP in 12.5 ms"));
     CHECK(count(html, "class=\"band\"") == 5);
     CHECK(holds(html, "arithmetic intensity (FLOP/B)"));

@@ -29,7 +29,7 @@ std::string drawing(const std::string& text)
     return text.substr(0, text.find("arithmetic intensity"));
 }
 
-/// Three batches on two thread counts, with names as long as people give them.
+/// Three batches on two thread counts, with long names.
 Study long_names()
 {
     std::vector<Measurement> rows;
@@ -150,7 +150,7 @@ TEST_CASE("a very narrow terminal gets the narrowest drawing")
           terminal_roofline(made::study({made::row()}), 40, true));
 }
 
-TEST_CASE("without ceilings nothing is drawn and the text says why")
+TEST_CASE("without ceilings the drawing is replaced by the reason")
 {
     CHECK(terminal_roofline(made::study({made::row()}, {}), 80, true).find("no calibration") != std::string::npos);
     Ceilings only_compute;

@@ -1,4 +1,4 @@
-// The trace of a step: what Perfetto would drop must not be in it.
+// The trace of a step contains nothing that Perfetto would drop.
 #include "analysis/report/trace.hpp"
 #include "made.hpp"
 
@@ -12,7 +12,7 @@ using namespace roof::analysis;
 
 namespace {
 
-/// Whole nanoseconds from the microseconds of the format.
+/// Converts microseconds of the trace into whole nanoseconds.
 long long nanoseconds(const nlohmann::json& value)
 {
     return std::llround(value.get<double>() * 1000);
@@ -40,7 +40,7 @@ TEST_CASE("slices of a track do not overlap, and layers are within their phase")
     CHECK(end[2] <= end[1]);
 }
 
-TEST_CASE("the trace is valid, says that its times are medians, and has no control characters")
+TEST_CASE("the trace is valid, states that its times are medians, and has no control characters")
 {
     Measurement row = made::row();
     row.parts[0].part.layer = "a\x1b\"</script>";

@@ -1,4 +1,4 @@
-// A bottleneck is confident only if it holds over the uncertainty of the roofs.
+// A bottleneck is confident only if it holds within the uncertainty of the roofs.
 #include "analysis/roofline/bottleneck.hpp"
 #include "made.hpp"
 
@@ -12,7 +12,7 @@ using namespace roof::analysis;
 
 namespace {
 
-/// A layer alone: `compute` and `memory` seconds are what the fp32 and the DRAM roof of made::ceilings() allow it.
+/// A single layer. The fp32 and DRAM roofs of made::ceilings() allow it `compute` and `memory` seconds.
 Placement placed(double compute, double memory, double noise)
 {
     Measurement row = made::row();

@@ -24,7 +24,7 @@ void add_device(Ceilings& ceilings, const std::string& device, double memory, do
     ceilings.levels.push_back({device, "DRAM", {60e6}, {1e9}, {}, false});
 }
 
-/// Two GPUs, 1000 and 800 GB/s of memory, 100 and 90 TFLOP/s in bf16, whose links carry 50 GB/s each way.
+/// Two GPUs with 1000 and 800 GB/s of memory, 100 and 90 TFLOP/s in bf16, and links of 50 GB/s each way.
 Ceilings two_gpus()
 {
     Ceilings ceilings;
@@ -38,7 +38,7 @@ Ceilings two_gpus()
     return ceilings;
 }
 
-/// A step of two ranks in `seconds`, with these bytes of messages: 1.9 TFLOP and 9 GB of compulsory traffic, of both.
+/// A step of two ranks that takes `seconds` and sends `messages` bytes. Together: 1.9 TFLOP, 9 GB compulsory.
 Measurement step_on(const std::string& device, double seconds, double messages)
 {
     Measurement row;

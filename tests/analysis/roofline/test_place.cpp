@@ -10,7 +10,7 @@ using namespace roof::analysis;
 
 namespace {
 
-/// The placement of a step with this one part.
+/// The placement of a step with this part alone.
 Placement placed(const PartMeasurement& part, int threads = 2)
 {
     Measurement row = made::row("net", 8, threads);
@@ -90,7 +90,7 @@ TEST_CASE("the bytes at a level extend to no reuse unless the footprint fits int
     const auto high = [](double compulsory, std::size_t level) {
         return placed(of_bytes(compulsory)).levels[level].high.value;
     };
-    CHECK(high(1000, 0) == 1e9);  // nothing is nearer than L1
+    CHECK(high(1000, 0) == 1e9);  // L1 has no nearer level
     CHECK(high(65536, 1) == 65536);
     CHECK(high(65537, 1) == 1e9);
     CHECK(high(1048576, 2) == 1048576);
@@ -129,7 +129,7 @@ TEST_CASE("the roofs are those of the row's thread count")
     CHECK(p.note.find("threads") == std::string::npos);
 }
 
-TEST_CASE("the roofs of the most threads replace those of a thread count that was not calibrated, and the note says so")
+TEST_CASE("a thread count without a calibration uses the roofs of the most threads, with a note")
 {
     const Placement p = place(made::row("net", 8, 3), made::ceilings(), made::machine())[0];
     CHECK(p.roof_threads == 2);
@@ -150,7 +150,7 @@ TEST_CASE("a layer above its roof has no headroom and a note with the reason")
 
 TEST_CASE("executed FLOPs count against the roof if the algorithm executes fewer, and the note explains the rate")
 {
-    // 1e9 model FLOP in 5 ms are 200 GFLOP/s under a roof of 100; 0.3e9 executed need 3 ms.
+    // 1e9 model FLOPs in 5 ms are 200 GFLOP/s under a roof of 100; 0.3e9 executed FLOPs need 3 ms.
     PartMeasurement part = made::part("conv", "convolution", Phase::forward, 0.005, 1e9, 1e6, 1e9);
     part.part.work.executed = {0.3e9};
     const Placement p = placed(part);
@@ -185,7 +185,7 @@ TEST_CASE("work without FLOPs is placed under the bandwidth roofs")
     CHECK(p.rate.median.value == 0);
 }
 
-TEST_CASE("a precision without a roof is placed by bandwidth, and the note says so")
+TEST_CASE("a precision without a roof is placed by bandwidth, with a note")
 {
     Measurement row = made::row();
     row.point.set("precision", "bf16");

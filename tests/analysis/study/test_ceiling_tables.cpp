@@ -1,4 +1,4 @@
-// Ceilings beside what is promised of them, and the tables that show both.
+// Ceilings beside their spec, and the tables that show both.
 #include "analysis/roofline/spec_check.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/table/fitted_text.hpp"
@@ -14,7 +14,7 @@ using namespace roof::analysis;
 
 namespace {
 
-/// The made machine, of which a guide says 64 FLOPs and 128 bytes per clock and core.
+/// The synthetic machine, with 64 FLOPs and 128 bytes per clock and core by its guide.
 Machine machine_with_spec()
 {
     Machine machine = made::machine();
@@ -43,7 +43,7 @@ Ceilings only(std::vector<Ceiling> all)
     return ceilings;
 }
 
-/// Null if people see no such column.
+/// The cell in this column; null if people see no such column.
 const std::string* cell(const DataTable& table, std::size_t row, const std::string& column)
 {
     const auto found = std::ranges::find(table.columns, column, &TableColumn::title);
@@ -126,7 +126,7 @@ TEST_CASE("empty columns are left out, and an unknown processor is reported")
     CHECK(ceilings_text(ceilings, made::machine()).find("is unknown") != std::string::npos);
 }
 
-TEST_CASE("a ceiling that is not steady says so, with its modes")
+TEST_CASE("an unsteady ceiling is reported with its modes")
 {
     Ceiling ceiling = made::bandwidth("L2", 1, 118e9);
     CHECK(verdict_of(ceiling) == "steady");
@@ -191,7 +191,7 @@ TEST_CASE("a device with one kind of ceiling has no named ones")
     CHECK(named_ceilings(only({made::compute("fp32", 1, 1e12)})).rows.empty());
 }
 
-TEST_CASE("a level says whether each core has its own instance, and where it ends")
+TEST_CASE("a level has its sharing between cores and its end")
 {
     Ceilings ceilings = only({load(1)});
     ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {65536}, {65536}, false, 2, {98304}, Sharing::per_core}};
@@ -240,7 +240,7 @@ TEST_CASE("two core-to-core latencies far apart are reported as vCPU migration")
     CHECK(moved_processors(only({transfer})).empty());
 }
 
-TEST_CASE("a level says which thread counts do not show it")
+TEST_CASE("a level lists the thread counts that do not show it")
 {
     Ceilings ceilings = only({load(1)});
     ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {49152}, {49152}, false, 1},

@@ -63,7 +63,7 @@ TEST_CASE("too few samples on one side show no difference")
     CHECK(of(scaled(1, 5), scaled(3)).steps[0].shown());
 }
 
-TEST_CASE("rows of one side only and rows that are not ok are listed")
+TEST_CASE("rows on one side only and rows that are not ok are listed")
 {
     const Comparison c = compare(made::study({made::row("net"), made::row("old")}),
                                  made::study({made::row("net"), made::failed("net", "full")}));
@@ -109,7 +109,7 @@ TEST_CASE("drift names only the ceilings that moved beyond their intervals")
     CHECK(json["moved"][0]["verdict"] == "b is faster");
 }
 
-TEST_CASE("without a ceiling that moved, drift says so in one line")
+TEST_CASE("drift without changed ceilings is one line")
 {
     const Comparison c = compare(made::study({}), made::study({}));
     CHECK(drift_text(c) == "drift since results/made/run: none of 10 ceilings moved beyond its interval\n");

@@ -20,7 +20,7 @@ CounterRecord counter(const std::string& kernel, std::uint64_t launch, const std
     return {"cpu", CounterScope::kernel, {}, {}, kernel, launch, metric, value, unit};
 }
 
-/// A launch with so many multiply-adds and bytes.
+/// A launch with this many multiply-adds and bytes.
 std::vector<CounterRecord> launch(const std::string& kernel, std::uint64_t number, double fmas, double memory,
                                   double l2)
 {
@@ -124,7 +124,7 @@ TEST_CASE("a kernel that was counted but not traced has its time by counter and 
     CHECK(kernels[0].category == "GEMM");
     CHECK(counted_kernels_table(bed.study).cell(0, "time").text == "20.0 ms (counter)");
     bed.time("sgemm", 0.03);
-    bed.study.recording = {};  // what was read before is kept
+    bed.study.recording = {};  // recordings that were read are cached
     CHECK(counted_kernels(bed.study).at(0).time_known == Known::measured);
 }
 

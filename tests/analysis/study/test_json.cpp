@@ -28,7 +28,7 @@ TEST_CASE("a measured row has SI units")
     CHECK(json["peak_memory_bytes"].get<double>() == Approx(1e9));
 }
 
-TEST_CASE("what was not measured is null")
+TEST_CASE("values that were not measured are null")
 {
     const Measurement row = made::failed("net", "too large");
     const nlohmann::json json = rows_json(std::span(&row, 1))["rows"][0];

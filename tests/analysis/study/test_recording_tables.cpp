@@ -1,4 +1,4 @@
-// What was recorded is shown in the page and in the terminal, and what no rule knows is seen.
+// Recordings appear on the page and in the terminal, with unclassified kernels.
 #include "analysis/report/panels.hpp"
 #include "analysis/study/recording_tables.hpp"
 #include "analysis/study/tables.hpp"

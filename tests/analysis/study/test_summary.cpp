@@ -1,4 +1,4 @@
-// The answers at the top: the best device, where one overtakes another, and the largest losses.
+// The summary: the best device, crossovers between devices, and the largest losses.
 #include "analysis/study/summary.hpp"
 #include "analysis/study/verdict.hpp"
 #include "ert/base/text.hpp"

@@ -121,7 +121,7 @@ TEST_CASE("recordings are exported with the numbers of the panels")
     CHECK(to_json(calls_table(study))[0]["call"] == "cudaLaunchKernel");
     CHECK(to_json(copies_table(study))[0]["rate_bytes_per_s"].get<double>() == Approx(1e9));
     CHECK(to_json(memory_table(study))[0]["peak_bytes"].get<double>() == Approx(5e6));
-    CHECK(memory_over_time_table(study).rows.empty());  // the records say no start
+    CHECK(memory_over_time_table(study).rows.empty());  // the records have no start
     const auto counted = to_json(counted_bytes_table(study));
     REQUIRE_FALSE(counted.empty());
     CHECK(counted[0]["known"] == "counter");

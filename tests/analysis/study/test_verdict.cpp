@@ -47,7 +47,7 @@ TEST_CASE("a row that is not ok has a line and a reason")
     CHECK(holds(text, "train cpu model=net batch=64 precision=fp32 threads=2 out_of_memory: wants 14 GB"));
 }
 
-TEST_CASE("a study without an ok row says so")
+TEST_CASE("a study without an ok row is reported")
 {
     const Study study = made::study({made::failed("net", "wants 14 GB")});
     CHECK(holds(verdict_text(study), "wants 14 GB"));
@@ -55,7 +55,7 @@ TEST_CASE("a study without an ok row says so")
     CHECK(holds(verdict_text(made::study({})), "No training steps in this folder."));
 }
 
-TEST_CASE("without a calibration every text says so and has the times")
+TEST_CASE("without a calibration every text has a warning and the times")
 {
     Study study = made::study({made::row()}, {});
     study.calibration = {};
@@ -150,7 +150,7 @@ TEST_CASE("the calibration is named with its date")
 
 TEST_CASE("points above their roof beyond all intervals are counted, with the causes and the remedy")
 {
-    // The roof allows 1e9 FLOP / 100 GFLOP/s = 10 ms; both ends of both intervals lie 10% off.
+    // The roof allows 1e9 FLOP / 100 GFLOP/s = 10 ms; both ends of both intervals are 10% away.
     Measurement inside = made::row();
     inside.parts[0].seconds = made::about<Seconds>(0.009);
     CHECK(above_their_roof(made::study({inside})).empty());

@@ -12,7 +12,7 @@ TEST_CASE("each layer keeps the share of its roof, and time outside the layers i
 {
     const Study study = made::study({made::row()});
     const Predicted faster = what_if(study, {{{"fp32", 2.0}}, 0}).front();
-    // conv1: 12.5 ms under a ceiling of 10 ms becomes 6.25; backward 20 under 5 becomes 10; DRAM binds ReLU and update.
+    // conv1: 12.5 ms under a ceiling of 10 becomes 6.25; backward: 20 under 5 becomes 10; DRAM binds ReLU and update.
     CHECK(faster.seconds.value == Approx(0.040 - 0.00625 - 0.010));
     CHECK(faster.least.value == Approx(0.005 + 0.0008 + 0.0025 + 0.001));
     const Predicted same = what_if(study, {}).front();
@@ -24,7 +24,7 @@ TEST_CASE("a roof that binds nothing changes nothing, and above a raised roof th
 {
     const Study study = made::study({made::row()});
     CHECK(what_if(study, {{{"L1", 2.0}}, 0}).front().seconds.value == Approx(0.040));
-    // At 100 times the compute roof conv1 is bound by DRAM: 2e6 B / 10 GB/s.
+    // At 100 times the compute roof, DRAM binds conv1: 2e6 B / 10 GB/s.
     CHECK(what_if(study, {{{"fp32", 1000.0}}, 0}).front().least.value == Approx(0.0002 + 0.0008 + 0.0004 + 0.001));
 }
 
@@ -44,13 +44,13 @@ TEST_CASE("another batch needs two measured ones")
     const Study study = made::study({small, large});
     const std::vector<Predicted> answers = what_if(study, {{}, 16});
     REQUIRE(answers.size() == 2);
-    // FLOPs are those of batch 4 times four; the bytes were the same at both.
+    // FLOPs are four times those of batch 4; the bytes were the same at both.
     CHECK(answers[0].least.value == Approx(0.040 + 0.0008 + 0.020 + 0.001));
     const Study alone = made::study({small});
     CHECK_FALSE(what_if(alone, {{}, 16}).front().reason.empty());
 }
 
-TEST_CASE("settings are factors of known roofs, and a batch")
+TEST_CASE("settings are factors of known roofs and a batch")
 {
     const Study study = made::study({made::row()});
     const WhatIf change = parse_what_if({"DRAM=1.5x", "batch=512"}, study);

@@ -1,4 +1,4 @@
-// One table, four outputs.
+// One table in its four output formats.
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/table.hpp"

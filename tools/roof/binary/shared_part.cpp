@@ -1,6 +1,6 @@
-// Parts in shared objects beside the executable, each with the libraries that it alone needs. An object is opened when a device of its
-// kind is first needed: cuDNN's libraries alone take a second and hundreds of megabytes. An object that cannot be opened makes its
-// part absent, with the loader's message, so the same binary starts with and without a GPU driver.
+// Parts in shared objects beside the executable, each with its own libraries. An object is opened when a device of its
+// kind is first needed, because cuDNN's libraries alone take a second and hundreds of megabytes. If an object cannot be
+// opened, its part is absent with the loader's message, so the same binary runs with and without a GPU driver.
 #include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/binary/assemble.hpp"
 
@@ -25,7 +25,7 @@ void open_part(BenchRegistry& registry, const std::string& part, const std::stri
     const std::string remedy = "install the libraries that " + object + " needs, or build without this part";
     std::error_code ignored;
     const auto file = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / object;
-    // Never closed: the registry keeps benches whose code lies in the object.
+    // Never closed, because the registry keeps benches with code in the object.
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return registry.add(AbsentPart{part, loader_message(), remedy, benches});
     const auto add = reinterpret_cast<AddPart>(dlsym(handle, entry));

@@ -1,4 +1,4 @@
-// What this binary is: the version of the project and the git revision it was built from. Generated at every build.
+// The version of the project and the git revision of this binary. Generated at every build.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace roof {
 
 std::string_view version();
-/// Twelve hex digits, "-dirty" behind them if tracked files differed; "unknown" outside a git checkout.
+/// Twelve hexadecimal digits, with "-dirty" if tracked files differed; "unknown" outside a git checkout.
 std::string_view revision();
 
 }  // namespace roof

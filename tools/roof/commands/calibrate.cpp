@@ -32,8 +32,8 @@ struct Options {
     bool json = false;
 };
 
-/// For a group such as "gpu:0,1", the plan of each device, one after the other: the ceilings of a group are the sums of its devices'.
-/// A GPU that this machine lacks has a plan too: its rows say why they are not measured.
+/// For a group such as "gpu:0,1", the plans of its devices one after another, because a group's ceilings are their
+/// sums. A GPU that this machine lacks also has a plan; its rows contain the reason.
 Plan plan_for(const std::string& device, const Machine& machine, const Options& options)
 {
     const bool is_gpu = device.starts_with("gpu:");
@@ -58,7 +58,7 @@ void warn_if_nothing_was_measured(const Session& session, const std::string& dev
                 << printable(session.rows.front().reason) << '\n';
 }
 
-/// The plan and the options that change it, kept in the folder. Two calibrations are comparable if this text is equal.
+/// The plan and the options that change it, as kept in the folder. Calibrations with equal texts are comparable.
 std::string text_of(const Plan& plan, const Options& options)
 {
     std::string text = plan.source + "# on device " + options.device + '\n';
@@ -72,7 +72,7 @@ Settings settings_of(const Options& options)
     return {{"threads", {std::to_string(whole_number("--threads", options.threads, 1, most_threads))}}};
 }
 
-/// Throws InputError for an unknown peer, or one that is not installed.
+/// Throws InputError for an unknown peer and for one that is not installed.
 void check_peer(const Options& options)
 {
     if (options.compare.empty()) return;
@@ -109,7 +109,7 @@ void show_text(const Outcome& outcome, Context& context)
                 << outcome.session.folder.string() << '\n';
 }
 
-/// 1 if a ceiling is above what the core can do; the reason is printed on `context.err`.
+/// 1 if a ceiling exceeds the spec of the core; prints the reason on `context.err`.
 int status_of(const Outcome& outcome, Context& context)
 {
     const auto impossible = analysis::impossible_ceilings(outcome.ceilings, context.registry.machine());

@@ -1,4 +1,4 @@
-// The list of subcommands. Each is a file of its name in this folder, with its help in tools/roof/help/<name>.md.
+// The list of subcommands. Each has a file of its name in this folder, and its help in tools/roof/help/<name>.md.
 #pragma once
 
 #include "tools/roof/console/context.hpp"

@@ -1,5 +1,5 @@
-// `roof doctor`: what this machine reports of itself, the inconsistencies in that, and what can or cannot be measured here, each with
-// its reason and remedy.
+// `roof doctor`: the machine's description, inconsistencies in it, and what can or cannot be measured here, with
+// reasons and remedies.
 #include "analysis/study/json.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"

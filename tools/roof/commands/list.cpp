@@ -40,7 +40,7 @@ std::string allowed_text(const Axis& axis)
     return axis.numeric ? fmt::format("{} to {}", axis.min, axis.max) : "any text";
 }
 
-/// A long list is shortened to its ends.
+/// The values of an axis; a long list is shortened to its ends.
 std::string defaults_text(const Axis& axis)
 {
     if (axis.optional) return "left out, which means " + axis.defaults.front();

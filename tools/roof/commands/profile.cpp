@@ -1,4 +1,4 @@
-// `roof profile`: runs any program with a recorder injected, and makes a results folder of what its GPUs did.
+// `roof profile`: runs any program with an injected recorder, and makes a results folder from its GPU activity.
 #include "analysis/study/recording_tables.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
@@ -74,7 +74,7 @@ std::string seconds_of(const std::string& option, const std::string& text, const
     throw InputError("profile: " + option + " takes a time in seconds, not '" + text + "'");
 }
 
-/// A line for each chip with the metrics to count on it. The recorder runs inside other programs and reads no YAML.
+/// One line per chip with its metrics. The recorder runs inside other programs and cannot read YAML.
 std::string metrics_by_chip(const std::string& set)
 {
     std::string lines;
@@ -91,7 +91,7 @@ std::string metrics_by_chip(const std::string& set)
     return lines;
 }
 
-/// Environment variables that make the recorder count; none without --counters. The folder must exist.
+/// Environment variables that make the recorder count; empty without --counters. The folder must exist.
 std::map<std::string, std::string> counters_for(const Options& options, const fs::path& folder)
 {
     if (!options.counters && !(options.metrics + options.kernels).empty())
@@ -118,7 +118,7 @@ std::map<std::string, std::string> variables_for(const Options& options, const f
             {"ROOF_PROFILE_RANGE", options.range}};
 }
 
-/// The plan of the recording. Quoted as JSON, which YAML reads.
+/// The plan of the recording. Values are quoted as JSON, which YAML also accepts.
 std::string plan_text(const Options& options)
 {
     const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };

@@ -29,7 +29,7 @@ struct Options {
     bool plain = false;
 };
 
-/// `where`: a file with the page's data, or a folder with that and the table of every panel.
+/// `where`: a file for the page's data, or a folder for that and the table of every panel.
 void write_data(const std::filesystem::path& where, const std::vector<analysis::Study>& studies)
 {
     const bool is_file = where.extension() == ".json";

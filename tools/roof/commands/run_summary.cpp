@@ -50,7 +50,7 @@ std::string phases_text(const Measurement& row)
                        format_duration(row.update.median.value), format_duration(row.data.median.value));
 }
 
-/// Multiply-adds are known for the models of this project; a row of another model shows only what it declared.
+/// Multiply-adds are known for the models of this project. A row of another model shows only its declared values.
 std::string per_image_text(const Measurement& row)
 {
     const double images = std::max(1.0, row.images());
@@ -76,7 +76,7 @@ std::string rate_text(const Measurement& row, const Ceilings& ceilings)
                        format_si(ceiling->rate.median.value, "FLOP/s"), ceiling->threads);
 }
 
-/// Empty with one rank.
+/// A line about the ranks; empty with one rank.
 std::string ranks_line(const Measurement& row)
 {
     if (row.ranks() < 2) return "";

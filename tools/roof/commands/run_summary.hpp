@@ -8,7 +8,7 @@
 
 namespace roof {
 
-/// Without a calibration, the share of the roof is replaced by the command that measures one.
+/// The text of a row. Without a calibration, it has the command for one instead of the share of the roof.
 std::string run_summary(const Measurement& row, const Ceilings& ceilings);
 
 }  // namespace roof

@@ -32,7 +32,7 @@ std::vector<std::string> sweep_arguments(const Options& options)
     return arguments;
 }
 
-/// The text kept in the folder, which holds one plan. A plan changed on the command line is another plan.
+/// The text kept in the folder, which holds one plan. A plan changed by options is a different plan.
 std::string text_of(const Plan& plan, const Options& options)
 {
     std::string text = plan.source;

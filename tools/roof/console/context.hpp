@@ -1,5 +1,5 @@
-// What every subcommand is given: registry, clock, output streams, results folder, and whether an interrupt was requested. Tests pass a
-// fake registry, a manual clock and string streams.
+// The input of every subcommand: registry, clock, output streams, results folder, and whether an interrupt was
+// requested. Tests pass a fake registry, a manual clock and string streams.
 #pragma once
 
 #include "ert/method/bench/bench_registry.hpp"

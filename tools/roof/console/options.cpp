@@ -81,7 +81,7 @@ void OptionParser::parse(const std::vector<std::string>& arguments)
     try {
         parser_->app.parse(reversed);
     } catch (const CLI::ParseError& error) {
-        // A mistyped option can make a required one appear missing, so the mistyped one is named first.
+        // A mistyped option can make a required one appear missing, so report the mistyped one first.
         const std::vector<std::string> extras = parser_->app.remaining();
         if (extras.empty()) throw InputError(command_ + ": " + error.what() + "; '" + help_ + "' shows how");
         const std::string extra = extras.front().substr(0, extras.front().find('='));

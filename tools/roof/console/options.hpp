@@ -1,5 +1,5 @@
-// The options of one subcommand: how they are declared, parsed and checked. CLI11 parses; only options.cpp includes it, because it takes
-// seconds to compile. Each value is parsed as text and checked where it is used, so that an error names the option and what it takes.
+// The options of one subcommand: declared, parsed and checked. Only options.cpp includes CLI11, which takes seconds to
+// compile. Values are parsed as text and checked where they are used, so that an error names the option and its values.
 #pragma once
 
 #include "ert/method/plan/plan.hpp"
@@ -20,21 +20,21 @@ class OptionParser {
     OptionParser& operator=(const OptionParser&) = delete;
 
     void flag(const std::string& option, bool& target);
-    /// --out may be written -o.
+    /// Declares an option with a value. --out has the short form -o.
     void value(const std::string& option, std::string& target);
     void required(const std::string& option, std::string& target);
-    /// May be given more than once.
+    /// Declares an option that may be given more than once.
     void repeated(const std::string& option, std::vector<std::string>& target);
-    /// An argument without dashes; messages call it `name` ("MODEL").
+    /// Declares an argument without dashes. Messages call it `name` ("MODEL").
     void argument(const std::string& name, std::string& target);
     void optional_argument(const std::string& name, std::string& target);
-    /// One or more.
+    /// Declares a list of one or more arguments.
     void arguments(const std::string& name, std::vector<std::string>& target);
 
-    /// "--batch", "--json", …
+    /// The names of all options: "--batch", "--json", …
     std::vector<std::string> options() const;
 
-    /// Throws InputError with one line; for a mistyped option it names the nearest one.
+    /// Throws InputError with one line. For a mistyped option it names the most similar one.
     void parse(const std::vector<std::string>& arguments);
 
   private:
@@ -44,13 +44,13 @@ class OptionParser {
     std::unique_ptr<Parser> parser_;
 };
 
-/// Throws InputError unless `text` is a whole number from `least` to `most`.
+/// Throws InputError unless `text` is an integer from `least` to `most`.
 int whole_number(const std::string& option, const std::string& text, int least, int most);
 
 /// "8,16" -> {"8", "16"}. Throws InputError for an empty value.
 std::vector<std::string> comma_list(const std::string& option, const std::string& text);
 
-/// {"batch=8,16", "threads=1"} -> values by axis. Throws InputError for text that is not axis=values, and for an axis given twice.
+/// {"batch=8,16", "threads=1"} -> values by axis. Throws InputError for any other form and for a repeated axis.
 Settings parse_settings(const std::vector<std::string>& settings);
 
 }  // namespace roof

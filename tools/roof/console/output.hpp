@@ -7,7 +7,7 @@
 
 namespace roof {
 
-/// Indented, with a final newline. Invalid UTF-8, such as in the name of a folder, is replaced.
+/// Prints the document indented, with a final newline. Invalid UTF-8, such as in a folder name, is replaced.
 void print_json(std::ostream& out, const nlohmann::json& document);
 
 }  // namespace roof

@@ -1,4 +1,4 @@
-// Quoting for a POSIX shell: a printed command can be pasted.
+// Quoting for a POSIX shell, so that a printed command can be pasted.
 #pragma once
 
 #include <span>

@@ -10,7 +10,7 @@ struct Terminal {
     bool plain = true;  ///< ASCII only: the locale is not UTF-8
 };
 
-/// From isatty, the window's size, LC_ALL, LC_CTYPE, LANG and TERM.
+/// Uses isatty, the window's size, LC_ALL, LC_CTYPE, LANG and TERM.
 Terminal detect_terminal();
 
 }  // namespace roof

@@ -1,4 +1,4 @@
-// Runs other programs: in our place, or to read their output.
+// Runs other programs, attached to our streams or to read their output.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,9 @@
 
 namespace roof {
 
-/// Runs `words` with our standard input, output and error and with `variables` added to the environment, forwards signals to it, and
-/// returns its exit status. As in a shell, that is 128 plus the signal's number if a signal ended it, 127 if there is no such program,
-/// and 126 if it cannot be run; for the last two `problem` is set to the reason.
+/// Runs `words` with our standard input, output and error, and with `variables` added to the environment. Forwards
+/// signals to it and returns its exit status. As in a shell: 128 plus the number of a signal that ended it, 127 if
+/// there is no such program, 126 if it cannot be run. For the last two `problem` is set to the reason.
 int run_child(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
               std::string& problem);
 

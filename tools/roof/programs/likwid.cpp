@@ -28,7 +28,7 @@ constexpr std::array<TestName, 7> streams{{{"load", "load"},
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> peaks{
     {{"fp64", "peakflops"}, {"fp32", "peakflops_sp"}}};
 
-/// How likwid names the instruction sets of the machine, widest first.
+/// likwid's names of the machine's instruction sets, widest first.
 std::vector<std::string> widths_of(const Machine& machine)
 {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names{
@@ -71,7 +71,7 @@ const Ceiling* ours_of(const LikwidPoint& point, const Ceilings& ceilings)
     return found == ceilings.all.end() ? nullptr : &*found;
 }
 
-/// Sets the working set to that of our ceiling: a level may reach its best rate for some sizes only.
+/// Sets the working set to that of our ceiling, because a level may reach its best rate for some sizes only.
 void use_our_working_set(const Ceilings& ceilings, const MeasuredLevel& level, LikwidPoint& point)
 {
     constexpr double seconds = 0.2;

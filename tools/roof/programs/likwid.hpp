@@ -1,4 +1,4 @@
-// likwid-bench: which of its tests correspond to our probes, how to run one, and how to read its output.
+// likwid-bench: its tests that correspond to our probes, its command lines and its output.
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"
@@ -19,23 +19,24 @@ struct LikwidPoint {
     int threads = 1;
     Bytes working_set;  ///< all arrays and threads together
     std::string test;   ///< likwid's name
-    /// Passes of each thread over its part; 0: likwid chooses as many as take a second.
+    /// Passes of each thread over its part; 0: likwid chooses a number that takes a second.
     long long iterations = 0;
 };
 
-/// The tests that `likwid-bench -a` lists.
+/// Parses the output of `likwid-bench -a`.
 std::set<std::string> parse_likwid_tests(std::string_view listing);
 
-/// Points for every operation, measured level and thread count, and for multiply-adds. The working set is that of our ceiling; without
-/// one it is the middle of the level, or the largest for memory. Each test uses the widest instruction set of the machine that likwid
-/// has it for. A run lasts some tenths of a second at our rate: more samples than ours, few enough to measure all points in turns.
+/// Points for every operation, measured level and thread count, and for multiply-adds. The working set is that of our
+/// ceiling; without one, the middle of the level, or the largest size for memory. Each test uses the widest instruction
+/// set that both the machine and likwid support. A run lasts some tenths of a second at our rate: longer than our
+/// samples, and short enough to measure all points in turns.
 std::vector<LikwidPoint> likwid_points(const Ceilings& ceilings, const Machine& machine,
                                        const std::set<std::string>& tests);
 
-/// Each thread initialises its own part of the arrays.
+/// The command line of a point. Each thread initialises its own part of the arrays.
 std::vector<std::string> likwid_command(const LikwidPoint& point);
 
-/// Byte/s, or FLOP/s for peak rates; none if the output has no rate.
+/// The rate in byte/s, or FLOP/s for peak tests; nullopt if the output has no rate.
 std::optional<double> parse_likwid(std::string_view output);
 
 }  // namespace roof

@@ -58,7 +58,7 @@ double measure_ours(const std::vector<Item>& items, const Context& context)
     return best;
 }
 
-/// None if likwid fails, for example when it may use fewer threads than the point has.
+/// nullopt if likwid fails, for example if it may use fewer threads than the point has.
 std::optional<double> run_likwid(const LikwidPoint& point, const RunProgram& run)
 {
     try {

@@ -1,4 +1,5 @@
-// `roof calibrate --compare likwid`: runs our probes and likwid's tests at the same points in turns, so that interference affects both.
+// `roof calibrate --compare likwid`: runs our probes and likwid's tests in turns at the same points, so that
+// interference affects both.
 #pragma once
 
 #include "tools/roof/console/context.hpp"
@@ -12,7 +13,7 @@
 
 namespace roof {
 
-/// Rates of each round, in FLOP/s or byte/s; ours is the best of a few repetitions, as for a ceiling.
+/// Rates of each round in FLOP/s or byte/s. Our rate is the best of a few repetitions, as for a ceiling.
 struct LikwidComparison {
     LikwidPoint point;
     std::vector<double> ours;
@@ -22,8 +23,8 @@ struct LikwidComparison {
 /// Throws InputError if likwid-bench is not installed.
 void require_likwid();
 
-/// Measures the points of `ceilings` in rounds. Prints the expected time on `context.err` first. Leaves out points that either side
-/// cannot measure. An interrupt ends it early; the result holds what was measured until then.
+/// Measures the points of `ceilings` in rounds, after printing the expected time on `context.err`. Leaves out points
+/// that either side cannot measure. An interrupt ends it early and keeps the results so far.
 std::vector<LikwidComparison> compare_with_likwid(const Ceilings& ceilings, Context& context,
                                                   const RunProgram& run = run_program);
 

@@ -7,7 +7,7 @@
 
 namespace roof {
 
-/// Returns an empty string, or the reason of the failure; no partial file is left.
+/// Returns an empty string, or the reason of a failure. Leaves no partial file.
 std::string make_png(std::span<const std::filesystem::path> pictures);
 
 }  // namespace roof

@@ -27,7 +27,7 @@ constexpr const char* counted_description =
 constexpr const char* never_called =
     "no process of the program initialised the CUDA driver, or there is no driver here";
 
-/// recorded.yaml of one process: "key: value" in each line; `note` may occur any number of times.
+/// recorded.yaml of one process: a "key: value" in each line. `note` may occur several times.
 struct Summary {
     std::map<std::string, std::string> values;
     std::vector<std::string> notes;
@@ -73,7 +73,7 @@ std::vector<fs::path> processes_in(const fs::path& folder)
     return found;
 }
 
-/// The device on which most kernels of the process ran or were counted; none without kernels.
+/// The device with most recorded or counted kernels of the process; nullopt without kernels.
 std::optional<std::string> device_of(const fs::path& process)
 {
     std::map<std::string, std::size_t> kernels;
@@ -105,7 +105,7 @@ void set_seconds(Measurement& row, const std::vector<double>& seconds)
     }
 }
 
-/// For a process that was counted and not traced: only its counted kernels are known.
+/// For a process that was counted but not traced: only its counted kernels are known.
 void set_counted(Measurement& row, const fs::path& process)
 {
     analysis::Metrics sums;
@@ -151,7 +151,7 @@ void move_all_records(const fs::path& from, const fs::path& to, const std::strin
     move_records<CounterRecord>(from, to, id);
 }
 
-/// Counted and not traced: the time of the program is not meaningful then.
+/// Whether it was counted but not traced. Then the program's time is not meaningful.
 bool is_counted_alone(const Summary& summary)
 {
     return summary.values.contains("counted");

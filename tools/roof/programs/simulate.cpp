@@ -44,7 +44,7 @@ class Scratch {
     std::filesystem::path path_;
 };
 
-/// Inside the simulator: runs the launches and prints the parts.
+/// Runs the launches inside the simulator and prints the parts.
 int launch(const Item& item, Context& context)
 {
     const Explanation explanation = explain(item, context.registry);
@@ -60,7 +60,7 @@ struct Caches {
     SimulatedCache first, last;
 };
 
-/// The machine's first and last cache; usual sizes where it reports none.
+/// The machine's first and last cache; common sizes if it reports none.
 Caches caches_of(const Machine& machine)
 {
     Bytes first{32768}, last{1048576};

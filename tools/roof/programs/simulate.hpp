@@ -9,8 +9,8 @@
 
 namespace roof {
 
-/// Starts this program again under valgrind with one thread and prints the simulated misses beside the analytic interval. Under valgrind,
-/// runs the launches and prints the parts. Throws InputError for more than one item or without valgrind.
+/// Restarts this program under valgrind with one thread and prints the simulated misses beside the analytic interval.
+/// Under valgrind, runs the launches and prints the parts. Throws InputError for several items or without valgrind.
 int simulate(const std::vector<Item>& items, const TrainOptions& options, bool json, Context& context);
 
 }  // namespace roof

@@ -97,7 +97,7 @@ Dump parse_dump(std::string_view text)
     constexpr std::string_view trigger = "desc: Trigger: Client Request: part ";
     if (const std::string_view part = after(text, trigger); !part.empty())
         dump.part = number_in<int>(trim(part), "part");
-    // Sums leave out trailing events that never happened.
+    // Sums omit trailing events that never happened.
     for (std::size_t i = 0; i < std::min(events.size(), counts.size()); ++i) {
         const auto count = number_in<double>(counts[i], "count");
         if (events[i] == "D1mr" || events[i] == "D1mw") dump.misses.first += count;

@@ -8,13 +8,13 @@
 
 namespace roof {
 
-/// The reason why this build cannot be simulated; empty if it can.
+/// The reason why this build has no simulator; empty if it has one.
 std::string missing_simulator();
 
-/// Whether this process runs under it.
+/// Whether this process runs under valgrind's simulator.
 bool under_simulator();
 
-/// One launch to fill the caches, then one in which the counts of each part are dumped under the name "part N".
+/// Runs one launch to fill the caches, then one whose counts are dumped for each part under the name "part N".
 void launch_for_simulator(Subject& subject, std::size_t parts);
 
 }  // namespace roof

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Newest first: the name of a folder begins with its date.
+/// The other folders beside it, newest first: a folder's name begins with its date.
 std::vector<fs::path> others_beside(const fs::path& home, const fs::path& now)
 {
     std::vector<fs::path> folders;

@@ -1,4 +1,4 @@
-// Drift: which ceilings changed since the last calibration of this machine.
+// Drift: the ceilings that changed since the last calibration of this machine.
 #pragma once
 
 #include "analysis/study/compare.hpp"
@@ -10,7 +10,8 @@
 
 namespace roof {
 
-/// Compares `now` with the newest other complete calibration of the machine by the same plan under `Context::results`; none without one.
+/// Compares `now` with the newest other complete calibration of the machine by the same plan under `Context::results`;
+/// nullopt without one.
 std::optional<analysis::Comparison> drift_since_last(const Results& now, const Scheduler& scheduler,
                                                      const Context& context);
 

@@ -18,7 +18,7 @@ using analysis::Target;
 
 constexpr std::string_view folder = "configs/machines/";
 
-/// The ceilings in this folder, or the newest below it; none without a calibration.
+/// The targets with ceilings in this folder, or in the newest below it; empty without a calibration.
 std::vector<Target> measured_in(const fs::path& place, const std::string& name)
 {
     const fs::path calibration = find_calibration(place);
@@ -26,7 +26,7 @@ std::vector<Target> measured_in(const fs::path& place, const std::string& name)
     return analysis::targets_of(read_results(calibration), name);
 }
 
-/// Each measured device, followed by the sheet that describes it. Links come from the sheet, because they are not measured.
+/// Each measured device, followed by its sheet. Links come from the sheet, because they are not measured.
 std::vector<Target> beside_sheets(std::vector<Target> measured, const std::vector<MachineSheet>& sheets)
 {
     std::vector<Target> targets;

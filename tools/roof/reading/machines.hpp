@@ -1,4 +1,4 @@
-// The machines an estimate can be made for: the built-in spec sheets and the calibrations among the results.
+// The machines for estimates: the built-in spec sheets and the calibrations among the results.
 #pragma once
 
 #include "analysis/estimate/target.hpp"
@@ -9,17 +9,17 @@
 
 namespace roof {
 
-/// Sorted by name.
+/// The built-in sheets, sorted by name.
 std::vector<analysis::MachineSheet> built_in_sheets();
 
-/// The machines that a value of --on names: `here`, this machine; a folder of results with a calibration; or the name of a sheet. For a
-/// device with both, the measured one comes first. Throws InputError that lists the sheets.
+/// The targets named by a value of --on: `here`, this machine; a results folder with a calibration; or the name of a
+/// sheet. If a device has both, the measured target comes first. Throws InputError that lists the sheets.
 std::vector<analysis::Target> find_targets(const std::string& word, const Context& context);
 
-/// Every sheet under each of its names.
+/// A target for every name of every sheet.
 std::vector<analysis::Target> sheet_targets();
 
-/// The devices of a calibration: named `here`, or `here:gpu:0` and so on where there are several. None without ceilings.
+/// The devices of a calibration, named `here`, or `here:gpu:0` and so on for several. Empty without ceilings.
 std::vector<analysis::Target> targets_here(const Results& calibration);
 
 /// All sheets, and this machine if it has a calibration.

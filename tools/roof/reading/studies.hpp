@@ -1,4 +1,4 @@
-// The built-in published studies: the numbers of their authors and their hypotheses.
+// The built-in published studies: their numbers and hypotheses.
 #pragma once
 
 #include "analysis/estimate/published.hpp"
@@ -14,7 +14,7 @@ struct PublishedStudy {
     std::vector<std::string> hypotheses;
 };
 
-/// "a", …, sorted.
+/// The names "a", …, sorted.
 std::vector<std::string> study_names();
 
 /// `name`: "a" or "studies/a". Throws InputError that lists the studies.

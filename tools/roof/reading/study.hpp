@@ -1,4 +1,4 @@
-// A results folder as a study: opened under the right calibration, and printed in a terminal.
+// Opens a results folder as a study under the right calibration, and prints it in a terminal.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -9,8 +9,8 @@
 
 namespace roof {
 
-/// Opens `folder` under `calibration`; if that is empty, under the newest calibration beside the folder, else the newest of the
-/// folder's machine among `Context::results`. The hypotheses of its plan are answered.
+/// Opens `folder` under `calibration`; if that is empty, under the newest calibration beside the folder, else under the
+/// newest of the folder's machine in `Context::results`. Answers the hypotheses of its plan.
 analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
                                       const Context& context);
 
@@ -21,7 +21,7 @@ struct PrintOptions {
     bool brief = false;  ///< only the verdict and the expectations
 };
 
-/// Verdict, expectations, batch trajectories, kinds of layer, the layers with the most headroom, roofline.
+/// Prints verdict, expectations, batch trajectories, kinds of layer, the layers with the most headroom, and roofline.
 void print_study(const analysis::Study& study, const PrintOptions& options, std::ostream& out);
 
 }  // namespace roof

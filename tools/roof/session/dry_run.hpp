@@ -1,4 +1,4 @@
-// What a sweep would measure: its items, the command that measures each alone, and a rough time.
+// The items of a sweep, the command that measures each alone, and a rough time.
 #pragma once
 
 #include "ert/method/plan/plan.hpp"
@@ -13,12 +13,12 @@ namespace roof {
 /// The command that measures this item alone. `sweep`: the arguments "sweep PLAN" with their settings, without --only.
 std::string reproducing_command(const Item& item, const std::vector<std::string>& sweep);
 
-/// The sum of the budgets of the items. Rough: making a subject is not included, slow launches may exceed their budget, and steady items
-/// stop early.
+/// The sum of the items' budgets. It is rough: it excludes the creation of subjects, slow launches may exceed their
+/// budget, and steady items stop early.
 Seconds rough_time(const std::vector<Item>& items);
 
 std::string dry_run_text(const std::vector<Item>& items, const std::vector<std::string>& sweep);
-/// {"items":[{"id","command","missing"}],"rough_seconds"}; "missing" is null where the item can be measured.
+/// {"items":[{"id","command","missing"}],"rough_seconds"}; "missing" is null if the item can be measured.
 nlohmann::json dry_run_json(const std::vector<Item>& items, const std::vector<std::string>& sweep);
 
 }  // namespace roof

@@ -15,7 +15,7 @@ std::string work_text(const Work& work)
     return text + ", " + format_si(work.compulsory.value, "B") + " at least";
 }
 
-/// "; 21 reorders, 94 MB" of a whole launch; empty without reorders.
+/// "; 21 reorders, 94 MB" for a whole launch; empty without reorders.
 std::string reorders_text(const std::vector<TimedPart>& parts)
 {
     int count = 0;

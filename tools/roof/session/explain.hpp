@@ -1,4 +1,4 @@
-// How a training step would be computed: its parts, their operations, layouts, reorders and bytes. Nothing is measured.
+// The plan of a training step: its parts, their operations, layouts, reorders and bytes. Nothing is measured.
 #pragma once
 
 #include "ert/method/plan/plan.hpp"
@@ -10,7 +10,7 @@
 
 namespace roof {
 
-/// The plan of one item's subject; `reason` says why there is none.
+/// The plan of one item's subject; `reason` is set if there is none.
 struct Explanation {
     std::string item;
     std::string reason;
@@ -19,7 +19,7 @@ struct Explanation {
     std::vector<TimedPart> parts;
 };
 
-/// Makes the subject of the item and destroys it again. Throws only InputError.
+/// Creates the subject of the item and destroys it again. Throws only InputError.
 Explanation explain(const Item& item, const BenchRegistry& registry);
 
 std::string explanation_text(const Explanation& explanation);

@@ -62,7 +62,7 @@ class Progress {
         if (context_.terminal.live) context_.err << erase_line << std::flush;
     }
 
-    /// For a long list, one row in each tenth of it. The list may grow while it is measured.
+    /// In a long list, one row per tenth has a line. The list may grow during the measurement.
     bool worth_a_line()
     {
         constexpr std::size_t lines = 10;
@@ -71,7 +71,7 @@ class Progress {
         return true;
     }
 
-    /// The unsupported rows without a line of their own, by reason, most frequent first.
+    /// Prints the unsupported rows without a line of their own, by reason, most frequent first.
     void sum_up_unsupported()
     {
         if (unsupported_.empty()) return;

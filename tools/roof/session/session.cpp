@@ -10,8 +10,8 @@
 namespace roof {
 namespace {
 
-/// Measures everything the scheduler asks for; then, until the plan's time is over, extra rounds of rows that are not steady. `rows`
-/// holds the rows of the folder and grows. Throws Interrupted.
+/// Measures all items of the scheduler, then extra rounds of unsteady rows until the plan's time is over. Appends to
+/// `rows`, the rows of the folder. Throws Interrupted.
 void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Measurement>& rows, const Context& context,
                   const Listener& listener)
 {

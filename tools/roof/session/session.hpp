@@ -1,4 +1,4 @@
-// The loop that calibrate, run and sweep share: measures the items of a plan one after the other into a results folder.
+// The loop shared by calibrate, run and sweep: measures the items of a plan one after another into a results folder.
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
@@ -12,12 +12,12 @@
 
 namespace roof {
 
-/// What to measure and where the rows go.
+/// What to measure, and the folder for the rows.
 struct Job {
     std::string plan_text;  ///< kept in the folder, which holds one plan
     Scheduler scheduler;
     std::filesystem::path out;  ///< the folder; if empty, one is chosen under `Context::results`
-    /// Called before anything is measured, with the folder and whether it has rows already; may be empty.
+    /// Called before the first measurement, with the folder and whether it has rows already; may be empty.
     std::function<void(const std::filesystem::path& folder, bool has_rows)> opened{};
 };
 
@@ -33,15 +33,15 @@ struct Session {
     std::filesystem::path folder;
     bool interrupted = false;
 
-    /// In the order of their measurement, with those of an earlier session; none if interrupted.
+    /// The rows in the order of their measurement, including those of earlier sessions; empty if interrupted.
     std::vector<Measurement> rows;
 
-    /// 0 every item has a row and none failed, 1 some row failed, 130 interrupted.
+    /// 0: every item has a row and none failed; 1: some row failed; 130: interrupted.
     int status() const;
 };
 
-/// Measures what the folder does not hold yet, and appends each row when it is measured. An interrupt drops the current row
-/// and prints on `context.err` how to continue. Throws InputError.
+/// Measures the items that the folder lacks, and appends each row after its measurement. An interrupt drops the current
+/// row and prints on `context.err` how to continue. Throws InputError.
 Session measure_all(const Job& job, Context& context, const Listener& listener);
 
 }  // namespace roof

@@ -24,7 +24,7 @@ StoppingOptions stopping_for(int steps)
             .budget = Seconds{unlimited_seconds}};
 }
 
-// Quoted as JSON, which YAML reads: any text survives.
+// Quoted as JSON, which YAML also accepts, so any text is preserved.
 std::string to_yaml(const Plan& plan, const PlanEntry& entry)
 {
     const auto quoted = [](const auto& value) { return nlohmann::json(value).dump(); };
@@ -63,7 +63,7 @@ Plan train_plan(const TrainOptions& options)
     entry.profile = options.profile;
     entry.axes["model"] = comma_list("MODEL", options.model);
     if (!options.batch.empty()) entry.axes["batch"] = comma_list("--batch", options.batch);
-    // The path of a folder may hold commas.
+    // Not split at commas: the path of a folder may contain them.
     for (const auto& [axis, text] : options.axes)
         if (!text.empty())
             entry.axes[std::string(axis)] = axis == "data" ? std::vector{text} : comma_list(option_of(axis), text);

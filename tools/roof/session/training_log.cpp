@@ -33,7 +33,7 @@ struct Meters {
     Meter loss;
 };
 
-/// The first 20 steps, then every tenth, and the last.
+/// Whether the step has a line: the first 20 steps, then every tenth, and the last.
 bool is_printed(int step, int steps)
 {
     return step <= 20 || step % 10 == 0 || step == steps;

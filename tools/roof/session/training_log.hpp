@@ -7,7 +7,7 @@
 
 namespace roof {
 
-/// `steps`: their number; 0 if the stopping rule decides. `err` must outlive the listener.
+/// `steps`: the number of steps; 0 if the stopping rule decides. `err` must outlive the listener.
 Listener training_log(std::ostream& err, int steps);
 
 }  // namespace roof
