@@ -1,5 +1,5 @@
 // The step on a GPU: kernels and libraries equal the loops, training equals PyTorch's, and the graph equals the step.
-// Without a GPU the tests are skipped.
+// Without a GPU the tests only report that there is none.
 #include "ert/base/error.hpp"
 #include "tests/cudnn/host_training.hpp"
 #include "tests/cudnn/small_networks.hpp"
