@@ -11,7 +11,7 @@ namespace roof::cpu {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
-/// The least size of a slice, so that small working sets can lie at different places.
+/// The least size of a slice if memory allows, so that small working sets can lie at different places.
 constexpr std::size_t roomy = std::size_t{32} << 20;
 constexpr double share_for_room = 0.25;
 

@@ -155,7 +155,7 @@ TEST_CASE("the fastest of several instruction sets counts at each working set")
     CHECK(rate(ceilings, "DRAM") == Approx(33e9));
 }
 
-TEST_CASE("other operations use the levels of the load sweep, and the best operation is the roofline")
+TEST_CASE("other operations use the levels of the load sweep, and the fastest operation bounds the level")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     const auto copies = sweep(staircase({{48 * KiB, 500e9}, {1 * MiB, 190e9}, {20 * MiB, 80e9}}, 20e9), 0, 1, "copy");

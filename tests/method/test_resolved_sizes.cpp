@@ -40,7 +40,7 @@ TEST_CASE("a cache is measured at two sizes that nearly fill it and one just abo
     CHECK(holds(sizes, 24 * KiB));
     CHECK(holds(sizes, 32 * KiB));
     CHECK(between(sizes, 32 * KiB, 48 * KiB) == 1);
-    // Replaces the smaller of the two.
+    // 512 KiB is replaced by the almost full size.
     CHECK_FALSE(holds(sizes, 512 * KiB));
     CHECK(holds(sizes, 768 * KiB));
     CHECK(between(sizes, 768 * KiB, 1 * MiB) == 2);
@@ -49,7 +49,7 @@ TEST_CASE("a cache is measured at two sizes that nearly fill it and one just abo
     CHECK(holds(sizes, 24 * MiB));
     CHECK(between(sizes, 24 * MiB, 32 * MiB) == 1);
     CHECK(between(sizes, 0, 64 * MiB) == 10);
-    // The largest set lies in memory.
+    // Memory is measured only at the largest size.
     CHECK(holds(sizes, 768 * MiB));
     CHECK(sizes.size() == 11);
 }

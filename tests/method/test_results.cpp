@@ -237,7 +237,7 @@ TEST_CASE("the same command continues an unfinished folder and makes a new one a
     REQUIRE(second != first);
     REQUIRE_FALSE(std::filesystem::exists(second));
 
-    // An unfinished folder before a complete run is not changed.
+    // An unfinished folder that is older than a complete run is not continued.
     const std::filesystem::path given_up = root / "fake-2cpu" / "2000-01-01T000000Z-test";
     {
         RunDirectory run(given_up, plan_text, fake_machine());
