@@ -1,5 +1,4 @@
-// Runs a step's program by plain loops on the host with the formulas of the GPU. Tests the order of operations, memory
-// and tensors of the program; does not test kernels and libraries.
+// Runs a step's program by plain loops on the host. Tests the program, but neither kernels nor libraries.
 #pragma once
 
 #include "workloads/cudnn/program/program.hpp"

@@ -10,16 +10,15 @@
 
 namespace roof::cudnn {
 
-/// Choosers that accept everything. `fused`: convolutions and products compute bias and ReLU; `whole_norms`: a batch
-/// norm is one operation, as in a library.
+/// Choosers for tests. `fused`: products compute bias and ReLU; `whole_norms`: a batch norm is one operation.
 Choosers loops(bool fused = true, bool whole_norms = false);
 
 class HostTraining {
   public:
     HostTraining(const model::Graph& graph, const Settings& settings, bool fused = true, bool whole_norms = false);
 
-    /// Runs forward and backward on the hashed batch, or on this rank's part of it; returns the loss. Calls `ready`
-    /// when a parameter's gradient is complete.
+    /// Runs forward and backward on this rank's part of the hashed batch; returns the loss. `ready`: a gradient is
+    /// complete.
     double differentiate(const std::function<void(std::size_t parameter)>& ready = {});
     void update();
 

@@ -1,5 +1,4 @@
-// The step on a GPU: kernels and libraries equal the loops, training equals PyTorch's, and the graph equals the step.
-// Without a GPU the tests only report that there is none.
+// Compares the step on a GPU with the loops and with PyTorch. Without a GPU the tests only report that there is none.
 #include "ert/base/error.hpp"
 #include "tests/cudnn/host_training.hpp"
 #include "tests/cudnn/small_networks.hpp"

@@ -1,5 +1,5 @@
-// cuDNN without a device: the properties of three GPUs give the engines for every convolution of every model, and their
-// plans. Engines that are compiled at run time need a driver and are not tested.
+// cuDNN without a device: engines and plans for every convolution of every model, from the properties of three GPUs.
+// Engines that are compiled at run time need a driver and are not tested.
 #include "ert/base/error.hpp"
 #include "tests/cudnn/host_training.hpp"
 #include "workloads/cudnn/library/candidates.hpp"

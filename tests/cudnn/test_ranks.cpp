@@ -1,5 +1,4 @@
-// Data-parallel training by the GPU's program without a GPU: loops run the program, ranks are threads, and exchanges
-// run immediately. Two ranks with a batch each must match one rank with both batches.
+// Data-parallel training by the GPU's program without a GPU: loops run the program, and ranks are threads.
 #include "tests/cudnn/host_training.hpp"
 #include "tests/cudnn/small_networks.hpp"
 #include "tests/parallel/threads.hpp"

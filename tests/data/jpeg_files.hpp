@@ -15,8 +15,7 @@ using Rgb = std::array<unsigned char, 3>;
 
 enum class Ink { rgb, grey, cmyk };
 
-/// Writes an image of one colour. `grey` and `cmyk` are colour spaces; `cmyk` adds a black ink that halves the
-/// brightness. Creates missing folders.
+/// Writes an image of one colour and missing folders. `cmyk` adds a black ink that halves the brightness.
 void write_plain(const std::filesystem::path& file, int width, int height, Rgb colour, Ink ink = Ink::rgb);
 
 /// Writes an image whose left half is black and right half white.

@@ -11,8 +11,7 @@ namespace roof::engine {
 class Reference {
   public:
     explicit Reference(const std::string& model);
-    /// Reads the model's rows of parity_family.csv, which has one more column and only the gradients of the first and
-    /// the last weight.
+    /// Reads parity_family.csv: one more column, and only the gradients of the first and the last weight.
     static Reference of_family(const std::string& model);
 
     double at(const std::string& quantity, const std::string& name) const;

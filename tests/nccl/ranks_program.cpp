@@ -1,5 +1,5 @@
-// `nccl_ranks N`: N processes exchange gradients by NCCL in every mode and check the means, with one GPU per rank or,
-// for a functional test, one GPU for all. Exits with 77 if the machine cannot run it.
+// `nccl_ranks N`: N processes check NCCL's exchange of gradients in every mode, on a GPU each or, for a functional
+// test, on one. Exits with 77 if the machine cannot run it.
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "workloads/nccl/device_exchange.hpp"

@@ -1,5 +1,4 @@
-// roof with small networks under the names of two models, so that ranks in separate processes start, exchange and end
-// normally but fast. Used by test_ranks.py.
+// roof with small networks under the names of two models, for fast tests of processes (test_ranks.py).
 #include "ert/base/error.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/command_line.hpp"

@@ -34,8 +34,7 @@ class DeviceProgram {
     std::int32_t* labels() const { return memory_.at<std::int32_t>(written_.labels()); }
     StepState* state() const { return memory_.state(); }
     GradientBlock gradients() const;
-    /// Returns what an update changes and another rank's step reads: values, narrow copies, and the state with its loss
-    /// scale.
+    /// Returns what an update changes: values, narrow copies, and the state with its loss scale.
     std::vector<nccl::DeviceBytes> updated() const;
 
     /// Returns a parameter on the host in PyTorch's order. The stream must be idle.

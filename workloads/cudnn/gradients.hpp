@@ -1,5 +1,5 @@
-// Readiness and addresses of a step's gradients, for their exchange with other ranks. All gradients are one block of
-// fp32 values in the order in which the backward pass completes them, so a bucket is a range of it.
+// Readiness and addresses of a step's gradients. All gradients are one block of fp32 values in the order in which the
+// backward pass completes them, so a bucket is a range of it.
 #pragma once
 
 #include "workloads/cudnn/program/parameters.hpp"

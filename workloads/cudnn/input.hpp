@@ -1,5 +1,4 @@
-// Copies batches from their source to pinned memory and, on a separate stream, to the device, while a step computes on
-// the previous batch.
+// Copies batches through pinned memory to the device on a separate stream, while a step computes on the previous batch.
 #pragma once
 
 #include "ert/gpu/host_buffer.hpp"
@@ -25,9 +24,8 @@ class Input {
     /// Copies the first batch. Throws Error.
     Input(data::Source source, const Target& target);
 
-    /// Waits for the next batch of the source and starts its copy after `is_read`: the device has then read the
-    /// previous batch. A batch that is already on the device is not copied. Throws Error for a label outside the
-    /// classes.
+    /// Waits for the source's next batch and starts its copy after `is_read`: the device has read the previous batch.
+    /// Does not copy a batch that is already there. Throws Error for a label outside the classes.
     void fetch(const Event& is_read);
     /// Waits for the copy. Returns how long after `step_end` it ended; 0 if it ended before.
     Seconds arrive(const Event& step_end);

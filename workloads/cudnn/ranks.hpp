@@ -1,5 +1,5 @@
-// Communication of a GPU training step with ranks on other GPUs: gradients and parameters by NCCL between the devices,
-// commands and losses by the hosts' communicator.
+// Communication between ranks on GPUs: gradients and parameters by NCCL, commands and losses by the hosts'
+// communicator.
 #pragma once
 
 #include "workloads/cudnn/device_program.hpp"
@@ -21,8 +21,8 @@ struct ExchangeOptions {
 
 class Ranks {
   public:
-    /// Joins the other ranks on the current device. Collective: if one rank fails, all throw Error. `step` is the
-    /// stream of the step's work; it and the program must outlive this object.
+    /// Joins the other ranks on the current device. Collective: if one fails, all throw Error. `step` is the stream of
+    /// the step's work; it and the program must outlive this object.
     Ranks(const DeviceProgram& program, parallel::World world, std::shared_ptr<const gpu::Nccl> library,
           const ExchangeOptions& options, cudaStream_t step);
     /// Destroy all graphs that contain this rank's communication before.
@@ -39,7 +39,7 @@ class Ranks {
     Communication wait() const { return exchange_->cost(); }
     /// Waits for all ranks, which ends the launch. Returns the mean of their losses.
     double mean(double loss) const;
-    /// After a failure on this rank: informs the other ranks and ends pending communication on the device. Graphs as in
+    /// Reports a failure of this rank to the others and ends pending communication on the device. Graphs as in
     /// ~Ranks().
     void fail(const std::string& message);
 
@@ -60,11 +60,9 @@ class Ranks {
     std::unique_ptr<nccl::DeviceExchange> exchange_;
 };
 
-/// Returns whether NCCL_HOSTID is set in the environment. NCCL refuses ranks that share a GPU unless they appear to be
-/// on different machines. Sharing is for functional tests only.
+/// Returns whether NCCL_HOSTID is set. Without it, NCCL refuses ranks that share a GPU. For functional tests only.
 bool may_share_gpu();
-/// If so, sets NCCL_HOSTID so that the rank has its own machine for NCCL. Call it before the first use of NCCL in the
-/// process.
+/// If so, makes NCCL_HOSTID unique to the rank. Call it before the first use of NCCL in the process.
 void claim_own_machine(const parallel::Place& place);
 
 }  // namespace roof::cudnn

@@ -121,9 +121,8 @@ void Step::train(Trace& trace)
     ++launches_;
 }
 
-/// Returns whether this launch uses the graph; captures and uploads it if needed, outside the timed step. The first
-/// launch does not use it: it loads kernels, which is not possible in a capture. The graph contains its own timing
-/// events, so that the host's launch time is not counted.
+/// Returns whether this launch uses the graph; if needed, captures and uploads it outside the timed step. The first
+/// launch loads kernels, which is not possible in a capture. The graph's own events exclude the host's launch time.
 bool Step::prepare_graph(const Trace& trace)
 {
     if (!options_.graph || launches_ == 0) return false;

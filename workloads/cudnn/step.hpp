@@ -1,6 +1,5 @@
-// One training step on a GPU as a subject. The first launch enqueues each operation; later launches are one call of a
-// captured graph. A second graph with an event between stages runs once in a few launches and measures the parts. The
-// launch time is that of the graph without these events.
+// One training step on a GPU as a subject. The first launch enqueues each operation; later ones launch a captured
+// graph. Once in a few launches, a second graph with an event between stages measures the parts.
 #pragma once
 
 #include "ert/gpu/device.hpp"
@@ -35,8 +34,7 @@ class Step : public Subject {
     /// Throws OutOfMemory, Unsupported, InputError or Error.
     Step(const model::Graph& graph, const Settings& settings, const StepOptions& options);
 
-    /// From now on, each step runs with the other ranks of `settings.share`. Collective; call it before the first
-    /// launch. Throws Error.
+    /// Makes each step run with the other ranks of `settings.share`. Collective; before the first launch. Throws Error.
     void train_with(const parallel::World& world, std::shared_ptr<const gpu::Nccl> library,
                     const ExchangeOptions& options);
 

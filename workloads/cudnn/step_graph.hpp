@@ -10,8 +10,7 @@ namespace roof::cudnn {
 
 class StepGraph {
   public:
-    /// Captures the work that `enqueue` enqueues in the stream, without running it. Throws what `enqueue` throws, or
-    /// Error.
+    /// Captures, without running it, what `enqueue` puts into the stream. Throws what `enqueue` throws, or Error.
     StepGraph(cudaStream_t stream, const std::function<void()>& enqueue);
 
     void launch(cudaStream_t stream) const;

@@ -13,8 +13,7 @@ namespace roof::cudnn {
 
 class TrainBench : public Bench {
   public:
-    /// `cache`: folder for the choices of engines, one file per GPU model; empty: choices are not stored. `nvml` may be
-    /// null.
+    /// `cache`: folder for stored choices, one file per GPU model; empty: none. `nvml` may be null.
     explicit TrainBench(std::filesystem::path cache = {}, std::shared_ptr<const gpu::Nvml> nvml = {});
 
     std::vector<Axis> axes(const Machine& machine) const override;

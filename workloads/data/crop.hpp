@@ -17,8 +17,8 @@ struct Crop {
 /// in that range. Flipped with probability 1/2.
 Crop random_crop(int image_width, int image_height, std::mt19937_64& random);
 
-/// Returns 1, 2, 4 or 8: the largest reduction at which the decoded crop is still at least `width` x `height` pixels.
-/// libjpeg-turbo has fast code for these four.
+/// Returns the largest reduction (1, 2, 4 or 8) whose crop is still at least `width` x `height` pixels. libjpeg-turbo
+/// has fast code for these four.
 int reduction_for(const Crop& crop, int width, int height);
 
 /// Scales the crop to an image shrunk by `reduction` to `image_width` x `image_height`.

@@ -46,8 +46,8 @@ class Folder {
         find_usable_batch();
     }
 
-    /// Makes sample `sample` from its own image or, if that is broken, from the next usable one of the same epoch. The
-    /// crop depends on `sample` alone.
+    /// Makes image `sample`; the next usable one of the epoch replaces a broken one. The crop depends on `sample`
+    /// alone.
     int make(std::uint64_t sample, std::span<float> planes)
     {
         const std::uint64_t count = list_.images.size();

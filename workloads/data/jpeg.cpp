@@ -1,5 +1,4 @@
-// Each call makes its own decompressor, so nothing is shared. Making one takes microseconds, decoding takes
-// milliseconds.
+// Each call makes its own decompressor: it takes microseconds, decoding milliseconds.
 #include "workloads/data/jpeg.hpp"
 
 #include "ert/base/error.hpp"

@@ -15,15 +15,14 @@ struct RgbImage {
 
 class Jpeg {
   public:
-    /// Reads the file and its header. Throws Error if the file is missing, is not JPEG, or is too large. The message
-    /// does not contain the file name.
+    /// Reads file and header. Throws Error, without the file name, if the file is missing, not JPEG or too large.
     explicit Jpeg(const std::filesystem::path& file);
 
     int width() const { return width_; }
     int height() const { return height_; }
 
-    /// Decodes at 1/reduction of the size, rounded up; reduction is 1, 2, 4 or 8. Grey and CMYK become RGB. Throws
-    /// Error for any damage, also where the library only warns (a truncated file).
+    /// Decodes to RGB at 1/reduction (1, 2, 4 or 8) of the size, rounded up. Throws Error for any damage, also where
+    /// the library only warns (a truncated file).
     RgbImage decode(int reduction) const;
 
   private:

@@ -18,8 +18,8 @@ namespace roof::data {
 
 class Prefetch {
   public:
-    /// Writes image number `sample` of the endless stream and returns its label. All workers call it. It must depend on
-    /// `sample` alone, so that the batches do not depend on the number of workers.
+    /// Writes image `sample` of the endless stream; returns its label. All workers call it. It must depend on `sample`
+    /// alone.
     using MakeSample = std::function<int(std::uint64_t sample, std::span<float> image)>;
 
     /// Number of batches that are ready or being filled, without the one that the consumer holds.

@@ -1,5 +1,4 @@
-// The filter is separable: first each row of the crop is resized in width, then rows are blended. A flip reverses the
-// order of the column weights.
+// The filter is separable: rows are resized in width, then blended. A flip reverses the order of the column weights.
 #include "workloads/data/resize.hpp"
 
 #include <algorithm>

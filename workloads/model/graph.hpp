@@ -54,8 +54,8 @@ class Graph {
   public:
     Graph(std::string name, Shape input);
 
-    /// These functions append a layer, compute its output shape, and return its index. Layer 0 is the input. They throw
-    /// std::logic_error if shapes do not match.
+    /// These functions append a layer and return its index. Layer 0 is the input. Throw std::logic_error if shapes do
+    /// not match.
     int convolution(std::string name, int input, int channels, Window window, bool bias);
     int batch_norm(std::string name, int input);
     int relu(std::string name, int input);

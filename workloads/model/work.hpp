@@ -1,6 +1,6 @@
-// Work of a layer per launch: FLOPs and compulsory bytes of forward, backward-data and backward-weights. Convolution
-// and linear layers count 2 FLOPs per multiply-add over the full window; all other layers are elementwise. The addition
-// of a bias is not counted, as in MLPerf's model FLOPs. docs/method.md derives the formulas.
+// Work of a layer per launch: FLOPs and compulsory bytes per pass. Convolution and linear layers count 2 FLOPs per
+// multiply-add over the full window, without the bias, as MLPerf does; all others are elementwise. docs/method.md
+// derives the formulas.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -21,8 +21,8 @@ struct LayerWork {
     PassWork forward;
     PassWork backward_data;     ///< zero if the input needs no gradient; for batch norm the whole backward pass
     PassWork backward_weights;  ///< convolution and linear layers only
-    /// SGD with momentum and weight decay: 6 FLOPs and 5 moves (20 bytes in fp32) per parameter. In formats below 4
-    /// bytes, parameter, momentum and gradient are fp32, and one more move writes the narrow copy (22 bytes in bf16).
+    /// SGD with momentum and weight decay: 6 FLOPs and 5 moves (20 bytes in fp32) per parameter. Formats below 4 bytes
+    /// keep fp32 masters, and one more move writes the narrow copy (22 bytes in bf16).
     PassWork update;
     long long multiply_adds = 0;           ///< full window, whole batch; the same for each pass
     long long multiply_adds_unpadded = 0;  ///< without the taps that fall on padding

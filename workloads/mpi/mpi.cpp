@@ -1,6 +1,5 @@
-// The MPI transport that roof_mpi.so exports (workloads/parallel/mpi_object.hpp). Gradients use their own communicator,
-// so that one thread can reduce while another uses the world. It polls with pauses, because MPI's own waits occupy a
-// whole processor, which the step needs.
+// The MPI transport of roof_mpi.so (workloads/parallel/mpi_object.hpp). Gradients use their own communicator, so that
+// one thread can reduce while another uses the world. Waits poll with pauses, because MPI's own occupy a processor.
 #include "ert/base/error.hpp"
 
 #include "workloads/parallel/communicator.hpp"

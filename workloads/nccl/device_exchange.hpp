@@ -1,5 +1,4 @@
-// A step's gradient exchange on a GPU for an engine: a high-priority communication stream, events that order it with
-// the step's stream, and the communication time by device events.
+// A step's gradient exchange on a GPU: a high-priority communication stream, ordered and timed by events.
 #pragma once
 
 #include "workloads/nccl/ranks.hpp"
@@ -32,14 +31,12 @@ class DeviceExchange {
     DeviceExchange(const DeviceExchange&) = delete;
     DeviceExchange& operator=(const DeviceExchange&) = delete;
 
-    /// As in StreamExchange; they do not wait. They may be captured into a graph with the step; cost() then reports the
-    /// last replay.
+    /// As in StreamExchange, without waits. If captured into a graph with the step, cost() reports the last replay.
     void begin();
     void ready(std::size_t gradient);
     void finish();
 
-    /// Waits for the end of the step and checks for failed ranks. Returns the communication cost, measured by device
-    /// events.
+    /// Waits for the end of the step, checks for failed ranks, and returns the communication cost by device events.
     Communication cost() const;
     bool updates() const;
 

@@ -1,5 +1,4 @@
-// NCCL between processes with one GPU each: enqueues means of gradients and copies of parameters in CUDA streams. The
-// hosts' communicator connects the ranks and reports a rank that has ended.
+// NCCL between processes with one GPU each. The hosts' communicator connects the ranks and reports one that has ended.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -32,13 +31,13 @@ class Ranks {
     int rank() const { return hosts_->rank; }
     int size() const { return hosts_->size; }
 
-    /// Enqueues a mean over all ranks, in place; with Reach::first only rank 0 receives it. All ranks must make the
-    /// same calls in the same order. Throws Error.
+    /// Enqueues a mean over all ranks, in place; with Reach::first only rank 0 receives it. Ranks must make the same
+    /// calls in the same order. Throws Error.
     void enqueue_mean(const DeviceRange& range, parallel::Reach reach, cudaStream_t stream) const;
     /// Enqueues a copy of rank 0's bytes to all ranks.
     void enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const;
-    /// Throws Error if NCCL or the hosts' communicator has detected a failed rank. Call it repeatedly while waiting for
-    /// a stream.
+    /// Throws Error if NCCL or the communicator has detected a failed rank. Call it repeatedly while waiting for a
+    /// stream.
     void throw_if_failed() const;
     /// Ends enqueued communication without the other ranks, after one has failed. Enqueue nothing afterwards.
     void abandon();

@@ -1,5 +1,4 @@
-// Communication of one data-parallel step in CUDA streams: buckets, schedule and modes as on the CPU
-// (workloads/parallel/exchange.hpp), ordered by events; the host does not wait.
+// Communication of a step in CUDA streams: buckets and modes as in workloads/parallel/exchange.hpp, ordered by events.
 #pragma once
 
 #include "workloads/parallel/exchange.hpp"

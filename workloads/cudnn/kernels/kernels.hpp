@@ -1,6 +1,5 @@
 // The step's own kernels. Each function enqueues one operation of a placed program in a stream of the current device.
-// Results have the same bits in each run. Throws Error if a launch fails, and Unsupported for a tensor of 2^32 vectors
-// or more.
+// Results are bitwise reproducible. Throws Error if a launch fails, Unsupported for a tensor of 2^32 vectors or more.
 #pragma once
 
 #include "workloads/cudnn/program/program.hpp"

@@ -1,5 +1,4 @@
-// Softmax cross-entropy. A block computes the largest logit, the sum of exponentials, the gradient and the loss of one
-// image. The last block computes the mean loss.
+// Softmax cross-entropy. A block computes loss and gradient of one image; the last block computes the mean loss.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 

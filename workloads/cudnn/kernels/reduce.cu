@@ -1,14 +1,12 @@
 // Sums per channel over all positions: statistics, and gradients of biases and batch norms. A block sums a slab of rows
-// for some channels. The last block sums the slabs in order and writes the results, so that the bits are the same in
-// each run and one launch is enough.
+// for some channels. The last block sums the slabs in order, so that results are bitwise reproducible in one launch.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
 namespace roof::cudnn {
 namespace {
 
-/// Shape of a launch: a block has `columns` threads along the channels, each for one vector of them, and `lines` along
-/// the rows.
+/// Shape of a launch: blocks have `columns` threads along the channels, one per vector, and `lines` along the rows.
 struct Cut {
     unsigned columns, lines, column_blocks, slabs;
 };

@@ -1,5 +1,5 @@
-// One kernel updates all parameters and writes the narrow copies. With loss scaling, a kernel before it checks that the
-// gradients are finite. A kernel after it advances the state to the next step.
+// One kernel updates all parameters and narrow copies. With loss scaling, a kernel before it checks that the gradients
+// are finite. A kernel after it advances the state.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 

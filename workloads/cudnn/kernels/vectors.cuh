@@ -77,8 +77,7 @@ __device__ void store(Element* to, std::uint32_t vector, const Lanes<width>& lan
     reinterpret_cast<Stored<Element, width>*>(to)[vector] = stored;
 }
 
-/// Returns the gradient before a ReLU. The gradient after it is `share` plus `other` (if not null). `output` null: no
-/// ReLU.
+/// Returns the gradient before a ReLU from `share` plus `other` (may be null). `output` null: no ReLU.
 template <int width, class Element>
 __device__ Lanes<width> load_gradient(const Element* share, const Element* other, const Element* output,
                                       std::uint32_t vector)
@@ -124,8 +123,7 @@ void with_element(Precision precision, const Call& call)
     call.template operator()<float>();
 }
 
-/// Calls call<Element, width>() with the tensor's type. `width` is vector_width if it divides the number of channels,
-/// else 1.
+/// Calls call<Element, width>() with the tensor's type; `width` is vector_width if it divides the channels, else 1.
 template <class Call>
 void with_vectors(const Tensor& tensor, const Call& call)
 {

@@ -1,5 +1,4 @@
-// C++ owners for cuDNN's backend API: a descriptor is created, gets its attributes, is finished, and is destroyed with
-// its last owner. No frontend library is used: it would add half a minute to each compilation.
+// C++ owners of cuDNN's backend descriptors. A frontend library would add half a minute to each compilation.
 #pragma once
 
 #include <cudnn.h>
@@ -11,8 +10,7 @@
 
 namespace roof::cudnn {
 
-/// Throws Unsupported if the status is "not supported", else Error. The message is `what` and the library's
-/// explanation.
+/// Throws Unsupported for "not supported", else Error. The message is `what` and the library's explanation.
 void check(cudnnStatus_t status, const std::string& what);
 
 /// Returns "9.19.0": the version of the loaded library.
@@ -52,8 +50,8 @@ class Descriptor {
     std::shared_ptr<void> handle_;
 };
 
-/// Creates a device from its properties as cuDNN writes them (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION), to make plans
-/// without the device. Throws Error.
+/// Creates a device from its JSON properties (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION), to plan without it. Throws
+/// Error.
 Descriptor device_from_json(const std::string& json);
 /// Returns the current device. Throws Error.
 Descriptor current_device();

@@ -1,5 +1,4 @@
-// Selects the cuDNN engines that may compute a pass under the settings: precision, algorithm, determinism. Needs no
-// device.
+// Selects the cuDNN engines that the settings allow for a pass. Needs no device.
 #pragma once
 
 #include "workloads/cudnn/library/convolution_graph.hpp"
@@ -14,23 +13,21 @@ namespace roof::cudnn {
 /// For fp32, engines that use tensor cores or round their inputs are not allowed.
 bool is_allowed(const EngineNotes& notes, const Settings& settings);
 
-/// Returns the allowed engines in the order of the heuristics. If cuDNN has no engine of the requested algorithm for
-/// this pass, returns those of any algorithm. Empty if there are none.
+/// Returns the allowed engines in the order of the heuristics; those of any algorithm if none has the requested one.
 std::vector<Engine> allowed_engines(const ConvolutionShape& shape, const Settings& settings, const Descriptor& device);
 
 struct Candidate {
     Engine engine;
     Plan plan;
 };
-/// Returns the engines that support the device, with their plans. Compiling an engine at run time takes a good part of
-/// a second, so only the first few of those are planned.
+/// Returns the engines that support the device, with their plans. Only the first few engines that need a compilation at
+/// run time (a good part of a second each) are planned.
 std::vector<Candidate> candidates(const std::vector<Engine>& engines, const Descriptor& device);
 
 /// Returns whether cuDNN has an engine of the algorithm for 3x3 convolutions on this device. Throws Error.
 bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device);
 
-/// Returns the key of remembered choices: library, device, and what the settings allow. A choice holds only for the
-/// same candidates.
+/// Returns the key of stored choices: library, device, and what the settings allow.
 std::string chooser_of(const Settings& settings, const std::string& device_model);
 
 /// Returns the candidate as a step reports it.

@@ -63,8 +63,7 @@ Names names_of(Pass pass)
 Descriptor convolve(const ConvolutionShape& shape, const Descriptor& source, const Descriptor& weights,
                     const Descriptor& result)
 {
-    // Use floats, as for the sums. cuDNN also accepts doubles, but many engines then read only their lower half, which
-    // is 0.
+    // Use floats, as for the sums. With doubles, many engines read only the lower half, which is 0.
     constexpr float alpha = 1;
     constexpr float beta = 0;
     const Names names = names_of(shape.pass);

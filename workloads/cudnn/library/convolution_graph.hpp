@@ -14,7 +14,7 @@ enum TensorNumber : std::int64_t { number_source = 1, number_weights, number_res
 /// Returns the operations: convolution, then bias and ReLU if the shape has them. Throws Unsupported or Error.
 std::vector<Descriptor> operations_of(const ConvolutionShape& shape);
 
-/// A graph and its engines: first the list of the heuristics, best first, then the fallbacks, without duplicates.
+/// A graph and its engines without duplicates: the heuristics' list, best first, then the fallbacks.
 class ConvolutionGraph {
   public:
     /// Throws Unsupported if cuDNN does not support the graph, else Error.

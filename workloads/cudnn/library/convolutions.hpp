@@ -1,5 +1,4 @@
-// Chooses and runs the convolutions of a step on the current device. Times the allowed engines once per shape and
-// stores the fastest in a file.
+// Chooses and runs the convolutions of a step: times the allowed engines once per shape and stores the fastest.
 #pragma once
 
 #include "ert/gpu/stream.hpp"

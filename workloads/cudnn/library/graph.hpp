@@ -1,5 +1,5 @@
-// cuDNN operation graphs: tensors, engines on a device, and plans. All tensors are channels-last: activations
-// [n][h][w][c], weights [o][h][w][i].
+// cuDNN operation graphs, engines and plans. All tensors are channels-last: activations [n][h][w][c], weights
+// [o][h][w][i].
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -43,8 +43,7 @@ struct EngineNotes {
     bool deterministic = true;
     bool compiled_at_run_time = false;
 
-    /// Returns "winograd", "fft" or "gemm". All other engines of cuDNN count as implicit matrix products; no note
-    /// identifies direct ones.
+    /// Returns "winograd", "fft" or "gemm" (all others: implicit matrix products; no note identifies direct ones).
     std::string_view algorithm() const;
 };
 
@@ -65,8 +64,7 @@ Descriptor address_pack(const std::vector<Address>& addresses, void* workspace);
 /// Throws Unsupported if cuDNN does not support the graph, else Error.
 Descriptor graph_of(const std::vector<Descriptor>& operations);
 
-/// Returns the engines for a graph: first the list of the heuristics, best first, then the fallbacks, without
-/// duplicates.
+/// Returns the engines for a graph without duplicates: the heuristics' list, best first, then the fallbacks.
 std::vector<Engine> engines_for(const Descriptor& graph, const Descriptor& device);
 
 /// A finished plan, ready to run with addresses. `workspace` in bytes.

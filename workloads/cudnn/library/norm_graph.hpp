@@ -9,8 +9,7 @@
 
 namespace roof::cudnn {
 
-/// Identifiers of the graph's tensors: a plan takes addresses by these numbers. Epsilon and the batch's share in the
-/// running statistics are host values.
+/// Tensor identifiers for the addresses of a plan. Epsilon and the batch's share in running statistics are host values.
 enum NormNumber : std::int64_t {
     norm_source = 1,
     norm_weight,

@@ -1,5 +1,4 @@
-// Runs a pass of a batch norm by this project's kernels and by a library plan on the same generated values, to time
-// both and compare their results.
+// Runs a pass of a batch norm by our kernels and by a library plan on the same values, to time and compare both.
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
@@ -24,8 +23,7 @@ class NormTrial {
     const LibraryNormGradient& backward() const { return backward_; }
     const Memory& memory() const { return *memory_; }
 
-    /// Returns whether the plan's results equal those of our kernels within the tolerance of the precision. Throws
-    /// Error.
+    /// Returns whether the plan's results equal ours within the precision's tolerance. Throws Error.
     bool agrees(const std::function<void()>& enqueue_plan) const;
 
   private:

@@ -1,5 +1,5 @@
-// Chooses the batch norms of a step that a library computes on the current device. Times our kernels and cuDNN's engine
-// once per shape, ReLU included, and stores the fastest in a file.
+// Chooses between our kernels and cuDNN's engine for each batch norm with its ReLU: times both once and stores the
+// fastest.
 #pragma once
 
 #include "workloads/cudnn/library/candidates.hpp"

@@ -1,5 +1,4 @@
-// Chooses and runs the products of linear layers by cuBLASLt on the current device. Times the suggested algorithms once
-// and keeps the fastest.
+// Chooses and runs the products of linear layers by cuBLASLt: times the suggested algorithms and keeps the fastest.
 #pragma once
 
 #include "ert/gpu/stream.hpp"

@@ -8,8 +8,8 @@
 
 namespace roof::cudnn {
 
-/// Returns the minimum time of several runs of the work that `run` enqueues, after a first run that loads kernels.
-/// Stops after the first timed run if that is far slower than `best`. Infinite if a run fails.
+/// Returns the minimum time of several runs after a warm-up. Stops after one timed run if that is far slower than
+/// `best`. Infinite if a run fails.
 Seconds least_time(const gpu::Stream& stream, const std::function<void()>& run, Seconds best);
 
 }  // namespace roof::cudnn

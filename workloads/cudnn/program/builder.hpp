@@ -46,8 +46,7 @@ class Builder : public engine::Builder<Program, Tensor> {
     void put(const Unit& unit, const Tensor& tensor);
     /// Returns the sum of the gradient's shares; with `most` 2, up to two shares stay separate.
     std::vector<Share> shares(int layer, std::size_t most);
-    /// Returns the tensor for the sum or the masked gradient of the shares: a share that no other layer reads, or a new
-    /// tensor.
+    /// Returns a share that no other layer reads, or a new tensor, for the sum or the masked gradient.
     Tensor over(const std::vector<Share>& shares);
 
     /// Returns memory for the sums of slabs of this tensor's rows.

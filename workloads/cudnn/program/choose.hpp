@@ -1,5 +1,4 @@
-// Functions that choose the implementations of convolutions, products and batch norms and give their scratch memory. A
-// device that tries candidates, or a test, provides them.
+// Functions that choose the implementations of a program's operations; a device or a test provides them.
 #pragma once
 
 #include "workloads/cudnn/program/operations.hpp"

@@ -1,5 +1,5 @@
-// The arithmetic of a step's own kernels, per value, for the GPU and for the loops of the tests. All functions are
-// constexpr, so that nvcc compiles them for both. Values are fp32, whatever the storage precision.
+// The arithmetic of a step's own kernels per value: constexpr, for the GPU and for the loops of the tests. Values are
+// fp32, whatever the storage precision.
 #pragma once
 
 #include "workloads/cudnn/program/operations.hpp"
@@ -115,8 +115,7 @@ constexpr Descended descend(float value, float gradient, float momentum, float r
     return {value - rate * next, next};
 }
 
-/// Loss scaling as in PyTorch: halved if a gradient is not finite, doubled after updates_before_doubling finite
-/// updates.
+/// Loss scaling as in PyTorch: halved after a gradient that is not finite, doubled after enough finite updates.
 struct LossScale {
     float scale = 1;
     std::uint32_t good = 0;

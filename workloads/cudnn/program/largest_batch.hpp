@@ -8,12 +8,11 @@
 
 namespace roof::cudnn {
 
-/// Returns the largest batch whose memory plan fits into `bytes`, without the libraries' own memory; 0 if no batch
-/// fits. Analytic.
+/// Returns the largest batch whose planned memory fits into `bytes`; 0 if none does. Libraries' own memory is not
+/// counted.
 int largest_batch(const model::Graph& graph, const Settings& settings, std::size_t bytes);
 
-/// Throws OutOfMemory if the plan of the settings' batch does not fit. The message gives the batch that would.
-/// Allocates nothing.
+/// Throws OutOfMemory, with the batch that would fit, if the plan of the settings' batch does not.
 void require_room(const model::Graph& graph, const Settings& settings, std::size_t available);
 
 }  // namespace roof::cudnn

@@ -23,8 +23,8 @@ void softmax_cross_entropy(Builder& build);
 /// Appends one stage that updates all parameters.
 void sgd(Builder& build);
 
-/// Returns the gradient before the unit's ReLU, and adds its channel sums to the bias gradient if the layer has a bias.
-/// Without ReLU and bias, returns the gradient of the unit's output.
+/// Returns the gradient before the unit's ReLU (without a ReLU: of its output), and adds its channel sums to the bias
+/// gradient if the layer has a bias.
 Tensor gradient_of_unit(Builder& build, const Unit& unit);
 
 }  // namespace roof::cudnn

@@ -1,5 +1,5 @@
-// A training step as data: tensors and operations on them. On a GPU, cuDNN, cuBLASLt and ../kernels execute them; in
-// the tests, plain loops do. Both use the arithmetic of formulas.hpp.
+// A training step as data. cuDNN, cuBLASLt and ../kernels execute the operations on a GPU, loops in the tests. Both use
+// the arithmetic of formulas.hpp.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -32,8 +32,7 @@ struct Tensor {
     std::size_t bytes() const { return elements() * static_cast<std::size_t>(traits(precision).storage_bytes); }
 };
 
-/// State on the device that one step passes to the next. Kernels read and write it, so that a captured graph can be
-/// repeated.
+/// State on the device that a step passes to the next. Kernels update it, so that a captured graph can be repeated.
 struct StepState {
     std::uint32_t step = 0;     ///< number of earlier steps; dropout uses it
     std::int32_t finite = 1;    ///< 0: a gradient of this step is not finite, and the update changes nothing
@@ -43,15 +42,14 @@ struct StepState {
     float loss = 0;             ///< of the last forward pass
 };
 
-/// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. Their
-/// buffers can then receive the next batch.
+/// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels.
 struct ImportImages {
     Tensor from{}, to{};
     Tensor labels_from{}, labels{};
 };
 
-/// One pass of a convolution: source, weights -> result; weights, result -> source; or source, result -> weights.
-/// `plan` is the number of the chosen implementation.
+/// One pass: source, weights -> result; weights, result -> source; or source, result -> weights. `plan`: chosen
+/// implementation.
 struct Convolve {
     ConvolutionShape shape{};
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
@@ -59,7 +57,7 @@ struct Convolve {
 };
 
 /// source [n][inputs], weights [outputs][inputs], result [n][outputs]; inputs and outputs per pass as in Convolve. Bias
-/// and ReLU are used in the forward pass only.
+/// and ReLU: forward only.
 struct Multiply {
     Pass pass = Pass::forward;
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
@@ -96,8 +94,8 @@ struct Normalise {
     bool relu = false;
 };
 
-/// The gradient g before a ReLU: one share or the sum of two where `output` > 0 (everywhere if there is no `output`).
-/// Computes sums per channel: of g, and of g times the normalised source if that is given. Optionally writes g.
+/// The gradient g before a ReLU: one share or the sum of two where `output` > 0 or is absent. Sums per channel g, and g
+/// times the normalised source if that is given. Optionally writes g.
 struct ReduceGradient {
     Tensor share{}, other_share{}, output{};
     Tensor source{};

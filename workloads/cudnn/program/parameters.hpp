@@ -1,7 +1,6 @@
-// Memory layout of the trained values. Values, gradients, momenta and narrow copies are one block each. All blocks have
-// the same order: that in which the backward pass completes the gradients (except that a residual block's last batch
-// norm completes slightly early). Each parameter starts at a multiple of 128 values. So one kernel updates all, and an
-// all-reduce uses ranges of one block.
+// Memory layout of the trained values: values, gradients, momenta and narrow copies are one block each, in the order in
+// which the backward pass completes the gradients (a residual block's last batch norm completes slightly early).
+// Parameters start at multiples of 128 values. So one kernel updates all, and an all-reduce uses ranges of one block.
 #pragma once
 
 #include "workloads/cudnn/program/program.hpp"
@@ -12,8 +11,8 @@
 
 namespace roof::cudnn {
 
-/// A trained tensor in channels-last order: weights of a convolution [o][y][x][i], of a linear layer [o][inputs]. After
-/// a map, the inputs have the order in which the map is stored.
+/// A trained tensor, channels-last: convolution [o][y][x][i], linear [o][inputs], inputs in the order of a preceding
+/// map.
 struct Trained {
     Tensor value, gradient, momentum;
     Tensor read;            ///< tensor that the passes read: the value or its narrow copy

@@ -1,5 +1,5 @@
-// A training step as a program: stages (one layer in one phase each) of operations on tensors. Memory is planned after
-// all layers are written. The program does not depend on a device; its user provides the memory.
+// A training step as a program: stages (one layer in one phase each) of operations on tensors, and its memory plan.
+// Independent of devices; the user provides the memory.
 #pragma once
 
 #include "ert/method/bench/subject.hpp"

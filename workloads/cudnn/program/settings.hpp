@@ -17,8 +17,8 @@ struct Settings {
     /// Precision of activations and of the weights that the passes read: fp32, tf32 (stored as fp32), bf16 or fp16
     /// (with loss scaling). Trained values, gradients, momentum, statistics, the loss and all sums are fp32.
     Precision precision = Precision::fp32;
-    /// Algorithm of convolutions. `automatic`: the fastest for each pass and shape. cuDNN has matrix products on all
-    /// chips and Winograd's algorithm on some. An algorithm without an engine is refused.
+    /// Algorithm of convolutions. `automatic`: the fastest per pass and shape. An algorithm without an engine is
+    /// refused.
     Algorithm algorithm = Algorithm::automatic;
     bool deterministic = false;  ///< use only engines and kernels that give the same bits in each run
     /// Whether suggested engines are timed and the fastest used; otherwise the first suggestion is used.
