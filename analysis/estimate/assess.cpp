@@ -17,9 +17,9 @@ namespace roof::analysis {
 namespace {
 
 constexpr double same = 0.1;          ///< tolerance of agreement, as a share of the estimate
-constexpr double beyond = 1.02;       ///< times a roof: above it, with tolerance for rounding
-constexpr double too_slow = 10;       ///< times the roof's time: more than the work was timed
-constexpr double prefix = 1000;       ///< from one SI prefix to the next
+constexpr double beyond = 1.02;       ///< factor above a roof, with tolerance for rounding
+constexpr double too_slow = 10;       ///< factor of the roof's time: other work was timed, too
+constexpr double prefix = 1000;       ///< factor between two SI prefixes
 constexpr double prefix_slack = 1.3;  ///< tolerance of a factor that is a prefix
 
 /// One published number with its context.

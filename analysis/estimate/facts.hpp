@@ -16,8 +16,8 @@ namespace roof::analysis {
 
 /// The sources of facts. They must outlive the Knowledge.
 struct FactSources {
-    std::span<const Target> targets;    ///< by the names in hypotheses
-    std::span<const Measurement> rows;  ///< of the study's own run; may be empty
+    std::span<const Target> targets;    ///< machines by their names in hypotheses
+    std::span<const Measurement> rows;  ///< measured rows of the study; may be empty
     EstimateRequest usual;              ///< defaults of options; its model is not used
 };
 

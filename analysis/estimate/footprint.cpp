@@ -35,8 +35,8 @@ int owner(const Graph& graph, int index)
 
 /// Memory allocated by one layer.
 struct Block {
-    long long values = 0;  ///< of one image; 0 if the layer allocates none
-    int needed_by = -1;    ///< the first layer whose backward pass reads it; negative: none, so it is not kept
+    long long values = 0;  ///< values for one image; 0 if the layer allocates none
+    int needed_by = -1;    ///< first layer whose backward pass reads it; negative: none, so it is not kept
     int last_user = 0;  ///< the last layer with it as an input; its gradient exists from that layer's backward pass on
     bool kept() const { return needed_by >= 0; }
 };

@@ -19,8 +19,8 @@ Passes parse_passes(std::string_view word);
 
 /// The memory for one batch. A forward pass belongs to training, so its activations are kept.
 struct Footprint {
-    Bytes parameters;  ///< with the low-precision copy of formats below 4 bytes
-    Bytes gradients;   ///< of parameters; 0 for a forward pass
+    Bytes parameters;  ///< includes the low-precision copy of formats below 4 bytes
+    Bytes gradients;   ///< gradients of parameters; 0 for a forward pass
     Bytes momentum;    ///< 0 for a forward pass
     Bytes images;      ///< the batch itself
     Bytes

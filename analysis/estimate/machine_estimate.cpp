@@ -44,7 +44,7 @@ class PlannedStep {
         return row;
     }
 
-    /// Without its parts: the network as one piece of work.
+    /// The network as one piece of work, without parts.
     Measurement whole(const std::string& device) const
     {
         Measurement row = this->row(device);

@@ -18,7 +18,7 @@
 
 namespace roof::analysis {
 
-inline constexpr long long imagenet_images = 1281167;  ///< of its training set
+inline constexpr long long imagenet_images = 1281167;  ///< images of the training set
 
 /// The input of an estimate.
 struct EstimateRequest {
@@ -26,7 +26,7 @@ struct EstimateRequest {
     int batch = 1;  ///< on each device
     Precision precision = Precision::fp32;
     Passes passes = Passes::step;
-    long long images = imagenet_images;  ///< of an epoch
+    long long images = imagenet_images;  ///< images per epoch
     int devices = 1;
     std::string link{};  ///< between devices; required if there are several
 };
@@ -56,14 +56,14 @@ struct MachineEstimate {
     EstimateRequest request;
     std::string machine;
     std::string title;
-    Known known = Known::spec;  ///< of peak and bandwidths
+    Known known = Known::spec;  ///< how peak and bandwidths are known
     std::string reason;         ///< why there is no estimate; then only the footprint is set
     FlopRate peak;
     std::vector<LevelEstimate> levels;  ///< nearest to the core first
-    Flops flops;                        ///< of all layers and the update
+    Flops flops;                        ///< all layers and the update
     std::string binds;                  ///< the roof with most of the layer-by-layer time
     bool binds_compute = false;
-    double compute_share = 0;  ///< of the time layer by layer
+    double compute_share = 0;  ///< share of the compute roof in layer_by_layer
     Seconds layer_by_layer;
     Seconds at_once;
     std::string at_once_binds;
@@ -72,7 +72,7 @@ struct MachineEstimate {
     std::optional<ScalingEstimate> scaling;
     Footprint footprint;
     Bytes memory;           ///< 0 if unknown
-    int largest_batch = 0;  ///< that fits; 0 if unknown, or if nothing fits
+    int largest_batch = 0;  ///< largest batch that fits; 0 if unknown or none fits
     std::vector<Placement> layers;
 
     /// One step on all devices, with an exposed all-reduce.
@@ -85,13 +85,11 @@ struct MachineEstimate {
     Intensity ridge() const { return levels.empty() ? Intensity{} : levels.back().ridge; }
 };
 
-/// The alpha-beta model of a ring all-reduce over N devices: 2(N-1) steps, in each of which every device sends 1/N of
-/// the bytes.
+/// The alpha-beta model of a ring all-reduce over N devices: 2(N-1) steps, each sends 1/N of the bytes per device.
 ///   2(N-1) alpha + 2(N-1)/N * bytes / beta
 Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link);
 
-/// Throws InputError for an unknown model, a batch below 1, several devices without a link, or a forward pass on
-/// several.
+/// Throws InputError for an unknown model, a batch below 1, or several devices without a link or in a forward pass.
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request);
 
 }  // namespace roof::analysis

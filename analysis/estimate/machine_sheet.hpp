@@ -13,8 +13,8 @@ namespace roof::analysis {
 /// A link between devices, in one direction.
 struct Link {
     std::string name;    ///< nvlink, pcie
-    Seconds latency;     ///< of one message, the alpha of the alpha-beta model
-    ByteRate bandwidth;  ///< its beta
+    Seconds latency;     ///< time of one message: alpha of the alpha-beta model
+    ByteRate bandwidth;  ///< beta of the alpha-beta model
 };
 
 struct SheetLevel {
@@ -28,8 +28,8 @@ struct MachineSheet {
     std::string title{};                    ///< the vendor's name
     std::string kind{};                     ///< "cpu" or "gpu"
     std::vector<std::string> also{};        ///< other names: "v100"
-    std::vector<std::string> models{};      ///< as a driver reports the device
-    std::map<Precision, FlopRate> peaks{};  ///< of matrix products, without sparsity
+    std::vector<std::string> models{};      ///< device names that a driver reports
+    std::map<Precision, FlopRate> peaks{};  ///< rates of matrix products, without sparsity
     std::vector<SheetLevel> levels{};       ///< nearest to the core first; the last is memory
     std::vector<Link> links{};
     std::vector<std::string> sources{};

@@ -53,7 +53,7 @@ std::string signed_percent(double share);
 /// The errors of all predicted rows. Rows without a prediction and predictions without a row are left out.
 struct PredictionErrors {
     std::vector<PredictionError> rows;  ///< in the order of the predictions
-    double median = 0;                  ///< of |error|, over rows that are ok
+    double median = 0;                  ///< median |error| of the rows that are ok
     double worst = 0;
 };
 PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<const Measurement> rows);

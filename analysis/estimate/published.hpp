@@ -17,11 +17,11 @@ struct PublishedNumber {
     std::string study;
     EstimateRequest of;    ///< model, batch, precision, passes, devices, images of an epoch
     std::string machine;   ///< a sheet's name
-    std::string layer;     ///< of a `window`
+    std::string layer;     ///< the layer of a `window`
     std::string quantity;  ///< one of published_quantities()
     double value = 0;      ///< as printed
     std::string unit;      ///< as printed
-    double si = 0;         ///< in FLOP/B, FLOP/s, FLOP, B, s, pixels, a share of 1
+    double si = 0;         ///< `value` in FLOP/B, FLOP/s, FLOP, B, s, pixels, or a share of 1
     std::string how;       ///< how the authors got it: counter, timed, computed, …
     std::string source;
     std::string note;

@@ -15,8 +15,8 @@ namespace roof::analysis {
 struct Target {
     std::string name{};         ///< as the user wrote it; plus ":" and the device if a calibration has several
     std::string title{};        ///< the device's model
-    Known known = Known::spec;  ///< of the rates: measured or spec
-    std::string device{};       ///< whose ceilings these are
+    Known known = Known::spec;  ///< how the rates are known: measured or spec
+    std::string device{};       ///< the device of the ceilings
     Machine machine{};
     Ceilings ceilings{};
     Bytes memory{};  ///< 0 if unknown

@@ -25,8 +25,8 @@ struct CopyTotal {
     Bytes bytes;              ///< of copies of known size
     Bytes smallest;
     Bytes largest;
-    Seconds seconds;        ///< of all
-    Seconds sized_seconds;  ///< of copies of known size
+    Seconds seconds;        ///< time of all copies
+    Seconds sized_seconds;  ///< time of copies of known size
 
     /// The copy rate; 0 if no size is known.
     ByteRate rate() const { return sized_seconds.value > 0 ? bytes / sized_seconds : ByteRate{}; }

@@ -153,7 +153,7 @@ void count_bytes(const Metrics& metrics, const std::string& level, const std::st
 }
 
 struct ProcessorEvent {
-    std::string_view end;  ///< of the event's name, in capitals
+    std::string_view end;  ///< end of the event's name, in capitals
     std::string_view precision;
     double flops;
 };

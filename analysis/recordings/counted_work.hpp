@@ -23,7 +23,7 @@ using Metrics = std::map<std::string, Metric, std::less<>>;
 struct CountedWork {
     std::map<std::string, Flops> flops;  ///< by precision
     std::map<std::string, Bytes> bytes;  ///< by level: L1, shared, L2, DRAM
-    std::vector<std::string> missing;    ///< what could not be counted, in sentences
+    std::vector<std::string> missing;    ///< sentences about amounts that could not be counted
 
     Flops total() const;
     /// The precision with the most FLOPs; empty without FLOPs.

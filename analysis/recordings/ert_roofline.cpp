@@ -48,7 +48,7 @@ std::string precision_in(const std::string& label)
     return {};
 }
 
-/// "gpu:0" if the tool's configuration in the metadata says so; otherwise, as without metadata, "cpu".
+/// "gpu:0" if the metadata's configuration has ERT_GPU; otherwise, or without metadata, "cpu".
 std::string device_in(const std::string& text)
 {
     return text.find("'ERT_GPU': ['True']") != text.npos ? "gpu:0" : "cpu";

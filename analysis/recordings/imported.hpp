@@ -26,8 +26,8 @@ struct Imported {
     std::string format;  ///< "Nsight Compute, details page"
     std::vector<Device> devices;
     std::vector<ImportedRow> rows;
-    std::vector<std::string> missing;  ///< what it lacks for a point on a roofline, in sentences
-    std::vector<std::string> remarks;  ///< what readers of its numbers must know, in sentences
+    std::vector<std::string> missing;  ///< sentences about data it lacks for a point on a roofline
+    std::vector<std::string> remarks;  ///< sentences about the meaning of its numbers
 };
 
 }  // namespace roof::analysis

@@ -13,13 +13,13 @@ inline constexpr std::string_view no_category = "unclassified";
 struct NamedKernel {
     std::string_view name;
     std::string_view layer;
-    std::string_view kind;  ///< of the layer
+    std::string_view kind;  ///< the kind of the layer
     std::string_view phase;
 };
 
 struct KernelKind {
     std::string category;   ///< "unclassified" if no rule fits
-    std::string algorithm;  ///< of a convolution; empty if no rule fits
+    std::string algorithm;  ///< algorithm of a convolution; empty if no rule fits
 };
 
 struct KernelRule {

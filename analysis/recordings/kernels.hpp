@@ -21,8 +21,8 @@ namespace roof::analysis {
 struct KernelTotal {
     std::string row;  ///< Measurement::id()
     std::string device;
-    std::string category;   ///< by the rules
-    std::string algorithm;  ///< of a convolution
+    std::string category;   ///< category by the rules
+    std::string algorithm;  ///< algorithm of a convolution
     std::string name;
     std::size_t launches = 0;
     double seconds = 0;

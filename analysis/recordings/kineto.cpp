@@ -80,7 +80,7 @@ class Handler : public nlohmann::json_sax<Json> {
     Handler(std::string name, ImportedRow& row) : name_(std::move(name)), row_(row) {}
 
     std::size_t events = 0;
-    std::map<std::string, std::string> models;  ///< of the devices
+    std::map<std::string, std::string> models;  ///< models of the devices
 
     bool null() override { return scalar(""); }
     bool boolean(bool value) override { return scalar(value ? "1" : "0"); }

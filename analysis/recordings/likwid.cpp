@@ -28,7 +28,7 @@ using Region = std::map<std::string, ByThread, std::less<>>;
 
 struct Header {
     std::string region;
-    bool metrics = false;  ///< by thread, not statistics
+    bool metrics = false;  ///< true: metrics by thread; false: statistics
     std::size_t rows = 0;
 };
 

@@ -1,6 +1,5 @@
-// Nsight Compute's CSV, in two forms: a line for each metric (details, and metrics selected by name), or a line for
-// each launch with a column for each metric and a second line of units (raw). The program's output precedes the
-// header.
+// Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each
+// launch with a column for each metric and a second line of units (raw). The program's output precedes the header.
 #include "analysis/recordings/counted_work.hpp"
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_units.hpp"

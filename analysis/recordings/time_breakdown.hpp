@@ -34,7 +34,7 @@ struct TimeBreakdown {
     Seconds hidden_copies;         ///< while a kernel or a collective ran
     Seconds computing;             ///< while at least one kernel ran
     Seconds kernel_time;           ///< sum over all kernels
-    std::size_t kernel_count = 0;  ///< that ran in it
+    std::size_t kernel_count = 0;  ///< kernels that ran in the window
 
     Seconds entered() const { return kernels + unclassified + collectives + copies + idle; }
     Seconds busy() const { return wall - idle; }

@@ -5,7 +5,7 @@
 
 namespace roof::analysis {
 
-/// Empty if the build had no npm or no network for the packages. The page is then static.
+/// The script; empty if the build had no npm or no network. The page is then static.
 std::string_view page_script();
 
 /// SHA-256 of the script in base64, for the page's content security policy. Empty if the script is empty.

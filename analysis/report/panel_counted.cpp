@@ -18,7 +18,7 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr std::size_t most_points = 100;  ///< in a picture, the longest
+constexpr std::size_t most_points = 100;  ///< a picture shows the longest kernels
 
 LogPlot plot_of(const Frame& frame)
 {

@@ -18,7 +18,7 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr std::size_t most_points = 400;  ///< in a static picture, the longest
+constexpr std::size_t most_points = 400;  ///< a static picture shows the longest layers
 
 std::vector<const Placement*> layers_of(const Study& study, const Measurement& row)
 {

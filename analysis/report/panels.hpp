@@ -13,7 +13,7 @@ struct Panel {
     std::string_view id;  ///< anchor in the page
     std::string_view heading;
     std::string_view sentence;  ///< what the panel shows and how to read it
-    /// Empty if there is nothing to show. Ids in the page start with `key`, which is unique to study and panel.
+    /// The HTML; empty if there is nothing to show. Ids start with `key`, which is unique to study and panel.
     std::string (*render)(const Study& study, const std::string& key);
 };
 

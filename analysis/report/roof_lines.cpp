@@ -14,7 +14,7 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr double letter_width = 7.4;  ///< of the roof labels' font, in pixels
+constexpr double letter_width = 7.4;  ///< letter width of roof labels in pixels
 
 std::string sentence(const Ceiling& roof, const std::string& what)
 {
@@ -71,8 +71,8 @@ void draw_compute(Svg& svg, const LogPlot& plot, const Ceiling& roof, double fas
 class Labels {
   public:
     struct Place {
-        double along = 0;     ///< from the start of the line
-        double baseline = 0;  ///< from the line, downwards
+        double along = 0;     ///< distance from the start of the line
+        double baseline = 0;  ///< distance below the line
     };
 
     explicit Labels(std::vector<double> lines) : lines_(std::move(lines)) {}
@@ -84,7 +84,7 @@ class Labels {
         return place_at(starts, across, length).value_or(Place{0, above});
     }
 
-    /// At the start of the line, or nullopt.
+    /// A place at the start of the line, or nullopt.
     std::optional<Place> place_at_start(double across, double length) { return place_at({0}, across, length); }
 
   private:

@@ -21,7 +21,7 @@ enum class Shape { circle, square, triangle, ring };
 
 class Svg {
   public:
-    /// In user units, which are pixels at 100%. `label` is for screen readers.
+    /// Sizes are in user units, which are pixels at 100%. `label` is for screen readers.
     Svg(double width, double height, std::string_view label);
 
     void line(Spot from, Spot to, std::string_view css_class);

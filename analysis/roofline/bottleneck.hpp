@@ -3,7 +3,7 @@
 // named with their shares.
 //   A random rate is median * exp(z * s), with z standard normal, s = ln(high / median) / 1.96 above the median and
 //   ln(median / low) / 1.96 below it (Known: measured, by the intervals of the calibration). Roofs are independent of
-//   each other; all work of a row is judged under the same draw. The draws are the same in every run.
+//   each other; all work of a row uses the same draw. The draws are the same in every run.
 // Traffic is compulsory, as in place.hpp.
 #pragma once
 

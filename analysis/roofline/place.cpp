@@ -23,7 +23,7 @@ struct ByteInterval {
 struct RowRoofs {
     Roofs roofs;
     const Ceiling* compute = nullptr;
-    std::vector<Bytes> nearer;  ///< as roofs.levels
+    std::vector<Bytes> nearer;  ///< one entry for each of roofs.levels
     std::string note;
 };
 

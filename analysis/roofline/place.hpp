@@ -6,8 +6,8 @@
 //                      or a phase the sum over its parts, which run one after another; for ranks on several devices at
 //                      least the time that the link between them takes for the messages
 //   fraction           attainable / measured time;  headroom = measured - attainable, never below 0
-// Rate and intensity count the model's FLOPs. The executed FLOPs are the same unless the algorithm is known to execute
-// fewer (Winograd, or a direct convolution without padding). Then the rate may be above a roof, and the note says why.
+// Rate and intensity count the model's FLOPs. Executed FLOPs may be fewer (Winograd, or a direct convolution without
+// padding). Then the rate may be above a roof, and the note gives the reason.
 #pragma once
 
 #include "analysis/roofline/bottleneck.hpp"
@@ -37,11 +37,11 @@ struct LevelPlacement {
     ByteRate roof;             ///< the level's measured bandwidth
 };
 
-/// Whether the rate with compulsory traffic is above the level's slanted roof. Then part of the counted bytes was
-/// still in a cache nearer to the core.
+/// Whether the rate with compulsory traffic is above the level's bandwidth roof. Then some counted bytes were in a cache
+/// nearer to the core.
 bool is_above(const LevelPlacement& level, FlopRate rate);
 
-/// What limits the time of a piece of work. Below half of its roof, no roof binds. Then it is
+/// The limit of the time of a piece of work. Below half of its roof, no roof binds. Then it is
 ///   launch       if its roofs allow less than the measured time of the shortest part of the row, and it took at most
 ///                twice that
 ///   latency      if it took as long, within a factor of two, as fetching its compulsory lines from memory one after
@@ -60,8 +60,8 @@ struct Placement {
     long long batch = 0;
     std::string device;
     std::string precision;
-    std::string data;  ///< as data_of() names it
-    int threads = 0;   ///< of the row; 0 if unknown
+    std::string data;  ///< source of the images, see data_of()
+    int threads = 0;   ///< thread count of the row; 0 if unknown
     Scope scope = Scope::step;
     std::string name;  ///< the layer's, the phase's or the model's
     std::string kind;  ///< the layer's kind; empty for steps and phases
@@ -70,23 +70,23 @@ struct Placement {
 
     Estimate<Seconds> seconds;
     Flops flops;                         ///< the model's
-    Flops executed;                      ///< by the algorithms; 0 if the same as `flops`
+    Flops executed;                      ///< FLOPs of the algorithms; 0 if the same as `flops`
     Known known = Known::analytic;       ///< how FLOPs and bytes are known
     Estimate<FlopRate> rate;             ///< flops / seconds
     std::vector<LevelPlacement> levels;  ///< nearest to the core first; empty without ceilings
 
-    /// Only for a step on several devices: the link between them as a level, with the bytes that each link carries
-    /// each way (link.hpp) and the fastest measured all-reduce.
+    /// The link between the devices of a step as a level, with the bytes that each link carries each way (link.hpp) and
+    /// the fastest measured all-reduce. nullopt for one device.
     std::optional<LevelPlacement> link;
 
-    FlopRate compute_roof;  ///< of the row's precision; 0 if it was not measured
+    FlopRate compute_roof;  ///< roof of the row's precision; 0 if it was not measured
     int roof_threads = 0;   ///< the thread count of the roofs
     std::string binds;  ///< the level or precision under which most of the attainable time lies; empty without ceilings
     bool binds_compute = false;
     std::vector<Bottleneck> bottlenecks;      ///< the most likely first (bottleneck.hpp)
     Bound beyond_roofs = Bound::unexplained;  ///< bound() below half of the roof
     Seconds attainable;                       ///< 0 without ceilings
-    double fraction = 0;                      ///< may exceed 1; then `above` is true and `note` says why
+    double fraction = 0;                      ///< may exceed 1; then `above` is true and `note` has the reason
     Seconds headroom;
     bool above = false;
     std::string note;
@@ -95,11 +95,11 @@ struct Placement {
 };
 
 /// One placement for the step, one per phase and one per layer, in this order. Empty for a row that is not ok or not
-/// a step. The roofs are those of the row's threads, or of the most threads, and then the note says so. `machine` is
+/// a step. The roofs are those of the row's threads, or, with a note, of the most threads. `machine` is
 /// the machine of the ceilings: a cache's capacity depends on how many instances the threads use.
 std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, const Machine& machine);
 
-/// The time that each of the two roofs over a piece of work allows it alone.
+/// The times that the memory roof alone and the compute roof alone allow.
 struct Needs {
     Seconds memory;   ///< compulsory bytes over the farthest level's roof; 0 without one
     Seconds compute;  ///< executed FLOPs over the compute roof; 0 without one

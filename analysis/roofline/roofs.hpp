@@ -11,12 +11,12 @@ namespace roof::analysis {
 /// Pointers into a Ceilings object, which must outlive this one.
 struct Roofs {
     std::string device;
-    int threads = 0;                      ///< of the ceilings below; 0 if there are none
+    int threads = 0;                      ///< thread count of the ceilings; 0 if there are none
     std::vector<const Ceiling*> levels;   ///< one per memory level, nearest to the core first
-    std::vector<const Ceiling*> compute;  ///< of multiply-adds, one per precision, highest first
+    std::vector<const Ceiling*> compute;  ///< multiply-adds, one per precision, highest first
     std::vector<const Ceiling*> mixes;    ///< the best mix of a precision, if it is above its multiply-adds
 
-    /// Null if that precision was not measured at this thread count.
+    /// The compute ceiling of a precision; null if it was not measured at this thread count.
     const Ceiling* precision(const std::string& name) const;
     bool empty() const { return levels.empty() && compute.empty(); }
 };

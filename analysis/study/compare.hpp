@@ -23,7 +23,7 @@ struct Side {
 
 struct Change {
     std::string id;
-    std::string unit;  ///< of both sides
+    std::string unit;  ///< unit of both sides
     Side a;
     Side b;
     double ratio = 1;  ///< b / a
@@ -32,7 +32,7 @@ struct Change {
     double floor = 0;     ///< |ln ratio| between two runs of the same plan; no smaller difference is shown
     bool enough = false;  ///< both sides have enough samples for an interval of at least 90%
 
-    /// The interval excludes 1, there are enough samples, and the difference is above the noise.
+    /// Whether the interval excludes 1, the samples suffice, and the difference is above the noise.
     bool shown() const;
 };
 
@@ -40,11 +40,11 @@ struct Comparison {
     std::string a;  ///< the folders
     std::string b;
     std::vector<Change> steps;     ///< rows measured on both sides, in a's order
-    std::vector<Change> ceilings;  ///< those both sides have
+    std::vector<Change> ceilings;  ///< ceilings on both sides
     std::vector<std::string> only_a;
     std::vector<std::string> only_b;
     std::vector<std::string> notes;
-    double floor = 0;  ///< of the steps, as in Change; 0 if no second run of `a` was given
+    double floor = 0;  ///< noise floor of the steps, as in Change; 0 without a second run of `a`
 };
 
 Change change_of(std::string id, std::string unit, const Side& a, const Side& b);

@@ -21,14 +21,13 @@ struct CountedKernel {
     std::string name;
     std::string category;
     std::size_t launches = 0;  ///< timed
-    std::size_t counted = 0;   ///< whose counters were read
-    Seconds seconds;           ///< of all launches
+    std::size_t counted = 0;   ///< launches with counters
+    Seconds seconds;           ///< time of all launches
     Known time_known = Known::measured;
-    CountedWork work;  ///< of all launches
-    std::vector<LevelPlacement>
-        levels;             ///< those counted, nearest to the core first; the roof is 0 where none was measured
-    FlopRate compute_roof;  ///< of the precision of the most FLOPs; 0 if none was measured
-    std::string binds;      ///< level or precision; empty without roofs
+    CountedWork work;                    ///< work of all launches
+    std::vector<LevelPlacement> levels;  ///< counted levels, nearest to the core first; a roof of 0 was not measured
+    FlopRate compute_roof;               ///< roof of the precision with most FLOPs; 0 if not measured
+    std::string binds;                   ///< level or precision; empty without roofs
     Seconds attainable;
 
     FlopRate rate() const { return seconds.value > 0 ? work.total() / seconds : FlopRate{}; }

@@ -17,7 +17,7 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr std::size_t most_kernels = 20;  ///< of a row, shown to people
+constexpr std::size_t most_kernels = 20;  ///< people see at most this many of a row
 
 /// The counted bytes at this level; 0 if they were not counted.
 Bytes bytes_at(const CountedWork& work, const char* level)
@@ -42,7 +42,7 @@ struct Category {
     std::string device;
     double seconds = 0;
     std::size_t launches = 0;
-    double share = 0;  ///< of the device's kernel time
+    double share = 0;  ///< share of the device's kernel time
 
     bool is_too_much_unclassified() const { return name == no_category && share > most_unclassified; }
 };

@@ -16,7 +16,7 @@ struct Key {
     auto operator<=>(const Key&) const = default;
 };
 
-/// The ceilings of one key; null where there is none.
+/// The ceilings of one key; null if there is none.
 struct Named {
     Key key;
     bool names_device;

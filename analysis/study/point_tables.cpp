@@ -8,7 +8,7 @@ namespace roof::analysis {
 
 namespace {
 
-/// A placement at one of its levels; null where there are no ceilings.
+/// A placement at one of its levels; null without ceilings.
 struct AtLevel {
     const Placement& p;
     const LevelPlacement* level;

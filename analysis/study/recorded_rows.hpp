@@ -19,7 +19,7 @@ class RowsById {
         for (const Measurement& row : study.results.rows) rows_.emplace(row.id(), &row);
     }
 
-    /// Null for a row that is not in the study.
+    /// The row with this id; null if it is not in the study.
     const Measurement* find(const std::string& id) const
     {
         const auto row = rows_.find(id);

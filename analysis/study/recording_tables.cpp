@@ -11,7 +11,7 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr std::size_t most_calls = 12;  ///< of a row, shown to people
+constexpr std::size_t most_calls = 12;  ///< people see at most this many of a row
 
 Cell memory_cell(const std::optional<MemoryKind>& kind)
 {

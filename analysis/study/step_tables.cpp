@@ -114,7 +114,7 @@ Cell phase_cell(const Placement& p)
 
 struct Share {
     const Measurement& row;
-    const char* of;  ///< what the segment is one of
+    const char* of;  ///< "phase" or "kind"
     Segment segment;
 };
 

@@ -33,9 +33,9 @@ struct Study {
     Results calibration;  ///< its folder is empty if there is none
     Ceilings ceilings;
     std::vector<Placement> placements;
-    PredictionErrors predictions{};  ///< of the folder's predictions.csv; no rows without it
+    PredictionErrors predictions{};  ///< from the folder's predictions.csv; no rows without it
     std::string predictions_fingerprint{};
-    std::vector<Answered> answers{};     ///< to the hypotheses of the plan; filled in by the caller
+    std::vector<Answered> answers{};     ///< answers to the plan's hypotheses; filled in by the caller
     std::vector<MachineSheet> sheets{};  ///< data sheets of devices; filled in by the caller
     KernelRules kernel_rules = built_in_kernel_rules();
     Recording recording{};

@@ -29,7 +29,7 @@ struct RatioAtBatch {
     double high = 1;
 };
 
-/// Every crossing, in the order of `ratios`, which are sorted by batch. The names are those of the two devices.
+/// Every crossing of `ratios`, which must be sorted by batch. `first` and `second` name the devices.
 std::vector<Crossover> crossovers(const std::string& first, const std::string& second,
                                   std::span<const RatioAtBatch> ratios);
 

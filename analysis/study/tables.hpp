@@ -14,8 +14,8 @@ namespace roof::analysis {
 /// The export of one panel of the report.
 struct PanelTable {
     std::string_view panel;  ///< id of the panel
-    std::string_view name;   ///< of the table and its files; empty: the panel has none
-    std::string_view why;    ///< why it has none
+    std::string_view name;   ///< name of the table and its files; empty: no table
+    std::string_view why;    ///< reason for no table
     DataTable (*make)(const Study& study) = nullptr;
 };
 

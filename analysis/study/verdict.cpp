@@ -15,7 +15,7 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr int usual_columns = 108;  ///< of sentences where there is no window
+constexpr int usual_columns = 108;  ///< width of sentences without a window
 
 /// A footnote on the meaning and origin of the columns that the window shows.
 std::string closing(const DataTable& shown, const std::vector<const Measurement*>& rows, int columns)

@@ -19,7 +19,7 @@ struct TimeShares {
 
     double known() const { return compute + bandwidth + unexplained; }
 };
-/// All zero if the row has no layers or they have no roofs.
+/// The shares of a row; all zero if it has no layers or no roofs.
 TimeShares time_shares(std::span<const Placement> placements, const Measurement& row);
 
 /// The step's placement; null if the row is not ok.

@@ -21,7 +21,7 @@ namespace roof::analysis {
 struct WhatIf {
     std::map<std::string, double> factors;  ///< by memory level or precision; 1 where it is not named
     long long batch = 0;                    ///< 0: as measured
-    std::map<std::string, double> rates{};  ///< in B/s or FLOP/s, by the same names: in place of what was measured
+    std::map<std::string, double> rates{};  ///< B/s or FLOP/s by the same names; replace measured rates
 };
 
 /// Parses "DRAM=1.5x,fp32=2TFLOP/s,batch=512". The last value for a roof counts. Throws InputError for a name that is
@@ -37,8 +37,8 @@ struct Predicted {
     const Measurement* row = nullptr;
     long long batch = 0;
     Seconds seconds;     ///< 0 with a reason
-    Seconds least;       ///< what the changed roofs allow
-    std::string reason;  ///< why there is no answer
+    Seconds least;       ///< time that the changed roofs allow
+    std::string reason;  ///< reason for a missing answer
 };
 
 /// One prediction for each measured step, in the rows' order. Rows and study must outlive it.

@@ -22,7 +22,7 @@ struct Range {
     double high = 0;
 };
 
-/// What programs read. monostate: there is no such number; it is written as null, never as zero.
+/// The value for programs. monostate is a missing number; it is written as null, never as zero.
 using Value = std::variant<std::monostate, bool, long long, double, std::string, Range>;
 
 struct Cell {
@@ -67,11 +67,11 @@ Cell only_if(bool is_known, Cell cell);
 Cell numeric_text(std::string text);
 
 enum class Align { by_cell, left, right };
-enum class Shown { everywhere, terminal, page };  ///< to people
+enum class Shown { everywhere, terminal, page };  ///< where people see it
 
 struct TableColumn {
     std::string title;  ///< empty: for programs only
-    std::string key;    ///< with its unit; empty: for people only
+    std::string key;    ///< key with its unit; empty: for people only
     Shown shown = Shown::everywhere;
     Align align = Align::by_cell;
 };

@@ -1,5 +1,5 @@
-// Bundles the page's script into one file: node bundle.mjs OUT_DIRECTORY. Beside page.js it writes page.sha256, the hash by
-// which the page's content security policy admits this script and no other.
+// Bundles the page's script into one file: node bundle.mjs OUT_DIRECTORY. Writes page.js and page.sha256, the hash
+// of the only script that the page's content security policy allows.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,5 +1,5 @@
-// The step time with a faster memory, a faster core or another batch, by the formula of analysis/study/whatif.hpp. A test compares
-// the two. Each layer keeps the share of its roof that it reached; time outside the layers does not change.
+// The step time with a faster memory, a faster core or another batch, by the formula of analysis/study/whatif.hpp. A
+// test compares the two. Each layer keeps its share of the roof; time outside the layers does not change.
 
 const prefixes = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
 

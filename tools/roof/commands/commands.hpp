@@ -13,7 +13,7 @@ namespace roof {
 /// Runs the command with its parsed options and returns the exit status. Throws InputError and Error.
 using Action = std::function<int(Context&)>;
 
-/// Each declares its options and returns the action to run after they are parsed.
+/// Each function declares its options and returns the action to run after they are parsed.
 Action doctor(OptionParser& parser);
 Action calibrate(OptionParser& parser);
 Action run(OptionParser& parser);

@@ -1,4 +1,4 @@
-// `roof estimate --study`: compares the numbers of a published study with arithmetic and spec sheets, and answers its hypotheses.
+// `roof estimate --study`: compares a study's numbers with arithmetic and spec sheets, and answers its hypotheses.
 #pragma once
 
 #include "tools/roof/console/context.hpp"

@@ -13,7 +13,7 @@ namespace roof {
 /// The targets must outlive the parser. An option that is not given leaves its target unchanged.
 class OptionParser {
   public:
-    /// Errors begin with `command` and name `help`, the command line that explains the options; empty: `roof help <command>`.
+    /// Errors begin with `command` and name `help`, the command line of the help; empty: `roof help <command>`.
     explicit OptionParser(std::string command, std::string help = {});
     ~OptionParser();
     OptionParser(const OptionParser&) = delete;

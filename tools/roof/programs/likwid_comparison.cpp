@@ -13,7 +13,7 @@ namespace roof {
 namespace {
 
 constexpr int rounds = 3;
-constexpr int repetitions = 3;  ///< of our probe in each round; together they are much shorter than one run of likwid
+constexpr int repetitions = 3;  ///< of our probe per round; much shorter than one run of likwid
 
 bool is_compute(const LikwidPoint& point)
 {

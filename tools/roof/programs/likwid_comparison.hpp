@@ -29,8 +29,8 @@ std::vector<LikwidComparison> compare_with_likwid(const Ceilings& ceilings, Cont
                                                   const RunProgram& run = run_program);
 
 std::string to_text(const std::vector<LikwidComparison>& comparisons);
-/// [{"level", "operation", "precision", "threads", "working_set_bytes", "test", "ours", "theirs", "ratio": {"median", "low",
-/// "high"}, "rounds", "unit"}]
+/// [{"level", "operation", "precision", "threads", "working_set_bytes", "test", "ours", "theirs",
+///   "ratio": {"median", "low", "high"}, "rounds", "unit"}]
 nlohmann::json to_json(const std::vector<LikwidComparison>& comparisons);
 
 }  // namespace roof

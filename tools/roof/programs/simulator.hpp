@@ -1,4 +1,4 @@
-// The interface to valgrind's callgrind, which counts cache misses of this process. A build without its header has no simulator.
+// Counts cache misses of this process by valgrind's callgrind. A build without valgrind's header has no simulator.
 #pragma once
 
 #include "ert/method/bench/subject.hpp"

@@ -15,8 +15,8 @@ analysis::Study open_with_calibration(const std::filesystem::path& folder, const
                                       const Context& context);
 
 struct PrintOptions {
-    int columns = 80;    ///< of the drawings
-    int width = 0;       ///< of the tables; 0: unlimited, as in a pipe
+    int columns = 80;    ///< width of the drawings
+    int width = 0;       ///< width of the tables; 0: unlimited, as in a pipe
     bool plain = true;   ///< ASCII only
     bool brief = false;  ///< only the verdict and the expectations
 };
