@@ -1,5 +1,4 @@
-"""The conclusions of the GPU acceptance: comparison with the matching peers, goals, rows that count as failures,
-counters."""
+"""The conclusions of the GPU acceptance: matching peers, goals, rows that count as failures, counters."""
 
 import json
 import unittest

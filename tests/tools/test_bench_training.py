@@ -1,5 +1,4 @@
-"""tools/bench_training: programs run in turns, PyTorch runs in its fastest variant, and a ratio uses values of one
-round."""
+"""tools/bench_training: programs run in turns, PyTorch in its fastest variant, and ratios use values of one round."""
 
 import importlib.machinery
 import importlib.util

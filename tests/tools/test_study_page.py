@@ -17,8 +17,7 @@ LOADER = importlib.machinery.SourceFileLoader("study_page", str(ROOT / "tools/st
 pages = importlib.util.module_from_spec(importlib.util.spec_from_loader("study_page", LOADER))
 LOADER.exec_module(pages)
 
-# Replaces roof: a sweep writes a folder of two rows, one out of memory; an estimate prints answers; a report writes a
-# picture.
+# Replaces roof: a sweep writes a folder of two rows, one out of memory; estimate prints answers; report writes a picture.
 FAKE = """\
 #!{python}
 import json, os, sys

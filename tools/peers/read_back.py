@@ -12,8 +12,7 @@ BYTES_WITHIN = 0.03
 
 
 def formulas(text=None):
-    """{metric: (quantity, factor)} from the table of metrics. A metric has the same meaning on every chip that has
-    it."""
+    """{metric: (quantity, factor)} from the table of metrics. A metric has the same meaning on every chip."""
     found = ROW.findall(TABLE.read_text(encoding="utf-8") if text is None else text)
     return {metric: (quantity, float(factor)) for quantity, metric, factor in found}
 
@@ -58,8 +57,7 @@ def line(row, what, known, counted, within):
 
 
 def largest_of_ncu(text):
-    """{(kernel, metric): largest value} of `ncu --csv --page raw --print-units base`. Lines before the table are
-    skipped."""
+    """{(kernel, metric): largest value} of `ncu --csv --page raw --print-units base`. Lines above the table are skipped."""
     lines = text.splitlines()
     first = next((i for i, one in enumerate(lines) if one.startswith('"ID"')), None)
     if first is None:

@@ -1,7 +1,7 @@
-"""PyTorch's matrix products and copies on the first GPU, as a peer of ours: one JSON object {name: rate}, FLOP/s or byte/s.
+"""Times PyTorch's matrix products and copies on the first GPU: one JSON object {name: rate}, FLOP/s or byte/s.
 
-Random numbers, device events, the median of several batches that are well longer than a launch. Rates that cannot be had are left
-out, with the reason on standard error."""
+Operands are random. A rate is the median of several batches, timed by device events and much longer than a launch.
+Rates that cannot be measured are left out, with the reason on standard error."""
 
 import json
 import statistics
