@@ -214,8 +214,10 @@ TEST_CASE("each transfer path has its own ceiling")
     CHECK(ceiling(all, "bandwidth", "shared", "load").at("condition") == "shared");
     CHECK(ceiling(all, "bandwidth", "host", "load").at("condition") == "pinned pages, host");
     CHECK(ceiling(all, "latency", "l2_far", "distance").at("condition") == "l2_far");
-    CHECK(ceiling(all, "bandwidth", "l2_near", "load").at("median").get<double>() == Approx(8e12));
-    CHECK(ceiling(all, "bandwidth", "l2_far", "load").at("median").get<double>() == Approx(5e12));
+    // The plan leaves out `partition`: on an H100 its rate exceeded what the L2 delivers.
+    CHECK(std::ranges::none_of(all, [](const json& c) {
+        return c.at("kind") == "bandwidth" && (c.at("level") == "l2_near" || c.at("level") == "l2_far");
+    }));
     CHECK(ceiling(all, "latency", "launch", "launch").at("median").get<double>() == Approx(1 / 2e-6));
 }
 

@@ -187,15 +187,14 @@ std::vector<Axis> axes(const Machine&)
 
 GpuBench partition_bench(const Libraries&)
 {
-    return {
-        .name = "partition",
-        .role = Role::bandwidth,
-        .description =
-            "Bytes that all multiprocessors load from the partition of the L2 that is near each, or from the far "
-            "one: lines were told apart by how long an atomic access takes, and every sum is checked. Where the near "
-            "partition keeps copies of far lines, as on an H100, both rates are the same.",
-        .axes = axes,
-        .create = [](const GpuPoint& at) { return std::make_unique<PartitionSubject>(at); }};
+    return {.name = "partition",
+            .role = Role::bandwidth,
+            .description =
+                "Bytes that all multiprocessors load from the partition of the L2 that is near each, or from the far "
+                "one: lines were told apart by how long an atomic access takes, and every sum is checked. Requests "
+                "of several multiprocessors for one line may be merged, as on an H100: then it is no rate of the L2.",
+            .axes = axes,
+            .create = [](const GpuPoint& at) { return std::make_unique<PartitionSubject>(at); }};
 }
 
 }  // namespace roof::gpu
