@@ -4,13 +4,13 @@
 #include "analysis/table/quantities.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 
@@ -18,15 +18,6 @@ namespace roof::analysis {
 namespace {
 
 const std::array<std::string, 5> columns{"row", "least_s", "predicted_s", "memory_bytes", "fits"};
-
-double number(const std::string& cell, const std::string& where)
-{
-    double value = 0;
-    const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc{} || rest != cell.data() + cell.size())
-        throw InputError(fmt::format("{}: '{}' is not a number", where, printable(cell)));
-    return value;
-}
 
 PredictionError error_of(const Prediction& prediction, const Measurement& row)
 {
@@ -79,9 +70,9 @@ std::vector<Prediction> parse_predictions(std::string_view text, const std::stri
         const std::vector<std::string>& cells = table.rows[line];
         const std::string where = fmt::format("{}:{}", name, line + 2);
         predictions.push_back({cells[at[0]],
-                               {number(cells[at[1]], where)},
-                               {number(cells[at[2]], where)},
-                               {number(cells[at[3]], where)},
+                               {number_in_cell(cells[at[1]], where)},
+                               {number_in_cell(cells[at[2]], where)},
+                               {number_in_cell(cells[at[3]], where)},
                                cells[at[4]] == "1"});
     }
     return predictions;

@@ -3,12 +3,12 @@
 
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 namespace roof::analysis {
@@ -48,15 +48,6 @@ std::vector<std::string> keys(const Map& map)
     return names;
 }
 
-double number(const std::string& cell, const std::string& where)
-{
-    double value = 0;
-    const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc{} || rest != cell.data() + cell.size())
-        throw InputError(fmt::format("{}: '{}' is not a number", where, printable(cell)));
-    return value;
-}
-
 /// Reads one row; an empty cell keeps the default.
 class RowReader {
   public:
@@ -74,7 +65,7 @@ class RowReader {
         number_read.machine = cell("machine");
         number_read.layer = cell("layer");
         number_read.quantity = cell("quantity");
-        number_read.value = number(cell("value"), where_);
+        number_read.value = number_in_cell(cell("value"), where_);
         number_read.unit = cell("unit");
         number_read.si = number_read.value * factor(number_read.quantity, number_read.unit);
         number_read.how = cell("how");
@@ -88,11 +79,11 @@ class RowReader {
     {
         EstimateRequest request;
         request.model = cell("model");
-        if (!cell("batch").empty()) request.batch = static_cast<int>(number(cell("batch"), where_));
+        if (!cell("batch").empty()) request.batch = static_cast<int>(number_in_cell(cell("batch"), where_));
         if (!cell("precision").empty()) request.precision = parse_precision(cell("precision"));
         if (!cell("phase").empty()) request.passes = parse_passes(cell("phase"));
-        if (!cell("devices").empty()) request.devices = static_cast<int>(number(cell("devices"), where_));
-        if (!cell("images").empty()) request.images = static_cast<long long>(number(cell("images"), where_));
+        if (!cell("devices").empty()) request.devices = static_cast<int>(number_in_cell(cell("devices"), where_));
+        if (!cell("images").empty()) request.images = static_cast<long long>(number_in_cell(cell("images"), where_));
         return request;
     }
 
