@@ -3,13 +3,13 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "workloads/model/work.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace roof::analysis {
 namespace {
@@ -24,11 +24,10 @@ using OfRow = Fact (*)(const Measurement&);
 
 long long whole(const std::string& option, const std::string& text)
 {
-    long long value = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || rest != text.data() + text.size() || value < 1)
+    const std::optional<long long> value = parse_number<long long>(text);
+    if (!value || *value < 1)
         throw InputError(fmt::format("{}='{}' is not a whole number above 0", option, printable(text)));
-    return value;
+    return *value;
 }
 
 EstimateRequest request_of(const Call& call, EstimateRequest request)

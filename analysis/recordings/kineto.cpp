@@ -3,6 +3,7 @@
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_timeline.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -68,10 +69,9 @@ std::optional<MemoryKind> memory_in(std::string_view text)
 
 Number number_in(const std::string& text)
 {
-    std::uint64_t value = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc{} || rest != text.data() + text.size()) return {};
-    return value;
+    const std::optional<std::uint64_t> value = parse_number<std::uint64_t>(text);
+    if (!value) return {};
+    return *value;
 }
 
 /// Receives the parser's events and adds each entry of `traceEvents` to the row.

@@ -1,9 +1,9 @@
 #include "workloads/parallel/place.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 
@@ -15,11 +15,9 @@ std::optional<int> number_in(const char* variable)
     const char* const text = std::getenv(variable);
     if (text == nullptr) return std::nullopt;
     const std::string word = text;
-    int number = 0;
-    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc{} || rest != word.data() + word.size())
-        throw InputError(std::string(variable) + ": '" + printable(word) + "' is no whole number");
-    return number;
+    const std::optional<int> number = parse_number<int>(word);
+    if (!number) throw InputError(std::string(variable) + ": '" + printable(word) + "' is no whole number");
+    return *number;
 }
 
 Place checked(const Place& place)
@@ -55,11 +53,10 @@ std::optional<Place> place_in_slurm_step()
 
 int whole_number(const std::string& text, const std::string& whole)
 {
-    int number = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || rest != text.data() + text.size() || number < 1)
+    const std::optional<int> number = parse_number<int>(text);
+    if (!number || *number < 1)
         throw InputError("'" + printable(whole) + "' is no list of tasks per machine, as 2(x3),1 is");
-    return number;
+    return *number;
 }
 
 }  // namespace

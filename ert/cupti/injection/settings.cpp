@@ -1,6 +1,7 @@
 #include "ert/cupti/injection/settings.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/files.hpp"
 
@@ -56,11 +57,9 @@ std::map<std::string, std::vector<std::string>> metrics_in(const std::string& fi
 std::size_t kernels(const std::string& text, std::size_t usual)
 {
     if (text.empty()) return usual;
-    std::size_t value = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || rest != text.data() + text.size() || value == 0)
-        throw InputError("ROOF_PROFILE_KERNELS: '" + text + "' is no number of kernels");
-    return value;
+    const std::optional<std::size_t> value = parse_number<std::size_t>(text);
+    if (!value || *value == 0) throw InputError("ROOF_PROFILE_KERNELS: '" + text + "' is no number of kernels");
+    return *value;
 }
 
 }  // namespace

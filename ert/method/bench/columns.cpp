@@ -1,10 +1,10 @@
 // The column tables of measurements.csv, samples.csv and layers.csv. To add a column, add a line here. Older files read
 // as if the cell were empty.
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/measurement.hpp"
 
-#include <charconv>
 #include <utility>
 
 namespace roof {
@@ -13,11 +13,9 @@ namespace {
 double to_number(const std::string& cell)
 {
     if (cell.empty()) return 0;
-    double value = 0;
-    const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc{} || rest != cell.data() + cell.size())
-        throw Error("'" + printable(cell) + "' is not a number");
-    return value;
+    const std::optional<double> value = parse_number<double>(cell);
+    if (!value) throw Error("'" + printable(cell) + "' is not a number");
+    return *value;
 }
 
 template <class Row>
