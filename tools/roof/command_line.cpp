@@ -66,12 +66,13 @@ int dispatch(const Arguments& arguments, const Environment& environment)
 {
     const std::string first = arguments.empty() ? "help" : arguments.front();
     const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-    if (first == "--version") {
+    if (first == "--version" || first == "-V") {
         environment.out << "roof " << version() << " (" << revision() << ")\n";
         return 0;
     }
     if (first == "--help" || first == "-h" || first == "help") {
-        environment.out << (rest.empty() ? overview() : help_of(find_command(rest.front()).name));
+        environment.out << (rest.empty() || rest.front() == "help" ? overview()
+                                                                   : help_of(find_command(rest.front()).name));
         return 0;
     }
     if (first == "rank") return run_as_rank(environment);

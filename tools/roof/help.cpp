@@ -15,8 +15,8 @@ std::string overview()
     text += "\n## Commands\n\n";
     for (const Command& command : commands) text += fmt::format("    {:10} {}\n", command.name, command.summary);
     return text +
-           "\n`roof help COMMAND` explains each with examples; `-o` is short for `--out`; `roof --version` prints "
-           "the\nversion of this binary.\n";
+           "\n`roof help COMMAND` explains each with examples; `-o` is short for `--out`; `roof --version` or "
+           "`-V`\nprints the version of this binary.\n";
 }
 
 std::string_view help_of(std::string_view command)

@@ -1,10 +1,9 @@
 #include "workloads/parallel/mpi_object.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/part_file.hpp"
 
 #include <dlfcn.h>
-
-#include <filesystem>
 
 namespace roof::parallel {
 namespace {
@@ -12,7 +11,7 @@ namespace {
 /// Never closed: communicators keep functions that lie in it.
 void* entry(const char* name)
 {
-    const auto file = std::filesystem::read_symlink("/proc/self/exe").parent_path() / mpi_object;
+    const auto file = part_file(mpi_object);
     void* const handle =
         dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);  // Open MPI opens parts of its own that need its names
     void* const found = handle == nullptr ? nullptr : dlsym(handle, name);

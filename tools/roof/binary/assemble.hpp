@@ -9,7 +9,7 @@ namespace roof {
 
 BenchRegistry assemble();
 
-/// Adds a part in a shared object beside the executable. It is opened when a device of its kind is first needed. If
+/// Adds a part in a shared object. It is opened when a device of its kind is first needed. If
 /// that fails, the part is absent with the reason. `benches`: the names of its benches, separated by spaces.
 void add_shared_part(BenchRegistry& registry, const std::string& part, const std::string& object,
                      const std::string& device_kind, const std::string& benches);

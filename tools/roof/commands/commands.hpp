@@ -26,6 +26,7 @@ Action trace(OptionParser& parser);
 Action profile(OptionParser& parser);
 Action import(OptionParser& parser);
 Action list(OptionParser& parser);
+Action completion(OptionParser& parser);
 
 struct Command {
     std::string_view name;
@@ -46,6 +47,7 @@ inline constexpr std::array commands{
     Command{"trace", trace, "write one step as a trace for Perfetto"},
     Command{"import", import, "make a result folder of another tool's files"},
     Command{"list", list, "models, benches, plans and devices"},
+    Command{"completion", completion, "a script that completes command lines in a shell"},
 };
 
 }  // namespace roof

@@ -4,6 +4,7 @@
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/session/plans.hpp"
+#include "tools/roof/session/train_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -19,19 +20,9 @@ struct Options {
     bool json = false;
 };
 
-/// The models that any bench of this binary can train.
 json models(const BenchRegistry& registry)
 {
-    json list = json::array();
-    for (const auto& bench : registry.benches()) {
-        for (const Axis& axis : bench->axes(registry.machine())) {
-            if (axis.name != "model") continue;
-            for (const std::string& model : axis.allowed) {
-                if (std::find(list.begin(), list.end(), model) == list.end()) list.push_back(model);
-            }
-        }
-    }
-    return list;
+    return trained_models(registry);
 }
 
 std::string allowed_text(const Axis& axis)

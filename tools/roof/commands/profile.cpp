@@ -2,6 +2,7 @@
 #include "analysis/study/recording_tables.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
+#include "ert/base/part_file.hpp"
 #include "ert/counters/counter_table.hpp"
 #include "ert/method/bench/files.hpp"
 #include "ert/method/results/results.hpp"
@@ -53,12 +54,12 @@ std::string name_of(const std::vector<std::string>& words)
 
 fs::path injected_library()
 {
-    std::error_code ignored;
-    const fs::path file = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "roof_inject.so";
-    if (!fs::exists(file))
-        throw InputError("this build has no " + file.filename().string() +
-                         ", which records programs: build roof where the CUDA toolkit with its CUPTI is");
-    return file;
+    try {
+        return part_file("roof_inject.so");
+    } catch (const Unsupported& missing) {
+        throw InputError(std::string(missing.what()) +
+                         "; it records programs: build roof where the CUDA toolkit with its CUPTI is");
+    }
 }
 
 std::size_t number_in(const std::string& text)

@@ -13,11 +13,9 @@ namespace roof {
 
 struct OptionParser::Parser {
     CLI::App app;
-    std::vector<std::string> options;
 
     CLI::Option* add(const std::string& option, std::string& target)
     {
-        options.push_back(option);
         return app.add_option(option == "--out" ? "-o,--out" : option, target);
     }
 };
@@ -34,7 +32,6 @@ OptionParser::~OptionParser() = default;
 
 void OptionParser::flag(const std::string& option, bool& target)
 {
-    parser_->options.push_back(option);
     parser_->app.add_flag(option, target);
 }
 
@@ -50,7 +47,6 @@ void OptionParser::required(const std::string& option, std::string& target)
 
 void OptionParser::repeated(const std::string& option, std::vector<std::string>& target)
 {
-    parser_->options.push_back(option);
     parser_->app.add_option(option, target)->allow_extra_args(false);
 }
 
@@ -71,7 +67,18 @@ void OptionParser::arguments(const std::string& name, std::vector<std::string>& 
 
 std::vector<std::string> OptionParser::options() const
 {
-    return parser_->options;
+    std::vector<std::string> names;
+    for (DeclaredWord& word : declared())
+        if (!word.is_argument) names.push_back(std::move(word.name));
+    return names;
+}
+
+std::vector<DeclaredWord> OptionParser::declared() const
+{
+    std::vector<DeclaredWord> words;
+    for (const CLI::Option* option : parser_->app.get_options())
+        words.push_back({option->get_name(), option->get_positional(), option->get_items_expected_max() > 0});
+    return words;
 }
 
 void OptionParser::parse(const std::vector<std::string>& arguments)
@@ -86,7 +93,7 @@ void OptionParser::parse(const std::vector<std::string>& arguments)
         if (extras.empty()) throw InputError(command_ + ": " + error.what() + "; '" + help_ + "' shows how");
         const std::string extra = extras.front().substr(0, extras.front().find('='));
         throw InputError(command_ + ": " +
-                         (extra.starts_with("-") ? unknown_word("option", extra, parser_->options)
+                         (extra.starts_with("-") ? unknown_word("option", extra, options())
                                                  : "unexpected argument '" + extra + "'"));
     }
 }

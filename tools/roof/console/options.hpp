@@ -10,6 +10,13 @@
 
 namespace roof {
 
+/// An option or an argument of a subcommand.
+struct DeclaredWord {
+    std::string name;  ///< "--batch"; of an argument "MODEL"
+    bool is_argument = false;
+    bool takes_value = false;  ///< false for a flag
+};
+
 /// The targets must outlive the parser. An option that is not given leaves its target unchanged.
 class OptionParser {
   public:
@@ -33,6 +40,8 @@ class OptionParser {
 
     /// The names of all options: "--batch", "--json", …
     std::vector<std::string> options() const;
+    /// All options and arguments, in the order of their declaration.
+    std::vector<DeclaredWord> declared() const;
 
     /// Throws InputError with one line. For a mistyped option it names the most similar one.
     void parse(const std::vector<std::string>& arguments);

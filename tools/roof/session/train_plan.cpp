@@ -40,6 +40,19 @@ std::string to_yaml(const Plan& plan, const PlanEntry& entry)
 
 }  // namespace
 
+std::vector<std::string> trained_models(const BenchRegistry& registry)
+{
+    std::vector<std::string> models;
+    for (const auto& bench : registry.benches()) {
+        for (const Axis& axis : bench->axes(registry.machine())) {
+            if (axis.name != "model") continue;
+            for (const std::string& model : axis.allowed)
+                if (std::ranges::find(models, model) == models.end()) models.push_back(model);
+        }
+    }
+    return models;
+}
+
 std::string option_of(std::string_view axis)
 {
     std::string option = "--" + std::string(axis);

@@ -1,12 +1,14 @@
 // Converts the options of `roof run` into a plan, so a run is measured, kept and continued like a sweep.
 #pragma once
 
+#include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/plan/plan.hpp"
 
 #include <array>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace roof {
 
@@ -27,6 +29,9 @@ struct TrainOptions {
     bool no_graph = false;       ///< on a GPU: kernel by kernel
     bool deterministic = false;  ///< on a GPU: only algorithms with reproducible bits
 };
+
+/// The models that any bench of the registry can train. Opens all parts.
+std::vector<std::string> trained_models(const BenchRegistry& registry);
 
 /// "bucket_mb" -> "--bucket-mb".
 std::string option_of(std::string_view axis);

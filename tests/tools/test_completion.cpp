@@ -1,0 +1,53 @@
+// The completion scripts contain what the parsers declare.
+#include "tests/tools/workbench.hpp"
+#include "tools/roof/commands/commands.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using tests::Workbench;
+
+TEST_CASE("the completion of each shell has every command and every option of it")
+{
+    const Workbench bench;
+    for (const char* shell : {"bash", "zsh", "fish"}) {
+        const auto said = bench.roof({"completion", shell});
+        REQUIRE(said.status == 0);
+        for (const Command& command : commands) {
+            OptionParser parser{std::string(command.name)};
+            const Action declared = command.declare(parser);
+            CHECK_THAT(said.out, Catch::Contains(std::string(command.name)));
+            for (const std::string& option : parser.options()) {
+                INFO(shell << " " << command.name << " " << option);
+                CHECK_THAT(said.out, Catch::Contains(shell == std::string("fish") ? "-l " + option.substr(2) : option));
+            }
+        }
+    }
+}
+
+TEST_CASE("the completion proposes the models that this registry can train")
+{
+    CHECK_THAT(Workbench{}.roof({"completion", "bash"}).out, Catch::Contains("values='tinynet"));
+}
+
+TEST_CASE("the completion of an unknown shell is refused with the known ones")
+{
+    const auto said = Workbench{}.roof({"completion", "fisch"});
+    CHECK(said.status == 2);
+    CHECK_THAT(said.err, Catch::Contains("unknown shell 'fisch'; did you mean 'fish'?"));
+}
+
+TEST_CASE("a parser declares its options and arguments with their kind")
+{
+    OptionParser parser("any");
+    std::string text;
+    bool flag = false;
+    parser.argument("MODEL", text);
+    parser.value("--out", text);
+    parser.flag("--json", flag);
+    const std::vector<DeclaredWord> words = parser.declared();
+    REQUIRE(words.size() == 3);
+    CHECK((words[0].name == "MODEL" && words[0].is_argument));
+    CHECK((words[1].name == "--out" && words[1].takes_value && !words[1].is_argument));
+    CHECK((words[2].name == "--json" && !words[2].takes_value));
+}

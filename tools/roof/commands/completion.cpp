@@ -1,0 +1,204 @@
+// `roof completion`: a script that lets a shell complete command lines of roof. The commands and options are those that
+// the parsers declare; the models, plans and devices are those of this binary.
+#include "ert/base/error.hpp"
+#include "ert/base/precision.hpp"
+#include "ert/base/text.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/session/plans.hpp"
+#include "tools/roof/session/train_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+namespace roof {
+namespace {
+
+struct Words {
+    std::vector<std::string> plain;       ///< that take no value
+    std::vector<std::string> with_value;  ///< that take one
+    std::vector<std::string> arguments;   ///< known values of the arguments; empty where they are files
+};
+
+std::vector<std::string> command_names()
+{
+    std::vector<std::string> names;
+    for (const Command& command : commands) names.emplace_back(command.name);
+    return names;
+}
+
+std::vector<std::string> precision_names()
+{
+    std::vector<std::string> names;
+    for (const PrecisionTraits& row : precision_table) names.emplace_back(row.name);
+    return names;
+}
+
+std::vector<std::string> shell_names();
+
+std::vector<std::string> values_of(const DeclaredWord& argument, const BenchRegistry& registry)
+{
+    if (argument.name == "MODEL") return trained_models(registry);
+    if (argument.name == "PLAN") return built_in_plans();
+    if (argument.name == "KIND") return {"models", "benches", "plans", "devices"};
+    if (argument.name == "SHELL") return shell_names();
+    return {};
+}
+
+Words words_of(const Command& command, const BenchRegistry& registry)
+{
+    OptionParser parser{std::string(command.name)};
+    const Action declared = command.declare(parser);
+    Words words;
+    for (const DeclaredWord& word : parser.declared()) {
+        if (word.is_argument)
+            words.arguments = values_of(word, registry);
+        else
+            (word.takes_value ? words.with_value : words.plain).push_back(word.name);
+    }
+    words.plain.emplace_back("--help");
+    return words;
+}
+
+/// After an option that takes a value, the shell completes file names, since most of these values are files; those of
+/// --precision are known.
+std::string bash_script(const BenchRegistry& registry)
+{
+    std::string cases;
+    for (const Command& command : commands) {
+        const Words words = words_of(command, registry);
+        cases += fmt::format(
+            "        {})\n            options='{} {}'\n            values='{}'\n            "
+            "with_value=' {} '\n            ;;\n",
+            command.name, join(words.plain, " "), join(words.with_value, " "), join(words.arguments, " "),
+            join(words.with_value, " "));
+    }
+    return fmt::format(R"(# bash completion for roof, written by `roof completion bash`
+_roof()
+{{
+    local word=${{COMP_WORDS[COMP_CWORD]}} last=${{COMP_WORDS[COMP_CWORD - 1]}} options='' values='' with_value=''
+    case ${{COMP_WORDS[1]}} in
+{}        help) values='{}' ;;
+    esac
+    if ((COMP_CWORD == 1)); then
+        options='--help --version'
+        values='{} help'
+    elif [[ $last == --precision ]]; then
+        values='{}'
+    elif [[ $with_value == *" $last "* ]]; then
+        values=''
+    fi
+    [[ $word == -* ]] && values=$options
+    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+}}
+complete -o bashdefault -o default -F _roof roof
+)",
+                       cases, join(command_names(), " "), join(command_names(), " "), join(precision_names(), " "));
+}
+
+/// A word in single quotes for a shell; `special` characters get a backslash.
+std::string quoted(std::string_view text, std::string_view special)
+{
+    std::string result = "'";
+    for (const char c : text) {
+        if (special.find(c) != std::string_view::npos) result += '\\';
+        result += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+    return result + "'";
+}
+
+std::string zsh_script(const BenchRegistry& registry)
+{
+    std::string summaries;
+    std::string cases;
+    for (const Command& command : commands) {
+        const Words words = words_of(command, registry);
+        summaries += "        " + quoted(fmt::format("{}:{}", command.name, command.summary), "") + '\n';
+        cases += fmt::format("        {})\n            _arguments", command.name);
+        for (const std::string& option : words.plain) cases += fmt::format(" '{}'", option);
+        for (const std::string& option : words.with_value)
+            cases += fmt::format(" '*{}:value:{}'", option,
+                                 option == "--precision" ? "(" + join(precision_names(), " ") + ")" : "_files");
+        cases +=
+            words.arguments.empty() ? " '*:file:_files'" : fmt::format(" '*:value:({})'", join(words.arguments, " "));
+        cases += "\n            ;;\n";
+    }
+    return fmt::format(R"(#compdef roof
+# zsh completion for roof, written by `roof completion zsh`
+_roof()
+{{
+    local -a commands=(
+{}        'help:the help of a command'
+    )
+    if ((CURRENT == 2)); then
+        _describe command commands
+        return
+    fi
+    shift words
+    ((CURRENT--))
+    case $words[1] in
+{}        help) _describe command commands ;;
+    esac
+}}
+# Runs when zsh loads this file as the function; a file that is sourced registers it.
+if [[ $funcstack[1] == _roof ]]; then _roof "$@"; else compdef _roof roof; fi
+)",
+                       summaries, cases);
+}
+
+std::string fish_script(const BenchRegistry& registry)
+{
+    std::string lines = "# fish completion for roof, written by `roof completion fish`\n";
+    for (const Command& command : commands)
+        lines += fmt::format("complete -c roof -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
+                             quoted(command.summary, "\\"));
+    lines +=
+        "complete -c roof -n __fish_use_subcommand -f -a help -d 'the help of a command'\n"
+        "complete -c roof -n __fish_use_subcommand -s V -l version -d 'the version of roof'\n"
+        "complete -c roof -n '__fish_seen_subcommand_from help' -f -a '" +
+        join(command_names(), " ") + "'\n";
+    for (const Command& command : commands) {
+        const Words words = words_of(command, registry);
+        const std::string start = fmt::format("complete -c roof -n '__fish_seen_subcommand_from {}'", command.name);
+        for (const std::string& option : words.plain) lines += fmt::format("{} -l {}\n", start, option.substr(2));
+        for (const std::string& option : words.with_value)
+            lines += fmt::format("{} -l {} -r{}\n", start, option.substr(2),
+                                 option == "--precision" ? " -f -a '" + join(precision_names(), " ") + "'" : "");
+        if (!words.arguments.empty()) lines += fmt::format("{} -f -a '{}'\n", start, join(words.arguments, " "));
+    }
+    return lines;
+}
+
+struct Shell {
+    const char* name;
+    std::string (*script)(const BenchRegistry&);
+};
+constexpr Shell shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
+
+std::vector<std::string> shell_names()
+{
+    std::vector<std::string> names;
+    for (const Shell& shell : shells) names.emplace_back(shell.name);
+    return names;
+}
+
+int print_script(const std::string& name, const Context& context)
+{
+    const auto shell = std::ranges::find_if(shells, [&](const Shell& known) { return name == known.name; });
+    if (shell == std::end(shells)) throw InputError("completion: " + unknown_word("shell", name, shell_names()));
+    context.out << shell->script(context.registry);
+    return 0;
+}
+
+}  // namespace
+
+Action completion(OptionParser& parser)
+{
+    const auto shell = std::make_shared<std::string>();
+    parser.argument("SHELL", *shell);
+    return [shell](Context& context) { return print_script(*shell, context); };
+}
+
+}  // namespace roof
