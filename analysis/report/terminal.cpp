@@ -106,10 +106,13 @@ std::string draw_points(Plot& plot, const Study& study, const std::string& devic
     std::string legend;
     std::size_t next = 0;
     for (const Placement& p : study.placements) {
-        if (p.scope != Scope::step || p.device != device || p.levels.empty()) continue;
+        if (p.scope != Scope::step || p.device != device || !(p.rate.median.value > 0)) continue;
         const std::string letter(1, next < letters.size() ? letters[next] : '*');
         ++next;
-        const int column = plot.column(p.levels.back().intensity_high.value);
+        const bool has_bytes = !p.levels.empty();
+        if (!has_bytes)  // the rate is known, the intensity is not
+            for (int x = 0; x < plot.canvas.dots_across(); ++x) dot_at(plot, x, p.rate.median.value, '.');
+        const int column = has_bytes ? plot.column(p.levels.back().intensity_high.value) : 1;
         const int row = plot.row(p.rate.median.value);
         if (plot.canvas.free(column, row, 1)) plot.canvas.write(column, row, letter);
         legend += fmt::format("  {} {}\n", letter, printable(explain(p)));

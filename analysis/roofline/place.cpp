@@ -55,6 +55,14 @@ void remark(std::string& note, const std::string& more)
     note += more;
 }
 
+/// Work without bytes is work whose bytes are unknown: every work moves some.
+bool bytes_are_unknown(const Measurement& row)
+{
+    const auto none = [](const Work& work) { return work.compulsory == Bytes{} && work.no_reuse == Bytes{}; };
+    return none(row.work) &&
+           std::ranges::all_of(row.parts, [&](const PartMeasurement& part) { return none(part.part.work); });
+}
+
 RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine& machine)
 {
     const int threads = threads_of(row);
@@ -72,6 +80,10 @@ RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine
         remark(over.note, "no ceiling was measured with " + std::to_string(threads) + " threads; those of " +
                               std::to_string(over.roofs.threads) + " stand in");
     if (!over.compute) remark(over.note, "no compute roof was measured for " + precision_of(row));
+    if (bytes_are_unknown(row)) {
+        over.roofs.levels.clear();
+        remark(over.note, "bytes are unknown: only the compute roof applies");
+    }
     Bytes held{};
     for (const Ceiling* level : over.roofs.levels) {
         over.nearer.push_back(held);

@@ -73,7 +73,7 @@ struct Placement {
     Flops executed;                      ///< FLOPs of the algorithms; 0 if the same as `flops`
     Known known = Known::analytic;       ///< how FLOPs and bytes are known
     Estimate<FlopRate> rate;             ///< flops / seconds
-    std::vector<LevelPlacement> levels;  ///< nearest to the core first; empty without ceilings
+    std::vector<LevelPlacement> levels;  ///< nearest to the core first; empty without ceilings or bytes
 
     /// The link between the devices of a step as a level, with the bytes that each link carries each way (link.hpp) and
     /// the fastest measured all-reduce. nullopt for one device.

@@ -19,6 +19,7 @@ Action calibrate(OptionParser& parser);
 Action run(OptionParser& parser);
 Action sweep(OptionParser& parser);
 Action estimate(OptionParser& parser);
+Action place(OptionParser& parser);
 Action report(OptionParser& parser);
 Action compare(OptionParser& parser);
 Action whatif(OptionParser& parser);
@@ -40,6 +41,7 @@ inline constexpr std::array commands{
     Command{"run", run, "train one model for a few steps under the ceilings"},
     Command{"sweep", sweep, "measure every item of a plan"},
     Command{"estimate", estimate, "FLOPs and bytes of a model's training step, without running it"},
+    Command{"place", place, "points of your own under this machine's roofs"},
     Command{"report", report, "make a report of result folders"},
     Command{"compare", compare, "tell whether two result folders differ"},
     Command{"whatif", whatif, "predict steps under other roofs, or at another batch"},

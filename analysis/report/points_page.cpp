@@ -1,0 +1,105 @@
+#include "analysis/report/points_page.hpp"
+
+#include "analysis/report/roof_lines.hpp"
+#include "analysis/report/style.hpp"
+#include "analysis/roofline/describe.hpp"
+#include "analysis/study/points.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace roof::analysis {
+
+namespace {
+
+using Group = std::vector<const Placement*>;
+
+/// The points that share a device and the thread count of their roofs.
+std::vector<Group> groups_of(const Study& study)
+{
+    std::vector<Group> groups;
+    for (const Placement& p : study.placements) {
+        const auto group = std::ranges::find_if(groups, [&](const Group& g) {
+            return g.front()->device == p.device && g.front()->roof_threads == p.roof_threads;
+        });
+        if (group == groups.end())
+            groups.push_back({&p});
+        else
+            group->push_back(&p);
+    }
+    return groups;
+}
+
+/// The frame of the machine, extended by whole decades so that it contains every point.
+Frame frame_around(Frame frame, const Group& group)
+{
+    const auto below = [](double value) { return std::pow(10, std::floor(std::log10(value))); };
+    for (const Placement* p : group) {
+        const double rate = p->rate.median.value;
+        while (frame.rate_high < rate) frame.rate_high *= 10;
+        frame.rate_low = std::min(frame.rate_low, below(rate));
+        if (p->levels.empty()) continue;
+        const double intensity = p->levels.back().intensity_high.value;
+        while (frame.intensity_high < intensity) frame.intensity_high *= 10;
+        frame.intensity_low = std::min(frame.intensity_low, below(intensity));
+    }
+    return frame;
+}
+
+void draw_point(Svg& svg, const LogPlot& plot, const Placement& p)
+{
+    const double rate = p.rate.median.value;
+    svg.open("point forward", explain(p) + remarks_on(p));
+    if (p.levels.empty()) {
+        svg.line(plot(plot.x.low, rate), plot(plot.x.high, rate), "interval");
+        svg.text({plot.left() + 8, plot.y(rate) - 5}, p.name + ": bytes unknown", "halo");
+    } else {
+        const Spot spot = plot(p.levels.back().intensity_high.value, rate);
+        svg.mark(Shape::circle, spot, 5, "dot", "");
+        svg.text({spot.x + 9, spot.y + 4}, p.name, "halo");
+    }
+    svg.close();
+}
+
+std::string picture(const Study& study, const Group& group, std::size_t index)
+{
+    const std::optional<Frame> machine = frame_of(study.ceilings);
+    if (!machine) return paragraph("No roofline can be drawn: it needs a bandwidth and a compute ceiling.");
+    const Frame frame = frame_around(*machine, group);
+    const Roofs roofs = roofs_of(study.ceilings, group.front()->device, group.front()->roof_threads);
+    const std::string title = fmt::format("{}, {}", group.front()->device, threads_text(roofs.threads));
+    const LogPlot plot{{frame.intensity_low, frame.intensity_high, 96, 1032},
+                       {frame.rate_low, frame.rate_high, 560, 40},
+                       "arithmetic intensity (FLOP/B)",
+                       "rate (FLOP/s)"};
+    Svg svg = roofline_svg(616, "Points under the roofs of " + title, plot, roofs, fmt::format("points-{}", index));
+    for (const Placement* p : group) draw_point(svg, plot, *p);
+    name_roofs(svg, plot, roofs);
+    svg.close();
+    return figure(title, svg.str());
+}
+
+}  // namespace
+
+std::string points_page(const Study& study)
+{
+    std::string pictures;
+    const std::vector<Group> groups = groups_of(study);
+    for (std::size_t i = 0; i < groups.size(); ++i) pictures += picture(study, groups[i], i);
+    return fmt::format(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        "<title>points under measured roofs</title>\n<style>{}</style>\n</head>\n<body>\n<header><h1>Points under "
+        "measured roofs</h1>\n{}</header>\n<main>\n<section>\n{}{}</section>\n</main>\n</body>\n</html>\n",
+        style_sheet(),
+        paragraph("FLOPs, bytes and seconds are as given; the roofs are measured. " + calibration_line(study), "lead"),
+        pictures, html_table(points_table(study)));
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,176 @@
+#include "analysis/study/points.hpp"
+
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/table/quantities.hpp"
+#include "ert/base/csv.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
+#include "ert/base/precision.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace roof::analysis {
+
+namespace {
+
+Estimate<Seconds> single(Seconds time)
+{
+    return {.median = time, .low = time, .high = time, .n = 1};
+}
+
+using P = const Placement&;
+
+/// The farthest level; null if the bytes are unknown.
+const LevelPlacement* memory_of(P p)
+{
+    return p.levels.empty() ? nullptr : &p.levels.back();
+}
+
+Cell intensity_cell(P p)
+{
+    const LevelPlacement* const memory = memory_of(p);
+    return memory == nullptr ? absent() : plain(memory->intensity_high.value);
+}
+
+Cell ridge_cell(P p)
+{
+    const LevelPlacement* const memory = memory_of(p);
+    const bool is_known = memory != nullptr && p.compute_roof.value > 0;
+    return is_known ? plain((p.compute_roof / memory->roof).value) : absent();
+}
+
+/// Seconds of one launch that reaching the roof would save, and how many times as fast it would be.
+Cell faster_cell(P p)
+{
+    return only_if(!p.binds.empty() && p.fraction > 0,
+                   number(1 / p.fraction, p.fraction > 0 ? plain_number(1 / p.fraction) + "x" : ""));
+}
+
+}  // namespace
+
+Measurement row_of(const GivenPoint& point)
+{
+    parse_precision(point.precision);
+    Measurement row;
+    row.bench = "point";
+    row.device = point.device;
+    row.point.set("model", point.name);
+    row.point.set("precision", point.precision);
+    if (!point.threads.empty()) row.point.set("threads", point.threads);
+    row.seconds = single(point.seconds);
+    row.work = {.flops = point.flops, .compulsory = point.bytes, .no_reuse = point.bytes};
+    return row;
+}
+
+double positive_number(const std::string& text, const std::string& where)
+{
+    if (const auto value = parse_number<double>(text); value && *value > 0 && std::isfinite(*value)) return *value;
+    throw InputError(fmt::format("{}: '{}' is not a number above 0, such as 2e12", where, printable(text)));
+}
+
+std::vector<GivenPoint> parse_points(std::string_view text, const std::string& file, const GivenPoint& usual)
+{
+    const CsvTable table = parse_csv(text, file);
+    const std::vector<std::string> known{"name", "flops", "bytes", "seconds", "precision", "device", "threads"};
+    for (const std::string& column : table.header)
+        if (std::ranges::find(known, column) == known.end())
+            throw InputError(file + ": " + unknown_word("column", column, known));
+    std::vector<GivenPoint> points;
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        const auto cell = [&](const char* column, const std::string& otherwise) {
+            if (!table.has(column)) return otherwise;
+            const std::string& value = table.rows[i][table.column(column)];
+            return value.empty() ? otherwise : value;
+        };
+        const auto number = [&](const char* column, const std::string& value) {
+            return positive_number(value, fmt::format("{}: row {}, column {}", file, i + 2, column));
+        };
+        const std::string bytes = cell("bytes", "");
+        points.push_back({.name = cell("name", fmt::format("{} {}", usual.name, i + 1)),
+                          .flops = {number("flops", table.rows[i][table.column("flops")])},
+                          .bytes = {bytes.empty() ? 0 : number("bytes", bytes)},
+                          .seconds = {number("seconds", table.rows[i][table.column("seconds")])},
+                          .precision = cell("precision", usual.precision),
+                          .device = cell("device", usual.device),
+                          .threads = cell("threads", usual.threads)});
+    }
+    if (points.empty()) throw InputError(file + ": there are no points in it");
+    return points;
+}
+
+Study place_points(const std::vector<GivenPoint>& points, Results calibration)
+{
+    Study study;
+    study.ceilings = fit_ceilings(calibration.rows, calibration.machine);
+    const std::vector<std::string> devices = devices_of(study.ceilings);
+    if (devices.empty()) throw InputError(calibration.folder.string() + ": there are no ceilings in it");
+    study.results.machine = calibration.machine;
+    for (const GivenPoint& point : points) {
+        if (std::ranges::find(devices, point.device) == devices.end())
+            throw InputError(unknown_word("device", point.device, devices));
+        study.results.rows.push_back(row_of(point));
+        for (Placement& placement : place(study.results.rows.back(), study.ceilings, calibration.machine))
+            study.placements.push_back(std::move(placement));
+    }
+    study.calibration = std::move(calibration);
+    return study;
+}
+
+DataTable points_table(const Study& study)
+{
+    static const std::vector<ColumnOf<Placement>> columns{
+        {"point", "name", [](P p) { return word(p.name); }},
+        {"device", "device", [](P p) { return word(p.device); }},
+        {"precision", "precision", [](P p) { return word(p.precision); }},
+        {"", "roof_threads", [](P p) { return count(p.roof_threads); }},
+        {"FLOPs", "flops", [](P p) { return amount(p.flops.value, "FLOP"); }},
+        {"bytes", "bytes", [](P p) { return memory_of(p) ? amount(memory_of(p)->low.value, "B") : absent(); }},
+        {"time", "time_s", [](P p) { return seconds(p.seconds.median); }},
+        {"rate", "rate_flop_per_s", [](P p) { return amount(p.rate.median.value, "FLOP/s"); }},
+        {"", "rate_byte_per_s",
+         [](P p) { return memory_of(p) ? number((memory_of(p)->low / p.seconds.median).value) : absent(); }},
+        {"FLOP/B", "intensity_flop_per_byte", intensity_cell},
+        {"ridge", "ridge_flop_per_byte", ridge_cell},
+        {"bound by", "binds", [](P p) { return p.binds.empty() ? absent() : word(bottleneck_text(p), p.binds); }},
+        {"reached", "fraction_reached", [](P p) { return only_if(!p.binds.empty(), share(p.fraction)); }},
+        {"least time", "attainable_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.attainable)); }},
+        {"headroom", "headroom_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.headroom)); }},
+        {"at most", "times_as_fast", faster_cell},
+        {"note", "note", [](P p) { return p.note.empty() ? absent() : word(p.note); }},
+    };
+    DataTable table = table_of(columns, study.placements);
+    drop_empty_columns(table);
+    table.expendable = {"note", "ridge", "device", "precision", "bytes", "FLOPs", "at most"};
+    table.identifying = {"point", "device", "precision"};
+    return table;
+}
+
+std::string roofs_over_points(const Study& study)
+{
+    std::map<std::pair<std::string, int>, std::string> texts;
+    for (const Placement& p : study.placements) {
+        std::string& text = texts[{p.device, p.roof_threads}];
+        if (!text.empty()) continue;
+        std::vector<std::string> items;
+        const Roofs roofs = roofs_of(study.ceilings, p.device, p.roof_threads);
+        for (const Ceiling* level : roofs.levels)
+            items.push_back(fmt::format(
+                "{} ({}) {}", level->level, level->operation,
+                with_interval(level->rate.median.value, level->rate.low.value, level->rate.high.value, "B/s")));
+        for (const Ceiling* peak : roofs.compute)
+            items.push_back(fmt::format(
+                "{} {}", peak->precision,
+                with_interval(peak->rate.median.value, peak->rate.low.value, peak->rate.high.value, "FLOP/s")));
+        text = fmt::format("{}, {}: {}\n", p.device, threads_text(p.roof_threads), join(items, ", "));
+    }
+    std::string all;
+    for (const auto& [where, text] : texts) all += text;
+    return all;
+}
+
+}  // namespace roof::analysis

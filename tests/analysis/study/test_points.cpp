@@ -1,0 +1,117 @@
+#include "analysis/report/points_page.hpp"
+#include "analysis/report/terminal.hpp"
+#include "analysis/study/points.hpp"
+#include "ert/base/error.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+using Catch::Contains;
+
+namespace {
+
+/// 1 GFLOP and 1 GB in 0.4 s: 1 FLOP/B under DRAM's 10 GB/s, so at least 0.1 s.
+GivenPoint point(double bytes = 1e9)
+{
+    return {.name = "mine", .flops = {1e9}, .bytes = {bytes}, .seconds = {0.4}};
+}
+
+nlohmann::json only_row(const GivenPoint& given)
+{
+    return to_json(points_table(made::study({row_of(given)})))[0];
+}
+
+}  // namespace
+
+TEST_CASE("a point shows where it lies, what binds, and what reaching the roof would save")
+{
+    const auto row = only_row(point());
+    CHECK(row["rate_flop_per_s"] == Approx(2.5e9));
+    CHECK(row["rate_byte_per_s"] == Approx(2.5e9));
+    CHECK(row["intensity_flop_per_byte"] == Approx(1));
+    CHECK(row["ridge_flop_per_byte"] == Approx(10));
+    CHECK(row["binds"] == "DRAM");
+    CHECK(row["attainable_s"] == Approx(0.1));
+    CHECK(row["fraction_reached"] == Approx(0.25));
+    CHECK(row["headroom_s"] == Approx(0.3));
+    CHECK(row["times_as_fast"] == Approx(4));
+}
+
+TEST_CASE("a point without bytes has a rate and a compute roof, and no intensity")
+{
+    const auto row = only_row(point(0));
+    CHECK(row["binds"] == "fp32");
+    CHECK(row["attainable_s"] == Approx(0.01));
+    CHECK((!row.contains("intensity_flop_per_byte") || row["intensity_flop_per_byte"].is_null()));
+    CHECK((!row.contains("bytes") || row["bytes"].is_null()));
+    CHECK_THAT(row["note"].get<std::string>(), Contains("bytes are unknown"));
+}
+
+TEST_CASE("a point uses the roofs of its threads and its precision")
+{
+    GivenPoint given = point(1e6);
+    given.threads = "1";
+    given.precision = "fp64";
+    const auto row = only_row(given);
+    CHECK(row["roof_threads"] == 1);
+    CHECK(row["binds"] == "fp64");
+    CHECK(row["attainable_s"] == Approx(1e9 / 25e9));
+}
+
+TEST_CASE("a point of unknown bytes is a horizontal line on the page and in the terminal, and not at zero")
+{
+    const Study study = made::study({row_of(point(0))});
+    CHECK_THAT(points_page(study), Contains("mine: bytes unknown") && !Contains("0 FLOP/B"));
+    CHECK_THAT(terminal_roofline(study, 80, true), Contains("........"));
+    const Study known = made::study({row_of(point())});
+    CHECK_THAT(points_page(known), Contains(">mine<") && Contains("1.0 FLOP/B"));
+}
+
+TEST_CASE("names of points are text, not markup")
+{
+    GivenPoint given = point();
+    given.name = "<b>";
+    CHECK_THAT(points_page(made::study({row_of(given)})), Contains("&lt;b&gt;") && !Contains("<b>"));
+}
+
+TEST_CASE("a file of points takes what it leaves out from the options")
+{
+    GivenPoint usual;
+    usual.name = "point";
+    usual.precision = "fp64";
+    usual.device = "gpu:0";
+    const auto points = parse_points("name,flops,bytes,seconds\na,2e12,3e10,1.4\n,1,,2\n", "p.csv", usual);
+    REQUIRE(points.size() == 2);
+    CHECK(points[0].name == "a");
+    CHECK(points[0].bytes.value == 3e10);
+    CHECK(points[0].precision == "fp64");
+    CHECK(points[1].name == "point 2");
+    CHECK(points[1].bytes.value == 0);
+    CHECK(points[1].device == "gpu:0");
+}
+
+TEST_CASE("a wrong file of points is refused with its place")
+{
+    GivenPoint usual;
+    usual.name = "point";
+    const auto refusal = [&](const char* text) {
+        try {
+            parse_points(text, "p.csv", usual);
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    CHECK_THAT(refusal("flops,seconds\n1,0\n"), Contains("p.csv: row 2, column seconds: '0'"));
+    CHECK_THAT(refusal("flops,seconds\n-1,1\n"), Contains("column flops"));
+    CHECK_THAT(refusal("flops,seconds,bytes\n1,1,nan\n"), Contains("column bytes"));
+    CHECK_THAT(refusal("flop,seconds\n1,1\n"), Contains("did you mean 'flops'"));
+    CHECK_THAT(refusal("seconds\n1\n"), Contains("flops"));
+    CHECK_THAT(refusal("flops,seconds\n"), Contains("no points"));
+    GivenPoint other = point();
+    other.precision = "fp33";
+    CHECK_THROWS_AS(row_of(other), InputError);
+}

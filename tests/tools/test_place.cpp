@@ -1,0 +1,64 @@
+// `roof place` under the calibration of this machine and of a folder.
+#include "ert/method/bench/files.hpp"
+#include "tests/tools/workbench.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace roof;
+using Catch::Contains;
+using tests::Workbench;
+
+namespace {
+
+/// Measures the roofs of the fake machine: 100 GFLOP/s with two threads.
+void calibrate(const Workbench& bench, const std::vector<std::string>& options = {})
+{
+    write_file(bench.path("roofs.yaml"), "run:\n  - bench: flops\n  - bench: bandwidth\n");
+    std::vector<std::string> words{"sweep", bench.path("roofs.yaml")};
+    words.insert(words.end(), options.begin(), options.end());
+    REQUIRE(bench.roof(words).status == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a point is placed under this machine's calibration, as text, document and page")
+{
+    const Workbench bench;
+    calibrate(bench);
+    const auto said = bench.roof({"place", "--flops", "2e12", "--bytes", "3e10", "--seconds", "1.4", "--name", "mine",
+                                  "--out", bench.path("page.html")});
+    INFO(said.err);
+    REQUIRE(said.status == 0);
+    CHECK_THAT(said.out, Contains("mine") && Contains("Roofs: the calibration"));
+    CHECK_THAT(read_file(bench.path("page.html")), Contains("<svg") && Contains(">mine<"));
+    const auto document =
+        nlohmann::json::parse(bench.roof({"place", "--flops", "2e12", "--seconds", "1.4", "--json"}).out);
+    CHECK(document["points"][0]["rate_flop_per_s"] == Approx(2e12 / 1.4));
+    CHECK_THAT(document["points"][0]["note"].get<std::string>(), Contains("bytes are unknown"));
+}
+
+TEST_CASE("a file of points is placed under the calibration of a folder")
+{
+    const Workbench bench;
+    calibrate(bench, {"--out", bench.path("there")});
+    write_file(bench.path("points.csv"), "name,flops,bytes,seconds\nfirst,1e9,1e9,1\nsecond,1e9,,2\n");
+    const auto said = bench.roof({"place", bench.path("points.csv"), "--calibration", bench.path("there")});
+    INFO(said.err);
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out, Contains("first") && Contains("second"));
+}
+
+TEST_CASE("a point is refused without numbers, without a calibration, and on a device that was not calibrated")
+{
+    const Workbench bench;
+    const std::vector<std::string> point{"place", "--flops", "1", "--seconds", "1"};
+    CHECK_THAT(bench.roof({"place", "--flops", "1"}).err, Contains("--flops and --seconds"));
+    CHECK_THAT(bench.roof({"place", "--flops", "no", "--seconds", "1"}).err, Contains("--flops: 'no'"));
+    CHECK_THAT(bench.roof({"place", "points.csv", "--flops", "1"}).err, Contains("leave out --flops"));
+    CHECK_THAT(bench.roof(point).err, Contains("no calibration yet"));
+    calibrate(bench);
+    auto elsewhere = point;
+    elsewhere.insert(elsewhere.end(), {"--device", "gpu:7"});
+    CHECK_THAT(bench.roof(elsewhere).err, Contains("unknown device 'gpu:7'"));
+}

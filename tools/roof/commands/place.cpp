@@ -1,0 +1,101 @@
+// `roof place`: points of one's own under this machine's roofs.
+#include "analysis/report/points_page.hpp"
+#include "analysis/report/terminal.hpp"
+#include "analysis/study/points.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/table/fitted_text.hpp"
+#include "ert/base/error.hpp"
+#include "ert/method/bench/files.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/output.hpp"
+
+#include <memory>
+
+namespace roof {
+namespace {
+
+struct Options {
+    std::string file;
+    std::string flops;
+    std::string bytes;
+    std::string seconds;
+    std::string calibration;
+    std::string out;
+    analysis::GivenPoint usual;
+    bool json = false;
+};
+
+std::vector<analysis::GivenPoint> points_in(const Options& options)
+{
+    if (!options.file.empty()) {
+        if (!(options.flops + options.bytes + options.seconds).empty())
+            throw InputError(
+                "place: a file of points has its own FLOPs, bytes and seconds; leave out --flops, --bytes "
+                "and --seconds");
+        return analysis::parse_points(read_file(options.file), options.file, options.usual);
+    }
+    if (options.flops.empty() || options.seconds.empty())
+        throw InputError(
+            "place: a point needs --flops and --seconds, or a CSV file of points; 'roof help place' shows "
+            "how");
+    analysis::GivenPoint point = options.usual;
+    point.flops = {analysis::positive_number(options.flops, "--flops")};
+    point.seconds = {analysis::positive_number(options.seconds, "--seconds")};
+    if (!options.bytes.empty()) point.bytes = {analysis::positive_number(options.bytes, "--bytes")};
+    return {point};
+}
+
+Results calibration_of(const Options& options, const Context& context)
+{
+    const std::filesystem::path here = context.results / context.registry.machine().name;
+    const std::filesystem::path place = options.calibration.empty() ? here : std::filesystem::path(options.calibration);
+    const std::filesystem::path found = std::filesystem::is_directory(place) ? find_calibration(place) : place;
+    if (!found.empty() && std::filesystem::is_directory(found)) return read_results(found);
+    throw InputError(options.calibration.empty()
+                         ? "place: this machine has no calibration yet; `roof calibrate` makes one, or --calibration "
+                           "names the folder of another"
+                         : "place: there is no calibration in '" + options.calibration + "'");
+}
+
+int place_them(const Options& options, Context& context)
+{
+    const std::vector<analysis::GivenPoint> points = points_in(options);
+    const analysis::Study study = analysis::place_points(points, calibration_of(options, context));
+    if (!options.out.empty()) write_file(options.out, analysis::points_page(study));
+    const analysis::DataTable table = analysis::points_table(study);
+    if (options.json) {
+        print_json(context.out, {{"machine", study.calibration.machine.name},
+                                 {"calibration", study.calibration.folder.string()},
+                                 {"points", analysis::to_json(table)}});
+        return 0;
+    }
+    const int width = context.terminal.width;
+    context.out << analysis::to_text(table, width) << '\n'
+                << analysis::terminal_roofline(study, context.terminal.columns, context.terminal.plain) << '\n'
+                << "Roofs, measured, with their 95% intervals:\n"
+                << analysis::fitted_lines(analysis::roofs_over_points(study), width)
+                << analysis::fitted_lines(analysis::calibration_line(study) + "\n", width);
+    if (!options.out.empty()) context.out << options.out << '\n';
+    return 0;
+}
+
+}  // namespace
+
+Action place(OptionParser& parser)
+{
+    const auto options = std::make_shared<Options>();
+    parser.optional_argument("FILE", options->file);
+    parser.value("--flops", options->flops);
+    parser.value("--bytes", options->bytes);
+    parser.value("--seconds", options->seconds);
+    parser.value("--name", options->usual.name);
+    parser.value("--precision", options->usual.precision);
+    parser.value("--device", options->usual.device);
+    parser.value("--threads", options->usual.threads);
+    parser.value("--calibration", options->calibration);
+    parser.value("--out", options->out);
+    parser.flag("--json", options->json);
+    return [options](Context& context) { return place_them(*options, context); };
+}
+
+}  // namespace roof
