@@ -82,6 +82,25 @@ void Emitter::add_words(int accumulator, const Xbyak::Address& source, int scrat
     vpaddq(a, a, source);
 }
 
+void Emitter::join_bits(int accumulator, const Xbyak::Address& source, int scratch)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    if (is_scalar()) {
+        load(scratch, source);
+        return por(a, vector(scratch));
+    }
+    if (is_legacy()) return por(a, source);
+    if (isa_.encoding == Encoding::vex) return vpor(a, a, source);
+    vporq(a, a, source);
+}
+
+void Emitter::maximum(int accumulator, const Xbyak::Address& source)
+{
+    const Xbyak::Xmm a = vector(accumulator);
+    if (is_scalar()) return maxsd(a, source);
+    is_legacy() ? maxpd(a, source) : vmaxpd(a, a, source);
+}
+
 void Emitter::sum_words(int destination, int addend, const Xbyak::Address& source)
 {
     if (!is_legacy()) return vpaddq(vector(destination), vector(addend), source);

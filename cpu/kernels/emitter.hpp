@@ -33,6 +33,10 @@ class Emitter : public Xbyak::CodeGenerator {
     void store_nontemporal(const Xbyak::Address& destination, int source);
     /// accumulator = 0 (all bits)
     void clear(int accumulator);
+    /// accumulator |= the bits at `source`. The scalar form uses `scratch`.
+    void join_bits(int accumulator, const Xbyak::Address& source, int scratch);
+    /// accumulator = the greater of accumulator and the fp64 numbers at `source`
+    void maximum(int accumulator, const Xbyak::Address& source);
     /// accumulator += the 64-bit words at `source`, modulo 2^64. The scalar form uses `scratch`.
     void add_words(int accumulator, const Xbyak::Address& source, int scratch);
     /// destination = addend + the 64-bit words at `source`, modulo 2^64

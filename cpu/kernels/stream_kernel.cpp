@@ -1,10 +1,9 @@
-// The loop increments plain pointers: an index register would split stores and multiply-adds in two on some cores.
+// The order of an iteration follows from its constraints: the steps of a vector come one after another, each `lag` vectors
+// after the one before.
 #include "cpu/kernels/stream_kernel.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/text.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <tuple>
 
@@ -14,72 +13,40 @@ namespace {
 
 constexpr int loop_alignment = 64;
 constexpr int line_bytes = 64;
-/// Number of registers for accumulators of the load, or for values between source and destination.
+/// Number of registers for accumulators, or for values between source and destination.
 constexpr int values = 8;
 constexpr int scratch_register = 8;
 constexpr int constant_register = 15;
-/// The triad's order, found by a search over random orders on a Zen 5.
-constexpr std::string_view woven = "p2 p1 a1 a2 p0 a0 s2 p3 s0 s1 a3 s3";
+constexpr int first_pointer = 8;  ///< r8
+constexpr int most_pointers = 4;
 
 }  // namespace
 
-const Stream& parse_stream(std::string_view name)
+StreamKernel::StreamKernel(const Isa& isa_row, const Stream& stream, const Form& form)
+    : Emitter(isa_row, Precision::fp64), stream_(stream), form_(form)
 {
-    const auto found =
-        std::find_if(stream_table.begin(), stream_table.end(), [&](const Stream& s) { return s.name == name; });
-    if (found != stream_table.end()) return *found;
-    std::vector<std::string> legal;
-    for (const Stream& stream : stream_table) legal.emplace_back(stream.name);
-    throw InputError(unknown_word("operation", name, legal));
-}
-
-std::string Shape::text() const
-{
-    std::string words = std::to_string(vectors) + " per iteration";
-    if (group > 1) words += ", groups of " + std::to_string(group);
-    if (fused) words += ", fused";
-    if (!order.empty()) words += ", woven";
-    if (ahead > 0) words += ", prefetch " + std::to_string(ahead) + " bytes ahead";
-    return words;
-}
-
-std::vector<Shape> shapes_of(const Stream& stream, bool beyond_l1, bool can_fuse)
-{
-    std::vector<Shape> shapes{{4}, {8}, {16}, {32}};
-    // A store delays a later load whose address has the same low bits.
-    if (stream.movement == Movement::copy) {
-        shapes.push_back({8, 4});
-        shapes.push_back({16, 4});
-    }
-    // The triad needs two loads and a store in every clock. A Zen 5 reaches 99.6% of that with products and sums in
-    // this order, 82 to 96% vector by vector, and 67 to 100% with multiply-adds, varying from run to run
-    // (docs/ceilings.md).
-    if (stream.movement == Movement::triad) {
-        shapes.push_back({2});
-        shapes.push_back({.vectors = 4, .order = woven});
-        if (can_fuse) shapes.insert(shapes.end(), {{.vectors = 4, .fused = true}, {.vectors = 16, .fused = true}});
-    }
-    if (stream.loads > 0 && beyond_l1) {
-        shapes.push_back({8, 1, 1024});
-        shapes.push_back({8, 1, 2048});
-    }
-    return shapes;
-}
-
-StreamKernel::StreamKernel(const Isa& isa_row, const Stream& stream, const Shape& shape)
-    : Emitter(isa_row, Precision::fp64), stream_(stream), shape_(shape)
-{
+    if (pointers() > most_pointers) throw Error("a loop over more than four parts of arrays");
     generate();
 }
 
-std::size_t StreamKernel::bytes_per_iteration(const Isa& isa, const Shape& shape)
+std::size_t StreamKernel::bytes_per_iteration(const Isa& isa, const Form& form)
 {
-    return static_cast<std::size_t>(shape.vectors) * isa.operand_bytes(sizeof(double));
+    return static_cast<std::size_t>(form.vectors * form.parts) * isa.operand_bytes(sizeof(double));
 }
 
-int StreamKernel::accumulators() const
+int StreamKernel::results() const
 {
-    return stream_.movement == Movement::load ? std::min(values, shape_.vectors) : 0;
+    return stream_.only_reads() ? std::min(values, form_.vectors * form_.parts) : 0;
+}
+
+int StreamKernel::register_of(int vector, int part) const
+{
+    return (vector * form_.parts + part) % values;
+}
+
+int StreamKernel::pointer_of(int array, int part) const
+{
+    return first_pointer + array * form_.parts + part;
 }
 
 void StreamKernel::run(std::size_t passes, std::size_t bytes, const Arguments& arguments) const
@@ -88,128 +55,139 @@ void StreamKernel::run(std::size_t passes, std::size_t bytes, const Arguments& a
     getCode<Function>()(passes, bytes, &arguments);
 }
 
+std::vector<StreamKernel::Stage> StreamKernel::stages() const
+{
+    const int destination = stream_.sources;
+    if (stream_.only_reads()) return {{form_.join == Join::none ? Step::load : Step::join, 0}};
+    if (stream_.flops > 0) return {{Step::product, 1}, {Step::sum, 0}, {Step::store, destination}};
+    std::vector<Stage> all;
+    if (stream_.sources > 0) all.push_back({Step::load, 0});
+    if (stream_.sources > 1) all.push_back({Step::add, 1});
+    if (stream_.in_place) all.push_back({stream_.sources > 0 ? Step::add : Step::add_constant, destination});
+    all.push_back({Step::store, destination});
+    return all;
+}
+
 void StreamKernel::generate()
 {
-    const auto& [passes, bytes, arguments] = std::tie(rdi, rsi, rdx);
-    const auto& [destination, first, second, left] = std::tie(r8, r9, r10, rax);
-    if (stream_.stores > 0 && stream_.movement != Movement::copy) {
-        mov(rcx, ptr[arguments + offsetof(Arguments, constant)]);
-        load(constant_register, ptr[rcx]);
+    const auto& [passes, bytes, arguments, left] = std::tie(rdi, rsi, rdx, rax);
+    load_pointers();
+    if (form_.parts > 1) shr(bytes, form_.parts == 2 ? 1 : 2);
+    for (int array = 0; array < stream_.arrays(); ++array) {
+        for (int part = 1; part < form_.parts; ++part) {
+            lea(Xbyak::Reg64(pointer_of(array, part)), ptr[Xbyak::Reg64(pointer_of(array, part - 1)) + bytes]);
+        }
     }
-    for (int i = 0; i < accumulators(); ++i) clear(i);
-
-    const std::vector<Xbyak::Reg64> pointers = used_pointers();
-    if (stream_.stores > 0) mov(destination, ptr[arguments + offsetof(Arguments, destination)]);
-    if (stream_.sources() > 0) mov(first, ptr[arguments + offsetof(Arguments, first)]);
-    if (stream_.sources() > 1) mov(second, ptr[arguments + offsetof(Arguments, second)]);
+    const bool counts = form_.addressing == Addressing::counter;
+    for (int i = 0; counts && i < pointers(); ++i) add(Xbyak::Reg64(first_pointer + i), bytes);
 
     Xbyak::Label pass;
     Xbyak::Label iteration;
     L(pass);
     mov(left, bytes);
+    if (counts) neg(left);
     align(loop_alignment);
     L(iteration);
     mark_loop_begin();
     emit_iteration();
-    mark_loop_end();
-    const auto step = static_cast<std::uint32_t>(bytes_per_iteration(isa(), shape_));
-    for (const Xbyak::Reg64& pointer : pointers) add(pointer, step);
-    sub(left, step);
+    emit_advance();
     jnz(iteration, T_NEAR);
-    for (const Xbyak::Reg64& pointer : pointers) sub(pointer, bytes);
+    mark_loop_end();
+    for (int i = 0; !counts && i < pointers(); ++i) sub(Xbyak::Reg64(first_pointer + i), bytes);
     dec(passes);
     jnz(pass, T_NEAR);
 
     if (stream_.nontemporal) sfence();
-    if (accumulators() > 0) mov(rcx, ptr[arguments + offsetof(Arguments, result)]);
-    for (int i = 0; i < accumulators(); ++i) store(ptr[rcx + i * isa().register_bytes], i);
+    if (results() > 0) mov(rcx, ptr[arguments + offsetof(Arguments, result)]);
+    for (int i = 0; i < results(); ++i) store(ptr[rcx + i * isa().register_bytes], i);
     finish();
 }
 
-std::vector<Xbyak::Reg64> StreamKernel::used_pointers() const
+void StreamKernel::load_pointers()
 {
-    std::vector<Xbyak::Reg64> used;
-    if (stream_.stores > 0) used.push_back(r8);
-    if (stream_.sources() > 0) used.push_back(r9);
-    if (stream_.sources() > 1) used.push_back(r10);
-    return used;
-}
-
-void StreamKernel::emit_iteration()
-{
-    if (!shape_.order.empty()) return emit_in_order();
-    for (int start = 0; start < shape_.vectors; start += shape_.group) {
-        for (int i = start; i < start + shape_.group; ++i) emit_read(i);
-        for (int i = start; i < start + shape_.group; ++i) emit_write(i);
+    for (int i = 0; i < results(); ++i) clear(i);
+    if (stream_.stores > 0) {
+        mov(rcx, ptr[rdx + offsetof(Arguments, constant)]);
+        load(constant_register, ptr[rcx]);
+        mov(Xbyak::Reg64(pointer_of(stream_.sources, 0)), ptr[rdx + offsetof(Arguments, destination)]);
+    }
+    for (int i = 0; i < stream_.sources; ++i) {
+        const auto offset = offsetof(Arguments, sources) + static_cast<std::size_t>(i) * sizeof(const std::byte*);
+        mov(Xbyak::Reg64(pointer_of(i, 0)), ptr[rdx + offset]);
     }
 }
 
-void StreamKernel::emit_in_order()
+/// With a lag, a turn begins with the first step of its vector; later steps follow, of ever earlier vectors, the oldest
+/// vector first.
+void StreamKernel::emit_iteration()
 {
-    constexpr std::size_t turn = 3;
-    for (std::size_t at = 0; at < shape_.order.size(); at += turn) {
-        const int index = shape_.order[at + 1] - '0';
-        switch (shape_.order[at]) {
-            case 'p':
-                emit_product(index);
-                break;
-            case 'a':
-                emit_sum(index);
-                break;
-            default:
-                emit_write(index);
+    const std::vector<Stage> all = stages();
+    const int last = static_cast<int>(all.size()) - 1;
+    const auto emit_all_parts = [&](int stage, int vector) {
+        if (vector < 0 || vector >= form_.vectors) return;
+        for (int part = 0; part < form_.parts; ++part) emit(all[stage], vector, part);
+    };
+    for (int turn = 0; turn < form_.vectors + form_.lag * last; ++turn) {
+        emit_all_parts(0, turn);
+        for (int i = 1; i <= last; ++i) {
+            const int stage = form_.lag == 0 ? i : last + 1 - i;
+            emit_all_parts(stage, turn - form_.lag * stage);
         }
     }
 }
 
-void StreamKernel::emit_prefetch(int offset)
+void StreamKernel::emit_advance()
 {
-    if (shape_.ahead == 0 || offset % line_bytes != 0) return;
-    const auto& from = stream_.in_place() ? r8 : r9;
-    prefetcht0(ptr[from + offset + shape_.ahead]);
-    if (stream_.sources() > 1) prefetcht0(ptr[r10 + offset + shape_.ahead]);
+    const auto step = static_cast<std::uint32_t>(form_.vectors * operand_bytes());
+    if (form_.addressing == Addressing::counter) return add(rax, step);
+    for (int i = 0; i < pointers(); ++i) add(Xbyak::Reg64(first_pointer + i), step);
+    sub(rax, step);
 }
 
-/// With `fused`, the sum includes the product, so only one factor is loaded here.
-void StreamKernel::emit_product(int index)
+Xbyak::Address StreamKernel::at(int array, int part, int offset) const
 {
-    const auto second = ptr[r10 + index * operand_bytes()];
-    shape_.fused ? load(index % values, second) : product(index % values, constant_register, second);
+    const Xbyak::Reg64 pointer(pointer_of(array, part));
+    return form_.addressing == Addressing::counter ? ptr[pointer + rax + offset] : ptr[pointer + offset];
 }
 
-void StreamKernel::emit_sum(int index)
+void StreamKernel::emit_prefetch(const Stage& stage, int vector, int part)
 {
-    const auto first = ptr[r9 + index * operand_bytes()];
-    shape_.fused ? multiply_add(index % values, constant_register, first) : accumulate(index % values, first);
+    const int offset = vector * operand_bytes();
+    if (form_.ahead == 0 || stage.step == Step::store || offset % line_bytes != 0) return;
+    prefetcht0(at(stage.array, part, offset + form_.ahead));
 }
 
-void StreamKernel::emit_read(int index)
+/// With `fused`, the sum includes the product, so only one factor is loaded for it.
+void StreamKernel::emit(const Stage& stage, int vector, int part)
 {
-    const int offset = index * operand_bytes();
-    const int value = index % values;
-    const auto first = ptr[r9 + offset];
-    if (stream_.loads > 0) emit_prefetch(offset);
-    switch (stream_.movement) {
-        case Movement::load:
-            return add_words(index % accumulators(), first, scratch_register + index % values / 2);
-        case Movement::store:
-            return;
-        case Movement::copy:
-            return load(value, first);
-        case Movement::update:
-            return sum_words(value, constant_register, ptr[r8 + offset]);
-        case Movement::triad:
-            emit_product(index);
-            return emit_sum(index);
+    const int value = register_of(vector, part);
+    const Xbyak::Address memory = at(stage.array, part, vector * operand_bytes());
+    emit_prefetch(stage, vector, part);
+    switch (stage.step) {
+        case Step::load:
+            return load(value, memory);
+        case Step::join:
+            return emit_join(value, memory);
+        case Step::add:
+            return add_words(value, memory, scratch_register + value / 2);
+        case Step::add_constant:
+            return sum_words(value, constant_register, memory);
+        case Step::product:
+            return form_.fused ? load(value, memory) : product(value, constant_register, memory);
+        case Step::sum:
+            return form_.fused ? multiply_add(value, constant_register, memory) : accumulate(value, memory);
+        case Step::store:
+            const bool is_constant = stream_.loads() == 0;
+            const int stored = is_constant ? constant_register : value;
+            return stream_.nontemporal ? store_nontemporal(memory, stored) : store(memory, stored);
     }
 }
 
-void StreamKernel::emit_write(int index)
+void StreamKernel::emit_join(int value, const Xbyak::Address& from)
 {
-    if (stream_.stores == 0) return;
-    const auto destination = ptr[r8 + index * operand_bytes()];
-    const int value = stream_.movement == Movement::store ? constant_register : index % values;
-    stream_.nontemporal ? store_nontemporal(destination, value) : store(destination, value);
+    const int scratch = scratch_register + value / 2;
+    if (form_.join == Join::sum) return add_words(value, from, scratch);
+    form_.join == Join::bits ? join_bits(value, from, scratch) : maximum(value, from);
 }
 
 }  // namespace roof::cpu

@@ -3,16 +3,21 @@
 
 #include "cpu/probes/choices.hpp"
 #include "cpu/repeat.hpp"
-#include "ert/method/bench/search.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace roof::cpu {
 
 namespace {
 
+/// The stages of the search: long compared with a clock reading and the start of a team; then as long as it takes to
+/// tell two good variants apart.
+constexpr Seconds first_target{6e-6};
+constexpr int first_turns = 2;
+constexpr std::size_t finalists = 5;
 constexpr Seconds trial_target{50e-6};
 constexpr int turns = 3;
 
@@ -35,8 +40,7 @@ PassDriver::PassDriver(MonitoredTeam& team, const Extent& extent, std::vector<Va
 {
     // Brings the caches into the state after a pass.
     run_variant(variants_.front(), {0, extent_.bytes}, 1);
-    cut(plan_for(trial_target, time_of_pass()));
-    const Seconds fastest = search();
+    const Seconds fastest = search(time_of_pass());
     cut(plan_for(launch_target, fastest * (static_cast<double>(extent_.bytes) / bytes_per_launch())));
 }
 
@@ -87,20 +91,37 @@ Seconds PassDriver::time_of_pass()
     return trial_target * static_cast<double>(pieces) / static_cast<double>(repetitions);
 }
 
-Seconds PassDriver::search()
+std::vector<double> PassDriver::least_costs(const std::vector<std::size_t>& among, int turns_each)
 {
     const Clock& clock = team_.clock();
-    double least = std::numeric_limits<double>::infinity();
-    chosen_ = cheapest(variants_.size(), turns, [&](std::size_t index) {
-        if (index == 0) ++window_;  // otherwise each variant would get the same windows in every turn
-        const Segment segment = next_window();
-        const Seconds begin = clock();
-        run_variant(variants_[index], segment, plan_.passes);
-        const double cost = (clock() - begin).value;
-        least = std::min(least, cost);
-        return cost;
-    });
-    return Seconds{least};
+    std::vector<double> least(among.size(), std::numeric_limits<double>::infinity());
+    for (int turn = 0; turn < turns_each; ++turn) {
+        ++window_;  // otherwise each variant would get the same windows in every turn
+        for (std::size_t i = 0; i < among.size(); ++i) {
+            const Segment segment = next_window();
+            const Seconds begin = clock();
+            run_variant(variants_[among[i]], segment, plan_.passes);
+            least[i] = std::min(least[i], (clock() - begin).value);
+        }
+    }
+    return least;
+}
+
+Seconds PassDriver::search(Seconds pass)
+{
+    std::vector<std::size_t> among(variants_.size());
+    std::iota(among.begin(), among.end(), std::size_t{0});
+    if (among.size() > finalists) {
+        cut(plan_for(first_target, pass));
+        const std::vector<double> least = least_costs(among, first_turns);
+        std::ranges::stable_sort(among, {}, [&](std::size_t variant) { return least[variant]; });
+        among.resize(finalists);
+    }
+    cut(plan_for(trial_target, pass));
+    const std::vector<double> least = least_costs(among, turns);
+    const auto fastest = std::ranges::min_element(least);
+    chosen_ = among[static_cast<std::size_t>(fastest - least.begin())];
+    return Seconds{*fastest};
 }
 
 void PassDriver::cut(const Plan& plan)

@@ -57,6 +57,8 @@ class PassDriver {
     std::size_t passes() const { return plan_.passes; }
 
     const std::string& fastest() const { return variants_[chosen_].name; }
+    /// The index of the fastest variant.
+    std::size_t chosen() const { return chosen_; }
 
   private:
     /// The division into launches: windows of `bytes`, with `passes` passes over each.
@@ -67,8 +69,11 @@ class PassDriver {
     };
     Plan plan_for(Seconds target, Seconds pass) const;
     Seconds time_of_pass();
-    /// Returns the fastest variant's time for a window.
-    Seconds search();
+    /// The least time of each of the variants with these indices for a window, in so many turns.
+    std::vector<double> least_costs(const std::vector<std::size_t>& among, int turns);
+    /// Tries all variants for some microseconds each, then the best few in earnest. `pass`: the time of one pass.
+    /// Returns the time of the fastest variant for a window.
+    Seconds search(Seconds pass);
     /// Sets the plan. The last segment is in the caches, so the first window comes next.
     void cut(const Plan& plan);
     Segment next_window();

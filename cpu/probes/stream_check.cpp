@@ -4,24 +4,61 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <numeric>
 #include <string>
+#include <vector>
 
 namespace roof::cpu {
 
 namespace {
 
-/// Sums modulo 2^64 do not depend on the order or the number of accumulators.
-void check_sum(std::size_t first, std::size_t words, std::size_t passes, std::span<const std::uint64_t> result)
+void expect(const char* what, std::uint64_t is, std::uint64_t should_be)
+{
+    if (is == should_be) return;
+    throw Error(std::string(what) + " " + std::to_string(is) + " and should be " + std::to_string(should_be));
+}
+
+double number(std::uint64_t bits)
+{
+    return std::bit_cast<double>(bits);
+}
+
+/// Sums modulo 2^64, bits and maxima do not depend on the order or the number of accumulators.
+void check_joined(Join join, std::size_t first, std::size_t words, std::size_t passes,
+                  std::span<const std::uint64_t> result)
 {
     std::uint64_t expected = 0;
-    for (std::size_t i = 0; i < words; ++i) expected += content(first + i);
-    expected *= passes;
-    const std::uint64_t sum = std::accumulate(result.begin(), result.end(), std::uint64_t{0});
-    if (sum != expected) {
-        throw Error("the words loaded add up to " + std::to_string(sum) + " and should to " + std::to_string(expected));
+    std::uint64_t found = 0;
+    const auto add = [join](std::uint64_t& to, std::uint64_t word) {
+        if (join == Join::sum) to += word;
+        if (join == Join::bits) to |= word;
+        if (join == Join::maximum) to = std::max(to, word);  // the same order as that of positive numbers
+    };
+    for (std::size_t i = 0; i < words; ++i) add(expected, content(first + i));
+    for (const std::uint64_t word : result) add(found, word);
+    if (join == Join::sum) expected *= passes;
+    expect("the words loaded join to", found, expected);
+}
+
+/// Each register holds the vector that the last iteration loaded last into it.
+void check_last_loads(const StreamKernel& kernel, std::size_t first, std::size_t words,
+                      std::span<const std::uint64_t> result)
+{
+    const Form& form = kernel.form();
+    const std::size_t words_each = static_cast<std::size_t>(kernel.operand_bytes()) / sizeof(std::uint64_t);
+    const std::size_t register_words = static_cast<std::size_t>(kernel.isa().register_bytes) / sizeof(std::uint64_t);
+    const std::size_t part_words = words / static_cast<std::size_t>(form.parts);
+    std::vector<std::uint64_t> expected(result.size());
+    for (int vector = 0; vector < form.vectors; ++vector) {
+        for (int part = 0; part < form.parts; ++part) {
+            const std::size_t begin = first + static_cast<std::size_t>(part + 1) * part_words -
+                                      static_cast<std::size_t>(form.vectors - vector) * words_each;
+            const std::size_t at = static_cast<std::size_t>(kernel.register_of(vector, part)) * register_words;
+            for (std::size_t i = 0; i < words_each; ++i) expected[at + i] = content(begin + i);
+        }
     }
+    for (std::size_t i = 0; i < expected.size(); ++i) expect("a loaded word is", result[i], expected[i]);
 }
 
 /// `expected(i)`: the bits of word i of the destination's segment.
@@ -32,41 +69,42 @@ void check_words(const std::byte* destination, std::size_t count, Expected expec
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t wanted = expected(i);
         if (words[i] == wanted) continue;
-        throw Error("element " + std::to_string(i) + " is " + format_exact(std::bit_cast<double>(words[i])) +
-                    " and should be " + format_exact(std::bit_cast<double>(wanted)));
+        throw Error("element " + std::to_string(i) + " is " + format_exact(number(words[i])) + " and should be " +
+                    format_exact(number(wanted)));
     }
 }
 
 double value(std::size_t index)
 {
-    return std::bit_cast<double>(content(index));
+    return number(content(index));
 }
 
 }  // namespace
 
-void check_stream(const StreamArrays& arrays, const Segment& segment, std::size_t passes,
+void check_stream(const StreamArrays& arrays, const Segment& segment, std::size_t passes, const StreamKernel& kernel,
                   std::span<const std::uint64_t> result)
 {
+    const Stream& stream = arrays.stream;
     const std::byte* const destination = arrays.destination() + segment.from;
     const std::size_t words = segment.bytes / sizeof(std::uint64_t);
+    const std::size_t pitch = arrays.pitch() / sizeof(std::uint64_t);
     const std::size_t first = (arrays.from + segment.from) / sizeof(std::uint64_t);
-    const std::size_t second = first + arrays.pitch() / sizeof(std::uint64_t);
-    switch (arrays.stream.movement) {
-        case Movement::load:
-            return check_sum(first, words, passes, result);
-        case Movement::store:
-            return check_words(destination, words,
-                               [](std::size_t) { return std::bit_cast<std::uint64_t>(stream_constant); });
-        case Movement::copy:
-            return check_words(destination, words, [&](std::size_t i) { return content(first + i); });
-        case Movement::update:
-            return check_words(destination, words,
-                               [&](std::size_t i) { return content(first + i) + passes * update_constant; });
-        case Movement::triad:
-            return check_words(destination, words, [&](std::size_t i) {
-                return std::bit_cast<std::uint64_t>(value(first + i) + stream_constant * value(second + i));
-            });
+    if (stream.only_reads()) {
+        const Join join = kernel.form().join;
+        if (join == Join::none) return check_last_loads(kernel, first, words, result);
+        return check_joined(join, first, words, passes, result);
     }
+    check_words(destination, words, [&](std::size_t i) -> std::uint64_t {
+        if (stream.flops > 0)
+            return std::bit_cast<std::uint64_t>(value(first + i) + stream_constant * value(first + pitch + i));
+        if (stream.loads() == 0) return std::bit_cast<std::uint64_t>(stream_constant);
+        if (!stream.in_place) return content(first + i);
+        std::uint64_t addend = stream.sources > 0 ? 0 : update_constant;
+        for (int source = 0; source < stream.sources; ++source)
+            addend += content(first + pitch * static_cast<std::size_t>(source) + i);
+        const auto at = first + pitch * static_cast<std::size_t>(stream.sources) + i;
+        return content(at) + passes * addend;
+    });
 }
 
 }  // namespace roof::cpu

@@ -29,17 +29,18 @@ struct StreamArrays {
     /// Bytes from the start of the first array to the end of the last.
     std::size_t extent() const { return pitch() * static_cast<std::size_t>(stream.arrays() - 1) + bytes; }
     /// Bytes of the arrays that are only read.
-    std::size_t source_extent() const { return pitch() * static_cast<std::size_t>(stream.sources()); }
+    std::size_t source_extent() const { return pitch() * static_cast<std::size_t>(stream.sources); }
     std::byte* array(int index) const { return slice + from + pitch() * static_cast<std::size_t>(index); }
-    std::byte* destination() const { return array(stream.sources()); }
+    std::byte* destination() const { return array(stream.sources); }
 
   private:
     static constexpr std::size_t page = 4096;
 };
 
-/// Checks arrays whose `segment` held content() before `passes` passes over it. `result`: load only; the loaded sums,
-/// then zeros. Throws Error with the first wrong word.
-void check_stream(const StreamArrays& arrays, const Segment& segment, std::size_t passes,
+/// Checks arrays whose `segment` held content() before `passes` passes over it by the kernel. `result`: of a stream that only
+/// reads; the registers at the end (Join). Plain loads leave the last vectors there. Throws Error with the first wrong
+/// word.
+void check_stream(const StreamArrays& arrays, const Segment& segment, std::size_t passes, const StreamKernel& kernel,
                   std::span<const std::uint64_t> result);
 
 }  // namespace roof::cpu

@@ -1,6 +1,7 @@
 // See bandwidth.hpp for what is launched and counted.
 #include "cpu/probes/stream_subject.hpp"
 
+#include "cpu/kernels/loop_check.hpp"
 #include "cpu/kernels/registers.hpp"
 #include "cpu/probes/stream_check.hpp"
 #include "ert/base/error.hpp"
@@ -27,20 +28,19 @@ bool fuses(const Isa& isa, bool has_fma)
     return has_fma && (isa.encoding == Encoding::vex || isa.encoding == Encoding::evex);
 }
 
-/// Calls use() for every shape and instruction set to try on arrays of that many bytes.
+/// Calls use() for every form and instruction set to try on arrays of that many bytes.
 template <class Use>
 void for_candidates(const Stream& stream, const std::vector<Isa>& isas, bool has_fma, std::size_t bytes, const Use& use)
 {
     for (const Isa& isa : isas) {
-        for (const Shape& shape : shapes_of(stream, bytes > largest_l1, fuses(isa, has_fma))) use(isa, shape);
+        for (const Form& form : forms_of(stream, bytes > largest_l1, fuses(isa, has_fma))) use(isa, form);
     }
 }
 
-const StreamKernel& kernel(Stock& stock, const Isa& isa, const Stream& stream, const Shape& shape)
+const StreamKernel& kernel(Stock& stock, const Isa& isa, const Stream& stream, const Form& form)
 {
-    const StreamMaker::KernelKey key{isa.name,    stream.name, shape.vectors, shape.group,
-                                     shape.ahead, shape.fused, shape.order};
-    return stock.kernels.try_emplace(key, isa, stream, shape).first->second;
+    const StreamMaker::KernelKey key{isa.name, stream.name, form};
+    return stock.kernels.try_emplace(key, isa, stream, form).first->second;
 }
 
 /// The 64 bytes from which a kernel loads its constant.
@@ -48,7 +48,7 @@ RegisterFile constant_of(const Stream& stream)
 {
     RegisterFile constant(1, 64, Precision::fp64);
     const double word = std::bit_cast<double>(update_constant);
-    constant.broadcast(0, stream.movement == Movement::update ? word : stream_constant);
+    constant.broadcast(0, stream.in_place ? word : stream_constant);
     return constant;
 }
 
@@ -80,15 +80,17 @@ class StreamSubject : public Subject {
 
     void check() override
     {
+        constexpr std::size_t most_passes = 3;
         const std::string what = id_ + " " + variant();
         if (stock_->rounds.is_checked(what)) return;
+        const StreamKernel& loop = *loops_[pass_driver_->chosen()];
+        check_loop(loop);
+        const std::size_t passes = std::min(pass_driver_->passes(), most_passes);
         for (const Segment& segment : pass_driver_->samples()) {
-            team_.run([&](int thread) { renew(thread, segment); });
-            pass_driver_->run(segment, pass_driver_->passes());
-            team_.run([&](int thread) {
-                check_stream(arrays_[thread], segment, pass_driver_->passes(), results_[thread]);
-                check_node(thread, segment);
-            });
+            check(loop, segment, passes);
+            // Joins whose result does not show a repeated or a missing load.
+            if (stream_.only_reads() && loop.form().join != Join::sum)
+                check(kernel(*stock_, loop.isa(), stream_, summing(loop.form())), segment, passes);
         }
         // A piece shared by a source and the destination was filled for the source; launches will write to it.
         team_.run([&](int thread) { overwrite_destination(thread, {0, arrays_[thread].bytes}); });
@@ -103,6 +105,22 @@ class StreamSubject : public Subject {
     }
 
   private:
+    static Form summing(Form form)
+    {
+        form.join = Join::sum;
+        return form;
+    }
+
+    void check(const StreamKernel& loop, const Segment& segment, std::size_t passes)
+    {
+        team_.run([&](int thread) { renew(thread, segment); });
+        team_.run([&](int thread) { loop.run(passes, segment.bytes, arguments(thread, segment.from)); });
+        team_.run([&](int thread) {
+            check_stream(arrays_[thread], segment, passes, loop, results_[thread]);
+            check_node(thread, segment);
+        });
+    }
+
     void lay_out(const StreamRequest& request, std::size_t bytes)
     {
         const std::size_t extent = StreamArrays{stream_, bytes, nullptr}.extent();
@@ -114,8 +132,7 @@ class StreamSubject : public Subject {
             beginnings.push_back(stock_->workspace->place(mapping_, team_.size(), extent, round * places + i));
         for (int thread = 0; thread < team_.size(); ++thread)
             arrays_.push_back({stream_, bytes, slice(thread).data(), beginnings.front()});
-        const StreamKernel& loop =
-            kernel(*stock_, request.isas.back(), stream_, shapes_of(stream_, true, false).front());
+        const StreamKernel& loop = kernel(*stock_, request.isas.back(), stream_, Form{});
         team_.run([&](int thread) {
             for (const std::size_t from : beginnings) fill(thread, from);
             if (places > 1) arrays_[thread].from = fastest_place(loop, thread, beginnings);
@@ -184,10 +201,11 @@ class StreamSubject : public Subject {
     {
         std::vector<Variant> all;
         for_candidates(stream_, request.isas, request.has_fma, arrays_.front().bytes,
-                       [&](const Isa& isa, const Shape& shape) {
-                           if (StreamKernel::bytes_per_iteration(isa, shape) > step) return;
-                           const StreamKernel& loop = kernel(*stock_, isa, stream_, shape);
-                           all.push_back({std::string(isa.name) + ", " + shape.text(),
+                       [&](const Isa& isa, const Form& form) {
+                           if (StreamKernel::bytes_per_iteration(isa, form) > step) return;
+                           const StreamKernel& loop = kernel(*stock_, isa, stream_, form);
+                           loops_.push_back(&loop);
+                           all.push_back({std::string(isa.name) + ", " + form.text(stream_),
                                           [this, &loop](int thread, std::size_t passes, const Segment& segment) {
                                               loop.run(passes, segment.bytes, arguments(thread, segment.from));
                                           }});
@@ -199,7 +217,8 @@ class StreamSubject : public Subject {
     {
         const StreamArrays& arrays = arrays_[thread];
         auto* const result = reinterpret_cast<std::byte*>(results_[thread].data());
-        return {arrays.destination() + from, arrays.array(0) + from, arrays.array(1) + from, constant_.data(), result};
+        return {
+            arrays.destination() + from, {arrays.array(0) + from, arrays.array(1) + from}, constant_.data(), result};
     }
 
     Slice& slice(int thread) { return stock_->workspace->slice(mapping_, thread); }
@@ -214,6 +233,7 @@ class StreamSubject : public Subject {
     std::vector<StreamArrays> arrays_;  ///< one per thread
     std::vector<Result> results_;
     MonitoredTeam team_;
+    std::vector<const StreamKernel*> loops_;  ///< of each variant
     std::optional<PassDriver> pass_driver_;
 };
 
@@ -236,8 +256,8 @@ std::optional<Extent> array_extent(const Stream& stream, const std::vector<Isa>&
     const std::size_t bytes = share / static_cast<std::size_t>(stream.arrays());
     std::vector<std::size_t> iterations;
     constexpr bool in_either_way = false;  // a multiply-add covers what a product and a sum do
-    for_candidates(stream, isas, in_either_way, bytes, [&](const Isa& isa, const Shape& shape) {
-        iterations.push_back(StreamKernel::bytes_per_iteration(isa, shape));
+    for_candidates(stream, isas, in_either_way, bytes, [&](const Isa& isa, const Form& form) {
+        iterations.push_back(StreamKernel::bytes_per_iteration(isa, form));
     });
     return whole_iterations(bytes, std::move(iterations));
 }

@@ -49,7 +49,7 @@ class StreamMaker {
     /// The subject borrows the workspace: only the last one made may be launched. Throws Unsupported or OutOfMemory.
     std::unique_ptr<Subject> make(const StreamRequest& request) const;
 
-    using KernelKey = std::tuple<std::string_view, std::string_view, int, int, int, bool, std::string_view>;
+    using KernelKey = std::tuple<std::string_view, std::string_view, Form>;
     struct Stock {
         std::shared_ptr<Workspace> workspace;
         std::shared_ptr<CoreHistory> history;

@@ -1,9 +1,9 @@
 // Compute kernels: their results and their instructions.
 #include "cpu/kernels/compute_kernel.hpp"
+#include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/operations.hpp"
 #include "cpu/kernels/reference.hpp"
 #include "ert/base/error.hpp"
-#include "tests/cpu/decode.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -56,40 +56,39 @@ RegisterFile run(const ComputeKernel& kernel, const Operands& operands, std::siz
     return result;
 }
 
-test::Kind decoded_kind(Arithmetic kind)
+Kind decoded_kind(Arithmetic kind)
 {
-    constexpr test::Kind kinds[] = {test::Kind::fma,  test::Kind::mul, test::Kind::add, test::Kind::div,
-                                    test::Kind::sqrt, test::Kind::dot, test::Kind::tile};
+    constexpr Kind kinds[] = {Kind::fma, Kind::mul, Kind::add, Kind::div, Kind::sqrt, Kind::dot, Kind::tile};
     return kinds[static_cast<std::size_t>(kind)];
 }
 
-test::Element decoded_element(Precision precision)
+Element decoded_element(Precision precision)
 {
     switch (precision) {
         case Precision::fp64:
-            return test::Element::fp64;
+            return Element::fp64;
         case Precision::fp32:
-            return test::Element::fp32;
+            return Element::fp32;
         case Precision::fp16:
-            return test::Element::fp16;
+            return Element::fp16;
         case Precision::bf16:
-            return test::Element::bf16;
+            return Element::bf16;
         case Precision::int8:
-            return test::Element::int8;
+            return Element::int8;
         default:
-            return test::Element::none;
+            return Element::none;
     }
 }
 
 /// FLOPs from the decoded bytes and the documented operations of each instruction.
-double flops_of(const test::Instruction& instruction, int element_bytes)
+double flops_of(const Instruction& instruction, int element_bytes)
 {
     const double elements = static_cast<double>(instruction.bytes) / element_bytes;
     switch (instruction.kind) {
-        case test::Kind::fma:
-        case test::Kind::dot:
+        case Kind::fma:
+        case Kind::dot:
             return 2 * elements;
-        case test::Kind::tile:
+        case Kind::tile:
             return 2 * 16 * elements;  // every element of the first tile is multiplied with a row of 16 lanes
         default:
             return elements;
@@ -97,7 +96,7 @@ double flops_of(const test::Instruction& instruction, int element_bytes)
 }
 
 /// The operands other than the chain itself and the constants.
-bool reads_another_chain(const test::Instruction& instruction, const ComputeKernel& kernel)
+bool reads_another_chain(const Instruction& instruction, const ComputeKernel& kernel)
 {
     const int first_constant = kernel.isa().registers - kernel.mix().constants();
     return std::any_of(instruction.sources.begin(), instruction.sources.end(),
@@ -116,7 +115,7 @@ TEST_CASE("the instructions in every compute loop give the counted FLOPs")
     int loops = 0;
     for_every_mix(all_features, [&](const Isa& isa, Precision precision, const std::string&, const Mix& mix) {
         const ComputeKernel kernel(isa, precision, mix);
-        const std::vector<test::Instruction> instructions = test::decode(kernel.loop());
+        const std::vector<Instruction> instructions = decode(kernel.loop());
         REQUIRE(instructions.size() == kernel.steps().size());
         double flops = 0;
         for (std::size_t i = 0; i < instructions.size(); ++i) {
@@ -138,7 +137,7 @@ TEST_CASE("a product of tiles uses three different tiles, as the processor requi
 {
     for (const Precision precision : {Precision::bf16, Precision::int8}) {
         const ComputeKernel kernel = kernel_of("amx", precision, {{{Arithmetic::tile, 5}}});
-        for (const test::Instruction& instruction : test::decode(kernel.loop())) {
+        for (const Instruction& instruction : decode(kernel.loop())) {
             REQUIRE(instruction.sources.size() == 2);
             std::set<int> tiles(instruction.sources.begin(), instruction.sources.end());
             tiles.insert(instruction.register_index);
@@ -232,7 +231,7 @@ TEST_CASE("an avx512 instruction counts as many FLOPs as its documentation says"
 {
     const auto each = [](Precision precision, Arithmetic kind) {
         const ComputeKernel kernel = kernel_of("avx512", precision, {{{kind, 12}}});
-        return kernel.flops_per_iteration() / static_cast<double>(test::decode(kernel.loop()).size());
+        return kernel.flops_per_iteration() / static_cast<double>(decode(kernel.loop()).size());
     };
     CHECK(each(Precision::fp64, Arithmetic::fma) == 16);
     CHECK(each(Precision::fp32, Arithmetic::fma) == 32);

@@ -1,9 +1,9 @@
 // Probe "ert": loops have exactly the stated intensity, and their results are checked to the last bit.
+#include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/registers.hpp"
 #include "cpu/probes/ert.hpp"
 #include "cpu/probes/ert_check.hpp"
 #include "ert/base/error.hpp"
-#include "tests/cpu/decode.hpp"
 #include "tests/cpu/probe_bed.hpp"
 
 #include <algorithm>
@@ -75,11 +75,11 @@ TEST_CASE("the loads and multiply-adds in the loop give the counted intensity")
     for_kernels([](const IntensityKernel& kernel, Precision precision, double intensity) {
         std::size_t loaded = 0;
         double flops = 0;
-        for (const test::Instruction& instruction : test::decode(kernel.loop())) {
-            CHECK(instruction.kind != test::Kind::other);
+        for (const Instruction& instruction : decode(kernel.loop())) {
+            CHECK(instruction.kind != Kind::other);
             CHECK_FALSE(instruction.writes_memory);
             if (instruction.reads_memory) loaded += static_cast<std::size_t>(instruction.bytes);
-            if (instruction.kind == test::Kind::fma) flops += 2.0 * instruction.bytes / traits(precision).storage_bytes;
+            if (instruction.kind == Kind::fma) flops += 2.0 * instruction.bytes / traits(precision).storage_bytes;
         }
         CHECK(loaded == kernel.bytes_per_iteration());
         CHECK(flops == kernel.flops_per_iteration());

@@ -125,3 +125,28 @@ TEST_CASE("launches begin after the segments of the search, and reach the checke
     for (const auto& [from, bytes] : calls)
         for (const Segment& sample : samples) CHECK(from != sample.from);
 }
+
+TEST_CASE("the fastest of many variants survives the short first stage")
+{
+    MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());
+    Calls calls;
+    std::vector<Variant> many;
+    for (int i = 0; i < 40; ++i)
+        many.push_back(slow_way(std::to_string(i), std::chrono::nanoseconds(i == 33 ? 500 : 50'000), calls));
+    PassDriver walk(team, {10 * step, step}, std::move(many));
+    CHECK(walk.fastest() == "33");
+    CHECK(walk.chosen() == 33);
+}
+
+TEST_CASE("the second stage tries only the best few variants")
+{
+    MonitoredTeam team(one_processor(), std::make_shared<CoreHistory>());
+    std::vector<Calls> calls(40);
+    std::vector<Variant> many;
+    for (int i = 0; i < 40; ++i)
+        many.push_back(slow_way(std::to_string(i), std::chrono::nanoseconds(500 * (i + 1)), calls[i]));
+    const PassDriver walk(team, {10 * step, step}, std::move(many));
+    const auto tries = [&](std::size_t i) { return calls[i].size(); };
+    CHECK(tries(walk.chosen()) > tries(39));
+    CHECK(tries(39) == 2);
+}

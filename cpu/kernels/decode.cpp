@@ -1,10 +1,12 @@
 // Source: Intel's manual, volume 2. Legacy, VEX (C5, C4) and EVEX (62) prefixes, then opcode, ModRM, SIB and
 // displacement.
-#include "tests/cpu/decode.hpp"
+#include "cpu/kernels/decode.hpp"
 
-#include <stdexcept>
+#include "ert/base/error.hpp"
 
-namespace roof::cpu::test {
+#include <optional>
+
+namespace roof::cpu {
 
 namespace {
 
@@ -19,7 +21,9 @@ struct Head {
     bool is_wide = false;   ///< the W bit: fp64, if the opcode has both formats
     int register_high = 0;  ///< the high bits of the register number in ModRM's reg
     int other_high = 0;     ///< the high bits of the register number in ModRM's rm
+    int index_high = 0;     ///< the high bit of the index register's number in SIB
     int second = -1;        ///< the register number in the prefix
+    bool scales = false;    ///< an 8-bit displacement counts whole operands
 };
 
 /// An opcode whose element depends on the W bit, or for scalar and packed forms on the prefix.
@@ -36,23 +40,25 @@ class Decoder {
 
     Instruction next()
     {
+        if (std::optional<Instruction> control = read_control()) return *control;
         const Head head = read_head();
         const int opcode = byte();
         const int modrm = byte();
-        const bool memory = skip_address(modrm);
         Instruction instruction = meaning(head, opcode);
+        const bool memory = read_address(modrm, head, head.scales ? instruction.bytes : 1, instruction.address);
         const bool stores = instruction.kind == Kind::store;
         const bool moves = stores || instruction.kind == Kind::load || instruction.kind == Kind::sqrt;
         instruction.register_index = head.register_high + (modrm >> 3 & 7);
         if (!moves && head.second >= 0) instruction.sources.push_back(head.second);
-        if (!memory) instruction.sources.push_back(head.other_high + (modrm & 7));
+        if (!memory)
+            instruction.sources.push_back((head.other_high | (head.scales ? head.index_high * 2 : 0)) + (modrm & 7));
         instruction.reads_memory = memory && !stores;
         instruction.writes_memory = memory && stores;
         return instruction;
     }
 
   private:
-    int byte() { return at_ < code_.size() ? code_[at_++] : throw std::runtime_error("code ends in an instruction"); }
+    int byte() { return at_ < code_.size() ? code_[at_++] : throw Error("code ends in an instruction"); }
 
     /// VEX and EVEX store all these bits inverted.
     static int unless(int byte, int bit, int value) { return (byte & bit) != 0 ? 0 : value; }
@@ -69,8 +75,10 @@ class Decoder {
                     .vector_bytes = 16 << (p2 >> 5 & 3),
                     .is_wide = (p1 & 0x80) != 0,
                     .register_high = unless(p0, 0x80, 8) + unless(p0, 0x10, 16),
-                    .other_high = unless(p0, 0x20, 8) + unless(p0, 0x40, 16),
-                    .second = (~p1 >> 3 & 15) + unless(p2, 8, 16)};
+                    .other_high = unless(p0, 0x20, 8),
+                    .index_high = unless(p0, 0x40, 8),
+                    .second = (~p1 >> 3 & 15) + unless(p2, 8, 16),
+                    .scales = true};
         }
         if (first == 0xc4) {
             const int p0 = byte();
@@ -81,6 +89,7 @@ class Decoder {
                     .is_wide = (p1 & 0x80) != 0,
                     .register_high = unless(p0, 0x80, 8),
                     .other_high = unless(p0, 0x20, 8),
+                    .index_high = unless(p0, 0x40, 8),
                     .second = ~p1 >> 3 & 15};
         }
         if (first == 0xc5) {
@@ -101,22 +110,67 @@ class Decoder {
         int next = head.prefix == no_prefix ? first : byte();
         if ((next & 0xf0) == 0x40) {
             head.register_high = (next & 4) != 0 ? 8 : 0;
+            head.index_high = (next & 2) != 0 ? 8 : 0;
             head.other_high = (next & 1) != 0 ? 8 : 0;
             next = byte();
         }
-        if (next != 0x0f) throw std::runtime_error("an instruction that no kernel should have");
+        if (next != 0x0f) throw Error("an instruction that no kernel should have");
         return head;
     }
 
-    /// Returns whether the instruction has a memory operand.
-    bool skip_address(int modrm)
+    /// Little-endian, signed.
+    int number(int bytes)
+    {
+        std::uint32_t value = 0;
+        for (int i = 0; i < bytes; ++i) value |= static_cast<std::uint32_t>(byte()) << 8 * i;
+        return bytes == 1 ? static_cast<std::int8_t>(value) : static_cast<int>(value);
+    }
+
+    /// The instructions that end an iteration: `add` and `sub` of a 64-bit register and a constant, and `jnz`.
+    std::optional<Instruction> read_control()
+    {
+        const auto peek = [&](std::size_t ahead) { return at_ + ahead < code_.size() ? code_[at_ + ahead] : 0; };
+        const int first = peek(0);
+        if (first == 0x75 || (first == 0x0f && peek(1) == 0x85)) {
+            at_ += first == 0x75 ? 1 : 2;
+            return Instruction{.kind = Kind::branch, .constant = number(first == 0x75 ? 1 : 4)};
+        }
+        if ((first & 0xfe) != 0x48) return std::nullopt;
+        const int opcode = peek(1);
+        if (opcode == 0x05 || opcode == 0x2d) {  // of rax
+            at_ += 2;
+            const long long value = number(4);
+            return Instruction{.kind = Kind::advance, .constant = opcode == 0x05 ? value : -value};
+        }
+        if (opcode != 0x81 && opcode != 0x83) return std::nullopt;
+        const int modrm = peek(2);
+        const int operation = modrm >> 3 & 7;
+        if (modrm >> 6 != 3 || (operation != 0 && operation != 5))
+            throw Error("an instruction that no kernel should have");
+        at_ += 3;
+        const long long value = number(opcode == 0x83 ? 1 : 4);
+        return Instruction{.kind = Kind::advance,
+                           .register_index = (modrm & 7) + ((first & 1) != 0 ? 8 : 0),
+                           .constant = operation == 0 ? value : -value};
+    }
+
+    /// Returns whether the instruction has a memory operand. `scale`: of an 8-bit displacement.
+    bool read_address(int modrm, const Head& head, int scale, MemoryOperand& address)
     {
         const int mode = modrm >> 6;
-        const int base = modrm & 7;
         if (mode == 3) return false;
-        if (base == 4) byte();
-        const int displacement = mode == 1 ? 1 : mode == 2 || base == 5 ? 4 : 0;
-        for (int i = 0; i < displacement; ++i) byte();
+        int base = modrm & 7;
+        if (base == 4) {
+            const int sib = byte();
+            base = sib & 7;
+            const int index = (sib >> 3 & 7) + head.index_high;
+            if (index != 4) address.index = index;
+            if (sib >> 6 != 0) throw Error("a scaled index that no kernel should have");
+        }
+        if (mode == 0 && base == 5) throw Error("an address that no kernel should have");
+        address.base = base + head.other_high;
+        if (mode == 1) address.displacement = number(1) * scale;
+        if (mode == 2) address.displacement = number(4);
         return true;
     }
 
@@ -144,7 +198,11 @@ class Decoder {
         const int bytes = head.prefix >= prefix_f3 ? scalar_bytes : head.vector_bytes;
         switch (opcode) {
             case 0xd4:
-                return {Kind::add_words, Element::none, bytes};
+                return {Kind::add_words, Element::none, head.vector_bytes};
+            case 0xeb:
+                return {Kind::join_bits, Element::none, head.vector_bytes};
+            case 0x5f:
+                return {Kind::maximum, element, bytes};
             case 0x10:
             case 0x28:
                 return {Kind::load, Element::none, bytes};
@@ -154,11 +212,13 @@ class Decoder {
                 return {Kind::load, Element::none, head.vector_bytes};
             case 0x11:
             case 0x29:
-            case 0x2b:
                 return {Kind::store, Element::none, bytes};
+            case 0x2b:
+                return {.kind = Kind::store, .bytes = bytes, .bypasses_caches = true};
             case 0x7f:
-            case 0xe7:
                 return {Kind::store, Element::none, head.vector_bytes};
+            case 0xe7:
+                return {.kind = Kind::store, .bytes = head.vector_bytes, .bypasses_caches = true};
             default:
                 return arithmetic(opcode, element, bytes);
         }
@@ -206,4 +266,4 @@ std::vector<Instruction> decode(std::span<const std::uint8_t> code)
     return instructions;
 }
 
-}  // namespace roof::cpu::test
+}  // namespace roof::cpu

@@ -1,0 +1,56 @@
+// A decoder for the kernels' instructions. It reads the emitted bytes, so that checks compare a kernel's counts with the
+// real code and not with the generator's intent.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace roof::cpu {
+
+enum class Kind {
+    add,
+    mul,
+    fma,
+    div,
+    sqrt,
+    dot,
+    tile,
+    add_words,
+    join_bits,
+    maximum,
+    load,
+    store,
+    prefetch,
+    advance,  ///< adds a constant to a general register
+    branch,   ///< to an earlier instruction, unless the last result was zero
+    other
+};
+
+/// The element type of arithmetic; `none` for other instructions. For dot and tile: the type of the factors.
+enum class Element { none, fp64, fp32, fp16, bf16, int8 };
+
+/// The general registers and the constant of an address; -1: no such register.
+struct MemoryOperand {
+    int base = -1;
+    int index = -1;  ///< unscaled
+    int displacement = 0;
+};
+
+struct Instruction {
+    Kind kind = Kind::other;
+    Element element = Element::none;
+    int bytes = 0;               ///< size of the operand
+    int register_index = 0;      ///< the destination of arithmetic, loads and advances, the source of stores
+    std::vector<int> sources{};  ///< the registers of the other operands
+    bool reads_memory = false;
+    bool writes_memory = false;
+    bool bypasses_caches = false;
+    MemoryOperand address{};
+    long long constant = 0;  ///< of an advance, or the bytes from the end of a branch to its target
+};
+
+/// Throws Error at a byte that it cannot decode.
+std::vector<Instruction> decode(std::span<const std::uint8_t> code);
+
+}  // namespace roof::cpu

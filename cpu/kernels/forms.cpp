@@ -1,0 +1,107 @@
+// The values to try. What won where: plain loads, 4 per iteration, in L1 and L2 of Emerald Rapids (125.6 and 50.8 bytes
+// per clock, joined 97 and 47); 1 to 4 vectors per iteration with a lag of one for the triad in L1 of Zen 5; prefetching
+// in its L3; 2 and 4 parts in its memory.
+#include "cpu/kernels/forms.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <algorithm>
+
+namespace roof::cpu {
+
+namespace {
+
+/// The first is that of the first form, whose time plans the trials.
+constexpr int all_lengths[] = {4, 8, 16, 32, 2, 1};
+constexpr int usual_lengths[] = {2, 4, 8};
+constexpr int distances[] = {1024, 2048, 4096};
+constexpr Join all_joins[] = {Join::none, Join::sum, Join::bits, Join::maximum};
+constexpr Addressing both_ways[] = {Addressing::pointers, Addressing::counter};
+constexpr int lags[] = {0, 1};
+
+std::string_view words_for(Join join)
+{
+    constexpr std::string_view words[] = {"plain loads", "summed", "joined by or", "joined by maximum"};
+    return words[static_cast<std::size_t>(join)];
+}
+
+/// The forms that differ in what the instructions are; all other fields as by default.
+std::vector<Form> instructions_of(const Stream& stream, bool can_fuse)
+{
+    std::vector<Form> forms;
+    if (stream.only_reads()) {
+        for (const Join join : all_joins) forms.push_back({.join = join});
+        return forms;
+    }
+    forms.emplace_back();
+    if (stream.flops > 0 && can_fuse) forms.push_back({.fused = true});
+    return forms;
+}
+
+void add_beyond_l1(const Stream& stream, Form form, std::vector<Form>& forms)
+{
+    for (const int vectors : usual_lengths) {
+        form.vectors = vectors;
+        for (const int distance : distances) {
+            form.ahead = stream.loads() > 0 ? distance : 0;
+            if (form.ahead > 0) forms.push_back(form);
+        }
+        form.ahead = 0;
+        for (const int parts : {2, 4}) {
+            form.parts = parts;
+            if (stream.arrays() == 1) forms.push_back(form);
+        }
+        form.parts = 1;
+    }
+}
+
+}  // namespace
+
+const Stream& parse_stream(std::string_view name)
+{
+    const auto found = std::ranges::find(stream_table, name, &Stream::name);
+    if (found != stream_table.end()) return *found;
+    std::vector<std::string> legal;
+    for (const Stream& stream : stream_table) legal.emplace_back(stream.name);
+    throw InputError(unknown_word("operation", name, legal));
+}
+
+std::string Form::text(const Stream& stream) const
+{
+    std::string words;
+    if (stream.only_reads()) words = std::string(words_for(join)) + ", ";
+    words += std::to_string(vectors) + " per iteration";
+    if (addressing == Addressing::counter) words += ", counter";
+    if (parts > 1) words += ", " + std::to_string(parts) + " parts";
+    if (fused) words += ", fused";
+    if (lag > 0) words += ", lag " + std::to_string(lag);
+    if (ahead > 0) words += ", prefetch " + std::to_string(ahead) + " bytes ahead";
+    return words;
+}
+
+std::vector<Form> forms_of(const Stream& stream, bool beyond_l1, bool can_fuse)
+{
+    std::vector<Form> forms;
+    for (Form form : instructions_of(stream, can_fuse)) {
+        for (const int vectors : all_lengths) {
+            for (const Addressing addressing : both_ways) {
+                for (const int lag : lags) {
+                    const bool has_turns = vectors > 1 && stream.moves() > 1;
+                    if (lag > 0 && !has_turns) continue;
+                    form.vectors = vectors;
+                    form.addressing = addressing;
+                    form.lag = lag;
+                    forms.push_back(form);
+                }
+            }
+        }
+        form.addressing = Addressing::pointers;
+        form.lag = 0;
+        const bool is_joined_otherwise = stream.only_reads() && form.join > Join::sum;
+        if (beyond_l1 && !is_joined_otherwise) add_beyond_l1(stream, form, forms);
+    }
+    return forms;
+}
+
+}  // namespace roof::cpu
