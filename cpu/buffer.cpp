@@ -2,6 +2,7 @@
 #include "cpu/buffer.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/method/bench/available_memory.hpp"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ void bind(std::byte* begin, std::size_t bytes, int node)
 /// nodes have free memory.
 std::optional<double> free_on(int node)
 {
-    std::ifstream in("/sys/devices/system/node/node" + std::to_string(node) + "/meminfo");
+    std::ifstream in = open_if_there("/sys/devices/system/node/node" + std::to_string(node) + "/meminfo");
     std::optional<double> bytes;
     std::string word;
     for (std::string key; in >> word >> word >> key;) {  // "Node 0 MemFree: 123 kB"

@@ -1,6 +1,7 @@
 #include "cpu/steal_time.hpp"
 
 #include "cpu/system.hpp"
+#include "ert/base/files.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -32,7 +33,7 @@ long long steal_in(std::istringstream& line)
 
 long long stolen_so_far(const std::filesystem::path& file, const std::vector<int>& processors)
 {
-    std::ifstream in(file);
+    std::ifstream in = open_if_there(file);
     long long stolen = 0;
     for (std::string text; std::getline(in, text) && text.starts_with("cpu");) {
         std::istringstream line(text);
@@ -45,7 +46,7 @@ long long stolen_so_far(const std::filesystem::path& file, const std::vector<int
 
 long long throttled_so_far(const std::filesystem::path& file)
 {
-    std::ifstream in(file);
+    std::ifstream in = open_if_there(file);
     std::string word;
     long long value = 0;
     while (in >> word >> value)

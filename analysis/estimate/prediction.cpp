@@ -62,7 +62,7 @@ std::string to_csv(std::span<const Prediction> predictions)
 
 std::vector<Prediction> parse_predictions(std::string_view text, const std::string& name)
 {
-    const CsvTable table = parse_csv(text, name);
+    const CsvTable table = parse_csv(std::string(text), name);
     std::array<std::size_t, columns.size()> at{};
     for (std::size_t i = 0; i < at.size(); ++i) at[i] = table.column(columns[i]);
     std::vector<Prediction> predictions;

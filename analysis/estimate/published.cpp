@@ -116,7 +116,7 @@ const std::vector<std::string>& published_quantities()
 
 std::vector<PublishedNumber> parse_published(std::string_view text, const std::string& name)
 {
-    const CsvTable table = parse_csv(text, name);
+    const CsvTable table = parse_csv(std::string(text), name);
     std::vector<PublishedNumber> numbers;
     for (std::size_t row = 0; row < table.rows.size(); ++row) numbers.push_back(RowReader(table, row, name).read());
     return numbers;

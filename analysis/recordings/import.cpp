@@ -2,8 +2,8 @@
 
 #include "analysis/recordings/import_formats.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/files.hpp"
 #include "ert/method/results/results.hpp"
 #include "ert/recording/record_files.hpp"
 
@@ -46,8 +46,7 @@ Machine machine_of(const std::vector<Imported>& files, const std::string& name)
 /// Reads enough bytes to recognize a database.
 std::string first_bytes(const std::filesystem::path& file)
 {
-    std::ifstream in(file, std::ios::binary);
-    if (!in || std::filesystem::is_directory(file)) throw InputError("cannot read " + file.string());
+    std::ifstream in = open_to_read(file);
     std::string bytes(16, '\0');
     in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     bytes.resize(static_cast<std::size_t>(in.gcount()));
@@ -114,7 +113,6 @@ void write_import(const std::filesystem::path& folder, const std::vector<Importe
                                  "'; import the files one by one with --name");
     RunDirectory run(folder, plan_of(files), machine_of(files, machine));
     if (!run.done().empty()) throw InputError(folder.string() + " holds an import already; give --out another folder");
-    repair_records(folder, run.done());
     for (const Imported& file : files)
         for (const ImportedRow& row : file.rows) write_row(run, file, row);
 }

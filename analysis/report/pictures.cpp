@@ -3,7 +3,7 @@
 #include "analysis/report/panels.hpp"
 #include "analysis/report/style.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 
 #include <fmt/format.h>
 

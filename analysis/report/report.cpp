@@ -5,7 +5,7 @@
 #include "analysis/report/panels.hpp"
 #include "analysis/report/style.hpp"
 #include "analysis/table/html.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -259,6 +259,7 @@ json study_json(const Study& study)
     if (!study.calibration.folder.empty())
         document["calibration"] = {{"folder", json_text(study.calibration.folder.string())},
                                    {"date", text_or_null(calibration_date(study))}};
+    document["damage"] = texts(study.results.damage);
     document["points_above_a_roof"] = above_their_roof(study).size();
     return document;
 }

@@ -75,7 +75,7 @@ double positive_number(const std::string& text, const std::string& where)
 
 std::vector<GivenPoint> parse_points(std::string_view text, const std::string& file, const GivenPoint& usual)
 {
-    const CsvTable table = parse_csv(text, file);
+    const CsvTable table = parse_csv(std::string(text), file);
     const std::vector<std::string> known{"name", "flops", "bytes", "seconds", "precision", "device", "threads"};
     for (const std::string& column : table.header)
         if (std::ranges::find(known, column) == known.end())

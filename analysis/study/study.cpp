@@ -1,7 +1,7 @@
 #include "analysis/study/study.hpp"
 
 #include "analysis/roofline/group_roofs.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 
 namespace roof::analysis {
 

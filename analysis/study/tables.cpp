@@ -1,7 +1,7 @@
 #include "analysis/study/tables.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 
 #include <nlohmann/json.hpp>
 

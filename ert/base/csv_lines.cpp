@@ -1,7 +1,9 @@
 #include "ert/base/csv_lines.hpp"
 
+#include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 
+#include <array>
 #include <utility>
 
 namespace roof {
@@ -21,19 +23,56 @@ std::string CsvLines::where() const
     return name_ + ":" + std::to_string(number_);
 }
 
+/// Reads in pieces, so that a file without line ends takes no more memory than the longest line.
+bool CsvLines::read_line()
+{
+    line_.clear();
+    std::array<char, 4096> piece;
+    for (;;) {
+        csv_.getline(piece.data(), piece.size());
+        const auto count = static_cast<std::size_t>(csv_.gcount());
+        if (csv_.eof()) {
+            cut_off_ = !line_.empty() || count > 0;
+            return false;
+        }
+        if (csv_.bad() || count == 0) return false;
+        bytes_ += count;
+        const bool is_whole = !csv_.fail();
+        line_.append(piece.data(), is_whole ? count - 1 : count);  // the count includes the line end
+        if (line_.size() > longest_line)
+            throw InputError(name_ + ":" + std::to_string(number_ + 1) + ": a line is longer than 16 MiB");
+        if (is_whole) return true;
+        csv_.clear();
+    }
+}
+
 bool CsvLines::next()
 {
     cells_.clear();
-    const bool read = static_cast<bool>(std::getline(csv_, line_));
-    if (!read || csv_.eof()) {
-        cut_off_ = read && !line_.empty();
-        return false;
-    }
+    if (!read_line()) return false;
     ++number_;
-    if (line_.size() > longest_line) throw InputError(where() + ": a line is longer than 16 MiB");
+    if (number_ == 1) has_checksums_ = line_.ends_with("," + std::string(checksum_column));
+    if (has_checksums_) check();
     if (!line_.empty() && line_.back() == '\r') line_.pop_back();
     split();
     return true;
+}
+
+/// Compares the checksum and removes it from the line.
+void CsvLines::check()
+{
+    const std::size_t comma = line_.rfind(',');
+    const std::size_t length = comma == std::string::npos ? line_.size() : comma;
+    const std::uint32_t crc = crc32_of("\n", crc32_of(std::string_view(line_).substr(0, length), crc_));
+    if (number_ == 1) {
+        crc_ = crc;
+    } else {
+        const auto stated =
+            length < line_.size() ? parse_checksum(std::string_view(line_).substr(length + 1)) : std::nullopt;
+        matches_ = stated == crc;
+        crc_ = stated.value_or(crc);
+    }
+    line_.resize(length);
 }
 
 /// Removes quotes in place.

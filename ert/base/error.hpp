@@ -27,6 +27,12 @@ class Unsupported : public Error {
     using Error::Error;
 };
 
+/// The loss of a training step became no finite number: the row becomes `diverged`.
+class Diverged : public Error {
+  public:
+    using Error::Error;
+};
+
 /// A subject needs more memory than available: the row becomes `out_of_memory`, and the run continues.
 class OutOfMemory : public Error {
   public:

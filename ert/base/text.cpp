@@ -27,7 +27,7 @@ std::string format_si(double value, std::string_view unit)
         {1e-6, "u"},
         {1e-9, "n"},
     }};
-    if (!std::isfinite(value)) return fmt::format("{} {}", value, unit);
+    if (!std::isfinite(value)) return "-";
     if (value == 0) return fmt::format("0 {}", unit);
     // 999.9 must not become "1e+03", so the limit allows for rounding to three digits.
     const double magnitude = std::fabs(value) * (1 + 5e-4);
@@ -40,6 +40,7 @@ std::string format_si(double value, std::string_view unit)
 
 std::string format_capacity(double bytes)
 {
+    if (!std::isfinite(bytes)) return "-";
     static constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
     std::size_t unit = 0;
     while (bytes >= 1024 && unit + 1 < units.size()) {
@@ -61,7 +62,7 @@ std::string format_duration(double seconds)
 
 std::string format_exact(double value)
 {
-    return fmt::format("{}", value);
+    return std::isfinite(value) ? fmt::format("{}", value) : "";
 }
 
 std::string join(std::span<const std::string> words, std::string_view separator)

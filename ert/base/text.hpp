@@ -8,7 +8,7 @@
 
 namespace roof {
 
-/// 1.234e9, "FLOP/s" -> "1.23 GFLOP/s": three significant digits, decimal (SI) prefixes.
+/// 1.234e9, "FLOP/s" -> "1.23 GFLOP/s": three significant digits, decimal (SI) prefixes. "-" for what is not finite.
 std::string format_si(double value, std::string_view unit);
 
 /// A capacity with binary prefixes, as usual for caches: 32768 -> "32 KiB".
@@ -17,7 +17,7 @@ std::string format_capacity(double bytes);
 /// A readable duration: "12.3 ms", "4.56 s", "3 min 20 s".
 std::string format_duration(double seconds);
 
-/// The shortest decimal text that parses to the same double. Used in CSV and JSON.
+/// The shortest decimal text that parses to the same double; empty for what is not finite. Used in CSV.
 std::string format_exact(double value);
 
 std::string join(std::span<const std::string> words, std::string_view separator);

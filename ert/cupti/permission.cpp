@@ -1,8 +1,8 @@
 #include "ert/cupti/permission.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/cupti/library.hpp"
-#include "ert/method/bench/files.hpp"
 
 #include <unistd.h>
 

@@ -1,16 +1,15 @@
 #include "ert/recording/record_files.hpp"
 
+#include "ert/base/checksum.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/files.hpp"
 #include "ert/recording/cells.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -68,37 +67,6 @@ void read_record(Record& record, const CsvLines& lines, const Places<Record>& pl
     }
 }
 
-/// The first cell of the line, with its quotes.
-std::string first_cell(const std::string& line)
-{
-    bool quoted = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] == '"') quoted = !quoted;
-        if (line[i] == ',' && !quoted) return line.substr(0, i);
-    }
-    return line;
-}
-
-/// `cells`: the cells of the valid rows.
-template <class Record>
-void mend_file(const std::filesystem::path& folder, const std::unordered_set<std::string>& cells)
-{
-    const std::filesystem::path file = folder / file_of<Record>();
-    std::ifstream csv(file, std::ios::binary);
-    std::string line, kept = header<Record>();
-    if (!std::getline(csv, line)) return;
-    if (!csv.eof() && line + "\n" != kept)
-        throw InputError(file.string() +
-                         " was written by another version of roof: its columns differ; give --out another folder");
-    bool whole = !csv.eof();
-    while (std::getline(csv, line)) {
-        const bool counts = !csv.eof() && cells.contains(first_cell(line));
-        if (counts) kept.append(line).append("\n");
-        whole = whole && counts;
-    }
-    if (!whole) write_file(file, kept);
-}
-
 }  // namespace
 
 template <class Record>
@@ -106,11 +74,8 @@ void append_records(const std::filesystem::path& folder, const std::string& id, 
 {
     if (records.empty()) return;
     const std::filesystem::path file = folder / file_of<Record>();
-    std::error_code none;
-    const bool fresh = !std::filesystem::exists(file) || std::filesystem::file_size(file, none) == 0;
-    std::string first;
+    std::string first, lines;
     cells::write(first, id);
-    std::string lines = fresh ? header<Record>() : "";
     for (const Record& record : records) {
         lines += first;
         for (const Field<Record>& field : fields_of<Record>()) {
@@ -119,10 +84,10 @@ void append_records(const std::filesystem::path& folder, const std::string& id, 
         }
         lines += '\n';
         if (lines.size() < piece) continue;
-        append_file(file, lines);
+        append_lines(file, header<Record>(), lines);
         lines.clear();
     }
-    if (!lines.empty()) append_file(file, lines);
+    if (!lines.empty()) append_lines(file, header<Record>(), lines);
 }
 
 template <class Record>
@@ -136,6 +101,10 @@ std::size_t read_records(std::istream& csv, const std::string& name, const TakeR
     std::string id;
     Record record;
     for (; lines.next(); ++count) {
+        if (!lines.matches())
+            throw InputError(
+                lines.where() +
+                ": it does not match its checksum: it was changed, or a line before it is missing, repeated or moved");
         if (lines.cells().size() != width)
             throw InputError(fmt::format("{}: {} cells, not {}", lines.where(), lines.cells().size(), width));
         id.assign(lines.cells()[places.id]);
@@ -149,25 +118,9 @@ template <class Record>
 std::size_t read_records(const std::filesystem::path& folder, const TakeRecord<Record>& take)
 {
     const std::filesystem::path file = folder / file_of<Record>();
-    std::ifstream csv(file, std::ios::binary);
-    return csv ? read_records<Record>(csv, file.string(), take) : 0;
-}
-
-void repair_records(const std::filesystem::path& folder, const std::set<std::string>& complete)
-{
-    std::unordered_set<std::string> ids;
-    for (const std::string& id : complete) {
-        std::string cell;
-        cells::write(cell, id);
-        ids.insert(std::move(cell));
-    }
-    mend_file<KernelRecord>(folder, ids);
-    mend_file<ApiRecord>(folder, ids);
-    mend_file<CopyRecord>(folder, ids);
-    mend_file<MemoryRecord>(folder, ids);
-    mend_file<SynchronisationRecord>(folder, ids);
-    mend_file<RangeRecord>(folder, ids);
-    mend_file<CounterRecord>(folder, ids);
+    if (!std::filesystem::exists(file)) return 0;
+    std::ifstream csv = open_to_read(file);
+    return read_records<Record>(csv, file.string(), take);
 }
 
 template void append_records(const std::filesystem::path&, const std::string&, std::span<const KernelRecord>);

@@ -1,6 +1,7 @@
 // The recorded files of a results folder, all optional:
 //   kernels.csv  api.csv  copies.csv  memory.csv  synchronisations.csv  ranges.csv  counters.csv
 // Their first column, `id`, names the row (Measurement::id()). They are read line by line.
+// Each line carries a checksum (ert/base/checksum.hpp); a file without is read, too.
 #pragma once
 
 #include "ert/recording/fields.hpp"
@@ -9,7 +10,6 @@
 #include <filesystem>
 #include <functional>
 #include <istream>
-#include <set>
 #include <span>
 #include <string>
 
@@ -25,16 +25,13 @@ template <class Record>
 using TakeRecord = std::function<void(const std::string& id, const Record& record)>;
 
 /// Calls `take` for each line and returns their number. `name` is used in messages. An incomplete last line is left
-/// out; a missing optional column reads as unknown. Throws InputError with the line for an invalid record.
+/// out; a missing optional column reads as unknown. Throws InputError with the line for an invalid record, and for one that does not match
+/// its checksum.
 template <class Record>
 std::size_t read_records(std::istream& csv, const std::string& name, const TakeRecord<Record>& take);
 
 /// The same for a results folder; 0 if it has no such file.
 template <class Record>
 std::size_t read_records(const std::filesystem::path& folder, const TakeRecord<Record>& take);
-
-/// Removes the lines of incomplete rows, which a killed run leaves, from all recorded files of the folder. Throws
-/// InputError for a file with the columns of another version.
-void repair_records(const std::filesystem::path& folder, const std::set<std::string>& complete);
 
 }  // namespace roof

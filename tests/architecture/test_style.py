@@ -20,6 +20,9 @@ RETIRED = re.compile(
     r"|\b(Sustained|FoundSizes|WatchedTeam|WatchedStream|BetweenVisits|Lab|promise_of|books_of|far_below|most_rounds"
     r"|most_visits|further_until\w*)\b")
 
+#: Ways to open a file; ert/base/files.cpp has the functions for all others.
+OPENS = re.compile(r"\bstd::[io]?fstream\s+(?!open_)\w+\s*[({]|[^\w]::open\(|\bfopen\(|YAML::LoadFile")
+
 
 def offenders(pattern):
     return [str(path) for path in tree.files(tree.SOURCES) if pattern.search(tree.text(path))]
@@ -35,6 +38,10 @@ class Files(unittest.TestCase):
 
     def test_none_defines_a_macro(self):
         self.assertEqual([], offenders(MACRO))
+
+    def test_none_but_one_opens_files_itself(self):
+        found = [path for path in offenders(OPENS) if not path.startswith("tests/")]
+        self.assertEqual(["ert/base/files.cpp"], found)
 
     def test_none_uses_a_retired_word(self):
         sources = [path for path in tree.files() if path.suffix in (".cpp", ".hpp", ".cu", ".cuh", ".js", ".yaml")]

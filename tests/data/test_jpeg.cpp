@@ -50,7 +50,7 @@ TEST_CASE("a file that is missing, empty, text or truncated is an error with a r
 {
     const TemporaryFolder folder;
     const auto file = folder.path() / "image.jpg";
-    CHECK_THROWS_WITH(Jpeg(file), Contains("cannot be opened"));
+    CHECK_THROWS_WITH(Jpeg(file), Contains("No such file"));
     write_text(file, "");
     CHECK_THROWS_WITH(Jpeg(file), Contains("is empty"));
     write_text(file, "this is no image");

@@ -1,6 +1,6 @@
 #include "tests/import/fixtures.hpp"
 
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 
 #include <sqlite3.h>
 

@@ -1,7 +1,7 @@
 // Randomly damaged files are read or refused with InputError. A truncated file never gives wrong numbers.
 #include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/import/fixtures.hpp"
 

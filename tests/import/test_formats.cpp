@@ -1,7 +1,7 @@
 // Each format against a file as its tool writes it, with exact values.
 #include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/import/fixtures.hpp"
 

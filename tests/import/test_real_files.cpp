@@ -1,7 +1,7 @@
 // Files written by the tools themselves (see data/README.md), against values read by hand.
 #include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/import/fixtures.hpp"
 

@@ -1,7 +1,7 @@
 // The algorithm of convolutions: the step runs what the settings ask for, `auto` remembers its choices, and the work
 // reported is the work done.
 #include "ert/base/error.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/kernels/convolution.hpp"

@@ -1,6 +1,6 @@
 // Records are unchanged after writing and reading, also a million of them, and errors in lines are reported.
 #include "ert/base/error.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
@@ -79,7 +79,7 @@ TEST_CASE("reading gives the written records")
     CHECK(read.registers == 255);
     CHECK(read_file(folder / "kernels.csv")
               .starts_with("id,device,stream,correlation,layer,phase,name,start_s,"
-                           "duration_s,grid,block,registers,shared_bytes,graph_node\n"));
+                           "duration_s,grid,block,registers,shared_bytes,graph_node,crc32\n"));
 }
 
 TEST_CASE("an empty cell and a missing column are unknown, not zero")
@@ -128,18 +128,15 @@ TEST_CASE("a folder without the file has no records")
     CHECK(back<KernelRecord>(folder).empty());
 }
 
-TEST_CASE("repairing removes incomplete rows and an incomplete last line")
+TEST_CASE("a changed record is an error with its line, and a file without checksums is read")
 {
     const fakes::TemporaryFolder folder;
-    const std::vector<KernelRecord> two(2);
-    append_records<KernelRecord>(folder.path(), "done,really", two);
-    const std::string kept = read_file(folder / "kernels.csv");
-    append_records<KernelRecord>(folder.path(), "killed", two);
-    append_file(folder / "kernels.csv", "\"done,really\",gpu");
-    repair_records(folder.path(), {"done,really"});
-    CHECK(read_file(folder / "kernels.csv") == kept);
-    write_file(folder / "copies.csv", "id,kind\n");
-    CHECK_THROWS_AS(repair_records(folder.path(), {}), InputError);
+    append_records<KernelRecord>(folder.path(), "row", std::vector<KernelRecord>(2));
+    std::string text = read_file(folder / "kernels.csv");
+    text.replace(text.rfind("row,"), 4, "raw,");
+    write_file(folder / "kernels.csv", text);
+    CHECK_THROWS_WITH(back<KernelRecord>(folder), Catch::Contains("kernels.csv:3: it does not match its checksum"));
+    CHECK(read_kernels("id,name,duration_s\nr,k,1\n") == 1);
 }
 
 TEST_CASE("a million kernels are written and read")

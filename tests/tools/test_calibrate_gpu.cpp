@@ -1,5 +1,5 @@
 // Calibration of a GPU by the built-in plans, on synthetic probes: levels, links and conditions.
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>

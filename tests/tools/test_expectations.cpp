@@ -1,5 +1,5 @@
 // Hypotheses of the plan, and predictions made before rows are measured.
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>

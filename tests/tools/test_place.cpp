@@ -1,5 +1,5 @@
 // `roof place` under the calibration of this machine and of a folder.
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>

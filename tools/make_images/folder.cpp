@@ -2,11 +2,11 @@
 #include "tools/make_images/folder.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "tools/make_images/texture.hpp"
 
 #include <fmt/format.h>
 #include <turbojpeg.h>
-#include <fstream>
 #include <memory>
 
 namespace roof::make_images {
@@ -34,13 +34,7 @@ void write_jpeg(const fs::path& file, const Picture& picture)
     const std::unique_ptr<unsigned char, Free> owner(bytes);
     if (status != 0) throw Error(file.string() + ": " + tjGetErrorStr2(compressor.get()));
 
-    fs::path partial = file;
-    partial += ".partial";
-    std::ofstream out(partial, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(size));
-    out.close();
-    if (!out) throw Error("cannot write '" + partial.string() + "'");
-    fs::rename(partial, file);
+    write_file(file, std::string(reinterpret_cast<const char*>(bytes), size));
 }
 
 void check(const FolderOptions& options)

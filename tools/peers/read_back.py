@@ -45,9 +45,9 @@ def compare(folder):
             continue
         flops = sum(value for quantity, value in found.items() if quantity.startswith(("flops.", "tensor.")))
         if row["bench"] == "bandwidth":
-            yield line(row, "bytes of device memory", float(row["compulsory_bytes"]), found["bytes.device"], BYTES_WITHIN)
+            yield line(row, "bytes of device memory", float(row["compulsory_bytes"] or 0), found["bytes.device"], BYTES_WITHIN)
         else:
-            yield line(row, "FLOPs", float(row["flops"]), flops, FLOPS_WITHIN)
+            yield line(row, "FLOPs", float(row["flops"] or 0), flops, FLOPS_WITHIN)
 
 
 def line(row, what, known, counted, within):

@@ -51,7 +51,8 @@ int run_command(const Command& command, const Arguments& rest, const Arguments& 
                     environment.interrupted,
                     "roof " + shell_line(arguments),
                     environment.results};
-    return action(context);
+    const int status = action(context);
+    return std::max(status, context.status);
 }
 
 /// `roof rank`: roof starts itself with this command for each further rank of a training step.

@@ -2,10 +2,9 @@
 #include "workloads/data/jpeg.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 
 #include <turbojpeg.h>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 namespace roof::data {
@@ -21,12 +20,9 @@ using Decompressor = std::unique_ptr<void, Destroy>;
 
 std::vector<unsigned char> read_bytes(const std::filesystem::path& file)
 {
-    std::ifstream in(file, std::ios::binary);
-    if (!in) throw Error("cannot be opened");
-    std::vector<unsigned char> bytes{std::istreambuf_iterator<char>(in), {}};
-    if (in.bad()) throw Error("cannot be read");
+    const std::string bytes = read_file(file);
     if (bytes.empty()) throw Error("is empty");
-    return bytes;
+    return {bytes.begin(), bytes.end()};
 }
 
 void check(const Decompressor& decompressor, int status)

@@ -2,8 +2,8 @@
 
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/files.hpp"
 
 #include <cstdlib>
 #include <vector>

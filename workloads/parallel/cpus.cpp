@@ -1,5 +1,7 @@
 #include "workloads/parallel/cpus.hpp"
 
+#include "ert/base/files.hpp"
+
 #include <sched.h>
 
 #include <algorithm>
@@ -30,7 +32,8 @@ std::vector<int> cpus_of(int rank, int ranks, const std::vector<int>& all)
 
 int core_of(int cpu)
 {
-    std::ifstream siblings("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
+    std::ifstream siblings =
+        open_if_there("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
     int first = cpu;
     return siblings >> first ? first : cpu;
 }

@@ -1,8 +1,8 @@
 #include "ert/cupti/injection/session.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/method/bench/clock.hpp"
-#include "ert/method/bench/files.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <fcntl.h>

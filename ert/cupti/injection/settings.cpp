@@ -1,9 +1,9 @@
 #include "ert/cupti/injection/settings.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/files.hpp"
 
 #include <charconv>
 #include <cstdlib>

@@ -1,5 +1,7 @@
 #include "ert/method/bench/available_memory.hpp"
 
+#include "ert/base/files.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +16,7 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 std::optional<double> number_in(const std::filesystem::path& file)
 {
-    std::ifstream in(file);
+    std::ifstream in = open_if_there(file);
     double value = 0;
     if (in >> value) return value;
     return std::nullopt;  // absent, or "max"
@@ -23,7 +25,7 @@ std::optional<double> number_in(const std::filesystem::path& file)
 /// The value after a key, as in meminfo and memory.stat.
 std::optional<double> number_after(const std::filesystem::path& file, const std::string& word)
 {
-    std::ifstream in(file);
+    std::ifstream in = open_if_there(file);
     for (std::string key; in >> key;) {
         double value = 0;
         if (key == word && in >> value) return value;
@@ -52,7 +54,7 @@ double left_of_group()
     const GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
     const GroupFiles version_2{"memory.max", "memory.current", "inactive_file"};
     double left = unlimited;
-    std::ifstream in("/proc/self/cgroup");
+    std::ifstream in = open_if_there("/proc/self/cgroup");
     for (std::string line; std::getline(in, line);) {
         const std::size_t controllers = line.find(':') + 1;
         const std::size_t path = line.find(':', controllers) + 1;

@@ -5,6 +5,8 @@
 #include "ert/base/text.hpp"
 #include "ert/method/bench/measurement.hpp"
 
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace roof {
@@ -14,7 +16,7 @@ double to_number(const std::string& cell)
 {
     if (cell.empty()) return 0;
     const std::optional<double> value = parse_number<double>(cell);
-    if (!value) throw Error("'" + printable(cell) + "' is not a number");
+    if (!value || !std::isfinite(*value)) throw Error("'" + printable(cell) + "' is not a finite number");
     return *value;
 }
 
@@ -25,12 +27,21 @@ Column<Row> text(std::string name, std::string Row::*field)
             [field](Row& row, const std::string& cell) { row.*field = cell; }};
 }
 
-/// A number's column. `at` maps the row to a double& (const if the row is).
+/// For times, amounts and rates.
+double not_negative(const std::string& cell)
+{
+    const double value = to_number(cell);
+    if (value < 0) throw Error("'" + printable(cell) + "' is less than 0");
+    return value;
+}
+
+/// A column of numbers that are not negative; 0 is also what is not known, and its cell is empty. `at` maps the row to a double& (const if
+/// the row is).
 template <class Row, class At>
 Column<Row> number(std::string name, At at)
 {
-    return {std::move(name), [at](const Row& row) { return format_exact(at(row)); },
-            [at](Row& row, const std::string& cell) { at(row) = to_number(cell); }};
+    return {std::move(name), [at](const Row& row) { return at(row) == 0 ? "" : format_exact(at(row)); },
+            [at](Row& row, const std::string& cell) { at(row) = not_negative(cell); }};
 }
 
 /// Median and interval of an estimate. `unit` is the suffix of the columns' names.
@@ -50,7 +61,11 @@ template <class Row>
 Column<Row> count(std::string name, Estimate<Seconds> Row::*field, int Estimate<Seconds>::*which)
 {
     return {std::move(name), [=](const Row& row) { return std::to_string(row.*field.*which); },
-            [=](Row& row, const std::string& cell) { row.*field.*which = static_cast<int>(to_number(cell)); }};
+            [=](Row& row, const std::string& cell) {
+                const double value = not_negative(cell);
+                if (value > std::numeric_limits<int>::max()) throw Error("'" + printable(cell) + "' is too large");
+                row.*field.*which = static_cast<int>(value);
+            }};
 }
 
 /// FLOPs, bytes and their origin. `at` maps the row to its work.
@@ -159,7 +174,10 @@ std::vector<Column<Sample>> sample_columns()
             "messages_bytes", [](auto& row) -> auto& { return row.communication.bytes.value; }),
         text("disturbance", &Row::disturbance),
         {"used", [](const Row& row) { return std::string(row.used ? "1" : "0"); },
-         [](Row& row, const std::string& cell) { row.used = cell == "1"; }},
+         [](Row& row, const std::string& cell) {
+             if (cell != "0" && cell != "1") throw Error("'" + printable(cell) + "' is neither 0 nor 1");
+             row.used = cell == "1";
+         }},
     };
 }
 

@@ -1,9 +1,11 @@
 #include "ert/method/bench/machine.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <yaml-cpp/yaml.h>
 
@@ -17,13 +19,17 @@ struct Writer {
     void operator()(const char* key, const std::string& value) { node[key] = value; }
     void operator()(const char* key, int value) { node[key] = value; }
     void operator()(const char* key, bool value) { node[key] = value; }
-    void operator()(const char* key, double value) { node[key] = format_exact(value); }
+    /// What is not known is not written.
+    void operator()(const char* key, double value)
+    {
+        if (std::isfinite(value)) node[key] = format_exact(value);
+    }
     void operator()(const char* key, const std::vector<std::string>& value) { node[key] = value; }
     void operator()(const char* key, const std::map<std::string, std::string>& value) { node[key] = value; }
     template <int F, int B, int T>
     void operator()(const char* key, Quantity<F, B, T> value)
     {
-        node[key] = format_exact(value.value);
+        (*this)(key, value.value);
     }
     template <class Struct>
     void operator()(const char* key, const std::vector<Struct>& list)
@@ -159,12 +165,11 @@ YAML::Node to_yaml(const Machine& machine)
 Machine read_machine(const std::filesystem::path& file)
 {
     try {
-        Reader reader{YAML::LoadFile(file.string())};
+        Reader reader{YAML::Load(read_file(file))};
         Machine machine;
         list_fields(reader, machine);
+        if (machine.name.empty()) throw InputError(file.string() + ": it names no machine");
         return machine;
-    } catch (const YAML::BadFile&) {
-        throw InputError("cannot read " + file.string());
     } catch (const YAML::Exception& error) {
         throw InputError(file.string() + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
     }

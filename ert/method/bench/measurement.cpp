@@ -8,12 +8,14 @@
 namespace roof {
 namespace {
 
-constexpr std::array<Named<Status>, 5> statuses{{
+constexpr std::array<Named<Status>, 7> statuses{{
     {Status::ok, "ok"},
     {Status::unsupported, "unsupported"},
     {Status::skipped, "skipped"},
     {Status::out_of_memory, "out_of_memory"},
     {Status::failed, "failed"},
+    {Status::diverged, "diverged"},
+    {Status::damaged, "damaged"},
 }};
 
 }  // namespace

@@ -14,7 +14,8 @@
 
 namespace roof {
 
-enum class Status { ok, unsupported, skipped, out_of_memory, failed };
+/// `diverged`: the loss became no finite number. `damaged`: the row's lines were changed after they were written; no row is written so.
+enum class Status { ok, unsupported, skipped, out_of_memory, failed, diverged, damaged };
 
 std::string_view name(Status status);
 Status parse_status(std::string_view word);

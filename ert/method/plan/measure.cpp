@@ -6,6 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ctime>
 #include <functional>
 #include <map>
@@ -171,6 +172,8 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
         Sample sample = time_launch(subject, declared, trace, clock);
         sample.used = used;
         samples.push_back(sample);
+        if (sample.loss && !std::isfinite(*sample.loss))
+            throw Diverged(fmt::format("the loss is not a finite number at step {}", samples.size()));
         if (observer && !observer(sample, static_cast<int>(samples.size()))) throw Interrupted();
     };
 
@@ -232,6 +235,8 @@ Measurement measure(const Item& item, const BenchRegistry& registry, const Clock
     } catch (const OutOfMemory& error) {
         give_up(Status::out_of_memory, error.what());
         row.memory = error.wanted;
+    } catch (const Diverged& error) {
+        give_up(Status::diverged, error.what());
     } catch (const std::bad_alloc&) {
         give_up(Status::out_of_memory, "the allocator had no more memory");
     } catch (const std::exception& error) {

@@ -1,8 +1,8 @@
 #include "ert/method/plan/plan.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/files.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>

@@ -27,7 +27,13 @@ std::vector<fs::path> newest_first(const fs::path& parent)
 
 bool is_complete(const fs::path& folder, const Scheduler& scheduler)
 {
-    return fs::exists(folder / "measurements.csv") && scheduler.next(read_results(folder).rows).empty();
+    if (!fs::exists(folder / "measurements.csv")) return false;
+    try {
+        const Results results = read_results(folder);
+        return !results.damage.empty() || scheduler.next(results.rows).empty();
+    } catch (const Error&) {
+        return true;  // nothing is appended to a damaged folder
+    }
 }
 
 /// Both kinds of ceilings are needed. A calibration that was stopped early may have only one.

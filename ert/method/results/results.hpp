@@ -1,10 +1,11 @@
 // The results folder, the only interface between measuring and analysis.
-//   plan.yaml  machine.yaml  measurements.csv  samples.csv  layers.csv
-// Each row is appended and flushed as it is measured; its line in measurements.csv is written last. A killed run is repaired on
-// opening: lines without a complete row in measurements.csv are removed. machine.yaml begins with the format's number.
+//   plan.yaml  machine.yaml  measurements.csv  samples.csv  layers.csv  checksums.csv
+// Each row is appended and flushed as it is measured; its line in measurements.csv is written last. Each line carries a checksum
+// (ert/base/checksum.hpp). On opening, what a killed run left at the end of a file is moved into a file beside it: an unfinished line, and
+// the lines of a row without a line in measurements.csv. No other line is removed. machine.yaml begins with the format's number.
 #pragma once
 
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/plan/scheduler.hpp"
@@ -17,41 +18,58 @@
 
 namespace roof {
 
-class RunDirectory {
-  public:
-    /// Opens or creates, locks and repairs. Throws InputError if the folder holds another plan, another machine's rows or another
-    /// format, is in use, or cannot be written.
-    RunDirectory(std::filesystem::path folder, const std::string& plan_text, const Machine& machine);
-
-    /// Throws InputError (such as a full disk); nothing is half-written.
-    void append(const Measurement& row);
-
-    /// Ids of the rows in the folder.
-    const std::set<std::string>& done() const { return done_; }
-    const std::filesystem::path& folder() const { return folder_; }
-
-  private:
-    void repair();
-
-    std::filesystem::path folder_;
-    std::optional<FolderLock> lock_;
-    std::set<std::string> done_;
-};
-
 /// A folder as read back.
 struct Results {
     std::filesystem::path folder;
     Machine machine;
     std::string plan;
-    std::vector<Measurement> rows;
+    std::vector<Measurement> rows;  ///< in the order of measurements.csv
+    /// What is wrong with the files: sentences that begin with file and line. The rows concerned are `damaged`.
+    std::vector<std::string> damage{};
+    std::vector<std::string> remarks{};  ///< files without checksums, accepted edits, a run that has not ended
 };
 
-/// Throws InputError for a folder of an older format, and naming the file (and line) that is missing or damaged. An incomplete last
-/// line is left out.
+/// Throws InputError for a folder of an older format, for a file that is missing, cannot be read or has an unknown header. Damaged
+/// lines and lines that contradict each other are listed, and their rows are `damaged`. An incomplete last line is left out.
 Results read_results(const std::filesystem::path& folder);
+
+/// The same, and checks the lines of all other CSV files with checksums.
+Results check_results(const std::filesystem::path& folder);
 
 /// The machine.yaml of a results folder. Throws InputError for an older format or a damaged file.
 Machine read_machine_of(const std::filesystem::path& folder);
+
+/// Writes the checksums of a damaged or edited folder anew and notes it in checksums.csv, so that the page shows it. Returns the
+/// notes. Lines that cannot be read remain damaged. Throws InputError while a run writes to the folder.
+std::vector<std::string> accept_edits(const std::filesystem::path& folder);
+
+class RunDirectory {
+  public:
+    /// Opens or creates, locks and repairs. Throws InputError if the folder holds another plan, another machine's rows or another
+    /// format, is damaged, in use, or cannot be written.
+    RunDirectory(std::filesystem::path folder, const std::string& plan_text, const Machine& machine);
+    /// Writes checksums.csv.
+    ~RunDirectory();
+    RunDirectory(const RunDirectory&) = delete;
+    RunDirectory& operator=(const RunDirectory&) = delete;
+
+    /// Throws InputError (such as a full disk); nothing is half-written.
+    void append(const Measurement& row);
+
+    /// The rows that the folder had when it was opened.
+    const std::vector<Measurement>& rows() const { return rows_; }
+    /// Ids of the rows in the folder.
+    const std::set<std::string>& done() const { return done_; }
+    const std::filesystem::path& folder() const { return folder_; }
+
+  private:
+    void read_back();
+
+    std::filesystem::path folder_;
+    std::optional<FolderLock> lock_;
+    std::vector<Measurement> rows_;
+    std::set<std::string> done_;
+};
 
 /// A new `root/<machine>/<date>-<revision>`; or the newest folder there of the same plan and revision, if it is incomplete: the same
 /// command then continues it.

@@ -4,7 +4,7 @@
 #include "analysis/table/rows.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "made.hpp"
 #include "recordings.hpp"
 

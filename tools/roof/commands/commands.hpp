@@ -21,6 +21,7 @@ Action sweep(OptionParser& parser);
 Action estimate(OptionParser& parser);
 Action place(OptionParser& parser);
 Action report(OptionParser& parser);
+Action check(OptionParser& parser);
 Action compare(OptionParser& parser);
 Action whatif(OptionParser& parser);
 Action trace(OptionParser& parser);
@@ -43,6 +44,7 @@ inline constexpr std::array commands{
     Command{"estimate", estimate, "FLOPs and bytes of a model's training step, without running it"},
     Command{"place", place, "points of your own under this machine's roofs"},
     Command{"report", report, "make a report of result folders"},
+    Command{"check", check, "tell what is wrong with the files of a result folder"},
     Command{"compare", compare, "tell whether two result folders differ"},
     Command{"whatif", whatif, "predict steps under other roofs, or at another batch"},
     Command{"profile", profile, "record what any program's GPUs do"},

@@ -5,7 +5,7 @@
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 

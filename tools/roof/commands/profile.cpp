@@ -1,10 +1,10 @@
 // `roof profile`: runs any program with an injected recorder, and makes a results folder from its GPU activity.
 #include "analysis/study/recording_tables.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/part_file.hpp"
 #include "ert/counters/counter_table.hpp"
-#include "ert/method/bench/files.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/shell.hpp"

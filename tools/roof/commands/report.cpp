@@ -5,7 +5,7 @@
 #include "analysis/report/pictures.hpp"
 #include "analysis/study/summary.hpp"
 #include "analysis/study/tables.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/programs/png.hpp"
 #include "tools/roof/reading/machines.hpp"

@@ -5,11 +5,10 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/json_values.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/machines.hpp"
 #include "tools/roof/reading/studies.hpp"
-
-#include <fstream>
 
 namespace roof {
 namespace {
@@ -40,12 +39,6 @@ nlohmann::json study_json(const std::vector<Assessment>& assessments, const std:
     return {{"published", published}, {"hypotheses", hypotheses}};
 }
 
-void write_page(const std::string& file, const std::string& page)
-{
-    std::ofstream out(file, std::ios::binary);
-    if (!(out << page).flush()) throw InputError("--page: '" + file + "' cannot be written");
-}
-
 }  // namespace
 
 int estimate_study(const StudyOptions& options, bool json, Context& context)
@@ -58,7 +51,7 @@ int estimate_study(const StudyOptions& options, bool json, Context& context)
     const auto knowledge = analysis::knowledge_of({.targets = targets, .rows = measured.rows, .usual = {}});
     const std::vector<Answered> answers = analysis::answer_all(study.hypotheses, knowledge);
     if (!options.page.empty())
-        write_page(options.page, analysis::published_page(study.name, assessments, answers, targets));
+        write_file(options.page, analysis::published_page(study.name, assessments, answers, targets));
     if (json) {
         print_json(context.out, study_json(assessments, answers));
         return 0;

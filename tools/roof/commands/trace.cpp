@@ -3,7 +3,7 @@
 
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/reading/study.hpp"

@@ -22,6 +22,7 @@ struct Context {
     std::function<bool()> interrupted = [] { return false; };
     std::string command_line = "roof";  ///< as typed, for "continue with:"
     std::filesystem::path results = "results";
+    int status = 0;  ///< the least exit status: 1 after reading a damaged folder
 };
 
 }  // namespace roof

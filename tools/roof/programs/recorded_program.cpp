@@ -2,8 +2,8 @@
 
 #include "analysis/recordings/counted_work.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/files.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include "tools/roof/programs/simulate.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/files.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/shell.hpp"

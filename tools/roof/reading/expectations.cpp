@@ -3,8 +3,8 @@
 #include "analysis/estimate/facts.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/files.hpp"
 #include "tools/roof/reading/machines.hpp"
 
 #include <fmt/format.h>

@@ -4,13 +4,33 @@
 #include "analysis/study/recording_tables.hpp"
 #include "analysis/study/scaling.hpp"
 #include "analysis/study/verdict.hpp"
+#include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/reading/expectations.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace roof {
+namespace {
+
+void report_damage(const Results& results, Context& context)
+{
+    constexpr std::size_t most_told = 5;
+    if (results.damage.empty()) return;
+    context.status = 1;
+    const std::size_t told = std::min(results.damage.size(), most_told);
+    for (std::size_t i = 0; i < told; ++i) context.err << "roof: damaged: " << printable(results.damage[i]) << '\n';
+    if (told < results.damage.size())
+        context.err << fmt::format("roof: {} more; `roof check {}` names all\n", results.damage.size() - told,
+                                   printable(results.folder.string()));
+}
+
+}  // namespace
 
 analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
-                                      const Context& context)
+                                      Context& context)
 {
     analysis::Study study = analysis::open_study(folder, calibration);
     if (calibration.empty() && study.ceilings.all.empty()) {
@@ -18,6 +38,8 @@ analysis::Study open_with_calibration(const std::filesystem::path& folder, const
         if (!here.empty()) study = analysis::make_study(std::move(study.results), read_results(here));
     }
     answer_expectations(study);
+    report_damage(study.results, context);
+    if (study.calibration.folder != study.results.folder) report_damage(study.calibration, context);
     return study;
 }
 

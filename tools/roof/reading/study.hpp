@@ -10,9 +10,10 @@
 namespace roof {
 
 /// Opens `folder` under `calibration`; if that is empty, under the newest calibration beside the folder, else under the
-/// newest of the folder's machine in `Context::results`. Answers the hypotheses of its plan.
+/// newest of the folder's machine in `Context::results`. Answers the hypotheses of its plan. Damage of either folder is
+/// told on `context.err` and sets `context.status` to 1.
 analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
-                                      const Context& context);
+                                      Context& context);
 
 struct PrintOptions {
     int columns = 80;    ///< width of the drawings

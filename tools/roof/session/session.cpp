@@ -41,19 +41,15 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
     }
 }
 
-std::vector<Measurement> rows_in(const std::filesystem::path& folder)
-{
-    return std::filesystem::exists(folder / "measurements.csv") ? read_results(folder).rows
-                                                                : std::vector<Measurement>{};
-}
-
 }  // namespace
 
 int Session::status() const
 {
     constexpr int interrupted_status = 130;
     if (interrupted) return interrupted_status;
-    const auto failed = [](const Measurement& row) { return row.status == Status::failed; };
+    const auto failed = [](const Measurement& row) {
+        return row.status == Status::failed || row.status == Status::diverged;
+    };
     return std::any_of(rows.begin(), rows.end(), failed) ? 1 : 0;
 }
 
@@ -66,7 +62,7 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
     session.folder = job.out.empty() ? choose_folder(context.results, machine, job.plan_text, job.scheduler) : job.out;
     {
         RunDirectory run(session.folder, job.plan_text, machine);
-        rows = rows_in(session.folder);
+        rows = run.rows();
         if (job.opened) job.opened(session.folder, !rows.empty());
         try {
             measure_into(run, job.scheduler, rows, context, listener);

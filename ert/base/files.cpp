@@ -1,0 +1,235 @@
+#include "ert/base/files.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const std::string& what, const fs::path& file, const std::string& reason)
+{
+    throw InputError("cannot " + what + " " + file.string() + ": " + reason);
+}
+
+[[noreturn]] void fail(const std::string& what, const fs::path& file, int error)
+{
+    fail(what, file, std::string(std::strerror(error)));
+}
+
+/// A file descriptor, closed on destruction.
+class Descriptor {
+  public:
+    Descriptor(const fs::path& file, int flags, mode_t mode = 0666)
+        : number_(::open(file.c_str(), flags | O_CLOEXEC, mode))
+    {
+        if (number_ < 0) fail("open", file, errno);
+    }
+    ~Descriptor() { ::close(number_); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int number() const { return number_; }
+
+  private:
+    int number_;
+};
+
+/// None if nothing stands at the end of the links.
+std::optional<struct stat> status_of(const fs::path& file)
+{
+    struct stat status {};
+    if (::stat(file.c_str(), &status) == 0) return status;
+    if (errno != ENOENT) fail("open", file, errno);
+    return std::nullopt;
+}
+
+/// Why a file of this kind is not read; empty for a regular file.
+std::string kind_of(mode_t mode)
+{
+    if (S_ISREG(mode)) return {};
+    return S_ISDIR(mode)    ? "it is a folder"
+           : S_ISFIFO(mode) ? "it is a pipe, not a regular file"
+           : S_ISSOCK(mode) ? "it is a socket, not a regular file"
+                            : "it is a device, not a regular file";
+}
+
+/// Returns 0 or the errno of the failed call.
+int write_all(int descriptor, const std::string& text)
+{
+    for (std::size_t done = 0; done < text.size();) {
+        const ssize_t written = ::write(descriptor, text.data() + done, text.size() - done);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return written < 0 ? errno : ENOSPC;
+        done += static_cast<std::size_t>(written);
+    }
+    return 0;
+}
+
+int flush(int descriptor)
+{
+    return ::fdatasync(descriptor) == 0 ? 0 : errno;
+}
+
+/// Flushes the names in the folder of `file`. Some file systems cannot; their names are safe without it.
+void flush_folder_of(const fs::path& file)
+{
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);
+    if (::fsync(descriptor.number()) != 0 && errno != EINVAL && errno != EROFS) fail("flush", folder, errno);
+}
+
+/// The file at the end of the links, which may be missing.
+fs::path end_of_links(fs::path file)
+{
+    constexpr int most_links = 40;
+    for (int i = 0; fs::is_symlink(file); ++i) {
+        if (i == most_links) fail("write", file, ELOOP);
+        file = file.parent_path() / fs::read_symlink(file);
+    }
+    return file;
+}
+
+/// Standard output may be redirected into a regular file, which later output continues.
+bool is_standard_output(const struct stat& status)
+{
+    struct stat output {};
+    return ::fstat(STDOUT_FILENO, &output) == 0 && output.st_dev == status.st_dev && output.st_ino == status.st_ino;
+}
+
+void replace_file(const fs::path& file, const std::string& content, mode_t mode)
+{
+    fs::path temporary = file;
+    temporary += ".part";
+    ::unlink(temporary.c_str());  // of a killed run
+    int error = 0;
+    {
+        const Descriptor descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+        error = write_all(descriptor.number(), content);
+        if (error == 0) error = flush(descriptor.number());
+    }
+    if (error == 0 && ::rename(temporary.c_str(), file.c_str()) != 0) error = errno;
+    if (error != 0) {
+        ::unlink(temporary.c_str());
+        fail("write", file, error);
+    }
+    flush_folder_of(file);
+}
+
+}  // namespace
+
+std::ifstream open_if_there(const fs::path& file)
+{
+    struct stat status {};
+    if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode)) return std::ifstream(file, std::ios::binary);
+    std::ifstream failed;
+    failed.setstate(std::ios::failbit);
+    return failed;
+}
+
+std::ifstream open_to_read(const fs::path& file)
+{
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) fail("read", file, errno);
+    if (const std::string kind = kind_of(status.st_mode); !kind.empty()) fail("read", file, kind);
+    std::ifstream in(file, std::ios::binary);
+    if (!in) fail("read", file, errno);
+    return in;
+}
+
+std::string read_file(const fs::path& file, std::size_t largest)
+{
+    std::ifstream in = open_to_read(file);
+    std::string text;
+    constexpr std::size_t piece = std::size_t{1} << 16;
+    while (in) {
+        const std::size_t before = text.size();
+        text.resize(before + piece);
+        in.read(text.data() + before, piece);
+        text.resize(before + static_cast<std::size_t>(in.gcount()));
+        if (text.size() > largest)
+            fail("read", file, "it is larger than " + format_capacity(static_cast<double>(largest)));
+    }
+    if (in.bad()) fail("read", file, EIO);
+    return text;
+}
+
+void write_file(const fs::path& file, const std::string& content)
+{
+    const std::optional<struct stat> there = status_of(file);
+    if (there && S_ISDIR(there->st_mode)) fail("write", file, EISDIR);
+    if (!there || (S_ISREG(there->st_mode) && !is_standard_output(*there))) {
+        constexpr mode_t permissions = 0777;
+        replace_file(end_of_links(file), content, there ? there->st_mode & permissions : 0666);
+        return;
+    }
+    int error = 0;
+    if (is_standard_output(*there)) {
+        error = write_all(STDOUT_FILENO, content);
+    } else {
+        const Descriptor descriptor(file, O_WRONLY | O_NOCTTY | O_NONBLOCK);
+        ::fcntl(descriptor.number(), F_SETFL, 0);  // only the opening must not wait for a reader
+        error = write_all(descriptor.number(), content);
+    }
+    if (error != 0) fail("write", file, error);
+}
+
+void append_file(const fs::path& file, const std::string& text)
+{
+    const Descriptor descriptor(file, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK);
+    struct stat status {};
+    if (::fstat(descriptor.number(), &status) != 0) fail("write", file, errno);
+    if (const std::string kind = kind_of(status.st_mode); !kind.empty()) fail("write", file, kind);
+    int error = write_all(descriptor.number(), text);
+    if (error == 0) error = flush(descriptor.number());
+    if (error != 0) {
+        // If this fails, the next opening removes the incomplete line.
+        if (::ftruncate(descriptor.number(), status.st_size) != 0) fail("write or truncate", file, error);
+        fail("write", file, error);
+    }
+    if (status.st_size == 0) flush_folder_of(file);
+}
+
+void cut_file(const fs::path& file, std::size_t length)
+{
+    const Descriptor descriptor(file, O_WRONLY | O_NOFOLLOW);
+    if (::ftruncate(descriptor.number(), static_cast<off_t>(length)) != 0) fail("cut", file, errno);
+    if (const int error = flush(descriptor.number()); error != 0) fail("cut", file, error);
+}
+
+void make_folder(const fs::path& folder)
+{
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error || !fs::is_directory(folder, error)) {
+        fail("create the folder", folder, error ? error.message() : "a file stands there");
+    }
+}
+
+FolderLock::FolderLock(const fs::path& folder)
+{
+    const fs::path file = folder / ".lock";
+    descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+    if (descriptor_ < 0) fail("write into", folder, errno);
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+        ::close(descriptor_);
+        throw InputError("another run is writing to " + folder.string() +
+                         "; wait for it, or give --out another folder");
+    }
+}
+
+FolderLock::~FolderLock()
+{
+    ::close(descriptor_);
+}
+
+}  // namespace roof

@@ -1,0 +1,53 @@
+// The only functions of this project that open files. Files are written whole or not at all; appended lines are flushed or
+// removed.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace roof {
+
+/// A stream over a regular file. It is in the state of failure if the file is missing, cannot be opened, or is a folder, a
+/// device, a pipe or a socket.
+std::ifstream open_if_there(const std::filesystem::path& file);
+
+/// The same; throws InputError with the reason instead.
+std::ifstream open_to_read(const std::filesystem::path& file);
+
+/// Largest file that is read into memory.
+inline constexpr std::size_t largest_text = std::size_t{256} << 20;
+
+/// The content of a regular file of at most `largest` bytes; throws InputError with the reason if it cannot be read.
+std::string read_file(const std::filesystem::path& file, std::size_t largest = largest_text);
+
+/// Writes a temporary file in the same folder, flushes and renames it: a reader sees the old content or the new. A link is
+/// followed and stays. Content for a device, a pipe or this process's standard output is written straight into it.
+/// Throws InputError with the system's reason (no space, no permission).
+void write_file(const std::filesystem::path& file, const std::string& content);
+
+/// Appends to a regular file and flushes to the device. On failure (such as a full disk) the file is truncated to its former
+/// length and InputError thrown.
+void append_file(const std::filesystem::path& file, const std::string& text);
+
+/// Cuts the file after `length` bytes and flushes it.
+void cut_file(const std::filesystem::path& file, std::size_t length);
+
+/// Creates the folder and those above it; throws InputError if that fails or a file stands there.
+void make_folder(const std::filesystem::path& folder);
+
+/// An exclusive lock on `folder` that the system drops when the process ends, however it ends.
+class FolderLock {
+  public:
+    /// Throws InputError if another process holds it.
+    explicit FolderLock(const std::filesystem::path& folder);
+    ~FolderLock();
+    FolderLock(const FolderLock&) = delete;
+    FolderLock& operator=(const FolderLock&) = delete;
+
+  private:
+    int descriptor_ = -1;
+};
+
+}  // namespace roof

@@ -1,0 +1,257 @@
+// Reads a results folder. A line that is damaged, or that contradicts another, is named; its row becomes `damaged` and the others stay usable.
+#include "ert/base/csv_lines.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/results/results.hpp"
+#include "ert/method/results/seal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* mismatch =
+    "it does not match its checksum: it was changed, or a line before it is missing, repeated or moved";
+
+template <class Row>
+using Places = std::vector<std::pair<const Column<Row>*, std::size_t>>;
+
+/// The columns of the file, which must be known and stand in their order.
+template <class Row>
+Places<Row> places_in(const CsvLines& lines, const std::vector<Column<Row>>& columns)
+{
+    Places<Row> places;
+    auto next = columns.begin();
+    if (lines.cells().front() != "id") throw InputError(lines.where() + ": the first column is not 'id'");
+    for (std::size_t i = 1; i < lines.cells().size(); ++i) {
+        const std::string word(lines.cells()[i]);
+        const auto found = std::ranges::find(columns, word, &Column<Row>::name);
+        if (found == columns.end()) {
+            std::vector<std::string> names;
+            for (const auto& column : columns) names.push_back(column.name);
+            throw InputError(lines.where() + ": " + unknown_word("column", word, names));
+        }
+        if (found < next)
+            throw InputError(fmt::format("{}: the column '{}' stands twice or out of its order", lines.where(), word));
+        places.emplace_back(&*found, i);
+        next = found + 1;
+    }
+    return places;
+}
+
+/// Fills in what can be read and returns what is wrong with the line; empty if nothing is.
+template <class Row>
+std::string read_cells(Row& row, const CsvLines& lines, const Places<Row>& places, std::size_t width)
+{
+    std::string what;
+    if (lines.cells().size() != width)
+        what = fmt::format("{} cells, its header has {}", lines.cells().size(), width);
+    else if (!lines.matches())
+        what = mismatch;
+    std::string cell;
+    for (const auto& [column, place] : places) {
+        if (place >= lines.cells().size()) break;
+        try {
+            cell.assign(lines.cells()[place]);
+            column->read(row, cell);
+        } catch (const Error& error) {
+            if (what.empty()) what = fmt::format("column {}: {}", column->name, error.what());
+        }
+    }
+    return what;
+}
+
+template <class Unit>
+bool is_ordered(const Estimate<Unit>& e)
+{
+    return e.low <= e.median && e.median <= e.high;
+}
+
+std::string contradiction_in(const Measurement& row, const std::string& id)
+{
+    if (row.id() != id) return "its id is not that of its cells";
+    if (row.status != Status::ok) return {};
+    const bool ordered = is_ordered(row.seconds) && is_ordered(row.data) && is_ordered(row.forward) &&
+                         is_ordered(row.backward) && is_ordered(row.update) && is_ordered(row.exposed) &&
+                         is_ordered(row.hidden) && is_ordered(row.clock);
+    if (!ordered) return "a median lies outside its interval";
+    return {};
+}
+
+/// Reads the files of one folder.
+class Reader {
+  public:
+    explicit Reader(Results& results) : results_(results) {}
+
+    void measurements()
+    {
+        read<Measurement>("measurements.csv", measurement_columns(),
+                          [&](const std::string& id, Measurement row, std::string what) {
+                              if (what.empty()) what = contradiction_in(row, id);
+                              if (what.empty() && whole_.contains(id)) what = "the row stands twice";
+                              if (what.empty()) whole_.insert(id);
+                              const bool first = index_.try_emplace(id, results_.rows.size()).second;
+                              if (what.empty() && !first) index_[id] = results_.rows.size();
+                              results_.rows.push_back(std::move(row));
+                              if (!what.empty()) mark(results_.rows.back(), what);
+                          });
+    }
+
+    void samples()
+    {
+        read<Sample>("samples.csv", sample_columns(),
+                     [&](const std::string& id, Sample sample, const std::string& what) {
+                         if (Measurement* row = row_of(id, what)) row->samples.push_back(std::move(sample));
+                     });
+    }
+
+    void layers()
+    {
+        std::set<std::tuple<std::string, std::string, std::string, Phase>> seen;
+        read<PartMeasurement>(
+            "layers.csv", part_columns(), [&](const std::string& id, PartMeasurement part, std::string what) {
+                if (what.empty() && !is_ordered(part.seconds)) what = "a median lies outside its interval";
+                if (what.empty() && !seen.emplace(id, part.part.layer, part.part.kind, part.part.phase).second)
+                    what = "the layer and phase stand twice in their row";
+                if (Measurement* row = row_of(id, what)) row->parts.push_back(std::move(part));
+            });
+    }
+
+    void compare_counts()
+    {
+        where_ = "samples.csv";
+        for (Measurement& row : results_.rows) {
+            const auto used = std::ranges::count_if(row.samples, &Sample::used);
+            if (row.status == Status::ok && !row.samples.empty() && used != row.seconds.n)
+                mark(row, fmt::format("{} used samples, the row has {}", used, row.seconds.n));
+        }
+        for (Measurement& row : results_.rows) {
+            if (row.status != Status::damaged) continue;
+            row.samples.clear();
+            row.parts.clear();
+        }
+    }
+
+  private:
+    /// Calls `take(id, row, what)` for each line; `what` is empty if nothing is wrong with it.
+    template <class Row, class Take>
+    void read(const char* name, const std::vector<Column<Row>>& columns, const Take& take)
+    {
+        const fs::path file = results_.folder / name;
+        if (!fs::exists(file) && results_.rows.size() > 0) return;  // no row has samples or layers
+        std::ifstream csv = open_to_read(file);
+        CsvLines lines(csv, file.string());
+        orphans_ = 0;
+        if (!lines.next()) return;
+        const Places<Row> places = places_in(lines, columns);
+        const std::size_t width = lines.cells().size();
+        if (!lines.has_checksums())
+            results_.remarks.push_back(std::string(name) + " has no checksums: a changed figure is not noticed");
+        for (bool more = true; more;) {
+            Row row;
+            std::string what;
+            try {
+                more = lines.next();
+                if (!more) break;
+                what = read_cells(row, lines, places, width);
+            } catch (const InputError& error) {
+                what = std::string(error.what()).substr(lines.where().size() + 2);
+            }
+            where_ = lines.where();
+            take(lines.cells().empty() ? std::string{} : std::string(lines.cells().front()), std::move(row),
+                 std::move(what));
+        }
+        if (orphans_ > 0)
+            results_.remarks.push_back(
+                fmt::format("{}: the last {} lines are of a row that is not in measurements.csv: its run was killed or "
+                            "still writes it",
+                            name, orphans_));
+    }
+
+    void mark(Measurement& row, const std::string& what)
+    {
+        results_.damage.push_back(where_ + ": " + what);
+        row.status = Status::damaged;
+        row.reason = results_.damage.back();
+    }
+
+    /// The row of a line of another file; null if the line is damaged or has no row.
+    Measurement* row_of(const std::string& id, const std::string& what)
+    {
+        const auto found = index_.find(id);
+        if (found == index_.end()) {
+            if (what.empty())
+                ++orphans_;
+            else
+                results_.damage.push_back(where_ + ": " + what);
+            return nullptr;
+        }
+        if (orphans_ > 0) results_.damage.push_back(where_ + ": lines before it have no row in measurements.csv");
+        orphans_ = 0;
+        Measurement& row = results_.rows[found->second];
+        if (what.empty()) return &row;
+        if (row.status != Status::damaged) mark(row, what);
+        return nullptr;
+    }
+
+    Results& results_;
+    std::map<std::string, std::size_t, std::less<>> index_;
+    std::set<std::string> whole_;
+    std::string where_;        ///< "file:line" of the line that is read
+    std::size_t orphans_ = 0;  ///< lines just read whose row is missing
+};
+
+}  // namespace
+
+Results read_results(const fs::path& folder)
+{
+    if (!fs::is_directory(folder)) throw InputError("there is no results folder " + folder.string());
+    Results results;
+    results.folder = folder;
+    results.machine = read_machine_of(folder);
+    if (fs::exists(folder / "plan.yaml")) results.plan = read_file(folder / "plan.yaml");
+    Reader reader(results);
+    reader.measurements();
+    reader.samples();
+    reader.layers();
+    reader.compare_counts();
+    SealCheck check = check_seal(folder);
+    results.damage.insert(results.damage.end(), check.damage.begin(), check.damage.end());
+    for (const auto& [file, edit] : check.edits) results.remarks.push_back(file + ": " + edit);
+    if (!check.has_ended && results.remarks.empty())
+        results.remarks.emplace_back("the run has not ended: it was killed or still measures");
+    return results;
+}
+
+Results check_results(const fs::path& folder)
+{
+    Results results = read_results(folder);
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+        const std::string name = entry.path().filename();
+        const bool is_read =
+            name == "measurements.csv" || name == "samples.csv" || name == "layers.csv" || name == seal_file;
+        if (is_read || !entry.is_regular_file() || entry.path().extension() != ".csv") continue;
+        std::ifstream csv = open_to_read(entry.path());
+        CsvLines lines(csv, entry.path().string());
+        for (bool more = true; more;) {
+            try {
+                more = lines.next();
+                if (more && !lines.matches()) results.damage.push_back(lines.where() + ": " + mismatch);
+            } catch (const InputError& error) {
+                results.damage.emplace_back(error.what());
+            }
+        }
+    }
+    return results;
+}
+
+}  // namespace roof

@@ -1,0 +1,102 @@
+#include "ert/method/results/seal.hpp"
+
+#include "ert/base/checksum.hpp"
+#include "ert/base/csv.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "ert/base/number.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> columns{"file", "bytes", "end", "edited"};
+
+struct Entry {
+    std::string file;
+    std::uintmax_t bytes = 0;
+    std::string end;
+    std::string edited;
+};
+
+bool is_csv(const fs::path& file)
+{
+    return file.extension() == ".csv";
+}
+
+/// The checksum at the end of the first `bytes` bytes; empty if there is none.
+std::string end_of(const fs::path& file, std::uintmax_t bytes)
+{
+    if (!is_csv(file)) return checksum_text(crc32_of(read_file(file)));
+    const auto crc = checksum_at(file, bytes);
+    return crc ? checksum_text(*crc) : "";
+}
+
+std::vector<Entry> entries_in(const fs::path& folder)
+{
+    const CsvTable table = read_csv(folder / seal_file);
+    if (table.header != columns) throw InputError((folder / seal_file).string() + ": its columns are not known");
+    std::vector<Entry> entries;
+    for (const auto& row : table.rows)
+        entries.push_back({row[0], parse_number<std::uintmax_t>(row[1]).value_or(0), row[2], row[3]});
+    return entries;
+}
+
+std::string damage_of(const fs::path& file, const Entry& entry)
+{
+    const std::string name = file.string();
+    std::error_code none;
+    if (!fs::is_regular_file(file, none)) return name + ": it is missing";
+    const std::uintmax_t bytes = fs::file_size(file, none);
+    if (bytes < entry.bytes)
+        return fmt::format("{}: it has {} bytes of the {} that were written", name, bytes, entry.bytes);
+    if (end_of(file, entry.bytes) != entry.end || (!is_csv(file) && bytes != entry.bytes))
+        return name + ": it was changed after it was written";
+    return {};
+}
+
+}  // namespace
+
+void seal(const fs::path& folder, const Edits& edits)
+{
+    Edits known = edits;
+    try {
+        known.merge(check_seal(folder).edits);
+    } catch (const Error&) {
+    }  // a damaged one is written anew
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+        if (entry.is_regular_file() && (is_csv(entry.path()) || entry.path().extension() == ".yaml"))
+            files.push_back(entry.path());
+    std::ranges::sort(files);
+    std::string text = csv_line(columns);
+    for (const fs::path& file : files) {
+        const std::string name = file.filename().string();
+        const std::uintmax_t bytes = fs::file_size(file);
+        const bool is_described = is_csv(file) ? name != seal_file : name == "plan.yaml" || name == "machine.yaml";
+        if (!is_described) continue;
+        const std::string end = end_of(file, bytes);
+        if (!end.empty()) text += csv_line(std::vector{name, std::to_string(bytes), end, known[name]});
+    }
+    write_file(folder / seal_file, with_checksums(text));
+}
+
+SealCheck check_seal(const fs::path& folder)
+{
+    SealCheck check;
+    if (!fs::exists(folder / seal_file)) return check;
+    for (const Entry& entry : entries_in(folder)) {
+        check.has_ended = check.has_ended || is_csv(entry.file);
+        if (!entry.edited.empty()) check.edits[entry.file] = entry.edited;
+        std::string damage = damage_of(folder / fs::path(entry.file).filename(), entry);
+        if (!damage.empty()) check.damage.push_back(std::move(damage));
+    }
+    return check;
+}
+
+}  // namespace roof

@@ -1,0 +1,29 @@
+// checksums.csv: the length and the checksum of each file of a results folder when its session ended. With the checksums of the lines it
+// shows what is missing at the end of a file, and changes of plan.yaml and machine.yaml. Rows that a later session appends are allowed.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace roof {
+
+inline constexpr const char* seal_file = "checksums.csv";
+
+/// Accepted changes by file name: a sentence for the page.
+using Edits = std::map<std::string, std::string>;
+
+/// Writes checksums.csv for plan.yaml, machine.yaml and each CSV file with checksums. Edits that it names are kept.
+void seal(const std::filesystem::path& folder, const Edits& edits = {});
+
+struct SealCheck {
+    bool has_ended = false;           ///< false: no session has ended, so that the ends of the files are not known
+    std::vector<std::string> damage;  ///< sentences that begin with the file
+    Edits edits;
+};
+
+/// Compares the folder with its checksums.csv.
+SealCheck check_seal(const std::filesystem::path& folder);
+
+}  // namespace roof

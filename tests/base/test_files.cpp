@@ -1,0 +1,102 @@
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace roof;
+using Catch::Contains;
+
+namespace fs = std::filesystem;
+
+TEST_CASE("only regular files are read, and a link to one is followed")
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / "file", "text");
+    fs::create_symlink("file", folder / "link");
+    CHECK(read_file(folder / "link") == "text");
+    CHECK_THROWS_WITH(read_file(folder / "none"), Contains("No such file"));
+    CHECK_THROWS_WITH(read_file(folder.path()), Contains("it is a folder"));
+    REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+    CHECK_THROWS_WITH(read_file(folder / "pipe"), Contains("it is a pipe"));
+    fs::create_symlink("/dev/zero", folder / "zeros");
+    CHECK_THROWS_WITH(read_file(folder / "zeros"), Contains("it is a device"));
+    CHECK_FALSE(open_if_there(folder / "pipe"));
+    CHECK_FALSE(open_if_there(folder / "none"));
+}
+
+TEST_CASE("a file above the limit is refused")
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / "file", std::string(1000, 'x'));
+    CHECK(read_file(folder / "file", 1000).size() == 1000);
+    CHECK_THROWS_WITH(read_file(folder / "file", 999), Contains("larger than"));
+}
+
+TEST_CASE("writing follows a link, keeps it, and keeps the permissions of the file")
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / "file", "old");
+    ::chmod((folder / "file").c_str(), 0600);
+    fs::create_symlink("file", folder / "link");
+    write_file(folder / "link", "new");
+    CHECK(fs::is_symlink(folder / "link"));
+    CHECK(read_file(folder / "file") == "new");
+    CHECK(fs::status(folder / "file").permissions() == fs::perms(0600));
+    fs::create_symlink("later", folder / "dangling");
+    write_file(folder / "dangling", "made");
+    CHECK(read_file(folder / "later") == "made");
+    fs::create_symlink("round", folder / "round");
+    CHECK_THROWS_AS(write_file(folder / "round", "x"), InputError);
+}
+
+TEST_CASE("a device stays a device, and its errors are told")
+{
+    const fakes::TemporaryFolder folder;
+    fs::create_symlink("/dev/null", folder / "null");
+    write_file(folder / "null", "x");
+    CHECK(fs::is_character_file("/dev/null"));
+    CHECK(fs::is_symlink(folder / "null"));
+    if (fs::exists("/dev/full")) CHECK_THROWS_WITH(write_file("/dev/full", "x"), Contains("No space left"));
+    CHECK_THROWS_AS(write_file(folder.path(), "x"), InputError);
+    CHECK_THROWS_WITH(append_file(folder / "null", "x"), Contains("it is a device"));
+}
+
+TEST_CASE("a temporary file that is a link is not followed")
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / "other", "precious");
+    fs::create_symlink("other", folder / "file.part");
+    write_file(folder / "file", "x");
+    CHECK(read_file(folder / "other") == "precious");
+    CHECK(read_file(folder / "file") == "x");
+    CHECK_FALSE(fs::exists(folder / "file.part"));
+}
+
+TEST_CASE("an append that does not fit leaves the file as it was")
+{
+    const fakes::TemporaryFolder folder;
+    append_file(folder / "file", "kept");
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{10, 10};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        try {
+            append_file(folder / "file", "much too long");
+        } catch (const InputError& error) {
+            ::_exit(std::string(error.what()).find("File too large") != std::string::npos ? 0 : 1);
+        }
+        ::_exit(2);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(status == 0);
+    CHECK(read_file(folder / "file") == "kept");
+}

@@ -1,0 +1,230 @@
+// Accidents in the files of a results folder are named, their rows are damaged, and nothing is overwritten.
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/plan/measure.hpp"
+#include "ert/method/results/results.hpp"
+#include "tests/fakes/fake_registry.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <functional>
+
+using namespace roof;
+using namespace roof::fakes;
+
+namespace {
+
+const std::string plan_text = "run:\n  - {bench: train, model: tinynet, batch: [4, 8, 13]}\n";
+
+std::vector<Measurement> measured(const std::string& text = plan_text)
+{
+    const ManualClock time;
+    const BenchRegistry registry = fake_registry(time);
+    std::vector<Measurement> rows;
+    for (const Item& item : expand(parse_plan(text, "p"), registry))
+        rows.push_back(measure(item, registry, time.clock()));
+    return rows;
+}
+
+/// A folder with two rows of a run that has ended, to be damaged.
+struct Damaged {
+    TemporaryFolder folder;
+    std::filesystem::path run = folder / "run";
+
+    Damaged()
+    {
+        RunDirectory directory(run, plan_text, fake_machine());
+        for (const Measurement& row : measured()) directory.append(row);
+    }
+    void change(const std::string& file, const std::function<void(std::string&)>& edit) const
+    {
+        std::string text = read_file(run / file);
+        edit(text);
+        write_file(run / file, text);
+    }
+    void replace(const std::string& file, const std::string& from, const std::string& to) const
+    {
+        change(file, [&](std::string& text) { text.replace(text.find(from), from.size(), to); });
+    }
+};
+
+std::string line_of(const std::string& text, std::size_t number)
+{
+    std::size_t begin = 0;
+    for (std::size_t i = 1; i < number; ++i) begin = text.find('\n', begin) + 1;
+    return text.substr(begin, text.find('\n', begin) + 1 - begin);
+}
+
+std::vector<Status> statuses(const Results& results)
+{
+    std::vector<Status> all;
+    for (const Measurement& row : results.rows) all.push_back(row.status);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("an undamaged folder has no remarks, and an unfinished run says so")
+{
+    const Damaged folder;
+    CHECK(read_results(folder.run).damage.empty());
+    CHECK(read_results(folder.run).remarks.empty());
+    std::filesystem::remove(folder.run / "checksums.csv");
+    CHECK(read_results(folder.run).damage.empty());
+    REQUIRE(read_results(folder.run).remarks.size() == 1);
+    CHECK_THAT(read_results(folder.run).remarks[0], Catch::Contains("has not ended"));
+}
+
+TEST_CASE("a changed cell is named with its line, its row is damaged, and the others are usable")
+{
+    const Damaged folder;
+    SECTION("of the row")
+    {
+        folder.replace("measurements.csv", "tinynet,4,", "tinynet,5,");
+        const Results back = read_results(folder.run);
+        CHECK(statuses(back) == std::vector{Status::damaged, Status::ok, Status::failed});
+        CHECK(back.rows[0].samples.empty());
+        CHECK_THAT(back.damage.at(0), Catch::Contains("measurements.csv:2: it does not match its checksum"));
+        CHECK_THAT(back.rows[0].reason, Catch::Contains("measurements.csv:2"));
+    }
+    SECTION("of a sample")
+    {
+        folder.change("samples.csv", [](std::string& text) { text[text.rfind("6,")] = '7'; });
+        const Results back = read_results(folder.run);
+        CHECK(std::ranges::count(statuses(back), Status::damaged) == 1);
+        CHECK_THAT(back.damage.at(0), Catch::Contains("samples.csv:"));
+    }
+    SECTION("of a layer")
+    {
+        folder.replace("layers.csv", ",conv1,", ",conv2,");
+        CHECK(statuses(read_results(folder.run)) == std::vector{Status::damaged, Status::ok, Status::failed});
+    }
+    SECTION("by a quote")
+    {
+        folder.replace("measurements.csv", "train,step", "train,\"step");
+        const Results back = read_results(folder.run);
+        CHECK(statuses(back) == std::vector{Status::damaged, Status::ok, Status::failed});
+        CHECK_THAT(back.damage.at(0), Catch::Contains("quote"));
+    }
+}
+
+TEST_CASE("a line that is lost or repeated, and an end that is lost, are named")
+{
+    const Damaged folder;
+    for (const std::string file : {"measurements.csv", "samples.csv", "layers.csv"}) {
+        const std::string whole = read_file(folder.run / file);
+        const auto lines = static_cast<std::size_t>(std::ranges::count(whole, '\n'));
+        for (std::size_t number = 2; number <= lines; ++number) {
+            INFO(file << ":" << number);
+            const std::string line = line_of(whole, number);
+            std::string lost = whole;
+            lost.erase(lost.find(line), line.size());
+            write_file(folder.run / file, lost);
+            CHECK_FALSE(read_results(folder.run).damage.empty());
+            std::string repeated = whole;
+            repeated.insert(repeated.find(line), line);
+            write_file(folder.run / file, repeated);
+            CHECK_FALSE(read_results(folder.run).damage.empty());
+        }
+        write_file(folder.run / file, whole.substr(0, whole.size() - 3));
+        CHECK_FALSE(read_results(folder.run).damage.empty());
+        std::filesystem::remove(folder.run / file);
+        if (file != "measurements.csv") CHECK_FALSE(read_results(folder.run).damage.empty());
+        write_file(folder.run / file, whole);
+        CHECK(read_results(folder.run).damage.empty());
+    }
+}
+
+TEST_CASE("a changed plan or machine is named")
+{
+    const Damaged folder;
+    folder.replace("machine.yaml", "cores: 2", "cores: 4");
+    folder.replace("plan.yaml", "13", "14");
+    const Results back = read_results(folder.run);
+    REQUIRE(back.damage.size() == 2);
+    CHECK_THAT(back.damage[0], Catch::Contains("machine.yaml: it was changed"));
+    CHECK_THAT(back.damage[1], Catch::Contains("plan.yaml: it was changed"));
+}
+
+TEST_CASE("without checksums the lines must still agree with each other")
+{
+    const Damaged folder;
+    std::filesystem::remove(folder.run / "checksums.csv");
+    for (const std::string file : {"measurements.csv", "samples.csv", "layers.csv"})
+        folder.change(file, [](std::string& text) {
+            std::string plain;
+            for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+                const std::string line = text.substr(begin, end - begin);
+                plain += line.substr(0, line.rfind(',')) + "\n";
+            }
+            text = plain;
+        });
+    REQUIRE(read_results(folder.run).damage.empty());
+    CHECK(read_results(folder.run).remarks.size() == 3);
+    const auto damage = [&] {
+        const Results back = read_results(folder.run);
+        return back.damage.empty() ? std::string{} : back.damage.front();
+    };
+    SECTION("an id and its cells")
+    {
+        folder.replace("measurements.csv", "tinynet,4,", "tinynet,5,");
+        CHECK_THAT(damage(), Catch::Contains("measurements.csv:2: its id is not that of its cells"));
+    }
+    SECTION("a row that stands twice")
+    {
+        folder.change("measurements.csv", [](std::string& text) { text += line_of(text, 2); });
+        CHECK_THAT(damage(), Catch::Contains("measurements.csv:5: the row stands twice"));
+    }
+    SECTION("a layer that stands twice")
+    {
+        folder.change("layers.csv", [](std::string& text) { text += line_of(text, 2); });
+        CHECK_THAT(damage(), Catch::Contains("stand twice in their row"));
+    }
+    SECTION("the number of samples")
+    {
+        folder.change("samples.csv",
+                      [](std::string& text) { text.erase(text.find(line_of(text, 5)), line_of(text, 5).size()); });
+        CHECK_THAT(damage(), Catch::Contains("used samples, the row has"));
+    }
+    SECTION("a median and its interval")
+    {
+        const double median = read_results(folder.run).rows[0].seconds.median.value;
+        folder.replace("measurements.csv", format_exact(median) + ",", "-1,");
+        CHECK_THAT(damage(), Catch::Contains("column launch_median_s: '-1' is less than 0"));
+    }
+    SECTION("a header that is not known")
+    {
+        folder.replace("measurements.csv", ",status,", ",statsu,");
+        CHECK_THROWS_WITH(read_results(folder.run), Catch::Contains("'statsu'") && Catch::Contains("'status'"));
+    }
+}
+
+TEST_CASE("nothing is appended to a damaged folder, and nothing of it is removed")
+{
+    const Damaged folder;
+    folder.replace("measurements.csv", "train,step", "train,\"step");
+    const std::string before = read_file(folder.run / "measurements.csv");
+    CHECK_THROWS_WITH(RunDirectory(folder.run, plan_text, fake_machine()), Catch::Contains("roof check"));
+    CHECK(read_file(folder.run / "measurements.csv") == before);
+}
+
+TEST_CASE("accepted edits are usable, and the folder says so from then on")
+{
+    const Damaged folder;
+    folder.replace("measurements.csv", "A made-up rate", "An invented rate");
+    CHECK_FALSE(read_results(folder.run).damage.empty());
+    REQUIRE(accept_edits(folder.run).size() == 1);
+    const auto is_marked = [&] {
+        const Results back = read_results(folder.run);
+        return back.damage.empty() && back.remarks.size() == 1 &&
+               back.remarks[0].starts_with("measurements.csv: edited after it was written");
+    };
+    CHECK(is_marked());
+    {
+        RunDirectory(folder.run, plan_text, fake_machine());
+    }
+    CHECK(is_marked());
+}

@@ -1,0 +1,44 @@
+// `roof check`: tells what is wrong with the files of a results folder, and accepts edits.
+#include "ert/method/results/results.hpp"
+
+#include "ert/base/text.hpp"
+#include "tools/roof/commands/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace roof {
+namespace {
+
+struct Options {
+    std::string folder;
+    bool accept_edited = false;
+};
+
+int check_folder(const Options& options, Context& context)
+{
+    const auto say = [&](const char* kind, const std::string& text) { context.out << kind << printable(text) << '\n'; };
+    if (options.accept_edited)
+        for (const std::string& note : accept_edits(options.folder)) say("accepted: ", note);
+    const Results results = check_results(options.folder);
+    for (const std::string& damage : results.damage) say("damaged: ", damage);
+    for (const std::string& remark : results.remarks) say("remark: ", remark);
+    const auto damaged = std::ranges::count(results.rows, Status::damaged, &Measurement::status);
+    context.out << fmt::format("{} rows, {} of them damaged{}\n", results.rows.size(), damaged,
+                               results.damage.empty() ? ": nothing is wrong with this folder" : "");
+    return results.damage.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+Action check(OptionParser& parser)
+{
+    const auto options = std::make_shared<Options>();
+    parser.argument("DIR", options->folder);
+    parser.flag("--accept-edited", options->accept_edited);
+    return [options](Context& context) { return check_folder(*options, context); };
+}
+
+}  // namespace roof
