@@ -1,82 +1,57 @@
 #include "analysis/recordings/import_units.hpp"
 
+#include "ert/base/number.hpp"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
+#include <span>
 
 namespace roof::analysis {
 
 namespace {
 
-struct KnownUnit {
+struct Prefix {
     std::string_view text;
     double factor;
-    std::string_view name;
 };
 
-constexpr double kibi = 1024, mebi = kibi * kibi, gibi = kibi * mebi;
+constexpr double kibi = 1024;
+constexpr std::array decimal{Prefix{"n", 1e-9}, Prefix{"u", 1e-6}, Prefix{"m", 1e-3}, Prefix{"", 1},
+                             Prefix{"K", 1e3},  Prefix{"M", 1e6},  Prefix{"G", 1e9},  Prefix{"T", 1e12}};
+constexpr std::array binary{Prefix{"Ki", kibi}, Prefix{"Mi", kibi* kibi}, Prefix{"Gi", kibi* kibi* kibi}};
 
-/// Prefixes of Nsight and LIKWID are decimal; KiB, MiB and GiB are binary.
+/// A unit as Nsight, LIKWID and perf write it, and the prefixes that it takes.
+struct KnownUnit {
+    std::string_view text, name;
+    std::span<const Prefix> prefixes;
+};
+
+constexpr std::span<const Prefix> none(&decimal[3], 1), small(&decimal[0], 4), large(&decimal[3], 5);
 constexpr std::array known_units{
-    KnownUnit{"byte", 1, "byte"},
-    KnownUnit{"Kbyte", 1e3, "byte"},
-    KnownUnit{"Mbyte", 1e6, "byte"},
-    KnownUnit{"Gbyte", 1e9, "byte"},
-    KnownUnit{"Tbyte", 1e12, "byte"},
-    KnownUnit{"B", 1, "byte"},
-    KnownUnit{"Bytes", 1, "byte"},
-    KnownUnit{"KBytes", 1e3, "byte"},
-    KnownUnit{"MBytes", 1e6, "byte"},
-    KnownUnit{"GBytes", 1e9, "byte"},
-    KnownUnit{"KiB", kibi, "byte"},
-    KnownUnit{"MiB", mebi, "byte"},
-    KnownUnit{"GiB", gibi, "byte"},
-    KnownUnit{"nsecond", 1e-9, "s"},
-    KnownUnit{"usecond", 1e-6, "s"},
-    KnownUnit{"msecond", 1e-3, "s"},
-    KnownUnit{"second", 1, "s"},
-    KnownUnit{"ns", 1e-9, "s"},
-    KnownUnit{"us", 1e-6, "s"},
-    KnownUnit{"ms", 1e-3, "s"},
-    KnownUnit{"s", 1, "s"},
-    KnownUnit{"nsec", 1e-9, "s"},
-    KnownUnit{"usec", 1e-6, "s"},
-    KnownUnit{"msec", 1e-3, "s"},
-    KnownUnit{"sec", 1, "s"},
-    KnownUnit{"hz", 1, "Hz"},
-    KnownUnit{"Khz", 1e3, "Hz"},
-    KnownUnit{"Mhz", 1e6, "Hz"},
-    KnownUnit{"Ghz", 1e9, "Hz"},
-    KnownUnit{"Hz", 1, "Hz"},
-    KnownUnit{"KHz", 1e3, "Hz"},
-    KnownUnit{"MHz", 1e6, "Hz"},
-    KnownUnit{"GHz", 1e9, "Hz"},
-    KnownUnit{"FLOP", 1, "FLOP"},
-    KnownUnit{"MFLOP", 1e6, "FLOP"},
-    KnownUnit{"GFLOP", 1e9, "FLOP"},
-    KnownUnit{"inst", 1, "inst"},
-    KnownUnit{"Kinst", 1e3, "inst"},
-    KnownUnit{"Minst", 1e6, "inst"},
-    KnownUnit{"Ginst", 1e9, "inst"},
-    KnownUnit{"sector", 1, "sector"},
-    KnownUnit{"Ksector", 1e3, "sector"},
-    KnownUnit{"Msector", 1e6, "sector"},
-    KnownUnit{"Gsector", 1e9, "sector"},
-    KnownUnit{"cycle", 1, "cycle"},
-    KnownUnit{"Kcycle", 1e3, "cycle"},
-    KnownUnit{"Mcycle", 1e6, "cycle"},
-    KnownUnit{"request", 1, "request"},
-    KnownUnit{"warp", 1, "warp"},
-    KnownUnit{"thread", 1, "thread"},
-    KnownUnit{"block", 1, "block"},
-    KnownUnit{"register", 1, "register"},
-    KnownUnit{"%", 0.01, ""},
-    KnownUnit{"", 1, ""},
-    KnownUnit{"1", 1, ""},
-    KnownUnit{"Joules", 1, "J"},
-    KnownUnit{"J", 1, "J"},
-    KnownUnit{"W", 1, "W"},
+    KnownUnit{"byte", "byte", large},
+    KnownUnit{"Bytes", "byte", large},
+    KnownUnit{"B", "byte", none},
+    KnownUnit{"B", "byte", binary},
+    KnownUnit{"second", "s", small},
+    KnownUnit{"sec", "s", small},
+    KnownUnit{"s", "s", small},
+    KnownUnit{"hz", "Hz", large},
+    KnownUnit{"Hz", "Hz", large},
+    KnownUnit{"FLOP", "FLOP", large},
+    KnownUnit{"inst", "inst", large},
+    KnownUnit{"sector", "sector", large},
+    KnownUnit{"cycle", "cycle", large},
+    KnownUnit{"request", "request", none},
+    KnownUnit{"warp", "warp", none},
+    KnownUnit{"thread", "thread", none},
+    KnownUnit{"block", "block", none},
+    KnownUnit{"register", "register", none},
+    KnownUnit{"Joules", "J", none},
+    KnownUnit{"J", "J", none},
+    KnownUnit{"W", "W", none},
+    KnownUnit{"1", "", none},
+    KnownUnit{"", "", none},
 };
 
 bool is_digit(char letter)
@@ -108,9 +83,14 @@ std::optional<Unit> unit_of(std::string_view text)
         if (!above || !below) return {};
         return Unit{above->factor / below->factor, above->name + "/" + below->name};
     }
-    const auto unit = std::ranges::find(known_units, text, &KnownUnit::text);
-    if (unit == known_units.end()) return {};
-    return Unit{unit->factor, std::string(unit->name)};
+    if (text == "%") return Unit{0.01, ""};
+    for (const KnownUnit& unit : known_units) {
+        if (!text.ends_with(unit.text)) continue;
+        const std::string_view before = text.substr(0, text.size() - unit.text.size());
+        const auto prefix = std::ranges::find(unit.prefixes, before, &Prefix::text);
+        if (prefix != unit.prefixes.end()) return Unit{prefix->factor, std::string(unit.name)};
+    }
+    return {};
 }
 
 std::optional<NumberStyle> style_shown_by(std::string_view number)
@@ -137,10 +117,14 @@ std::optional<double> number_of(std::string_view text, NumberStyle style)
         if (!is_digit(letter) && letter != decimal && !exponent) return {};
         plain += letter == decimal ? '.' : letter;
     }
-    double value = 0;
-    const auto [rest, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
-    if (error != std::errc{} || rest != plain.data() + plain.size() || !std::isfinite(value)) return {};
-    return value;
+    const std::optional<double> value = parse_number<double>(plain);
+    return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::string place_in(const std::string& name, std::string_view text, std::size_t offset)
+{
+    const std::string_view before = text.substr(0, std::min(offset, text.size()));
+    return name + ":" + std::to_string(1 + std::count(before.begin(), before.end(), '\n'));
 }
 
 }  // namespace roof::analysis

@@ -1,6 +1,7 @@
-// Units and numbers as other tools print them: "Kbyte", "nsecond", "Ghz", "MiB", "MFLOP/s".
+// Texts of other tools: units ("Kbyte", "nsecond", "Ghz", "MiB", "MFLOP/s"), numbers, and lines with their numbers.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,5 +25,21 @@ std::optional<NumberStyle> style_shown_by(std::string_view number);
 
 /// nullopt for a text that is not a finite number in that style.
 std::optional<double> number_of(std::string_view text, NumberStyle style = NumberStyle::point);
+
+/// "name:line" of this offset.
+std::string place_in(const std::string& name, std::string_view text, std::size_t offset);
+
+/// The offset of the first line for which `fits(line)` is true; npos if there is none.
+template <class Fits>
+std::size_t find_line(std::string_view text, const Fits& fits)
+{
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        if (fits(text.substr(at, end == text.npos ? end : end - at))) return at;
+        if (end == text.npos) break;
+        at = end + 1;
+    }
+    return std::string_view::npos;
+}
 
 }  // namespace roof::analysis

@@ -1,6 +1,7 @@
 // A file of another tool, converted to the project's records and units. Each measured program or region becomes a row.
 #pragma once
 
+#include "analysis/recordings/counted_work.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/measurement.hpp"
 #include "ert/recording/records.hpp"
@@ -29,5 +30,17 @@ struct Imported {
     std::vector<std::string> missing;  ///< sentences about data it lacks for a point on a roofline
     std::vector<std::string> remarks;  ///< sentences about the meaning of its numbers
 };
+
+// Shared by the readers (imported.cpp).
+
+/// A row on the device "cpu" with counted work. Adds what is missing to `imported`. `seconds` is 0 if unknown.
+ImportedRow processor_row(const std::string& name, Seconds seconds, const CountedWork& work, Imported& imported);
+
+/// Makes a counter record for the whole row.
+CounterRecord step_counter(const std::string& metric, const Metric& value);
+
+/// Attributes phases, shifts the first start to zero, and sets the row's time: the median of its marked steps, or the
+/// time from the first record to the last. Lists in `imported` what a timeline lacks for a point on a roofline.
+void complete_timeline(ImportedRow& row, Imported& imported);
 
 }  // namespace roof::analysis

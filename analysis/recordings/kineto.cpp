@@ -1,7 +1,6 @@
 // PyTorch's profile: Chrome's trace format, with times in microseconds. The files are long, so they are read event by
 // event. Times keep all digits, because some count from 1970.
 #include "analysis/recordings/import_formats.hpp"
-#include "analysis/recordings/import_timeline.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
@@ -9,7 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <charconv>
 #include <map>
 #include <optional>
 
@@ -28,12 +26,9 @@ std::optional<std::int64_t> nanoseconds_in(std::string_view microseconds)
     if (digits.empty() || digits == "-") return {};
     if (digits.find_first_of("eE") != digits.npos || fraction.find_first_of("eE") != fraction.npos) return {};
     for (std::size_t i = 0; i < 3; ++i) digits += i < fraction.size() ? fraction[i] : '0';
-    std::int64_t value = 0;
-    const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const std::optional<std::int64_t> value = parse_number<std::int64_t>(digits);
     constexpr std::int64_t farthest = 4'000'000'000'000'000'000;
-    if (error != std::errc{} || rest != digits.data() + digits.size() || value > farthest || value < -farthest)
-        return {};
-    return value;
+    return value && *value <= farthest && *value >= -farthest ? value : std::nullopt;
 }
 
 /// One event of the trace. Numbers are kept as text.
@@ -69,9 +64,7 @@ std::optional<MemoryKind> memory_in(std::string_view text)
 
 Number number_in(const std::string& text)
 {
-    const std::optional<std::uint64_t> value = parse_number<std::uint64_t>(text);
-    if (!value) return {};
-    return *value;
+    return parse_number<std::uint64_t>(text);
 }
 
 /// Receives the parser's events and adds each entry of `traceEvents` to the row.

@@ -3,7 +3,6 @@
 #include "analysis/recordings/counted_work.hpp"
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_units.hpp"
-#include "analysis/recordings/text_lines.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"

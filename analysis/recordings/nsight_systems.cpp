@@ -1,7 +1,6 @@
 // Nsight Systems' SQLite export, with times in nanoseconds. A table exists only if it has records; columns depend on
 // the version.
 #include "analysis/recordings/import_formats.hpp"
-#include "analysis/recordings/import_timeline.hpp"
 #include "analysis/recordings/sqlite_file.hpp"
 #include "ert/base/error.hpp"
 

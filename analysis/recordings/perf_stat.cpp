@@ -1,8 +1,6 @@
 // `perf stat -j`: a JSON object on each line. An event may have a line for each core or memory channel.
-#include "analysis/recordings/import_counters.hpp"
 #include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_units.hpp"
-#include "analysis/recordings/text_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 

@@ -1,0 +1,131 @@
+#include "analysis/recordings/imported.hpp"
+
+#include "ert/recording/range_names.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+namespace roof::analysis {
+
+namespace {
+
+struct Extent {
+    std::optional<double> begin, end;
+
+    void take(const std::optional<Seconds>& start, Seconds duration)
+    {
+        if (!start) return;
+        begin = std::min(begin.value_or(start->value), start->value);
+        end = std::max(end.value_or(start->value), start->value + duration.value);
+    }
+};
+
+template <class Visit>
+void for_each_list(ImportedRow& row, const Visit& visit)
+{
+    visit(row.kernels);
+    visit(row.calls);
+    visit(row.copies);
+    visit(row.waits);
+    visit(row.ranges);
+}
+
+struct PhaseRange {
+    Seconds begin, end;
+    std::string_view phase;
+};
+
+/// Sorted by begin, so outer ranges come before inner ones.
+std::vector<PhaseRange> mark(std::vector<RangeRecord>& ranges)
+{
+    std::vector<PhaseRange> phases;
+    for (RangeRecord& range : ranges) {
+        const std::string_view phase = phase_in(range.name);
+        range.kind = kind_in(range.name);
+        if (!phase.empty() && range.start) phases.push_back({*range.start, *range.start + range.duration, phase});
+    }
+    std::ranges::stable_sort(phases, {}, &PhaseRange::begin);
+    return phases;
+}
+
+/// The innermost phase at a moment; empty outside all phases.
+std::string_view phase_at(Seconds moment, const std::vector<PhaseRange>& phases)
+{
+    constexpr int deepest = 16;
+    auto after = std::ranges::upper_bound(phases, moment, {}, &PhaseRange::begin);
+    for (int i = 0; i < deepest && after != phases.begin(); ++i)
+        if (moment < (--after)->end) return after->phase;
+    return {};
+}
+
+/// Marks ranges such as "forward", "backward" and "optimizer…" as phases, and "step" or "ProfilerStep#7" as steps.
+/// Kernels, copies and calls get the phase during which the host called them.
+void attribute_phases(ImportedRow& row)
+{
+    const std::vector<PhaseRange> phases = mark(row.ranges);
+    if (phases.empty()) return;
+    std::unordered_map<std::uint64_t, std::string_view> caused;
+    for (ApiRecord& call : row.calls) {
+        if (!call.start) continue;
+        const std::string_view phase = phase_at(*call.start, phases);
+        call.phase = phase;
+        if (call.correlation && !phase.empty()) caused[*call.correlation] = phase;
+    }
+    const auto attribute = [&](Cause& cause) {
+        const auto found = cause.correlation ? caused.find(*cause.correlation) : caused.end();
+        if (found != caused.end()) cause.phase = found->second;
+    };
+    for (KernelRecord& kernel : row.kernels) attribute(kernel.cause);
+    for (CopyRecord& copy : row.copies) attribute(copy.cause);
+}
+
+}  // namespace
+
+void complete_timeline(ImportedRow& row, Imported& imported)
+{
+    attribute_phases(row);
+    Extent extent;
+    for_each_list(row, [&](auto& records) {
+        for (const auto& record : records) extent.take(record.start, record.duration);
+    });
+    for_each_list(row, [&](auto& records) {
+        for (auto& record : records)
+            if (record.start) record.start->value -= *extent.begin;
+    });
+    // An allocation may precede the first record.
+    for (MemoryRecord& record : row.memory)
+        if (record.start) record.start->value = std::max(0.0, record.start->value - extent.begin.value_or(0));
+    std::vector<double> steps;
+    for (const RangeRecord& range : row.ranges)
+        if (range.kind == RangeKind::step) steps.push_back(range.duration.value);
+    if (steps.empty() && extent.begin) steps.push_back(*extent.end - *extent.begin);
+    if (!steps.empty()) row.measurement.seconds = Estimate<Seconds>::of(steps);
+    row.measurement.work.known = Known::counter;
+    imported.missing.push_back("FLOPs and bytes: this is a recording of times; Nsight Compute counts them");
+}
+
+ImportedRow processor_row(const std::string& name, Seconds seconds, const CountedWork& work, Imported& imported)
+{
+    ImportedRow row;
+    row.measurement.bench = "import";
+    row.measurement.device = "cpu";
+    row.measurement.point.set("model", name);
+    if (!work.precision().empty()) row.measurement.point.set("precision", work.precision());
+    row.measurement.work.flops = work.total();
+    row.measurement.work.known = Known::counter;
+    if (const auto memory = work.bytes.find("DRAM"); memory != work.bytes.end())
+        row.measurement.work.compulsory = row.measurement.work.no_reuse = memory->second;
+    else
+        imported.missing.push_back("bytes at DRAM: there is no metric");
+    if (seconds.value > 0) row.measurement.seconds = Estimate<Seconds>::of(std::vector<double>{seconds.value});
+    imported.missing.insert(imported.missing.end(), work.missing.begin(), work.missing.end());
+    return row;
+}
+
+CounterRecord step_counter(const std::string& metric, const Metric& value)
+{
+    return {"cpu", CounterScope::step, {}, {}, {}, {}, metric, value.value, value.unit};
+}
+
+}  // namespace roof::analysis
