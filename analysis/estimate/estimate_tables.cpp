@@ -1,7 +1,7 @@
 #include "analysis/estimate/estimate_tables.hpp"
 
-#include "analysis/table/json_values.hpp"
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 

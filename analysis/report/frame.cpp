@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace roof::analysis {
 
@@ -14,28 +13,24 @@ namespace {
 constexpr int decades_below_ridge = 1;
 constexpr int decades_above_ridge = 2;
 
-struct Extent {
-    double low = std::numeric_limits<double>::infinity();
-    double high = 0;
-
-    void add(double value)
-    {
-        if (!(value > 0) || !std::isfinite(value)) return;
-        low = std::min(low, value);
-        high = std::max(high, value);
-    }
-};
-
-double decade_below(double value)
-{
-    return std::pow(10.0, std::floor(std::log10(value)));
-}
-double decade_above(double value)
-{
-    return std::pow(10.0, std::ceil(std::log10(value)));
-}
-
 }  // namespace
+
+void Extent::add(double value)
+{
+    if (!(value > 0) || !std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+}
+
+double power_below(double base, double value)
+{
+    return std::pow(base, std::floor(std::log(value) / std::log(base) + 1e-9));
+}
+
+double power_above(double base, double value)
+{
+    return std::pow(base, std::ceil(std::log(value) / std::log(base) - 1e-9));
+}
 
 std::optional<Frame> frame_of(const Ceilings& ceilings)
 {
@@ -47,12 +42,12 @@ std::optional<Frame> frame_of(const Ceilings& ceilings)
         for (const Ceiling* roof : roofs.compute) compute.add(roof->rate.median.value);
         for (const Ceiling* roof : roofs.mixes) compute.add(roof->rate.median.value);
     }
-    if (bandwidth.high == 0 || compute.high == 0) return std::nullopt;
+    if (bandwidth.empty() || compute.empty()) return std::nullopt;
     Frame frame;
-    frame.intensity_low = decade_below(compute.low / bandwidth.high) * std::pow(10.0, -decades_below_ridge);
-    frame.intensity_high = decade_above(compute.high / bandwidth.low) * std::pow(10.0, decades_above_ridge);
-    frame.rate_low = decade_below(std::min(compute.low, bandwidth.low * frame.intensity_low));
-    frame.rate_high = decade_above(compute.high * 1.25);
+    frame.intensity_low = power_below(10, compute.low / bandwidth.high) * std::pow(10.0, -decades_below_ridge);
+    frame.intensity_high = power_above(10, compute.high / bandwidth.low) * std::pow(10.0, decades_above_ridge);
+    frame.rate_low = power_below(10, std::min(compute.low, bandwidth.low * frame.intensity_low));
+    frame.rate_high = power_above(10, compute.high * 1.25);
     return frame;
 }
 

@@ -3,9 +3,24 @@
 
 #include "ert/method/ceilings/ceiling.hpp"
 
+#include <limits>
 #include <optional>
 
 namespace roof::analysis {
+
+/// The smallest and the largest of positive, finite values.
+struct Extent {
+    double low = std::numeric_limits<double>::infinity();
+    double high = 0;
+
+    /// Ignores other values.
+    void add(double value);
+    bool empty() const { return high == 0; }
+};
+
+/// The largest power of `base` that is at most `value`, and the smallest that is at least `value`.
+double power_below(double base, double value);
+double power_above(double base, double value);
 
 /// The bounds of the frame, in whole decades.
 struct Frame {

@@ -2,9 +2,9 @@
 
 #include "analysis/report/frame.hpp"
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/roofline/spec_check.hpp"
-#include "analysis/table/json_values.hpp"
 #include "analysis/table/rows.hpp"
+#include "analysis/table/table.hpp"
+#include "ert/method/ceilings/spec_rate.hpp"
 
 #include <nlohmann/json.hpp>
 

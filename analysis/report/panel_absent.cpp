@@ -1,5 +1,5 @@
 // Lists what this run lacks and how to get it.
-#include "analysis/report/panels.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/recording_tables.hpp"
 #include "analysis/table/html.hpp"
@@ -72,10 +72,10 @@ std::vector<std::string> absent_from(const Study& study)
 
 }  // namespace
 
-std::string absent_panel(const Study& study, const std::string&)
+Content absent_panel(const Study& study, const std::string&)
 {
     if (step_rows(study.results.rows).empty()) return {};
-    return text_list("", absent_from(study));
+    return {text_list("", absent_from(study))};
 }
 
 }  // namespace roof::analysis

@@ -1,6 +1,5 @@
 // Bandwidth against working set: the sweep behind the memory levels.
-#include "analysis/report/panels.hpp"
-#include "analysis/report/svg.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -11,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace roof::analysis {
@@ -57,17 +55,15 @@ Series series_of(const std::vector<PointSummary>& points, const std::string& dev
 
 LogPlot plot_of(const Series& series)
 {
-    double small = INFINITY, large = 0, slow = INFINITY, fast = 0;
+    Extent bytes, rate;
     for (const auto& [name, samples] : series)
         for (const SeriesPoint& s : samples) {
-            small = std::min(small, s.x);
-            large = std::max(large, s.x);
-            slow = std::min(slow, s.median);
-            fast = std::max(fast, s.median);
+            bytes.add(s.x);
+            rate.add(s.median);
         }
-    const double left = std::exp2(std::floor(std::log2(small)));
-    return {{left, std::max(2 * left, std::exp2(std::ceil(std::log2(large)))), 88, 1032},
-            {std::pow(10, std::floor(std::log10(slow))), std::pow(10, std::ceil(std::log10(fast * 1.1))), 330, 46},
+    const double left = power_below(2, bytes.low);
+    return {{left, std::max(2 * left, power_above(2, bytes.high)), 88, 1032},
+            {power_below(10, rate.low), power_above(10, rate.high * 1.1), 330, 46},
             "working set of all threads (bytes)",
             "bandwidth (B/s)"};
 }
@@ -96,7 +92,7 @@ void draw_levels(Svg& svg, const LogPlot& plot, const Ceilings& ceilings, const 
     }
 }
 
-std::string picture(const Series& series, const Ceilings& ceilings, const std::string& device)
+Picture picture(const Series& series, const Ceilings& ceilings, const std::string& device)
 {
     const LogPlot plot = plot_of(series);
     std::vector<LegendEntry> legend;
@@ -112,22 +108,22 @@ std::string picture(const Series& series, const Ceilings& ceilings, const std::s
     draw_legend(svg, legend, {plot.left(), height}, width);
     std::size_t index = 0;
     for (const auto& [name, samples] : series) draw_series(svg, plot, index++, samples, 2.6);
-    return figure(device, svg.str());
+    return {device, std::move(svg)};
 }
 
 }  // namespace
 
-std::string bandwidth_curve_panel(const Study& study, const std::string&)
+Content bandwidth_curve_panel(const Study& study, const std::string&)
 {
     std::vector<std::string> devices;
     for (const Measurement& row : study.calibration.rows)
         if (std::find(devices.begin(), devices.end(), row.device) == devices.end()) devices.push_back(row.device);
-    std::string html;
+    Content content;
     for (const std::string& device : devices) {
         const Series series = series_of(summarize_points(study.calibration.rows), device);
-        if (!series.empty()) html += picture(series, study.ceilings, device);
+        if (!series.empty()) content.emplace_back(picture(series, study.ceilings, device));
     }
-    return html;
+    return content;
 }
 
 }  // namespace roof::analysis

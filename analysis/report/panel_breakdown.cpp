@@ -1,8 +1,7 @@
 // The time of a step, as stacked bars by phase and by kind of layer.
 #include "analysis/study/breakdown.hpp"
 
-#include "analysis/report/panels.hpp"
-#include "analysis/report/svg.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -70,7 +69,7 @@ std::string label_of(const Measurement& row)
 
 }  // namespace
 
-std::string breakdown_panel(const Study& study, const std::string&)
+Content breakdown_panel(const Study& study, const std::string&)
 {
     std::vector<const Measurement*> rows;
     for (const Measurement* row : step_rows(study.results.rows))
@@ -90,7 +89,7 @@ std::string breakdown_panel(const Study& study, const std::string&)
         svg.text({bar_left + bar_width + 12, top + 21}, format_duration(row->seconds.median.value), "name");
         top += row_height;
     }
-    return "<div class=\"scroll\">" + svg.str() + "</div>";
+    return {Picture{"", std::move(svg)}};
 }
 
 }  // namespace roof::analysis

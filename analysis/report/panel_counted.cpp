@@ -1,6 +1,6 @@
 // Kernels with counted work under the roofs of their device. Each kernel has one point for each counted memory level,
 // joined by a line.
-#include "analysis/report/panels.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/study/counted_kernels.hpp"
 #include "analysis/study/tables.hpp"
@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 namespace roof::analysis {
@@ -53,12 +54,12 @@ void draw(Svg& svg, const LogPlot& plot, const CountedKernel& kernel, double lon
     svg.close();
 }
 
-std::string picture(const Study& study, const std::vector<CountedKernel>& kernels, const std::string& device,
-                    const std::string& key)
+std::optional<Picture> picture(const Study& study, const std::vector<CountedKernel>& kernels, const std::string& device,
+                               const std::string& key)
 {
     const std::optional<Frame> frame = frame_of(study.ceilings);
     const Roofs roofs = roofs_of(study.ceilings, device);
-    if (!frame || roofs.empty()) return {};
+    if (!frame || roofs.empty()) return std::nullopt;
     const LogPlot plot = plot_of(*frame);
     Svg svg = roofline_svg(516, "Counted kernels under the roofs of " + device, plot, roofs, key);
     std::size_t drawn = 0;
@@ -67,24 +68,25 @@ std::string picture(const Study& study, const std::vector<CountedKernel>& kernel
             draw(svg, plot, kernel, kernels.front().seconds.value);
     name_roofs(svg, plot, roofs);
     svg.close();
-    return drawn == 0 ? "" : figure(device, svg.str());
+    if (drawn == 0) return std::nullopt;
+    return Picture{device, std::move(svg)};
 }
 
 }  // namespace
 
-std::string counted_panel(const Study& study, const std::string& key)
+Content counted_panel(const Study& study, const std::string& key)
 {
-    const std::string table = html_table(counted_kernels_table(study));
-    const std::string steps = html_table(phase_counts_table(study)) + html_table(step_counters_table(study));
-    if (table.empty()) return steps;
     std::vector<CountedKernel> kernels = counted_kernels(study);
     std::ranges::stable_sort(kernels, std::greater{}, &CountedKernel::seconds);
     std::set<std::string> devices;
     for (const CountedKernel& kernel : kernels) devices.insert(kernel.device);
-    std::string html;
+    Content content;
     for (const std::string& device : devices)
-        html += picture(study, kernels, device, fmt::format("{}-{}", key, devices.size() + html.size()));
-    return html + table + steps;
+        if (auto drawn = picture(study, kernels, device, fmt::format("{}-{}", key, content.size())))
+            content.emplace_back(std::move(*drawn));
+    for (const auto make : {counted_kernels_table, phase_counts_table, step_counters_table})
+        content.emplace_back(html_table(make(study)));
+    return content;
 }
 
 }  // namespace roof::analysis

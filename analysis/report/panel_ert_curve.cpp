@@ -1,6 +1,6 @@
 // The Empirical Roofline curves: the rate of a loop of loads and multiply-adds at each arithmetic intensity and working
 // set, under the measured roofs.
-#include "analysis/report/panels.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/study/ert_curves.hpp"
 #include "analysis/table/html.hpp"
@@ -18,21 +18,17 @@ namespace {
 
 LogPlot plot_of(const Curves& curves, const Roofs& roofs)
 {
-    double low = INFINITY, high = 0, slow = INFINITY, fast = 0;
+    Extent intensity, rate;
     for (const auto& [bytes, dots] : curves)
         for (const Dot& dot : dots) {
-            low = std::min(low, dot.intensity);
-            high = std::max(high, dot.intensity);
-            slow = std::min(slow, dot.rate.median.value);
-            fast = std::max(fast, dot.rate.median.value);
+            intensity.add(dot.intensity);
+            rate.add(dot.rate.median.value);
         }
     for (const std::vector<const Ceiling*>& group : {roofs.compute, roofs.mixes})
-        for (const Ceiling* roof : group) fast = std::max(fast, roof->rate.high.value);
+        for (const Ceiling* roof : group) rate.add(roof->rate.high.value);
     // The frame uses powers of four, like the ticks.
-    const double left = std::pow(4, std::floor(std::log2(low) / 2));
-    const double right = std::pow(4, std::floor(std::log2(high) / 2) + 1);
-    return {{left, right, 96, 1032},
-            {std::pow(10, std::floor(std::log10(slow))), std::pow(10, std::ceil(std::log10(fast * 1.05))), 460, 40},
+    return {{power_below(4, intensity.low), 4 * power_below(4, intensity.high), 96, 1032},
+            {power_below(10, rate.low), power_above(10, rate.high * 1.05), 460, 40},
             "arithmetic intensity (FLOP/B)",
             "rate (FLOP/s)"};
 }
@@ -68,7 +64,7 @@ std::vector<LegendEntry> legend_of(const Curves& curves, const Roofs& roofs, con
     return entries;
 }
 
-std::string picture(const CurveKey& key, const Curves& curves, const Ceilings& ceilings, const std::string& clip)
+Picture picture(const CurveKey& key, const Curves& curves, const Ceilings& ceilings, const std::string& clip)
 {
     const auto& [device, precision, threads] = key;
     const std::string title = fmt::format("{} on {}, {} thread{}", precision, device, threads, threads == 1 ? "" : "s");
@@ -88,18 +84,17 @@ std::string picture(const CurveKey& key, const Curves& curves, const Ceilings& c
         draw_curve(svg, plot, bytes, dots, roofs, level_of(bytes, roofs, ceilings));
     name_roofs(svg, plot, roofs);
     svg.close();
-    return figure(title, svg.str());
+    return {title, std::move(svg)};
 }
 
 }  // namespace
 
-std::string ert_curve_panel(const Study& study, const std::string& key)
+Content ert_curve_panel(const Study& study, const std::string& key)
 {
-    std::string html;
-    int count = 0;
+    Content content;
     for (const auto& [what, curves] : curves_of(study))
-        html += picture(what, curves, study.ceilings, fmt::format("{}-{}", key, ++count));
-    return html;
+        content.emplace_back(picture(what, curves, study.ceilings, fmt::format("{}-{}", key, content.size())));
+    return content;
 }
 
 }  // namespace roof::analysis

@@ -1,5 +1,5 @@
 // The source of the numbers: machine, versions, plan, how each number is known, and what was not measured and why.
-#include "analysis/report/panels.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"
@@ -105,20 +105,21 @@ std::vector<std::string> missing_capabilities(const Machine& machine)
 
 }  // namespace
 
-std::string provenance_panel(const Study& study, const std::string&)
+Content provenance_panel(const Study& study, const std::string&)
 {
     const Machine& machine = study.results.machine;
     const std::string calibration =
         study.calibration.folder.empty() ? "none" : study.calibration.folder.filename().string();
-    return machine_facts(machine) +
-           definitions({{"results", study.results.folder.filename().string()},
-                        {"calibration", calibration},
-                        {"calibrated", calibration_date(study)}}) +
-           text_list("Damaged files", study.results.damage) + text_list("Remarks on the files", study.results.remarks) +
-           subheading("How each number is known") + how_known() + sentences(study) + not_measured(study) +
-           text_list("Not available here", missing_capabilities(machine)) +
-           text_list("Inconsistencies in what the machine reports", machine.inconsistencies) +
-           plan_of(study.results, "The plan of this run") + plan_of(study.calibration, "The plan of the calibration");
+    return {machine_facts(machine) +
+            definitions({{"results", study.results.folder.filename().string()},
+                         {"calibration", calibration},
+                         {"calibrated", calibration_date(study)}}) +
+            text_list("Damaged files", study.results.damage) +
+            text_list("Remarks on the files", study.results.remarks) + subheading("How each number is known") +
+            how_known() + sentences(study) + not_measured(study) +
+            text_list("Not available here", missing_capabilities(machine)) +
+            text_list("Inconsistencies in what the machine reports", machine.inconsistencies) +
+            plan_of(study.results, "The plan of this run") + plan_of(study.calibration, "The plan of the calibration")};
 }
 
 }  // namespace roof::analysis

@@ -1,6 +1,6 @@
 // The hierarchical roofline of each model: roofs as bands, layers and phases at the largest batch, steps at all
 // batches.
-#include "analysis/report/panels.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/roofline/describe.hpp"
 #include "analysis/table/html.hpp"
@@ -97,7 +97,7 @@ bool same_series(const Placement& p, const Measurement& row)
 
 constexpr double height = 616;
 
-std::string picture(const Study& study, const Measurement& row, const Frame& frame, const std::string& key)
+std::optional<Picture> picture(const Study& study, const Measurement& row, const Frame& frame, const std::string& key)
 {
     const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
     const std::string id = row.id();
@@ -113,7 +113,7 @@ std::string picture(const Study& study, const Measurement& row, const Frame& fra
         else
             inside.push_back(&p);
     }
-    if (whole == nullptr) return {};
+    if (whole == nullptr) return std::nullopt;
     std::stable_sort(inside.begin(), inside.end(),
                      [](auto* a, auto* b) { return a->seconds.median > b->seconds.median; });
 
@@ -129,24 +129,23 @@ std::string picture(const Study& study, const Measurement& row, const Frame& fra
     draw_steps(svg, plot, steps);
     draw_link(svg, plot, *whole);
     svg.close();
-    return figure(title, svg.str());
+    return Picture{title, std::move(svg)};
 }
 
 /// For a folder without training steps: the roofs of each device.
-std::string roofs_alone(const Study& study, const Frame& frame, const std::string& key)
+Content roofs_alone(const Study& study, const Frame& frame, const std::string& key)
 {
-    std::string html;
-    int count = 0;
+    Content content;
     for (const std::string& device : devices_of(study.ceilings)) {
         const Roofs roofs = roofs_of(study.ceilings, device);
         const std::string title = fmt::format("{}, {}", device, threads_text(roofs.threads));
         const LogPlot plot = plot_of(frame);
-        Svg svg = roofline_svg(height, "Roofs of " + title, plot, roofs, fmt::format("{}-{}", key, ++count));
+        Svg svg = roofline_svg(height, "Roofs of " + title, plot, roofs, fmt::format("{}-{}", key, content.size() + 1));
         name_roofs(svg, plot, roofs);
         svg.close();
-        html += figure(title, svg.str());
+        content.emplace_back(Picture{title, std::move(svg)});
     }
-    return html;
+    return content;
 }
 
 constexpr std::string_view phase_key =
@@ -165,16 +164,16 @@ constexpr std::string_view phase_key =
 
 }  // namespace
 
-std::string roofline_panel(const Study& study, const std::string& key)
+Content roofline_panel(const Study& study, const std::string& key)
 {
     const std::optional<Frame> frame = frame_of(study.ceilings);
-    if (!frame) return paragraph("No roofline can be drawn: it needs a bandwidth and a compute ceiling.");
+    if (!frame) return {paragraph("No roofline can be drawn: it needs a bandwidth and a compute ceiling.")};
     if (step_rows(study.results.rows).empty()) return roofs_alone(study, *frame, key);
-    std::string html;
-    int count = 0;
+    Content content{std::string(phase_key)};
     for (const Measurement* row : largest_batches(study.results.rows))
-        html += picture(study, *row, *frame, fmt::format("{}-{}", key, ++count));
-    return html.empty() ? html : std::string(phase_key) + html;
+        if (auto drawn = picture(study, *row, *frame, fmt::format("{}-{}", key, content.size())))
+            content.emplace_back(std::move(*drawn));
+    return content.size() > 1 ? content : Content{};
 }
 
 }  // namespace roof::analysis

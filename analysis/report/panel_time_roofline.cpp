@@ -1,6 +1,6 @@
 // The time-based roofline: for each layer, the time under the compute roof alone against the time under the farthest
 // memory level alone. It includes work without FLOPs, which a roofline cannot show.
-#include "analysis/report/panels.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/roofline/describe.hpp"
 #include "analysis/roofline/place.hpp"
@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 
 namespace roof::analysis {
 
@@ -20,30 +20,17 @@ namespace {
 
 constexpr std::size_t most_points = 400;  ///< a static picture shows the longest layers
 
-std::vector<const Placement*> layers_of(const Study& study, const Measurement& row)
-{
-    std::vector<const Placement*> layers;
-    const std::string id = row.id();
-    for (const Placement& p : study.placements)
-        if (p.scope == Scope::layer && p.row == id && !p.levels.empty()) layers.push_back(&p);
-    std::stable_sort(layers.begin(), layers.end(),
-                     [](auto* a, auto* b) { return a->seconds.median > b->seconds.median; });
-    return layers;
-}
-
 /// Both axes have the same whole decades.
 LogPlot plot_of(const std::vector<const Placement*>& layers)
 {
-    double low = INFINITY, high = 0;
-    for (const Placement* p : layers)
-        for (const double seconds : {needs_of(*p).memory.value, needs_of(*p).compute.value}) {
-            if (!(seconds > 0)) continue;
-            low = std::min(low, seconds);
-            high = std::max(high, seconds);
-        }
-    if (high == 0) low = high = 1;
-    const double from = std::pow(10, std::floor(std::log10(low)));
-    const double to = std::max(10 * from, std::pow(10, std::ceil(std::log10(high))));
+    Extent times;
+    for (const Placement* p : layers) {
+        times.add(needs_of(*p).memory.value);
+        times.add(needs_of(*p).compute.value);
+    }
+    if (times.empty()) times.add(1);
+    const double from = power_below(10, times.low);
+    const double to = std::max(10 * from, power_above(10, times.high));
     return {{from, to, 84, 1032},
             {from, to, 396, 24},
             "seconds the farthest memory level allows",
@@ -61,7 +48,7 @@ void draw_layer(Svg& svg, const LogPlot& plot, const Placement& p, Seconds step)
     svg.close();
 }
 
-std::string picture(std::vector<const Placement*> layers, const Measurement& row)
+Picture picture(std::vector<const Placement*> layers, const Measurement& row)
 {
     const LogPlot plot = plot_of(layers);
     std::string title = title_of(*layers.front());
@@ -74,19 +61,21 @@ std::string picture(std::vector<const Placement*> layers, const Measurement& row
     draw_axes(svg, plot, ticks(plot.x.low, plot.x.high, 10), text, ticks(plot.y.low, plot.y.high, 10), text);
     svg.line(plot(plot.x.low, plot.y.low), plot(plot.x.high, plot.y.high), "reported-mark");
     for (const Placement* p : layers) draw_layer(svg, plot, *p, row.seconds.median);
-    return figure(title, svg.str());
+    return {title, std::move(svg)};
 }
 
 }  // namespace
 
-std::string time_roofline_panel(const Study& study, const std::string&)
+Content time_roofline_panel(const Study& study, const std::string&)
 {
-    std::string html;
+    Content content;
     for (const Measurement* row : largest_batches(study.results.rows)) {
-        const std::vector<const Placement*> layers = layers_of(study, *row);
-        if (!layers.empty()) html += picture(layers, *row);
+        std::vector<const Placement*> layers = layers_of(study.placements, *row);
+        std::erase_if(layers, [](const Placement* p) { return p->levels.empty(); });
+        std::ranges::stable_sort(layers, std::greater{}, [](const Placement* p) { return p->seconds.median; });
+        if (!layers.empty()) content.emplace_back(picture(std::move(layers), *row));
     }
-    return html;
+    return content;
 }
 
 }  // namespace roof::analysis

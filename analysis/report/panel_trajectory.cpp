@@ -1,7 +1,6 @@
 // Throughput and the share of the compute roof over the batch: a line for each model, device, precision and source of
 // images.
-#include "analysis/report/panels.hpp"
-#include "analysis/report/svg.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
@@ -10,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace roof::analysis {
@@ -43,40 +42,18 @@ Series series_of(const Study& study, bool share_of_roof)
     return series;
 }
 
-struct Extent {
-    double low = INFINITY;
-    double high = 0;
-};
-
-template <class Value>
-Extent extent(const Series& series, Value value)
+std::optional<Picture> chart(const Series& series, const std::string& label, const TickText& text, double top)
 {
-    Extent e;
+    Extent batches, values;
     for (const auto& [name, samples] : series)
         for (const SeriesPoint& sample : samples) {
-            e.low = std::min(e.low, value(sample));
-            e.high = std::max(e.high, value(sample));
+            batches.add(sample.x);
+            values.add(sample.median);
         }
-    return e;
-}
-
-double power_at_most(double base, double value)
-{
-    return std::pow(base, std::floor(std::log(value) / std::log(base)));
-}
-double power_at_least(double base, double value)
-{
-    return std::pow(base, std::ceil(std::log(value) / std::log(base) - 1e-9));
-}
-
-std::string chart(const Series& series, const std::string& label, const TickText& text, double top)
-{
-    const Extent batches = extent(series, [](const SeriesPoint& s) { return s.x; });
-    const Extent values = extent(series, [](const SeriesPoint& s) { return s.median; });
-    if (!(values.high > 0) || !(values.low > 0)) return {};
-    const LogPlot plot{{power_at_most(2, batches.low),
-                        std::max(power_at_least(2, batches.high), 2 * power_at_most(2, batches.low)), 64, 500},
-                       {power_at_most(10, values.low), std::max(top, power_at_least(10, values.high)), 270, 34},
+    if (values.empty()) return std::nullopt;
+    const double left = power_below(2, batches.low);
+    const LogPlot plot{{left, std::max(power_above(2, batches.high), 2 * left), 64, 500},
+                       {power_below(10, values.low), std::max(top, power_above(10, values.high)), 270, 34},
                        "batch (images)",
                        label};
     std::vector<LegendEntry> legend;
@@ -91,20 +68,23 @@ std::string chart(const Series& series, const std::string& label, const TickText
         ticks(plot.y.low, plot.y.high, 10), text);
     std::size_t index = 0;
     for (const auto& [name, samples] : series) draw_series(svg, plot, index++, samples, 3.5);
-    return svg.str();
+    return Picture{"", std::move(svg)};
 }
 
 }  // namespace
 
-std::string trajectory_panel(const Study& study, const std::string&)
+Content trajectory_panel(const Study& study, const std::string&)
 {
     const Series images = series_of(study, false);
     if (images.empty()) return {};
-    std::string html = "<div class=\"pair\">";
-    html += chart(
-        images, "throughput of the median step (images/s)", [](double v) { return fmt::format("{:g}", v); }, 0);
-    html += chart(series_of(study, true), "share of the compute roof", percent, 1);
-    return html + "</div>\n";
+    Content content{"<div class=\"pair\">"};
+    for (std::optional<Picture> one :
+         {chart(
+              images, "throughput of the median step (images/s)", [](double v) { return fmt::format("{:g}", v); }, 0),
+          chart(series_of(study, true), "share of the compute roof", percent, 1)})
+        if (one) content.emplace_back(std::move(*one));
+    content.emplace_back("</div>\n");
+    return content;
 }
 
 }  // namespace roof::analysis

@@ -1,95 +1,204 @@
-#include "analysis/report/panels.hpp"
-
-#include <array>
+// The panels in the order of the page, and those that need no picture.
+#include "analysis/report/report.hpp"
+#include "analysis/study/ceiling_tables.hpp"
+#include "analysis/study/summary.hpp"
+#include "analysis/study/tables.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/study/whatif.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/rows.hpp"
 
 namespace roof::analysis {
+
+namespace {
+
+std::string under_title(const DataTable& table)
+{
+    return table.empty() ? "" : subheading(table.title) + html_table(table);
+}
+
+/// A summary, and a row for each model and batch.
+Content verdict_panel(const Study& study, const std::string&)
+{
+    if (step_rows(study.results.rows).empty()) return {paragraph("No training steps in this folder.")};
+    const std::string above = above_text(study);
+    return {text_list("", summary(study)) + (above.empty() ? above : paragraph(above, "warning")) +
+            html_table(verdict_table(study)) +
+            "<p class=\"legend\"><i class=\"compute\"></i>compute roof <i class=\"bandwidth\"></i>bandwidth roof "
+            "<i class=\"unexplained\"></i>unexplained (below half of what its roof allows) "
+            "<i class=\"rest\"></i>outside the layers</p>\n"};
+}
+
+Content headroom_panel(const Study& study, const std::string&)
+{
+    constexpr int layers_shown = 10;
+    std::string html;
+    for (const Measurement* row : largest_batches(study.results.rows))
+        html += under_title(headroom_table(study, *row, layers_shown));
+    return {html};
+}
+
+/// The page's sliders and `roof whatif` accept any change.
+Content what_if_panel(const Study& study, const std::string&)
+{
+    const std::string html = html_table(what_if_table(study));
+    if (html.empty()) return {};
+    return {html + paragraph("Each layer keeps the share of its roof that it reached. `roof whatif DIR --set "
+                             "DRAM=1.5x,batch=512` answers for any other change.",
+                             "legend")};
+}
+
+Content ceilings_panel(const Study& study, const std::string&)
+{
+    if (study.ceilings.all.empty()) return {};
+    const Machine& machine = study.calibration.machine;
+    std::string html;
+    for (const std::string& sentence : impossible_ceilings(study.ceilings, machine))
+        html += paragraph(sentence, "warning");
+    if (const std::string moved = moved_processors(study.ceilings); !moved.empty()) html += paragraph(moved, "warning");
+    for (const DataTable& table : ceiling_tables(study.ceilings, machine)) html += under_title(table);
+    html += paragraph(spec_footnote(study.ceilings, machine), "legend");
+    if (const DataTable sheets = sheet_table(study); !sheets.empty())
+        html += under_title(sheets) + paragraph(sheet_footnote(study), "legend");
+    return {html};
+}
+
+}  // namespace
 
 std::span<const Panel> panels()
 {
     static constexpr std::array<Panel, 20> table{{
-        {"verdict", "Verdict",
+        {"verdict",
+         "Verdict",
          "Each training step beside the best rate measured on the machine. Brackets hold 95% intervals. Headroom is "
-         "the "
-         "time that reaching the roof would save.",
+         "the time that reaching the roof would save.",
+         {{{"verdict", verdict_table}}},
          verdict_panel},
-        {"expectations", "Expectations",
+        {"expectations",
+         "Expectations",
          "The hypotheses of the plan, answered from the rows and the ceilings, and the times predicted from the "
-         "ceilings "
-         "before anything was measured.",
+         "ceilings before anything was measured.",
+         {{{"hypotheses", [](const Study& s) { return hypotheses_table(s.answers); }},
+           {"predictions", [](const Study& s) { return predictions_table(s.predictions); }}}},
          expectations_panel},
-        {"roofline", "Hierarchical roofline",
+        {"roofline",
+         "Hierarchical roofline",
          "Roofs are measured; their bands are 95% intervals. The axes depend on the roofs alone, so pictures of one "
-         "machine "
-         "have the same frame. A point is drawn at the intensity of compulsory traffic: each operand moves once from "
-         "the "
-         "farthest level. Its whisker reaches to the intensity without reuse: each operand moves again at every use. "
-         "Its "
-         "area is its time. A hollow point is above the slanted roof of that level: part of its bytes was still in a "
-         "cache. Points on the frame are beyond it or do no FLOPs. The tooltip of a point shows its arithmetic.",
+         "machine have the same frame. A point is drawn at the intensity of compulsory traffic: each operand moves "
+         "once from the farthest level. Its whisker reaches to the intensity without reuse: each operand moves again "
+         "at every use. Its area is its time. A hollow point is above the slanted roof of that level: part of its "
+         "bytes was still in a cache. Points on the frame are beyond it or do no FLOPs. The tooltip of a point shows "
+         "its arithmetic.",
+         {{{"placements", placements_table}}},
          roofline_panel},
-        {"time", "Time under the roofs",
+        {"time",
+         "Time under the roofs",
          "The same layers by the seconds that each roof allows alone: compute upwards, memory to the right. Above the "
          "diagonal the compute roof binds, below it memory. Work without FLOPs is on the lower edge.",
+         {{{"time", time_table}}},
          time_roofline_panel},
-        {"headroom", "Headroom",
+        {"headroom",
+         "Headroom",
          "The layers that would save the most time by reaching their roof, for the largest batch of each model.",
+         {{{"headroom", headroom_table}}},
          headroom_panel},
-        {"breakdown", "Breakdown of the step time",
+        {"breakdown",
+         "Breakdown of the step time",
          "Upper strip: phases. Lower strip: kinds of layer. Time outside the layers is shown as such.",
+         {{{"breakdown", breakdown_table}}},
          breakdown_panel},
-        {"kernels", "Kernels", "Kernels launched on a device, by category (measured). Unclassified kernels come first.",
-         kernels_panel},
-        {"counted", "Kernels as counters saw them",
+        {"kernels",
+         "Kernels",
+         "Kernels launched on a device, by category (measured). Unclassified kernels come first.",
+         {{{"kernels", kernels_table}, {"", kernel_categories_table}}}},
+        {"counted",
+         "Kernels as counters saw them",
          "FLOPs and bytes by hardware counters, time measured. A ring is a memory level nearer to the core, the disc "
-         "the "
-         "farthest level that was counted. The area of the disc is the time.",
+         "the farthest level that was counted. The area of the disc is the time.",
+         {{{"counted", counted_kernels_table}, {"counted_phases", phase_counts_table}}},
          counted_panel},
-        {"time_breakdown", "Time breakdown of each device",
+        {"time_breakdown",
+         "Time breakdown of each device",
          "The wall time of a recorded step (measured). Every instant counts once: as kernels if one runs, else as "
          "unclassified, collectives, copies or idle. Hidden means: while a kernel ran.",
-         time_breakdown_panel},
-        {"calls", "Calls of the host",
+         {{{"time_breakdown", time_breakdown_table}}}},
+        {"calls",
+         "Calls of the host",
          "Time inside the runtime and the driver, by call (measured). In a wait the host waits for a device; that is "
-         "not "
-         "overhead of the call.",
-         calls_panel},
-        {"copies", "Copies",
-         "Bytes and time of copies and fills (measured), beside the best measured rate of the link.", copies_panel},
-        {"memory", "Memory over time",
+         "not overhead of the call.",
+         {{{"calls", calls_table}}}},
+        {"copies",
+         "Copies",
+         "Bytes and time of copies and fills (measured), beside the best measured rate of the link.",
+         {{{"copies", copies_table}}}},
+        {"memory",
+         "Memory over time",
          "Memory allocated and released during the recording (measured), without what was allocated before.",
+         {{{"memory", memory_table}, {"memory_over_time", memory_over_time_table}}},
          memory_panel},
-        {"trajectory", "Batch trajectories",
+        {"trajectory",
+         "Batch trajectories",
          "Throughput and share of the compute roof over the batch. Bars are 95% intervals of the step time.",
+         {{{"trajectories", trajectories_table}}},
          trajectory_panel},
-        {"scaling", "Several ranks",
+        {"scaling",
+         "Several ranks",
          "Data-parallel steps beside one rank with its part of the machine. Efficiency is the speedup over the number "
-         "of "
-         "ranks. Exposed communication stops the step; hidden communication runs beside the backward pass. Bus "
-         "bandwidth "
-         "is what the link of each rank carries each way, by the count of a ring.",
-         scaling_panel},
-        {"whatif", "What-if", "The step times under higher or lower roofs, and at another batch (analytic).",
+         "of ranks. Exposed communication stops the step; hidden communication runs beside the backward pass. Bus "
+         "bandwidth is what the link of each rank carries each way, by the count of a ring.",
+         {{{"scaling", scaling_table}}}},
+        {"whatif",
+         "What-if",
+         "The step times under higher or lower roofs, and at another batch (analytic).",
+         {{{"what_if", what_if_table}}},
          what_if_panel},
-        {"ceilings", "Ceilings",
+        {"ceilings",
+         "Ceilings",
          "Every ceiling with its interval, and the memory levels as measured beside those the machine reports.",
+         {{{"ceilings", ceilings_table},
+           {"data_sheets", sheet_table},
+           {"levels", [](const Study& s) { return levels_table(s.ceilings); }}}},
          ceilings_panel},
-        {"curve", "Bandwidth over working set",
+        {"curve",
+         "Bandwidth over working set",
          "The sweep that shows the memory levels, with the most threads. Solid marks end a measured level; dashed "
-         "marks "
-         "are reported capacities.",
+         "marks are reported capacities.",
+         {{{"bandwidth", bandwidth_table}}},
          bandwidth_curve_panel},
-        {"ert", "Empirical Roofline curves",
+        {"ert",
+         "Empirical Roofline curves",
          "A loop of loads and multiply-adds at each arithmetic intensity and working set, under the separately "
-         "measured "
-         "roofs of loads and multiply-adds. A colour is a memory level. If the roofs are right, the knee of each curve "
-         "is "
-         "where they cross.",
+         "measured roofs of loads and multiply-adds. A colour is a memory level. If the roofs are right, the knee of "
+         "each curve is where they cross.",
+         {{{"ert", ert_table}}},
          ert_curve_panel},
-        {"absent", "Not measured here", "What this run lacks, and the command that adds it.", absent_panel},
-        {"provenance", "Method and provenance", "The source of each number, what ran, and what did not.",
+        {"absent", "Not measured here", "What this run lacks, and the command that adds it.", {}, absent_panel},
+        {"provenance",
+         "Method and provenance",
+         "The source of each number, what ran, and what did not.",
+         {{{"not_measured", not_measured_table}}},
          provenance_panel},
     }};
     return table;
+}
+
+Content content_of(const Panel& panel, const Study& study, const std::string& key)
+{
+    if (panel.render != nullptr) return panel.render(study, key);
+    Content content;
+    for (const PanelTable& table : panel.tables)
+        if (table.make != nullptr) content.emplace_back(html_table(table.make(study)));
+    return content;
+}
+
+std::string html_of(const Content& content)
+{
+    std::string html;
+    for (const auto& part : content) {
+        const auto* const picture = std::get_if<Picture>(&part);
+        html += picture == nullptr ? std::get<std::string>(part) : figure(picture->caption, picture->svg.str());
+    }
+    return html;
 }
 
 }  // namespace roof::analysis

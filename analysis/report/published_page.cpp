@@ -1,8 +1,7 @@
 #include "analysis/report/published_page.hpp"
 
+#include "analysis/report/roof_lines.hpp"
 #include "analysis/report/style.hpp"
-#include "analysis/report/svg.hpp"
-#include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
@@ -12,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -38,42 +36,6 @@ std::vector<Point> points_on(const Target& target, std::span<const Assessment> a
         if (beside != assessments.end()) points.push_back({&rate, beside->published.si});
     }
     return points;
-}
-
-/// Precisions of one peak share a line and a name.
-std::map<double, std::string> precisions_by_rate(const Roofs& roofs)
-{
-    std::map<double, std::string> names;
-    for (const Ceiling* roof : roofs.compute) {
-        std::string& name = names[roof->rate.median.value];
-        name += (name.empty() ? "" : ", ") + roof->precision;
-    }
-    return names;
-}
-
-/// The lines are dashed because these roofs were not measured.
-void draw_spec_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
-{
-    const double peak = roofs.compute.front()->rate.median.value;
-    double fastest = 0;
-    for (const Ceiling* level : roofs.levels) {
-        const double bandwidth = level->rate.median.value;
-        fastest = std::max(fastest, bandwidth);
-        const double from = std::max(plot.x.low, plot.y.low / bandwidth);
-        svg.open("roof mix", fmt::format("{}: {}, spec", level->level, format_si(bandwidth, "B/s")));
-        svg.line(plot(from, from * bandwidth), plot(peak / bandwidth, peak), "edge");
-        svg.text({plot(from, from * bandwidth).x + 18, plot(from, from * bandwidth).y},
-                 level->level + " " + format_si(bandwidth, "B/s"), "name");
-        svg.close();
-    }
-    for (const auto& [rate, precisions] : precisions_by_rate(roofs)) {
-        const Spot end = plot(plot.x.high, rate);
-        const std::string label = precisions + " " + format_si(rate, "FLOP/s");
-        svg.open("roof mix", label + ", spec");
-        svg.line(plot(std::max(plot.x.low, rate / fastest), rate), end, "edge");
-        svg.text({end.x - 4, end.y - 5}, label, "name", Anchor::end);
-        svg.close();
-    }
 }
 
 /// A place beside the spot, or below earlier labels.
@@ -111,18 +73,15 @@ std::string picture(const Target& target, const std::vector<Point>& points)
     double lowest = frame->rate_low;
     for (const Point& point : points) lowest = std::min(lowest, point.rate->published.si / 2);
     const LogPlot plot{{frame->intensity_low, frame->intensity_high, 96, 1032},
-                       {lowest, frame->rate_high, 460, 40},
+                       {power_below(10, lowest), frame->rate_high, 460, 40},
                        "arithmetic intensity (FLOP/B)",
                        "rate (FLOP/s)"};
     const std::string title = fmt::format("{}: published points under the sheet's roofs", target.title);
-    Svg svg(1060, 516, title);
-    draw_axes(
-        svg, plot, ticks(frame->intensity_low, frame->intensity_high, 10),
-        [](double v) { return fmt::format("{:g}", v); }, ticks(frame->rate_low, frame->rate_high, 10),
-        [](double v) { return tick_text(v, "FLOP/s"); });
-    draw_spec_roofs(svg, plot, roofs);
+    Svg svg = roofline_svg(516, title, plot, roofs, "published-" + target.name);
+    name_roofs(svg, plot, roofs);
     std::vector<Spot> taken;
     for (const Point& point : points) draw_point(svg, plot, point, taken);
+    svg.close();
     return figure(title, svg.str());
 }
 

@@ -2,7 +2,6 @@
 
 #include "analysis/report/page_data.hpp"
 #include "analysis/report/page_script.hpp"
-#include "analysis/report/panels.hpp"
 #include "analysis/report/style.hpp"
 #include "analysis/table/html.hpp"
 #include "ert/base/files.hpp"
@@ -33,7 +32,7 @@ std::string section(const Panel& panel, const std::vector<Study>& studies)
 {
     std::string body;
     for (std::size_t i = 0; i < studies.size(); ++i) {
-        const std::string part = panel.render(studies[i], fmt::format("{}-{}", panel.id, i));
+        const std::string part = html_of(content_of(panel, studies[i], fmt::format("{}-{}", panel.id, i)));
         if (part.empty()) continue;
         if (studies.size() > 1) body += fmt::format("<h3>{}</h3>\n", escape(name_of(studies[i])));
         body += part;

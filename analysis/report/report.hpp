@@ -1,18 +1,74 @@
-// The report: one HTML file that needs no network, has a light and a dark theme, and can be printed.
+// The report: one HTML file that needs no network, has a light and a dark theme, and can be printed. Its sections are
+// panels, in one table; the panels' pictures and tables are also written as files.
 #pragma once
 
+#include "analysis/report/svg.hpp"
 #include "analysis/study/study.hpp"
+#include "analysis/table/table.hpp"
 
+#include <array>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 namespace roof::analysis {
+
+struct Picture {
+    std::string caption;  ///< may be empty
+    Svg svg;
+};
+
+/// What a panel shows of one study, from top to bottom: HTML and pictures.
+using Content = std::vector<std::variant<std::string, Picture>>;
+std::string html_of(const Content& content);
+
+/// A table of a panel. The files are <name>.csv and <name>.json; without a name it is for people only.
+struct PanelTable {
+    std::string_view name;
+    DataTable (*make)(const Study& study) = nullptr;
+};
+
+struct Panel {
+    std::string_view id;  ///< anchor in the page
+    std::string_view heading;
+    std::string_view sentence;           ///< what the panel shows and how to read it
+    std::array<PanelTable, 4> tables{};  ///< at the front of the array; the rest is empty
+    /// The content; empty if there is nothing to show. Ids start with `key`, which is unique to study and panel. Null:
+    /// the tables as people see them.
+    Content (*render)(const Study& study, const std::string& key) = nullptr;
+};
+
+std::span<const Panel> panels();
+Content content_of(const Panel& panel, const Study& study, const std::string& key);
 
 /// The report of these studies. The same studies give the same bytes.
 std::string report_html(const std::vector<Study>& studies);
 
 /// Throws InputError if `html` cannot be written; an existing file then stays unchanged.
 void write_report(const std::vector<Study>& studies, const std::filesystem::path& html);
+
+/// Writes <folder>/<panel>-<n>.svg for each picture of each panel. Throws InputError if the folder cannot be made or
+/// written.
+std::vector<std::filesystem::path> write_pictures(std::span<const Study> studies, const std::filesystem::path& folder);
+
+/// Writes each named table over all studies to <folder>/<name>.csv and .json. The first column is `study`. A table
+/// without rows is only a header. Throws InputError as write_pictures().
+void write_tables(std::span<const Study> studies, const std::filesystem::path& folder);
+
+// The panels that show more than their tables, each in panel_<id>.cpp or panels.cpp.
+Content roofline_panel(const Study& study, const std::string& key);
+Content time_roofline_panel(const Study& study, const std::string& key);
+Content breakdown_panel(const Study& study, const std::string& key);
+Content expectations_panel(const Study& study, const std::string& key);
+Content counted_panel(const Study& study, const std::string& key);
+Content memory_panel(const Study& study, const std::string& key);
+Content trajectory_panel(const Study& study, const std::string& key);
+Content bandwidth_curve_panel(const Study& study, const std::string& key);
+Content ert_curve_panel(const Study& study, const std::string& key);
+Content absent_panel(const Study& study, const std::string& key);
+Content provenance_panel(const Study& study, const std::string& key);
 
 }  // namespace roof::analysis

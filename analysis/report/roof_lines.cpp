@@ -16,17 +16,24 @@ namespace {
 
 constexpr double letter_width = 7.4;  ///< letter width of roof labels in pixels
 
-std::string sentence(const Ceiling& roof, const std::string& what)
+/// The figures of a data sheet have no samples.
+bool is_measured(const Ceiling& roof)
 {
-    const std::string known = roof.devices > 1 ? fmt::format("measured on {} devices and added", roof.devices)
-                                               : fmt::format("measured with {} threads", roof.threads);
-    return fmt::format("{} roof, {}: {}, {} samples, {}{}{}", what, known, with_interval(roof.rate, roof.unit()),
-                       roof.rate.n, roof.operation, roof.isa.empty() ? "" : " on ", roof.isa);
+    return roof.rate.n > 0;
 }
 
 std::string label_of(const Ceiling& roof, const std::string& what)
 {
     return what + " " + format_si(roof.rate.median.value, roof.unit());
+}
+
+std::string sentence(const Ceiling& roof, const std::string& what)
+{
+    if (!is_measured(roof)) return label_of(roof, what) + ", spec";
+    const std::string known = roof.devices > 1 ? fmt::format("measured on {} devices and added", roof.devices)
+                                               : fmt::format("measured with {} threads", roof.threads);
+    return fmt::format("{} roof, {}: {}, {} samples, {}{}{}", what, known, with_interval(roof.rate, roof.unit()),
+                       roof.rate.n, roof.operation, roof.isa.empty() ? "" : " on ", roof.isa);
 }
 
 double length_of(const std::string& label)
@@ -48,7 +55,7 @@ void draw_bandwidth(Svg& svg, const LogPlot& plot, const Ceiling& roof, double p
     const auto [high_a, high_b] = diagonal(plot, roof.rate.high.value, peak);
     const auto [from, to] = diagonal(plot, roof.rate.median.value, peak);
     const std::string title = sentence(roof, roof.level);
-    svg.open("roof", title);
+    svg.open(is_measured(roof) ? "roof" : "roof mix", title);
     svg.polygon({low_a, low_b, high_b, high_a}, "band");
     svg.line(from, to, "edge");
     svg.close();
@@ -58,7 +65,7 @@ void draw_compute(Svg& svg, const LogPlot& plot, const Ceiling& roof, double fas
 {
     const double rate = roof.rate.median.value;
     const double from = fastest > 0 ? std::max(plot.x.low, rate / fastest) : plot.x.low;
-    svg.open(css, sentence(roof, roof.precision));
+    svg.open(is_measured(roof) ? css : "roof mix", sentence(roof, roof.precision));
     svg.polygon({plot(from, roof.rate.low.value), plot(plot.x.high, roof.rate.low.value),
                  plot(plot.x.high, roof.rate.high.value), plot(from, roof.rate.high.value)},
                 "band");

@@ -8,7 +8,7 @@
 namespace roof::analysis {
 
 /// Draws bandwidth roofs up to the highest precision, and compute roofs from the ridge point of the fastest level on.
-/// `plot` spans the frame.
+/// `plot` spans the frame. The roofs of a data sheet are dashed.
 void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs);
 
 void name_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs);

@@ -1,18 +1,29 @@
 #include "analysis/report/style.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
+
 namespace roof::analysis {
 
-std::string_view style_sheet()
-{
-    return R"css(
-:root{color-scheme:light dark;--paper:#fff;--ink:#1c2126;--soft:#59636e;--line:#dfe4e9;--tint:#f5f7f9;--link:#0a5c9e;
---roof:#39424c;--band:#39424c;--warn:#a33c00;--forward:#0072b2;--backward:#d55e00;--update:#009e73;--rest:#b9c1c9;
---compute:#0072b2;--bandwidth:#e69f00;--unexplained:#cc79a7;
---c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#cc79a7;--c4:#e69f00;--c5:#56b4e9;--c6:#6b7580;--c7:#8c6d1f}
-@media (prefers-color-scheme:dark){:root{--paper:#12161b;--ink:#e6eaee;--soft:#9aa5b0;--line:#2a323a;--tint:#1a2026;--link:#7cc0f5;
---roof:#c8d0d8;--band:#c8d0d8;--warn:#ffab70;--forward:#56b4e9;--backward:#f0883e;--update:#2fc796;--rest:#4a545e;
---compute:#56b4e9;--bandwidth:#e6b23a;--unexplained:#d98fb8;--c0:#56b4e9;--c1:#f0883e;--c2:#2fc796;--c3:#d98fb8;--c4:#e6b23a;--c5:#2f8fd0;
---c6:#9aa5b0;--c7:#c9a94e}}
+namespace {
+
+struct Colour {
+    std::string_view name, light, dark;
+};
+
+constexpr std::array<Colour, 24> colours{{
+    {"paper", "#fff", "#12161b"},          {"ink", "#1c2126", "#e6eaee"},      {"soft", "#59636e", "#9aa5b0"},
+    {"line", "#dfe4e9", "#2a323a"},        {"tint", "#f5f7f9", "#1a2026"},     {"link", "#0a5c9e", "#7cc0f5"},
+    {"roof", "#39424c", "#c8d0d8"},        {"band", "#39424c", "#c8d0d8"},     {"warn", "#a33c00", "#ffab70"},
+    {"forward", "#0072b2", "#56b4e9"},     {"backward", "#d55e00", "#f0883e"}, {"update", "#009e73", "#2fc796"},
+    {"rest", "#b9c1c9", "#4a545e"},        {"compute", "#0072b2", "#56b4e9"},  {"bandwidth", "#e69f00", "#e6b23a"},
+    {"unexplained", "#cc79a7", "#d98fb8"}, {"c0", "#0072b2", "#56b4e9"},       {"c1", "#d55e00", "#f0883e"},
+    {"c2", "#009e73", "#2fc796"},          {"c3", "#cc79a7", "#d98fb8"},       {"c4", "#e69f00", "#e6b23a"},
+    {"c5", "#56b4e9", "#2f8fd0"},          {"c6", "#6b7580", "#9aa5b0"},       {"c7", "#8c6d1f", "#c9a94e"},
+}};
+
+constexpr std::string_view rules = R"css(
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1124px;padding:40px 32px 80px;background:var(--paper);color:var(--ink);
 font:15px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
@@ -44,25 +55,62 @@ i.update,rect.update{background:var(--update);fill:var(--update)}i.rest,rect.res
 .kind-add{background:#8c6d1f;fill:#8c6d1f}.kind-flatten{background:#c9b27a;fill:#c9b27a}
 .kind-dropout{background:#d9d4ee;fill:#d9d4ee}.kind-loss{background:#6a4c93;fill:#6a4c93}
 .kind-update{background:var(--update);fill:var(--update)}.kind-other{background:#7d8792;fill:#7d8792}
-.s0{--s:var(--c0)}.s1{--s:var(--c1)}.s2{--s:var(--c2)}.s3{--s:var(--c3)}.s4{--s:var(--c4)}.s5{--s:var(--c5)}.s6{--s:var(--c6)}
-.s7{--s:var(--c7)}i.s0,i.s1,i.s2,i.s3,i.s4,i.s5,i.s6,i.s7{background:var(--s)}
 .grid{stroke:var(--line);stroke-width:1}.axis{fill:none;stroke:var(--soft);stroke-width:1}
 text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
 .tick{fill:var(--soft);font-size:11.5px}.label{fill:var(--soft)}.middle{text-anchor:middle}.end{text-anchor:end}
 .name{font-weight:600}.halo,.roof~.name{paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;stroke-linejoin:round}
 .halo{font-weight:600}.on-bar{fill:#fff;font-size:11px;paint-order:stroke;stroke:#0008;stroke-width:2.2px}
 .band{fill:var(--band);opacity:.16}.edge{stroke:var(--roof);stroke-width:1.5}.roof:hover .edge{stroke-width:3}.mix .edge{stroke-dasharray:6 4}
-.point{fill:var(--p);stroke:var(--p)}.point.forward{--p:var(--forward)}.point.backward{--p:var(--backward)}.point.update{--p:var(--update)}
 .point .dot{fill-opacity:.55;stroke:var(--paper);stroke-width:.7}.point .phase{fill:none;stroke-width:2}
 .point .hollow{fill:var(--paper);fill-opacity:.55;stroke-width:1.4}.key-hollow{fill:none;stroke:var(--forward);stroke-width:1.4}
 .interval{stroke-width:1;opacity:.35}.point:hover .interval{opacity:1;stroke-width:2}.point:hover .dot{fill-opacity:1}
 .key.forward{fill:var(--forward)}.key.backward{fill:var(--backward)}.key.update{fill:var(--update)}
 .trajectory{fill:none;stroke:var(--ink);stroke-width:1.2;stroke-dasharray:4 3}.step{fill:var(--paper);stroke:var(--ink);stroke-width:2.2}
-.curve{fill:none;stroke:var(--s);stroke-width:1.6}.series .dot{fill:var(--s)}
+.curve{fill:none;stroke-width:1.6}
 .level-mark{stroke:var(--ink);stroke-width:1}.reported-mark{stroke:var(--soft);stroke-width:1;stroke-dasharray:3 4}
-@media print{body{max-width:none;padding:0}nav{display:none}section{break-inside:auto}figure,tr{break-inside:avoid}h2{break-after:avoid}
+)css";
+
+constexpr std::string_view print_rules =
+    R"css(@media print{body{max-width:none;padding:0}nav{display:none}section{break-inside:auto}figure,tr{break-inside:avoid}h2{break-after:avoid}
 svg{max-width:100%;height:auto}a{color:inherit}}
 )css";
+
+/// The rules of marks whose colour is that of their phase or series.
+std::string all_rules()
+{
+    std::string text(rules);
+    for (const char* phase : {"forward", "backward", "update"})
+        text += fmt::format(".point.{0}{{fill:var(--{0});stroke:var(--{0})}}\n", phase);
+    for (int i = 0; i < 8; ++i)
+        text += fmt::format(
+            ".s{0} .curve{{stroke:var(--c{0})}}.s{0} .dot{{fill:var(--c{0})}}i.s{0}{{background:var(--c{0})}}\n", i);
+    return text;
+}
+
+std::string variables(std::string_view Colour::*theme)
+{
+    std::string text = ":root{color-scheme:light dark";
+    for (const Colour& colour : colours) text += fmt::format(";--{}:{}", colour.name, colour.*theme);
+    return text + "}";
+}
+
+}  // namespace
+
+std::string style_sheet()
+{
+    return fmt::format("{}\n@media (prefers-color-scheme:dark){{{}}}{}{}", variables(&Colour::light),
+                       variables(&Colour::dark), all_rules(), print_rules);
+}
+
+std::string picture_style_sheet()
+{
+    std::string text = all_rules();
+    for (const Colour& colour : colours) {
+        const std::string use = fmt::format("var(--{})", colour.name);
+        for (std::size_t at = text.find(use); at != std::string::npos; at = text.find(use, at))
+            text.replace(at, use.size(), colour.light);
+    }
+    return text;
 }
 
 }  // namespace roof::analysis

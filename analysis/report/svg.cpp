@@ -45,9 +45,17 @@ std::string coordinates(const std::vector<Spot>& spots)
 }  // namespace
 
 Svg::Svg(double width, double height, std::string_view label)
-    : text_(fmt::format("<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" aria-label=\"{2}\">\n",
-                        width, height, escape(label)))
+    : head_(fmt::format("viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" aria-label=\"{2}\"", width,
+                        height, escape(label)))
 {
+}
+
+std::string Svg::file(std::string_view style_sheet) const
+{
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" {}>\n<style>{}</style>\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{}</svg>\n",
+        head_, style_sheet, text_);
 }
 
 void Svg::end(std::string_view tag, std::string_view title)

@@ -40,10 +40,14 @@ class Svg {
     /// Clips what is drawn until close() at the rectangle. `name` must be unique in the page.
     void open_clip(std::string_view name, Spot corner, double width, double height);
 
-    std::string str() const { return text_ + "</svg>\n"; }
+    /// The element for a page, whose style sheet formats it.
+    std::string str() const { return "<svg " + head_ + ">\n" + text_ + "</svg>\n"; }
+    /// A complete file on white paper.
+    std::string file(std::string_view style_sheet) const;
 
   private:
     void end(std::string_view tag, std::string_view title);
+    std::string head_;  ///< attributes
     std::string text_;
 };
 

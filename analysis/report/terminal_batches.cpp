@@ -56,18 +56,15 @@ struct Plot {
 
     Plot(const Series& all, int columns, bool plain) : canvas(columns, rows, plain)
     {
-        double low = INFINITY, high = 0;
-        double first = INFINITY, last = 0;
+        Extent rate, batches;
         for (const auto& [name, rates] : all)
-            for (const auto& [batch, rate] : rates) {
-                low = std::min(low, rate);
-                high = std::max(high, rate);
-                first = std::min(first, static_cast<double>(batch));
-                last = std::max(last, static_cast<double>(batch));
+            for (const auto& [batch, value] : rates) {
+                rate.add(value);
+                batches.add(static_cast<double>(batch));
             }
         // Puts the last letter into the last cell.
-        across = {first, last, 0, canvas.dots_across() - 1.0};
-        down = {low / air, high * air, canvas.dots_down() - 1.0, 0};
+        across = {batches.low, batches.high, 0, canvas.dots_across() - 1.0};
+        down = {rate.low / air, rate.high * air, canvas.dots_down() - 1.0, 0};
     }
 
     int column(double batch) const { return static_cast<int>(across(batch)) * canvas.columns() / canvas.dots_across(); }

@@ -1,7 +1,7 @@
 #include "analysis/report/trace.hpp"
 
-#include "analysis/table/json_values.hpp"
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/base/text.hpp"
 
 #include <nlohmann/json.hpp>
@@ -97,8 +97,8 @@ json trace_of(const Study& study, const Measurement& row)
     for (const auto& [phase, seconds] : phases) {
         const long long begin = now;
         long long layers_end = begin;
-        for (const Placement& p : study.placements)
-            if (p.scope == Scope::layer && p.row == id && p.phase == phase) layers_end = line.add_layer(p, layers_end);
+        for (const Placement* p : layers_of(study.placements, row))
+            if (p->phase == phase) layers_end = line.add_layer(*p, layers_end);
         now = std::max(layers_end, begin + nanoseconds(seconds->median.value));
         if (now > begin)
             line.add(Timeline::phase_track, std::string(roof::name(phase)), begin, now - begin, json::object());

@@ -1,6 +1,6 @@
-#include "analysis/roofline/group_roofs.hpp"
-
+// The roofs of several devices, and of the link between them.
 #include "analysis/roofline/roofs.hpp"
+
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
 
@@ -118,6 +118,23 @@ Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows)
     }
     for (const std::string& group : groups) add_group(ceilings, group, devices_in(group));
     return ceilings;
+}
+
+Bytes link_bytes(const Measurement& row)
+{
+    if (row.ranks() < 2) return {};
+    const bool to_one = row.point.has("communication") && row.point.text("communication") == "broadcast";
+    return row.messages * (to_one ? 1 : 2.0 * (row.ranks() - 1) / row.ranks());
+}
+
+const Ceiling* link_between_gpus(const Ceilings& ceilings)
+{
+    const Ceiling* fastest = nullptr;
+    for (const Ceiling& ceiling : ceilings.all) {
+        if (ceiling.kind != Role::bandwidth || ceiling.operation != "bus") continue;
+        if (fastest == nullptr || fastest->rate.median < ceiling.rate.median) fastest = &ceiling;
+    }
+    return fastest;
 }
 
 }  // namespace roof::analysis

@@ -1,6 +1,5 @@
 #include "analysis/roofline/place.hpp"
 
-#include "analysis/roofline/link.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/method/bench/device_group.hpp"
@@ -362,6 +361,15 @@ std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, c
     place_under_link(placements.front(), row, ceilings);
     look_beyond_roofs(placements, latency_of_memory(ceilings, row.device));
     return placements;
+}
+
+std::vector<const Placement*> layers_of(std::span<const Placement> placements, const Measurement& row)
+{
+    const std::string id = row.id();
+    std::vector<const Placement*> layers;
+    for (const Placement& p : placements)
+        if (p.scope == Scope::layer && p.row == id) layers.push_back(&p);
+    return layers;
 }
 
 Needs needs_of(const Placement& p)

@@ -17,6 +17,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,7 +76,7 @@ struct Placement {
     Estimate<FlopRate> rate;             ///< flops / seconds
     std::vector<LevelPlacement> levels;  ///< nearest to the core first; empty without ceilings or bytes
 
-    /// The link between the devices of a step as a level, with the bytes that each link carries each way (link.hpp) and
+    /// The link between the devices of a step as a level, with the bytes that each link carries each way (link_bytes()) and
     /// the fastest measured all-reduce. nullopt for one device.
     std::optional<LevelPlacement> link;
 
@@ -98,6 +99,9 @@ struct Placement {
 /// a step. The roofs are those of the row's threads, or, with a note, of the most threads. `machine` is
 /// the machine of the ceilings: a cache's capacity depends on how many instances the threads use.
 std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, const Machine& machine);
+
+/// The layers of a row in their order.
+std::vector<const Placement*> layers_of(std::span<const Placement> placements, const Measurement& row);
 
 /// The times that the memory roof alone and the compute roof alone allow.
 struct Needs {

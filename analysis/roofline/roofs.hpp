@@ -1,8 +1,10 @@
 // The roofs over a point: the best ceiling of each memory level and of each precision of a device, at one thread count.
 #pragma once
 
+#include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,5 +30,22 @@ Roofs roofs_of(const Ceilings& ceilings, const std::string& device);
 
 /// The devices in order of appearance.
 std::vector<std::string> devices_of(const Ceilings& ceilings);
+
+// Several devices that train together ("gpu:0,1"): group_roofs.cpp. Known: measured and added. Whether the devices reach
+// their ceilings at the same time was not measured.
+
+/// Appends the summed roofs of each group of devices that a training step ran on: one for each memory level and
+/// precision, under the group's name. A ceiling that any of the devices lacks is left out. Capacities of levels are
+/// summed, too. `variant` is "measured, added: gpu:0 + gpu:1".
+Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows);
+
+/// Bytes that the link of each rank carries each way in a step: the bytes of the messages times 2(n-1)/n for a ring
+/// all-reduce (docs/parallel.md); times 1 if parameters are broadcast and gradients reduced to one rank. 0 for one
+/// rank. Known: measured messages, analytic factor.
+Bytes link_bytes(const Measurement& row);
+
+/// The fastest measured all-reduce between GPUs, in bytes that each link carries each way (`bus`). Null if there is
+/// none.
+const Ceiling* link_between_gpus(const Ceilings& ceilings);
 
 }  // namespace roof::analysis

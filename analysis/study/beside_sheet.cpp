@@ -1,5 +1,5 @@
-#include "analysis/study/beside_sheet.hpp"
-
+// Measured ceilings beside the data sheet of the device.
+#include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/tables.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "analysis/study/ceiling_tables.hpp"
 
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/roofline/spec_check.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"

@@ -1,9 +1,8 @@
-// The ceilings of a machine as tables, with remarks.
+// The ceilings of a machine as tables, beside spec and data sheets, with remarks.
 #pragma once
 
+#include "analysis/study/study.hpp"
 #include "analysis/table/table.hpp"
-#include "ert/method/bench/machine.hpp"
-#include "ert/method/ceilings/ceiling.hpp"
 
 #include <string>
 #include <vector>
@@ -29,5 +28,37 @@ std::string spec_footnote(const Ceilings& ceilings, const Machine& machine);
 
 /// All tables and remarks for a terminal, in at most `columns`; 0: unlimited.
 std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int columns = 0);
+
+// Beside the spec of the core (spec_check.cpp).
+
+/// Tolerance for the error of the measured clock.
+inline constexpr double max_share_of_spec = 1.005;
+
+/// A sentence for each ceiling whose whole interval is above `max_share_of_spec` of its spec. Such a calibration must
+/// not be used.
+std::vector<std::string> impossible_ceilings(const Ceilings& ceilings, const Machine& machine);
+
+/// "L1 load, 1 thread"; "fp32 fma avx512, 2 threads, siblings".
+std::string name_of(const Ceiling& ceiling);
+
+// Beside the data sheet of the device (beside_sheet.cpp).
+
+struct SheetShare {
+    std::string device;
+    std::string what;    ///< "bf16" or "DRAM"
+    double spec = 0;     ///< as published for the whole device, FLOP/s or B/s. Known: spec
+    Rate measured;       ///< the highest ceiling of that precision or level. Known: measured
+    std::string unit;    ///< "FLOP/s" or "B/s"
+    std::string source;  ///< the sheet and where its figures are published
+
+    double share() const { return measured.median.value / spec; }
+};
+
+/// For each device whose model is on a sheet of the study: the measured peaks of precisions, then the measured memory
+/// levels.
+std::vector<SheetShare> beside_sheets(const Study& study);
+
+/// A sentence with the sources of the sheets' figures, which are not measured. Empty if there are none.
+std::string sheet_footnote(const Study& study);
 
 }  // namespace roof::analysis

@@ -1,8 +1,8 @@
 #include "analysis/study/compare.hpp"
 
 #include "analysis/table/fitted_text.hpp"
-#include "analysis/table/json_values.hpp"
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 

@@ -1,13 +1,13 @@
 #include "analysis/study/counted_kernels.hpp"
 
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/recording.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace roof::analysis {
 
@@ -15,44 +15,63 @@ namespace {
 
 using Key = std::tuple<std::string, std::string, std::string>;  ///< row, device, name
 
-struct Summed {
-    Metric metric;
-    std::size_t launches = 0;
+/// A metric, summed over records.
+struct Counted {
+    Metric sum;
+    std::size_t records = 0;
 };
+using Sums = std::map<std::string, Counted, std::less<>>;
 
-struct Counters {
-    std::map<std::string, Summed, std::less<>> metrics;
-
-    std::size_t launches() const
-    {
-        std::size_t most = 0;
-        for (const auto& [name, summed] : metrics) most = std::max(most, summed.launches);
-        return most;
-    }
-
-    /// The mean over the launches.
-    Metrics of_a_launch() const
-    {
-        const std::size_t all = launches();
-        Metrics means;
-        for (const auto& [name, summed] : metrics)
-            if (summed.launches == all)
-                means[name] = {summed.metric.value / static_cast<double>(all), summed.metric.unit};
-        return means;
-    }
-};
-
-std::map<Key, Counters> read_counters(const std::filesystem::path& folder)
+void add(Sums& sums, const CounterRecord& counter)
 {
-    std::map<Key, Counters> kernels;
+    Counted& counted = sums[counter.metric];
+    counted.sum.value += counter.value;
+    counted.sum.unit = counter.unit;
+    ++counted.records;
+}
+
+std::size_t records_in(const Sums& sums)
+{
+    std::size_t most = 0;
+    for (const auto& [metric, counted] : sums) most = std::max(most, counted.records);
+    return most;
+}
+
+/// The sums over `divisor`, without metrics that some records lack.
+Metrics metrics_in(const Sums& sums, double divisor)
+{
+    const std::size_t all = records_in(sums);
+    Metrics metrics;
+    for (const auto& [name, counted] : sums)
+        if (counted.records == all) metrics[name] = {counted.sum.value / divisor, counted.sum.unit};
+    return metrics;
+}
+
+std::map<Key, Sums> read_counters(const std::filesystem::path& folder)
+{
+    std::map<Key, Sums> kernels;
     read_records<CounterRecord>(folder, [&](const std::string& row, const CounterRecord& counter) {
-        if (counter.scope != CounterScope::kernel) return;
-        Summed& summed = kernels[{row, counter.device, counter.name}].metrics[counter.metric];
-        summed.metric.value += counter.value;
-        summed.metric.unit = counter.unit;
-        ++summed.launches;
+        if (counter.scope == CounterScope::kernel) add(kernels[{row, counter.device, counter.name}], counter);
     });
     return kernels;
+}
+
+using Phases = std::map<std::string, Sums>;
+
+struct OfDevice {
+    Phases whole;    ///< counted as a whole
+    Phases kernels;  ///< counted one by one
+};
+
+std::map<std::pair<std::string, std::string>, OfDevice> read_phases(const std::filesystem::path& folder)
+{
+    std::map<std::pair<std::string, std::string>, OfDevice> devices;
+    read_records<CounterRecord>(folder, [&](const std::string& row, const CounterRecord& counter) {
+        if (counter.scope == CounterScope::step) return;
+        OfDevice& device = devices[{row, counter.device}];
+        add((counter.scope == CounterScope::phase ? device.whole : device.kernels)[counter.phase], counter);
+    });
+    return devices;
 }
 
 /// Sets the recorded time, or the counted time if there is none.
@@ -133,15 +152,15 @@ void place_flops(CountedKernel& kernel, const Roofs& roofs)
 
 std::vector<CountedKernel> counted_kernels(const Study& study)
 {
-    const std::map<Key, Counters> counters = read_counters(study.results.folder);
+    const std::map<Key, Sums> counters = read_counters(study.results.folder);
     if (counters.empty()) return {};
     const std::map<Key, CountedKernel> recorded = recorded_times(study);
     std::vector<CountedKernel> kernels;
     for (const auto& [key, counted] : counters) {
         CountedKernel kernel;
         std::tie(kernel.row, kernel.device, kernel.name) = key;
-        kernel.counted = counted.launches();
-        const Metrics launch = counted.of_a_launch();
+        kernel.counted = records_in(counted);
+        const Metrics launch = metrics_in(counted, static_cast<double>(kernel.counted));
         time(kernel, launch, recorded);
         if (kernel.seconds.value <= 0) continue;
         if (kernel.category.empty()) kernel.category = study.kernel_rules.kind_of({kernel.name, {}, {}, {}}).category;
@@ -155,6 +174,20 @@ std::vector<CountedKernel> counted_kernels(const Study& study)
         return a.row != b.row ? a.row < b.row : a.seconds > b.seconds;
     });
     return kernels;
+}
+
+std::vector<PhaseCount> phase_counts(const Study& study)
+{
+    std::vector<PhaseCount> found;
+    for (const auto& [key, device] : read_phases(study.results.folder)) {
+        const bool is_whole = !device.whole.empty();
+        const Phases& phases = is_whole ? device.whole : device.kernels;
+        if (std::ranges::all_of(phases, [](const auto& phase) { return phase.first.empty(); })) continue;
+        for (const auto& [phase, sums] : phases)
+            found.push_back(
+                {key.first, key.second, phase, is_whole ? 0 : records_in(sums), count_work(metrics_in(sums, 1))});
+    }
+    return found;
 }
 
 }  // namespace roof::analysis

@@ -1,10 +1,10 @@
 #include "analysis/study/json.hpp"
 
-#include "analysis/roofline/spec_check.hpp"
+#include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/scaling.hpp"
 #include "analysis/study/verdict.hpp"
-#include "analysis/table/json_values.hpp"
 #include "analysis/table/rows.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/method/ceilings/spec_rate.hpp"
 
 #include <nlohmann/json.hpp>

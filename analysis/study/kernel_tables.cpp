@@ -1,8 +1,6 @@
 // Kernels of a run: by category, and with counted work.
 #include "analysis/study/counted_kernels.hpp"
-#include "analysis/study/phase_counts.hpp"
 #include "analysis/study/recorded_rows.hpp"
-#include "analysis/study/recording.hpp"
 #include "analysis/study/recording_tables.hpp"
 #include "analysis/study/tables.hpp"
 #include "ert/base/text.hpp"
@@ -20,13 +18,13 @@ namespace {
 constexpr std::size_t most_kernels = 20;  ///< people see at most this many of a row
 
 /// The counted bytes at this level; 0 if they were not counted.
-Bytes bytes_at(const CountedWork& work, const char* level)
+Bytes bytes_at(const CountedWork& work, const std::string& level)
 {
     const auto found = work.bytes.find(level);
     return found == work.bytes.end() ? Bytes{} : found->second;
 }
 
-Cell bytes_cell(const CountedWork& work, const char* level)
+Cell bytes_cell(const CountedWork& work, const std::string& level)
 {
     return only_if(work.bytes.contains(level), amount(bytes_at(work, level).value, "B"));
 }
@@ -122,134 +120,131 @@ DataTable kernels_table(const Study& study)
 
 DataTable counted_kernels_table(const Study& study)
 {
-    using Row = const Of<CountedKernel>&;
-    static const std::vector<ColumnOf<Of<CountedKernel>>> columns{
-        {"kernel", "", [](Row k) { return word(k.record.name); }},
-        {"category", "", [](Row k) { return word(k.record.category); }},
-        {"step", "", [](Row k) { return step_cell(k.row); }},
-        {"device", "", [](Row k) { return word(k.record.device); }},
-        {"launches", "",
-         [](Row k) {
-             const CountedKernel& kernel = k.record;
-             const bool all = kernel.counted == kernel.launches;
-             return numeric_text(std::to_string(kernel.launches) +
-                                 (all ? "" : fmt::format(", {} counted", kernel.counted)));
-         }},
-        {"time", "",
-         [](Row k) {
-             const bool counted = k.record.time_known == Known::counter;
-             return numeric_text(format_duration(k.record.seconds.value) + (counted ? " (counter)" : ""));
-         }},
-        {"FLOPs", "", [](Row k) { return counted_flops(k.record.work); }},
-        {"L1", "", [](Row k) { return bytes_cell(k.record.work, "L1"); }},
-        {"L2", "", [](Row k) { return bytes_cell(k.record.work, "L2"); }},
-        {"DRAM", "", [](Row k) { return bytes_cell(k.record.work, "DRAM"); }},
-        {"FLOP/B", "",
-         [](Row k) {
-             const bool known = !k.record.work.flops.empty() && !k.record.levels.empty();
-             return known ? plain(k.record.levels.back().intensity_low.value) : absent();
-         }},
-        {"rate", "",
-         [](Row k) { return only_if(!k.record.work.flops.empty(), amount(k.record.rate().value, "FLOP/s")); }},
-        {"roof", "", [](Row k) { return only_if(!k.record.binds.empty(), word(k.record.binds)); }},
-        {"reached", "", [](Row k) { return only_if(!k.record.binds.empty(), share(k.record.fraction())); }},
+    struct AtLevel {
+        const CountedKernel& kernel;
+        const Measurement* row;
+        std::string level;  ///< empty for a kernel without counted bytes
+        bool is_first;
+
+        const CountedWork& work() const { return kernel.work; }
+        Cell if_bound(Cell cell) const { return only_if(!kernel.binds.empty(), std::move(cell)); }
     };
-    DataTable table = recorded_table(columns, counted_kernels(study), study, most_kernels);
+    using A = const AtLevel&;
+    static const std::vector<ColumnOf<AtLevel>> columns{
+        {"", "row", [](A a) { return word(a.kernel.row); }},
+        {"kernel", "kernel", [](A a) { return word(a.kernel.name); }},
+        {"category", "category", [](A a) { return word(a.kernel.category); }},
+        {"step", "", [](A a) { return step_cell(a.row); }},
+        {"device", "device", [](A a) { return word(a.kernel.device); }},
+        {"launches", "launches",
+         [](A a) {
+             Cell cell = count(a.kernel.launches);
+             if (a.kernel.counted != a.kernel.launches) cell.text += fmt::format(", {} counted", a.kernel.counted);
+             return cell;
+         }},
+        {"", "counted_launches", [](A a) { return count(a.kernel.counted); }},
+        {"time", "time_s",
+         [](A a) {
+             Cell cell = seconds(a.kernel.seconds);
+             if (a.kernel.time_known == Known::counter) cell.text += " (counter)";
+             return cell;
+         }},
+        {"FLOPs", "flops", [](A a) { return counted_flops(a.work()); }},
+        {"", "level", [](A a) { return only_if(!a.level.empty(), word(a.level)); }},
+        {"", "bytes", [](A a) { return bytes_cell(a.work(), a.level); }},
+        {"L1", "", [](A a) { return bytes_cell(a.work(), "L1"); }},
+        {"L2", "", [](A a) { return bytes_cell(a.work(), "L2"); }},
+        {"DRAM", "", [](A a) { return bytes_cell(a.work(), "DRAM"); }},
+        {"FLOP/B", "",
+         [](A a) {
+             const bool known = !a.work().flops.empty() && !a.kernel.levels.empty();
+             return known ? plain(a.kernel.levels.back().intensity_low.value) : absent();
+         }},
+        {"rate", "", [](A a) { return only_if(!a.work().flops.empty(), amount(a.kernel.rate().value, "FLOP/s")); }},
+        {"", "compute_roof_flop_per_s",
+         [](A a) { return only_if(a.kernel.compute_roof.value > 0, number(a.kernel.compute_roof.value)); }},
+        {"roof", "binds", [](A a) { return a.if_bound(word(a.kernel.binds)); }},
+        {"", "attainable_s", [](A a) { return a.if_bound(number(a.kernel.attainable.value)); }},
+        {"reached", "", [](A a) { return a.if_bound(share(a.kernel.fraction())); }},
+        {"", "known", [](A) { return word(name(Known::counter)); }},
+        {"", "time_known", [](A a) { return word(name(a.kernel.time_known)); }},
+    };
+    const RowsById by_id(study);
+    const std::vector<CountedKernel> kernels = counted_kernels(study);
+    std::vector<AtLevel> rows;
+    for (const CountedKernel& kernel : kernels) {
+        const std::size_t begin = rows.size();
+        const auto add = [&](const std::string& level) {
+            rows.push_back({kernel, by_id.find(kernel.row), level, rows.size() == begin});
+        };
+        for (const auto& [level, bytes] : kernel.work.bytes) add(level);
+        if (kernel.work.bytes.empty()) add("");
+    }
+    DataTable table = table_of(columns, rows);
+    std::map<const Measurement*, std::size_t> shown;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        table.rows[i].is_for_programs_only =
+            !rows[i].is_first || rows[i].row == nullptr || shown[rows[i].row]++ >= most_kernels;
     table.title = "Kernels under the roofs (work counted; time measured unless marked)";
     table.expendable = {"L1", "L2", "device", "category", "launches", "rate"};
     return table;
 }
 
-DataTable counted_bytes_table(const Study& study)
-{
-    struct AtLevel {
-        const CountedKernel& kernel;
-        std::string level;
-        Bytes bytes;
-    };
-    using Row = const AtLevel&;
-    static const std::vector<ColumnOf<AtLevel>> columns{
-        {"", "row", [](Row a) { return word(a.kernel.row); }},
-        {"", "device", [](Row a) { return word(a.kernel.device); }},
-        {"", "kernel", [](Row a) { return word(a.kernel.name); }},
-        {"", "category", [](Row a) { return word(a.kernel.category); }},
-        {"", "launches", [](Row a) { return count(a.kernel.launches); }},
-        {"", "counted_launches", [](Row a) { return count(a.kernel.counted); }},
-        {"", "time_s", [](Row a) { return number(a.kernel.seconds.value); }},
-        {"", "flops", [](Row a) { return number(a.kernel.work.total().value); }},
-        {"", "level", [](Row a) { return word(a.level); }},
-        {"", "bytes", [](Row a) { return number(a.bytes.value); }},
-        {"", "compute_roof_flop_per_s",
-         [](Row a) { return only_if(a.kernel.compute_roof.value > 0, number(a.kernel.compute_roof.value)); }},
-        {"", "binds", [](Row a) { return word(a.kernel.binds); }},
-        {"", "attainable_s", [](Row a) { return only_if(!a.kernel.binds.empty(), number(a.kernel.attainable.value)); }},
-        {"", "known", [](Row) { return word(name(Known::counter)); }},
-        {"", "time_known", [](Row a) { return word(name(a.kernel.time_known)); }},
-    };
-    const std::vector<CountedKernel> kernels = counted_kernels(study);
-    std::vector<AtLevel> rows;
-    for (const CountedKernel& kernel : kernels)
-        for (const auto& [level, bytes] : kernel.work.bytes) rows.push_back({kernel, level, bytes});
-    return table_of(columns, rows);
-}
-
 DataTable phase_counts_table(const Study& study)
-{
-    using Row = const Of<PhaseCount>&;
-    static const std::vector<ColumnOf<Of<PhaseCount>>> columns{
-        {"phase", "", [](Row c) { return word(c.record.phase.empty() ? "no phase" : c.record.phase); }},
-        {"step", "", [](Row c) { return step_cell(c.row); }},
-        {"device", "", [](Row c) { return word(c.record.device); }},
-        {"counted", "",
-         [](Row c) {
-             const std::size_t kernels = c.record.kernels;
-             return kernels == 0 ? word("as a whole") : numeric_text(fmt::format("{} kernels, added up", kernels));
-         }},
-        {"FLOPs", "", [](Row c) { return counted_flops(c.record.work); }},
-        {"most of", "", [](Row c) { return word(c.record.work.precision()); }},
-        {"L1", "", [](Row c) { return bytes_cell(c.record.work, "L1"); }},
-        {"shared", "", [](Row c) { return bytes_cell(c.record.work, "shared"); }},
-        {"L2", "", [](Row c) { return bytes_cell(c.record.work, "L2"); }},
-        {"DRAM", "", [](Row c) { return bytes_cell(c.record.work, "DRAM"); }},
-        {"FLOP/B", "",
-         [](Row c) {
-             const CountedWork& work = c.record.work;
-             const Bytes moved = bytes_at(work, "DRAM");
-             return only_if(!work.flops.empty() && moved.value > 0, plain((work.total() / moved).value));
-         }},
-    };
-    DataTable table = recorded_table(columns, phase_counts(study), study);
-    table.title = "Counted in each phase (counter)";
-    table.expendable = {"device", "shared", "L1", "most of"};
-    return table;
-}
-
-DataTable phase_amounts_table(const Study& study)
 {
     struct Amount {
         const PhaseCount& of;
+        const Measurement* row;
         std::string what;
         double value;
         const char* unit;
+        bool is_first;
     };
-    using Row = const Amount&;
+    using A = const Amount&;
     static const std::vector<ColumnOf<Amount>> columns{
-        {"", "row", [](Row a) { return word(a.of.row); }},
-        {"", "device", [](Row a) { return word(a.of.device); }},
-        {"", "phase", [](Row a) { return word(a.of.phase); }},
-        {"", "kernels_added_up", [](Row a) { return only_if(a.of.kernels > 0, count(a.of.kernels)); }},
-        {"", "of", [](Row a) { return word(a.what); }},
-        {"", "amount", [](Row a) { return number(a.value); }},
-        {"", "unit", [](Row a) { return word(a.unit); }},
-        {"", "known", [](Row) { return word(name(Known::counter)); }},
+        {"", "row", [](A a) { return word(a.of.row); }},
+        {"phase", "phase", [](A a) { return word(a.of.phase.empty() ? "no phase" : a.of.phase, a.of.phase); }},
+        {"step", "", [](A a) { return step_cell(a.row); }},
+        {"device", "device", [](A a) { return word(a.of.device); }},
+        {"counted", "kernels_added_up",
+         [](A a) {
+             Cell cell = count(a.of.kernels);
+             cell.text += " kernels, added up";
+             return a.of.kernels > 0 ? cell : Cell{.text = "as a whole"};
+         }},
+        {"", "of", [](A a) { return word(a.what); }},
+        {"", "amount", [](A a) { return number(a.value); }},
+        {"", "unit", [](A a) { return word(a.unit); }},
+        {"FLOPs", "", [](A a) { return counted_flops(a.of.work); }},
+        {"most of", "", [](A a) { return word(a.of.work.precision()); }},
+        {"L1", "", [](A a) { return bytes_cell(a.of.work, "L1"); }},
+        {"shared", "", [](A a) { return bytes_cell(a.of.work, "shared"); }},
+        {"L2", "", [](A a) { return bytes_cell(a.of.work, "L2"); }},
+        {"DRAM", "", [](A a) { return bytes_cell(a.of.work, "DRAM"); }},
+        {"FLOP/B", "",
+         [](A a) {
+             const Bytes moved = bytes_at(a.of.work, "DRAM");
+             return only_if(!a.of.work.flops.empty() && moved.value > 0, plain((a.of.work.total() / moved).value));
+         }},
+        {"", "known", [](A) { return word(name(Known::counter)); }},
     };
+    const RowsById by_id(study);
     const std::vector<PhaseCount> counts = phase_counts(study);
     std::vector<Amount> rows;
     for (const PhaseCount& of : counts) {
-        for (const auto& [precision, flops] : of.work.flops) rows.push_back({of, precision, flops.value, "FLOP"});
-        for (const auto& [level, bytes] : of.work.bytes) rows.push_back({of, level, bytes.value, "byte"});
+        const std::size_t begin = rows.size();
+        const auto add = [&](const std::string& what, double value, const char* unit) {
+            rows.push_back({of, by_id.find(of.row), what, value, unit, rows.size() == begin});
+        };
+        for (const auto& [precision, flops] : of.work.flops) add(precision, flops.value, "FLOP");
+        for (const auto& [level, bytes] : of.work.bytes) add(level, bytes.value, "byte");
     }
-    return table_of(columns, rows);
+    DataTable table = table_of(columns, rows);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        table.rows[i].is_for_programs_only = !rows[i].is_first || rows[i].row == nullptr;
+    table.title = "Counted in each phase (counter)";
+    table.expendable = {"device", "shared", "L1", "most of"};
+    return table;
 }
 
 DataTable step_counters_table(const Study& study)

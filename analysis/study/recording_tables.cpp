@@ -1,7 +1,6 @@
 #include "analysis/study/recording_tables.hpp"
 
 #include "analysis/study/recorded_rows.hpp"
-#include "analysis/study/recording.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"

@@ -1,6 +1,6 @@
 #include "analysis/study/scaling.hpp"
 
-#include "analysis/roofline/link.hpp"
+#include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/rows.hpp"

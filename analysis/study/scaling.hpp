@@ -10,7 +10,7 @@
 
 namespace roof::analysis {
 
-/// Rate of each rank's link each way during communication: link_bytes() (link.hpp) over exposed plus hidden time. 0 for
+/// Rate of each rank's link each way during communication: link_bytes() (roofs.hpp) over exposed plus hidden time. 0 for
 /// one rank.
 ByteRate bus_bandwidth(const Measurement& row);
 

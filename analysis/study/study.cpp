@@ -1,6 +1,6 @@
 #include "analysis/study/study.hpp"
 
-#include "analysis/roofline/group_roofs.hpp"
+#include "analysis/roofline/roofs.hpp"
 #include "ert/base/files.hpp"
 
 namespace roof::analysis {
@@ -14,6 +14,21 @@ void read_predictions(Study& study)
     const std::string text = read_file(file);
     study.predictions = errors_of(parse_predictions(text, file.string()), study.results.rows);
     study.predictions_fingerprint = fingerprint(text);
+}
+
+/// The value, which `make` computes at the first use.
+template <class Value, class Make>
+const Value& kept(std::optional<Value>& value, const Make& make)
+{
+    if (!value) value = make();
+    return *value;
+}
+
+const RecordedKernels& recorded_kernels(const Study& study)
+{
+    return kept(study.recording.kernels, [&] {
+        return read_kernels(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows));
+    });
 }
 
 }  // namespace
@@ -50,6 +65,31 @@ std::string calibration_warning(const Study& study)
     const std::string& there = study.calibration.machine.name;
     if (here == there) return {};
     return "The ceilings are those of another machine, '" + there + "'; the rows are of '" + here + "'.";
+}
+
+const KernelDigest& kernels_of(const Study& study)
+{
+    return recorded_kernels(study).digest;
+}
+
+const std::vector<DeviceTimeBreakdown>& time_breakdown_of(const Study& study)
+{
+    return recorded_kernels(study).time_breakdown;
+}
+
+const std::vector<CallTotal>& calls_of(const Study& study)
+{
+    return kept(study.recording.calls, [&] { return add_up_calls(study.results.folder); });
+}
+
+const std::vector<CopyTotal>& copies_of(const Study& study)
+{
+    return kept(study.recording.copies, [&] { return add_up_copies(study.results.folder); });
+}
+
+const std::vector<MemoryUse>& memory_of(const Study& study)
+{
+    return kept(study.recording.memory, [&] { return follow_memory(study.results.folder); });
 }
 
 }  // namespace roof::analysis

@@ -10,22 +10,23 @@
 #include "analysis/recordings/memory_use.hpp"
 #include "analysis/recordings/time_breakdown.hpp"
 #include "analysis/roofline/place.hpp"
-#include "analysis/study/lazy.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/results/results.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace roof::analysis {
 
-/// Recordings, read at their first use through analysis/study/recording.hpp.
+/// Totals of the recordings of a run. Each file is read once, at its first use, because kernels.csv may have a million
+/// lines.
 struct Recording {
-    Lazy<RecordedKernels> kernels;
-    Lazy<std::vector<CallTotal>> calls;
-    Lazy<std::vector<CopyTotal>> copies;
-    Lazy<std::vector<MemoryUse>> memory;
+    std::optional<RecordedKernels> kernels;
+    std::optional<std::vector<CallTotal>> calls;
+    std::optional<std::vector<CopyTotal>> copies;
+    std::optional<std::vector<MemoryUse>> memory;
 };
 
 struct Study {
@@ -38,7 +39,7 @@ struct Study {
     std::vector<Answered> answers{};     ///< answers to the plan's hypotheses; filled in by the caller
     std::vector<MachineSheet> sheets{};  ///< data sheets of devices; filled in by the caller
     KernelRules kernel_rules = built_in_kernel_rules();
-    Recording recording{};
+    mutable Recording recording{};  ///< use the functions below
 };
 
 /// Opens a study. Without `calibration` it uses the folder's own ceilings, else the newest calibration of the same
@@ -50,5 +51,12 @@ Study make_study(Results results, Results calibration);
 
 /// A warning if there is no calibration, or if it is of another machine; otherwise empty.
 std::string calibration_warning(const Study& study);
+
+// Totals of recordings; empty without the file. Set the kernel rules before the first use.
+const KernelDigest& kernels_of(const Study& study);
+const std::vector<DeviceTimeBreakdown>& time_breakdown_of(const Study& study);
+const std::vector<CallTotal>& calls_of(const Study& study);
+const std::vector<CopyTotal>& copies_of(const Study& study);
+const std::vector<MemoryUse>& memory_of(const Study& study);
 
 }  // namespace roof::analysis

@@ -159,12 +159,11 @@ std::vector<Crossover> crossovers(const std::string& first, const std::string& s
 std::vector<Loss> largest_losses(const Study& study, const Measurement& row, std::size_t n)
 {
     std::map<std::string, double> seconds;
-    const std::string id = row.id();
     double layers = 0;
-    for (const Placement& p : study.placements) {
-        if (p.scope != Scope::layer || p.row != id || p.binds.empty()) continue;
-        layers += p.seconds.median.value;
-        seconds[p.kind + " " + std::string(roof::name(*p.phase))] += p.headroom.value;
+    for (const Placement* p : layers_of(study.placements, row)) {
+        if (p->binds.empty()) continue;
+        layers += p->seconds.median.value;
+        seconds[p->kind + " " + std::string(roof::name(*p->phase))] += p->headroom.value;
     }
     if (layers > 0) seconds["outside the layers"] = row.seconds.median.value - layers;
     std::vector<Loss> losses;

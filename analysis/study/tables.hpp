@@ -1,30 +1,12 @@
-// All tables about a study. The report's panels and the terminal show them; `write_tables` exports them for
-// spreadsheets and plotting scripts.
+// All tables about a study. The terminal and the report's panels show them; the report also writes them as CSV and JSON.
 #pragma once
 
 #include "analysis/study/study.hpp"
 #include "analysis/table/table.hpp"
 
-#include <filesystem>
 #include <span>
-#include <string_view>
 
 namespace roof::analysis {
-
-/// The export of one panel of the report.
-struct PanelTable {
-    std::string_view panel;  ///< id of the panel
-    std::string_view name;   ///< name of the table and its files; empty: no table
-    std::string_view why;    ///< reason for no table
-    DataTable (*make)(const Study& study) = nullptr;
-};
-
-/// At least one entry for each panel.
-std::span<const PanelTable> panel_tables();
-
-/// Writes each table over all studies to <folder>/<name>.csv and .json. The first column is `study`. A table without
-/// rows is only a header. Creates the folder; throws InputError if it cannot be written.
-void write_tables(const std::vector<Study>& studies, const std::filesystem::path& folder);
 
 // Steps (step_tables.cpp).
 DataTable verdict_table(const Study& study);
@@ -50,12 +32,10 @@ DataTable ert_table(const Study& study);
 // Recordings (recording_tables.cpp). People see only rows of the study, and only the longest entries of long lists.
 DataTable kernels_table(const Study& study);
 DataTable kernel_categories_table(const Study& study);
+/// A row for each kernel and memory level; people see the first one, which has all levels.
 DataTable counted_kernels_table(const Study& study);
-/// A row for each kernel and memory level, for programs.
-DataTable counted_bytes_table(const Study& study);
+/// A row for each phase and counted amount; people see the first one, which has all amounts.
 DataTable phase_counts_table(const Study& study);
-/// A row for each phase and counted amount, for programs.
-DataTable phase_amounts_table(const Study& study);
 /// Counted amounts of whole steps beside the analytic ones.
 DataTable step_counters_table(const Study& study);
 DataTable time_breakdown_table(const Study& study);

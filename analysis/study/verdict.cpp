@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace roof::analysis {
 
@@ -138,15 +139,13 @@ TimeShares time_shares(std::span<const Placement> placements, const Measurement&
     TimeShares shares;
     const double step = row.seconds.median.value;
     if (!(step > 0)) return shares;
-    const std::string id = row.id();
-    for (const Placement& p : placements) {
-        if (p.scope != Scope::layer || p.row != id) continue;
-        const double share = p.seconds.median.value / step;
-        if (p.bound() == Bound::compute)
+    for (const Placement* p : layers_of(placements, row)) {
+        const double share = p->seconds.median.value / step;
+        if (p->bound() == Bound::compute)
             shares.compute += share;
-        else if (p.bound() == Bound::bandwidth)
+        else if (p->bound() == Bound::bandwidth)
             shares.bandwidth += share;
-        else if (p.bound() != Bound::unknown)
+        else if (p->bound() != Bound::unknown)
             shares.unexplained += share;
     }
     if (shares.known() > 0) shares.rest = std::max(0.0, 1 - shares.known());
@@ -155,14 +154,10 @@ TimeShares time_shares(std::span<const Placement> placements, const Measurement&
 
 std::vector<const Placement*> most_headroom(std::span<const Placement> placements, const Measurement& row, int n)
 {
-    const std::string id = row.id();
-    std::vector<const Placement*> layers;
-    for (const Placement& p : placements)
-        if (p.scope == Scope::layer && p.row == id && p.headroom.value > 0) layers.push_back(&p);
-    std::stable_sort(layers.begin(), layers.end(),
-                     [](const Placement* a, const Placement* b) { return a->headroom > b->headroom; });
-    if (layers.size() > static_cast<std::size_t>(std::max(0, n)))
-        layers.resize(static_cast<std::size_t>(std::max(0, n)));
+    std::vector<const Placement*> layers = layers_of(placements, row);
+    std::erase_if(layers, [](const Placement* p) { return !(p->headroom.value > 0); });
+    std::ranges::stable_sort(layers, std::greater{}, [](const Placement* p) { return p->headroom; });
+    layers.resize(std::min(layers.size(), static_cast<std::size_t>(std::max(0, n))));
     return layers;
 }
 

@@ -2,10 +2,11 @@
 
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/fitted_text.hpp"
-#include "analysis/table/json_values.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -29,12 +30,10 @@ struct Amounts {
 
 using Layers = std::vector<const Placement*>;
 
-Layers layers_of(const Study& study, const Measurement& row)
+Layers placed_layers(const Study& study, const Measurement& row)
 {
-    Layers layers;
-    const std::string id = row.id();
-    for (const Placement& p : study.placements)
-        if (p.scope == Scope::layer && p.row == id && !p.levels.empty()) layers.push_back(&p);
+    Layers layers = layers_of(study.placements, row);
+    std::erase_if(layers, [](const Placement* p) { return p->levels.empty(); });
     return layers;
 }
 
@@ -79,7 +78,7 @@ Layers second_batch(const Study& study, const Measurement& row, std::size_t coun
     };
     std::stable_sort(others.begin(), others.end(), [&](auto* a, auto* b) { return apart(a) < apart(b); });
     for (const Measurement* other : others) {
-        Layers layers = layers_of(study, *other);
+        Layers layers = placed_layers(study, *other);
         batch = batch_of(*other);
         if (layers.size() == count) return layers;
     }
@@ -97,7 +96,7 @@ Amounts at_batch(const Placement& layer, const Placement& other, double share)
 Predicted predict(const Study& study, const Measurement& row, const WhatIf& change)
 {
     Predicted answer{&row, change.batch > 0 ? change.batch : batch_of(row), {}, {}, {}};
-    const Layers layers = layers_of(study, row);
+    const Layers layers = placed_layers(study, row);
     if (layers.empty()) {
         answer.reason = "its layers were not measured, or there are no ceilings";
         return answer;
@@ -134,13 +133,6 @@ std::vector<std::string> names_of_roofs(const Study& study)
         if (ceiling.kind == Role::compute) names.insert(ceiling.precision);
     }
     return {names.begin(), names.end()};
-}
-
-template <class Number>
-bool reads_as(const std::string& text, Number& value)
-{
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && rest == text.data() + text.size();
 }
 
 std::string unit_of(const Study& study, const std::string& roof)
@@ -191,9 +183,12 @@ WhatIf parse_what_if(const std::vector<std::string>& words, const Study& study)
         const std::string name = word.substr(0, equals);
         const std::string value = word.substr(equals + 1);
         if (std::ranges::find(legal, name) == legal.end()) throw InputError(unknown_word("roof", name, legal));
-        if (name != "batch")
+        if (name != "batch") {
             set_roof(change, name, value, unit_of(study, name));
-        else if (!reads_as(value, change.batch) || change.batch < 1 || change.batch > most_images)
+            continue;
+        }
+        change.batch = parse_number<long long>(value).value_or(0);
+        if (change.batch < 1 || change.batch > most_images)
             throw InputError(
                 fmt::format("--set: batch='{}' is not a whole number from 1 to {}", printable(value), most_images));
     }
@@ -234,7 +229,7 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
     using A = const Answer&;
     static const std::vector<ColumnOf<Answer>> columns{
         {"", "row", [](A a) { return word(a.row().id()); }},
-        {"", "change", [](A a) { return word(a.change); }},
+        {"change", "change", [](A a) { return word(a.change); }, Shown::page},
         {"model", "", [](A a) { return word(model_of(a.row())); }},
         {"batch", "", [](A a) { return count(batch_of(a.row())); }},
         {"precision", "", [](A a) { return word(precision_of(a.row())); }},

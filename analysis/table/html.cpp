@@ -48,7 +48,7 @@ std::string escape(std::string_view text)
 std::string html_table(const DataTable& all)
 {
     const DataTable table = visible_in(Shown::page, all);
-    if (table.rows.empty()) return {};
+    if (table.rows.empty() || table.columns.empty()) return {};
     const auto is_number = [&](std::size_t column, const Cell& cell) {
         const Align align = table.columns[column].align;
         return !cell.is_warning && (align == Align::by_cell ? cell.is_number : align == Align::right);
@@ -91,8 +91,10 @@ std::string subheading(std::string_view text)
 
 std::string figure(std::string_view caption, const std::string& svg)
 {
-    return fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"scroll\">{}</div></figure>\n",
-                       escape(caption), svg);
+    const std::string scrolling = fmt::format("<div class=\"scroll\">{}</div>", svg);
+    return caption.empty()
+               ? scrolling
+               : fmt::format("<figure><figcaption>{}</figcaption>\n{}</figure>\n", escape(caption), scrolling);
 }
 
 std::string text_list(std::string_view heading, const std::vector<std::string>& texts)

@@ -12,14 +12,14 @@ namespace roof::analysis {
 /// Escapes text for elements and quoted attributes; control characters become '?'.
 std::string escape(std::string_view text);
 
-/// The note and the rows of the table as the page shows them. Empty if it has no rows for people.
+/// The note and the rows of the table as the page shows them. Empty if it has no rows or no columns for people.
 std::string html_table(const DataTable& table);
 
 /// The text in <p class="…">.
 std::string paragraph(std::string_view text, std::string_view css_class = "");
 /// The text in <h4>.
 std::string subheading(std::string_view text);
-/// A <figure> with a caption and an SVG that scrolls.
+/// An SVG that scrolls, in a <figure> if there is a caption.
 std::string figure(std::string_view caption, const std::string& svg);
 /// A list of texts under a subheading; empty if there are none.
 std::string text_list(std::string_view heading, const std::vector<std::string>& texts);

@@ -1,6 +1,5 @@
 #include "analysis/table/table.hpp"
 
-#include "analysis/table/json_values.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/text.hpp"
@@ -67,6 +66,17 @@ std::string csv_cell(const json& value)
 }
 
 }  // namespace
+
+json json_number(double value)
+{
+    return std::isfinite(value) ? json(value) : json(nullptr);
+}
+
+std::string json_text(const std::string& value)
+{
+    const std::string quoted = json(value).dump(-1, ' ', false, json::error_handler_t::replace);
+    return json::parse(quoted).get<std::string>();
+}
 
 Cell absent()
 {

@@ -126,6 +126,11 @@ DataTable visible_in(Shown sink, const DataTable& table);
 /// Appends the rows of `more`, which must have the same columns.
 void append(DataTable& table, DataTable more);
 
+/// null for infinities and NaN.
+nlohmann::json json_number(double value);
+/// `value` with invalid UTF-8 replaced, because names come from files.
+std::string json_text(const std::string& value);
+
 /// The columns with a key as CSV. Numbers read back exactly; null is an empty cell.
 std::string to_csv(const DataTable& table);
 /// [{key: value, …}, …]

@@ -1,8 +1,9 @@
 // Machines, ceilings, rows and studies with round numbers, so that placements can be checked by hand.
 #pragma once
 
-#include "analysis/study/study.hpp"
+#include "analysis/report/report.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -118,6 +119,13 @@ inline analysis::Study study(std::vector<Measurement> rows, Ceilings roofs = cei
         for (analysis::Placement& p : analysis::place(r, s.ceilings, s.calibration.machine))
             s.placements.push_back(std::move(p));
     return s;
+}
+
+/// The HTML of a panel.
+inline std::string panel(std::string_view id, const analysis::Study& study)
+{
+    const auto found = std::ranges::find(analysis::panels(), id, &analysis::Panel::id);
+    return html_of(content_of(*found, study, "key"));
 }
 
 }  // namespace roof::made

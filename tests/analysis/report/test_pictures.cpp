@@ -1,6 +1,7 @@
 // Picture files are complete, and have no variables, which only browsers resolve.
 #include "../fakes/temporary_folder.hpp"
-#include "analysis/report/pictures.hpp"
+#include "analysis/report/report.hpp"
+#include "analysis/report/style.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
@@ -10,20 +11,22 @@ using namespace roof::analysis;
 
 TEST_CASE("the style sheet of a picture has no variables, dark theme or print rules")
 {
-    const std::string sheet = plain_style_sheet();
+    const std::string sheet = picture_style_sheet();
     CHECK(sheet.find("var(") == std::string::npos);
     CHECK(sheet.find("@media") == std::string::npos);
     CHECK(sheet.find(".point.forward{fill:#0072b2;stroke:#0072b2}") != std::string::npos);
 }
 
-TEST_CASE("each large picture of a panel becomes a complete file, and the marks of a legend do not")
+TEST_CASE("a picture is a complete file with its style sheet, and the page has it without one")
 {
-    const std::string html =
-        "<svg width=\"14\" height=\"14\"></svg><svg viewBox=\"0 0 300 10\" width=\"300\"><g/></svg>";
-    const std::vector<std::string> pictures = pictures_of(html);
-    REQUIRE(pictures.size() == 1);
-    CHECK(pictures[0].starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 300 10\""));
-    CHECK(pictures[0].ends_with("<g/></svg>\n"));
+    Svg svg(300, 10, "a line");
+    svg.line({1, 2}, {3, 4}, "edge");
+    const std::string file = svg.file(".edge{}");
+    CHECK(file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 300 10\""));
+    CHECK(file.find("<style>.edge{}</style>") != std::string::npos);
+    CHECK(file.ends_with("<path class=\"edge\" d=\"M1 2L3 4\"/>\n</svg>\n"));
+    CHECK(svg.str().find("<style>") == std::string::npos);
+    CHECK(svg.str().ends_with("<path class=\"edge\" d=\"M1 2L3 4\"/>\n</svg>\n"));
 }
 
 TEST_CASE("a study's pictures are written under their panels' names")

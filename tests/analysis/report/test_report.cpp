@@ -1,7 +1,6 @@
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/report/page_data.hpp"
 #include "analysis/report/page_script.hpp"
-#include "analysis/report/panels.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/describe.hpp"
 #include "analysis/table/html.hpp"
@@ -145,10 +144,10 @@ TEST_CASE(
     Study study = made::study({made::row("net", 4), made::row("net", 8), made::failed("net", "no room")});
     std::vector<Prediction> predictions;
     for (const Measurement& row : study.results.rows) predictions.push_back({row.id(), {0.02}, {0.030}, {1e9}, true});
-    CHECK_FALSE(holds(expectations_panel(study, "key"), "<svg"));
+    CHECK_FALSE(holds(made::panel("expectations", study), "<svg"));
     study.predictions = errors_of(predictions, study.results.rows);
     study.answers = {{"time(net) < 1", Answer::fails, "2 s"}};
-    const std::string html = expectations_panel(study, "key");
+    const std::string html = made::panel("expectations", study);
     CHECK(holds(html, "Estimate against measurement"));
     CHECK(count(html, "class=\"dot\"") == 2);
     CHECK(holds(html, "predicted 30.0 ms, measured 40.0 ms (-25%)"));
@@ -157,7 +156,7 @@ TEST_CASE(
 
 TEST_CASE("the roofline connects the intensities of a point and explains it")
 {
-    const std::string html = roofline_panel(made::study({made::row()}), "key");
+    const std::string html = made::panel("roofline", made::study({made::row()}));
     CHECK(count(html, "class=\"point ") == 3 + 4);
     CHECK(count(html, "class=\"interval\"") == 2 * (2 + 2));  // both convolutions and their two phases
     CHECK(holds(html, "<title>conv1 forward: 1.00 GFLOP in 12.5 ms"));
@@ -167,7 +166,7 @@ TEST_CASE("the roofline connects the intensities of a point and explains it")
 
 TEST_CASE("the breakdown shows time outside the layers")
 {
-    const std::string html = breakdown_panel(made::study({made::row()}), "key");
+    const std::string html = made::panel("breakdown", made::study({made::row()}));
     CHECK(holds(html, "<title>not accounted for: 2.50 ms, 6.2% of the step</title>"));
     CHECK(holds(html, "<title>convolution: 32.5 ms, 81% of the step</title>"));
     CHECK(holds(html, "<title>update: 4.00 ms, 10% of the step</title>"));
@@ -248,14 +247,14 @@ TEST_CASE("the Empirical Roofline curve is drawn under the roofs of loads and of
         dot.seconds = made::about<Seconds>(std::max(flops / 100e9, 16e6 / 400e9));
         study.calibration.rows.push_back(dot);
     }
-    const std::string html = ert_curve_panel(study, "key");
+    const std::string html = made::panel("ert", study);
     CHECK(count(html, "class=\"dot\"") == 3);
     CHECK(count(html, "class=\"band\"") == 3 + 1);
     CHECK(holds(html, "fp32 on cpu, 2 threads"));
     CHECK(holds(html, "16 KiB (L1)"));
     CHECK(holds(html, "1/8 FLOP/B over 16 KiB: 50.0 GFLOP/s"));
     CHECK(holds(html, "100% of what the roofs allow"));
-    CHECK(ert_curve_panel(made::study({made::row()}), "key").empty());
+    CHECK(made::panel("ert", made::study({made::row()})).empty());
 }
 
 TEST_CASE("a folder with ceilings but no steps shows its roofs and no empty chart")
@@ -270,12 +269,12 @@ TEST_CASE("a folder with ceilings but no steps shows its roofs and no empty char
 TEST_CASE("a layer above the farthest roof is hollow with a reason, and each layer has its time without reuse")
 {
     Study study = made::study({made::row()});
-    const std::string below = roofline_panel(study, "key");
+    const std::string below = made::panel("roofline", study);
     CHECK(count(below, "class=\"hollow\"") == 0);
     for (Placement& p : study.placements)
         if (p.scope == Scope::layer && p.flops.value > 0)
             p.rate.median = 2 * p.levels.back().roof * p.levels.back().intensity_high;
-    const std::string above = roofline_panel(study, "key");
+    const std::string above = made::panel("roofline", study);
     CHECK(count(above, "class=\"hollow\"") > 0);
     CHECK(count(above, "Above the DRAM roof: part of these bytes was still in a cache.") > 0);
     Placement moved = study.placements.back();

@@ -1,6 +1,5 @@
 #include "analysis/report/report.hpp"
 #include "analysis/report/terminal.hpp"
-#include "analysis/roofline/group_roofs.hpp"
 #include "analysis/roofline/place.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "made.hpp"

@@ -1,6 +1,5 @@
 // Measured ceilings (fp32 100 GFLOP/s, DRAM 10 GB/s) beside a made-up data sheet (200 GFLOP/s, 40 GB/s).
-#include "analysis/report/panels.hpp"
-#include "analysis/study/beside_sheet.hpp"
+#include "analysis/study/ceiling_tables.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
@@ -50,12 +49,12 @@ TEST_CASE("a device without a sheet has no figures")
     const Study study = under_sheet("something else");
     CHECK(beside_sheets(study).empty());
     CHECK(sheet_footnote(study).empty());
-    CHECK(ceilings_panel(study, "made").find("data sheet") == std::string::npos);
+    CHECK(made::panel("ceilings", study).find("data sheet") == std::string::npos);
 }
 
 TEST_CASE("the page shows the share and the sources of the data sheet")
 {
-    const std::string panel = ceilings_panel(under_sheet("made"), "made");
+    const std::string panel = made::panel("ceilings", under_sheet("made"));
     CHECK(panel.find("Beside the data sheet") != std::string::npos);
     CHECK(panel.find("25%") != std::string::npos);
     CHECK(panel.find("The made card: its leaflet.") != std::string::npos);

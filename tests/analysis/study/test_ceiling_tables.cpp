@@ -1,5 +1,4 @@
 // Ceilings beside their spec, and the tables that show both.
-#include "analysis/roofline/spec_check.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/text.hpp"

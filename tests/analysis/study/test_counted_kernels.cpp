@@ -1,7 +1,5 @@
 // Counted kernels on round roofs: L2 100 GB/s, DRAM 10 GB/s, fp32 100 GFLOP/s.
-#include "analysis/report/panels.hpp"
 #include "analysis/study/counted_kernels.hpp"
-#include "analysis/study/phase_counts.hpp"
 #include "analysis/study/recording_tables.hpp"
 #include "analysis/study/tables.hpp"
 #include "made.hpp"
@@ -90,11 +88,11 @@ TEST_CASE("counters of some launches represent all, and a metric that some of th
 TEST_CASE("the panel and the table show counted kernels, without those that have no time")
 {
     Bed bed;
-    CHECK(counted_panel(bed.study, "k").empty());
+    CHECK(made::panel("counted", bed.study).empty());
     bed.time("sgemm<a>", 0.02);
     bed.count(launch("sgemm<a>", 0, 5e8, 1e7, 1e8));
     bed.count(launch("untimed", 1, 5e8, 1e7, 1e8));
-    const std::string html = counted_panel(bed.study, "k");
+    const std::string html = made::panel("counted", bed.study);
     CHECK_THAT(html, Catch::Contains("sgemm&lt;a&gt;") && Catch::Contains("<svg") && !Catch::Contains("untimed"));
     CHECK_THAT(recording_text(bed.study, 0), Catch::Contains("100") && Catch::Contains("50.0 GFLOP/s"));
 }

@@ -1,5 +1,5 @@
 #include "analysis/study/json.hpp"
-#include "analysis/table/json_values.hpp"
+#include "analysis/table/table.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>

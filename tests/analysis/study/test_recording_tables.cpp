@@ -1,5 +1,4 @@
 // Recordings appear on the page and in the terminal, with unclassified kernels.
-#include "analysis/report/panels.hpp"
 #include "analysis/study/recording_tables.hpp"
 #include "analysis/study/tables.hpp"
 #include "made.hpp"
@@ -49,11 +48,10 @@ TEST_CASE("a run with recordings shows its kernels, time breakdown, calls, copie
     const std::string text = recording_text(study, 0);
     CHECK_THAT(text, Catch::Contains("unclassified (!)") && Catch::Contains("cudaLaunchKernel ") &&
                          Catch::Contains("1.00 GB/s") && Catch::Contains("5.00 MB"));
-    for (const auto panel :
-         {kernels_panel, counted_panel, time_breakdown_panel, calls_panel, copies_panel, memory_panel})
-        CHECK_THAT(panel(study, "k"), Catch::Contains("<table>"));
-    CHECK_THAT(kernels_panel(study, "k"), Catch::Contains("<span class=\"warn\">unclassified</span>"));
-    CHECK_THAT(absent_panel(study, "k"), !Catch::Contains("Kernels:") && !Catch::Contains("Counters:"));
+    for (const char* panel : {"kernels", "counted", "time_breakdown", "calls", "copies", "memory"})
+        CHECK_THAT(made::panel(panel, study), Catch::Contains("<table>"));
+    CHECK_THAT(made::panel("kernels", study), Catch::Contains("<span class=\"warn\">unclassified</span>"));
+    CHECK_THAT(made::panel("absent", study), !Catch::Contains("Kernels:") && !Catch::Contains("Counters:"));
 }
 
 TEST_CASE("records of other rows are left out, and a run without recordings shows none")
@@ -62,7 +60,7 @@ TEST_CASE("records of other rows are left out, and a run without recordings show
     Study study = made::study({made::row()});
     study.results.folder = folder.path();
     CHECK(recording_text(study, 0).empty());
-    CHECK(time_breakdown_panel(study, "k").empty());
+    CHECK(made::panel("time_breakdown", study).empty());
     made::record(folder, "another row");
     Study recorded = made::study({made::row()});
     recorded.results.folder = folder.path();
@@ -79,8 +77,8 @@ TEST_CASE("kernels, calls, copies and memory are read once")
     for (const char* file : {"kernels.csv", "api.csv", "copies.csv", "ranges.csv", "memory.csv"})
         REQUIRE(std::filesystem::remove(folder / file));
     CHECK(recording_text(study, 0) == first);
-    for (const auto panel : {kernels_panel, time_breakdown_panel, calls_panel, copies_panel, memory_panel})
-        CHECK_THAT(panel(study, "k"), Catch::Contains("<table>"));
+    for (const char* panel : {"kernels", "time_breakdown", "calls", "copies", "memory"})
+        CHECK_THAT(made::panel(panel, study), Catch::Contains("<table>"));
 }
 
 TEST_CASE("counted FLOPs and bytes of a step are beside the analytic ones, other metrics are left out")
@@ -99,6 +97,6 @@ TEST_CASE("counted FLOPs and bytes of a step are beside the analytic ones, other
     REQUIRE(table.rows.size() == 2);
     CHECK(texts(table, 0) == std::vector<std::string>{"FLOPs of fp32", "net b8", "cpu", "1.60 GFLOP", "1.50 GFLOP"});
     CHECK(table.cell(1, "analytic").text == "24.0 MB to 12.0 GB");
-    CHECK_THAT(counted_panel(study, "k"), Catch::Contains("1.60 GFLOP"));
+    CHECK_THAT(made::panel("counted", study), Catch::Contains("1.60 GFLOP"));
     CHECK_THAT(recording_text(study, 0), Catch::Contains("lines from memory"));
 }

@@ -1,5 +1,4 @@
 // `roof calibrate`: measures the ceilings of this machine by the built-in plan for its kind of device.
-#include "analysis/roofline/spec_check.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/json.hpp"
 #include "ert/base/error.hpp"

@@ -2,9 +2,7 @@
 #include "analysis/report/report.hpp"
 
 #include "analysis/report/page_data.hpp"
-#include "analysis/report/pictures.hpp"
 #include "analysis/study/summary.hpp"
-#include "analysis/study/tables.hpp"
 #include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/programs/png.hpp"

@@ -3,7 +3,7 @@
 #include "analysis/estimate/facts.hpp"
 #include "analysis/report/published_page.hpp"
 #include "analysis/table/fitted_text.hpp"
-#include "analysis/table/json_values.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "tools/roof/console/output.hpp"

@@ -1,6 +1,6 @@
 #include "tools/roof/programs/likwid_comparison.hpp"
 
-#include "analysis/table/json_values.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/plan/measure.hpp"

@@ -1,11 +1,7 @@
-// The recordings: kernels, the time breakdown of each device, calls, copies, memory over time, and several ranks. A
-// panel is empty if its file is missing.
-#include "analysis/report/panels.hpp"
-#include "analysis/report/svg.hpp"
-#include "analysis/study/recording.hpp"
+// Memory held over time.
+#include "analysis/report/report.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
-#include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -37,8 +33,7 @@ std::vector<Spot> spots_of(const MemoryUse& use)
     }
     return spots;
 }
-
-std::string picture_of(const MemoryUse& use)
+Picture picture_of(const MemoryUse& use)
 {
     const std::string memory = use.memory ? std::string(name(*use.memory)) : "memory";
     Svg svg(width, height, "Bytes held over time");
@@ -48,54 +43,17 @@ std::string picture_of(const MemoryUse& use)
     svg.polyline(spots_of(use), "curve s0",
                  fmt::format("{} held at once at most, {} at the end", format_si(use.peak.value, "B"),
                              format_si(use.left.value, "B")));
-    return "<div class=\"scroll\">" + svg.str() + "</div>";
-}
-
-bool has_steps(const Study& study)
-{
-    return !step_rows(study.results.rows).empty();
+    return {"", std::move(svg)};
 }
 
 }  // namespace
 
-std::string kernels_panel(const Study& study, const std::string&)
+Content memory_panel(const Study& study, const std::string&)
 {
-    if (!has_steps(study)) return {};
-    const std::string html = html_table(kernel_categories_table(study));
-    if (!html.empty()) return html;
-    return paragraph(
-        "No kernels were recorded with this run: it holds no kernels.csv. Training steps on the CPU launch none, and "
-        "their layers are in the breakdown above.");
-}
-
-std::string time_breakdown_panel(const Study& study, const std::string&)
-{
-    return has_steps(study) ? html_table(time_breakdown_table(study)) : std::string{};
-}
-
-std::string calls_panel(const Study& study, const std::string&)
-{
-    return has_steps(study) ? html_table(calls_table(study)) : std::string{};
-}
-
-std::string copies_panel(const Study& study, const std::string&)
-{
-    return has_steps(study) ? html_table(copies_table(study)) : std::string{};
-}
-
-std::string memory_panel(const Study& study, const std::string&)
-{
-    if (!has_steps(study)) return {};
-    std::string html = html_table(memory_table(study));
-    if (html.empty()) return {};
+    Content content{html_table(memory_table(study))};
     for (const MemoryUse& use : memory_of(study))
-        if (use.timeline.size() > 1) html += picture_of(use);
-    return html;
-}
-
-std::string scaling_panel(const Study& study, const std::string&)
-{
-    return html_table(scaling_table(study));
+        if (use.timeline.size() > 1) content.emplace_back(picture_of(use));
+    return content;
 }
 
 }  // namespace roof::analysis

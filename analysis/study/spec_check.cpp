@@ -1,6 +1,7 @@
-#include "analysis/roofline/spec_check.hpp"
-
+// Checks ceilings against the spec: a ceiling above the spec of the core was measured wrongly.
+#include "analysis/study/ceiling_tables.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/ceilings/spec_rate.hpp"
 
 #include <fmt/format.h>
 
