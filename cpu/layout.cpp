@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 #include <hwloc.h>
@@ -33,9 +34,36 @@ int count(hwloc_topology_t topology, hwloc_obj_type_t type)
     return std::max(1, hwloc_get_nbobjs_by_type(topology, type));
 }
 
-using Cores = std::vector<std::vector<int>>;
+struct Core {
+    std::vector<int> processors;  ///< the allowed ones
+    int kind = 0;                 ///< higher: faster
+    int socket = 0;
 
-/// The allowed processors of each core that has any.
+    auto begin() const { return processors.begin(); }
+    auto end() const { return processors.end(); }
+    std::size_t size() const { return processors.size(); }
+    int front() const { return processors.front(); }
+};
+using Cores = std::vector<Core>;
+
+/// The rank of a processor's kind of core, from 0; 0 if the system does not tell kinds apart.
+int kind_of(hwloc_topology_t topology, hwloc_obj_t unit)
+{
+    const int kind = hwloc_cpukinds_get_by_cpuset(topology, unit->cpuset, 0);
+    int efficiency = 0;
+    if (kind < 0 ||
+        hwloc_cpukinds_get_info(topology, static_cast<unsigned>(kind), nullptr, &efficiency, nullptr, nullptr, 0) != 0)
+        return 0;
+    return std::max(0, efficiency);
+}
+
+int socket_of(hwloc_topology_t topology, hwloc_obj_t unit)
+{
+    const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, unit);
+    return package == nullptr ? 0 : static_cast<int>(package->logical_index);
+}
+
+/// The cores that have an allowed processor, the fastest kind first.
 Cores allowed_by_core(hwloc_topology_t topology, const cpu_set_t& allowed)
 {
     Cores cores;
@@ -44,10 +72,12 @@ Cores allowed_by_core(hwloc_topology_t topology, const cpu_set_t& allowed)
     while ((unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr) {
         if (!CPU_ISSET(unit->os_index, &allowed)) continue;
         const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
-        if (cores.empty() || core == nullptr || core != last_core) cores.emplace_back();
-        cores.back().push_back(static_cast<int>(unit->os_index));
+        if (cores.empty() || core == nullptr || core != last_core)
+            cores.push_back({{}, kind_of(topology, unit), socket_of(topology, unit)});
+        cores.back().processors.push_back(static_cast<int>(unit->os_index));
         last_core = core;
     }
+    std::ranges::stable_sort(cores, std::ranges::greater(), &Core::kind);
     return cores;
 }
 
@@ -58,7 +88,7 @@ Processors in_both_orders(const Cores& cores)
     Processors processors;
     for (std::size_t sibling = 0; sibling < most; ++sibling) {
         for (const auto& core : cores) {
-            if (sibling < core.size()) processors.spread.push_back(core[sibling]);
+            if (sibling < core.size()) processors.spread.push_back(core.processors[sibling]);
         }
     }
     for (const auto& core : cores) processors.packed.insert(processors.packed.end(), core.begin(), core.end());
@@ -75,7 +105,8 @@ std::vector<MemoryNode> nodes_of(hwloc_topology_t topology, const Cores& cores)
             const auto unit = static_cast<unsigned>(core.front());
             if (hwloc_bitmap_isset(node->cpuset, unit) != 0) near.push_back(core);
         }
-        nodes.push_back({static_cast<int>(node->os_index), in_both_orders(near)});
+        const int socket = socket_of(topology, node);
+        nodes.push_back({static_cast<int>(node->os_index), in_both_orders(near), socket});
     }
     std::ranges::sort(nodes, {}, &MemoryNode::number);
     return nodes;
@@ -95,6 +126,15 @@ std::vector<MemoryLevel> caches_of(hwloc_topology_t topology)
     return caches;
 }
 
+/// At most `count` of them.
+Processors first(Processors processors, int count)
+{
+    const auto most = std::min(processors.spread.size(), static_cast<std::size_t>(count));
+    processors.spread.resize(most);
+    processors.packed.resize(most);
+    return processors;
+}
+
 }  // namespace
 
 Layout layout_of(hwloc_topology_t topology, const cpu_set_t& allowed)
@@ -109,7 +149,34 @@ Layout layout_of(hwloc_topology_t topology, const cpu_set_t& allowed)
     layout.threads = static_cast<int>(layout.processors.spread.size());
     layout.nodes = nodes_of(topology, cores);
     layout.caches = caches_of(topology);
+    if (cores.empty()) return layout;
+    const Core& first = cores.front();
+    const auto as_first = [&](auto same) { return static_cast<int>(std::ranges::count_if(cores, same)); };
+    layout.fast_cores = as_first([&](const Core& core) { return core.kind == first.kind; });
+    layout.cores_of_socket = as_first([&](const Core& core) { return core.socket == first.socket; });
+    for (const MemoryNode& node : layout.nodes) {
+        const std::vector<int>& near = node.processors.spread;
+        if (std::ranges::find(near, first.front()) == near.end()) continue;
+        layout.cores_of_node = as_first([&](const Core& core) { return std::ranges::count(near, core.front()) > 0; });
+    }
     return layout;
+}
+
+Topology granted_topology(const Layout& layout, double quota)
+{
+    const int most = std::max(1, layout.threads);
+    const int granted = quota > 0 ? std::clamp(static_cast<int>(quota), 1, most) : most;
+    Topology topology;
+    topology.processors = first(layout.processors, granted);
+    for (const MemoryNode& node : layout.nodes)
+        topology.nodes.push_back({node.number, first(node.processors, granted), node.socket});
+    std::vector<int>& counts = topology.thread_counts;
+    counts = {1, layout.fast_cores, layout.cores_of_node, layout.cores_of_socket, layout.cores, layout.threads};
+    for (int& count : counts) count = std::clamp(count, 1, granted);
+    std::ranges::sort(counts);
+    const auto repeated = std::ranges::unique(counts);
+    counts.erase(repeated.begin(), repeated.end());
+    return topology;
 }
 
 Layout read_layout()

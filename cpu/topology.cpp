@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <cstdlib>
 
 #include <hwloc.h>
@@ -56,15 +55,6 @@ std::string hwloc_version()
     return std::to_string(version >> 16) + "." + std::to_string(version >> 8 & 0xff);
 }
 
-/// At most `count` of them, and at least one if there is any.
-Processors first(Processors processors, int count)
-{
-    const auto most = std::min(processors.spread.size(), static_cast<std::size_t>(std::max(1, count)));
-    processors.spread.resize(most);
-    processors.packed.resize(most);
-    return processors;
-}
-
 Device cpu_device(const Machine& machine, const Layout& layout)
 {
     Device device;
@@ -85,14 +75,7 @@ Topology read_topology()
     const Layout layout = read_layout();
     const auto processor = first_processor();
     const double quota = processor_quota();
-    const int granted = quota > 0 ? static_cast<int>(std::ceil(quota)) : layout.threads;
-
-    Topology topology;
-    topology.processors = first(layout.processors, granted);
-    for (const MemoryNode& node : layout.nodes) {
-        topology.nodes.push_back({node.number, first(node.processors, granted)});
-    }
-
+    Topology topology = granted_topology(layout, quota);
     Machine& machine = topology.machine;
     machine.cpu_model = text(processor, "model name");
     machine.vendor = text(processor, "vendor_id");

@@ -22,6 +22,7 @@ struct Processors {
 struct MemoryNode {
     int number = 0;  ///< from the operating system
     Processors processors;
+    int socket = 0;  ///< from 0
 };
 
 struct Topology {
@@ -29,6 +30,7 @@ struct Topology {
     /// The processors for this process; fewer if its control group limits processor time.
     Processors processors;
     std::vector<MemoryNode> nodes;
+    std::vector<int> thread_counts;  ///< to measure by default, ascending
 };
 
 /// Throws Error if the topology cannot be read.
@@ -41,7 +43,10 @@ struct Layout {
     int cores = 0;                    ///< with at least one allowed thread
     int threads = 0;                  ///< in the affinity mask
     int machine_threads = 0;          ///< allowed or not
-    Processors processors;            ///< allowed
+    int cores_of_node = 0;            ///< allowed cores near the first node that has any
+    int cores_of_socket = 0;          ///< allowed cores of the first socket that has any
+    int fast_cores = 0;               ///< allowed cores of the fastest kind
+    Processors processors;            ///< allowed; cores of the fastest kind first
     std::vector<MemoryNode> nodes;    ///< by number; a node may have no allowed processor
     std::vector<MemoryLevel> caches;  ///< L1 (data) outwards
 };
@@ -49,5 +54,10 @@ Layout read_layout();
 
 /// The layout of any loaded hwloc topology, restricted to the processors in `allowed`.
 Layout layout_of(hwloc_topology* topology, const cpu_set_t& allowed);
+
+/// The part of the layout for a process whose control group grants `quota` processors' worth of time; 0: no limit. Takes
+/// as many processors as that keeps busy without throttling, at least one. The machine stays empty.
+/// `thread_counts`: one; all cores of the fastest kind, of a NUMA node and of a socket; all cores; all hardware threads.
+Topology granted_topology(const Layout& layout, double quota);
 
 }  // namespace roof::cpu

@@ -21,6 +21,7 @@ class BandwidthBench : public Bench {
                  "Bytes that the instructions read and write, in the fastest of several loops, each checked by its "
                  "result; lines read by a missing store (write-allocate) are not counted."}),
           processors_(context.processors),
+          thread_counts_(context.thread_counts),
           maker_(context.workspace, context.history)
     {
     }
@@ -34,7 +35,7 @@ class BandwidthBench : public Bench {
         isa.allowed.emplace_back(best_isa);
         return {operation,
                 isa,
-                threads_axis(machine),
+                threads_axis(machine, thread_counts_),
                 placement_axis(),
                 pages_axis(),
                 working_set_axis("bytes, all arrays and threads together", usual_working_sets(machine))};
@@ -51,7 +52,7 @@ class BandwidthBench : public Bench {
         const Stream& stream = parse_stream(point.text("operation"));
         const std::vector<Isa> isas = isas_for(point.text("isa"), machine);
         if (!array_extent(stream, isas, share(point))) {
-            return "the working set is less than one iteration of the loop for every array and thread";
+            return too_small;
         }
         if (stream.nontemporal && isas.front().encoding == Encoding::scalar) {
             return "scalar has no non-temporal store; sse and wider have";
@@ -69,6 +70,7 @@ class BandwidthBench : public Bench {
 
   private:
     Processors processors_;
+    std::vector<int> thread_counts_;
     StreamMaker maker_;
 };
 

@@ -29,10 +29,13 @@ Axis isa_axis(std::vector<std::string> usual)
     return axis;
 }
 
-Axis threads_axis(const Machine& machine)
+Axis threads_axis(const Machine& machine, const std::vector<int>& counts)
 {
     constexpr long long most = 4096;
-    Axis axis{"threads", "pinned threads", {"1"}, {}, true, 1, most};
+    Axis axis{"threads", "pinned threads", {}, {}, true, 1, most};
+    for (const int count : counts) axis.defaults.push_back(std::to_string(count));
+    if (!counts.empty()) return axis;
+    axis.defaults.emplace_back("1");
     if (machine.threads > 1) axis.defaults.push_back(std::to_string(machine.threads));
     return axis;
 }

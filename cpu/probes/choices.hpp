@@ -16,8 +16,8 @@ namespace roof::cpu {
 inline constexpr Seconds launch_target{0.3e-3};
 
 Axis isa_axis(std::vector<std::string> usual);
-/// The axis `threads`. Defaults: one, and all that this process may use.
-Axis threads_axis(const Machine& machine);
+/// The axis `threads` with these defaults; if empty: one, and all that this process may use.
+Axis threads_axis(const Machine& machine, const std::vector<int>& counts);
 
 /// The axis `placement`: which hardware threads are used. Default: one of every core before a second of any.
 Axis placement_axis();

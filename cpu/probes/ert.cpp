@@ -208,6 +208,7 @@ class ErtBench : public Bench {
                  "Multiply-adds on what is loaded, as many for each byte as the intensity says, in the fastest of "
                  "several loops, each checked by its result."}),
           processors_(context.processors),
+          thread_counts_(context.thread_counts),
           stock_(std::make_shared<Stock>(Stock{context.history, context.workspace}))
     {
     }
@@ -216,7 +217,7 @@ class ErtBench : public Bench {
     {
         const Axis intensity{"intensity", "FLOPs for each byte loaded", intensity_keywords(), intensity_keywords()};
         const Axis precision{"precision", "number format", {"fp64"}, {"fp64", "fp32"}};
-        return {intensity, precision, threads_axis(machine),
+        return {intensity, precision, threads_axis(machine, thread_counts_),
                 working_set_axis("bytes, all threads together", usual_sets(machine))};
     }
 
@@ -239,6 +240,7 @@ class ErtBench : public Bench {
 
   private:
     Processors processors_;
+    std::vector<int> thread_counts_;
     std::shared_ptr<Stock> stock_;
 };
 

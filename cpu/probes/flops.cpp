@@ -154,6 +154,7 @@ class FlopsBench : public Bench {
                  "Arithmetic on registers alone: independent chains of the named instructions, as many as were found "
                  "to be fastest, every result checked; a multiply-add counts as two operations."}),
           processors_(context.processors),
+          thread_counts_(context.thread_counts),
           history_(context.history)
     {
     }
@@ -166,7 +167,7 @@ class FlopsBench : public Bench {
         isa.allowed.emplace_back(tile_isa.name);
         if (has_tiles(machine)) isa.defaults.emplace_back(tile_isa.name);
         const Axis precision{"precision", "number format", {"fp64", "fp32"}, {"fp64", "fp32", "fp16", "bf16", "int8"}};
-        return {operation, isa, precision, threads_axis(machine), placement_axis()};
+        return {operation, isa, precision, threads_axis(machine, thread_counts_), placement_axis()};
     }
 
     std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
@@ -195,6 +196,7 @@ class FlopsBench : public Bench {
 
   private:
     Processors processors_;
+    std::vector<int> thread_counts_;
     std::shared_ptr<CoreHistory> history_;
 };
 

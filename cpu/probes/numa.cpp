@@ -6,6 +6,7 @@
 #include "cpu/probes/working_sets.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace roof::cpu {
 
@@ -28,13 +29,16 @@ class NumaBench : public Bench {
         Axis operation{"operation", "what each element costs", {"load", "copy"}, {}};
         for (const Stream& stream : stream_table) operation.allowed.emplace_back(stream.name);
         Axis cpu_node{"cpu_node", "NUMA node whose processors are at work", {}, {}, true, 0, most_nodes};
-        for (std::size_t i = 0; i < std::max<std::size_t>(1, nodes_.size()); ++i)
-            cpu_node.defaults.push_back(std::to_string(i));
-        Axis memory_node = cpu_node;
-        memory_node.name = "memory_node";
-        memory_node.meaning = "NUMA node that holds the memory";
+        Axis memory_node{"memory_node", "NUMA node that holds the memory", {}, {}, true, 0, most_nodes};
+        std::set<int> sockets;
+        for (std::size_t i = 0; i < std::max<std::size_t>(1, nodes_.size()); ++i) {
+            memory_node.defaults.push_back(std::to_string(i));
+            const bool is_idle = nodes_.empty() || nodes_[i].processors.spread.empty();
+            if (!is_idle && sockets.insert(nodes_[i].socket).second) cpu_node.defaults.push_back(std::to_string(i));
+        }
+        if (cpu_node.defaults.empty()) cpu_node.defaults = {"0"};
         return {operation, cpu_node, memory_node,
-                working_set_axis("bytes, all arrays and threads together", {usual_memory_set(machine)})};
+                working_set_axis("bytes, all arrays and threads together", {usual_node_set(machine)})};
     }
 
     std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
@@ -49,7 +53,7 @@ class NumaBench : public Bench {
             return "no processor of NUMA node " + point.text("cpu_node") + " may be used";
         }
         if (!array_extent(parse_stream(point.text("operation")), isas_for(best_isa, machine), share(point))) {
-            return "the working set is less than one iteration of the loop for every array and thread";
+            return too_small;
         }
         return std::nullopt;
     }

@@ -14,6 +14,7 @@ namespace roof::cpu {
 struct ProbeContext {
     Processors processors;
     std::vector<MemoryNode> nodes;
+    std::vector<int> thread_counts;  ///< to measure by default; empty: one, and all that this process may use
     std::shared_ptr<CoreHistory> history = std::make_shared<CoreHistory>();
     std::shared_ptr<Workspace> workspace = std::make_shared<Workspace>();
 };

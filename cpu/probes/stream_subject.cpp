@@ -254,6 +254,7 @@ std::vector<Isa> isas_for(std::string_view name, const Machine& machine)
 std::optional<Extent> array_extent(const Stream& stream, const std::vector<Isa>& isas, std::size_t share)
 {
     const std::size_t bytes = share / static_cast<std::size_t>(stream.arrays());
+    if (bytes < least_array) return std::nullopt;
     std::vector<std::size_t> iterations;
     constexpr bool in_either_way = false;  // a multiply-add covers what a product and a sum do
     for_candidates(stream, isas, in_either_way, bytes, [&](const Isa& isa, const Form& form) {
@@ -270,7 +271,7 @@ StreamMaker::StreamMaker(std::shared_ptr<Workspace> workspace, std::shared_ptr<C
 std::unique_ptr<Subject> StreamMaker::make(const StreamRequest& request) const
 {
     const std::optional<Extent> extent = array_extent(request.stream, request.isas, request.share);
-    if (!extent) throw Unsupported("the working set is less than one iteration of the loop for every array and thread");
+    if (!extent) throw Unsupported(too_small);
     return std::make_unique<StreamSubject>(request, *extent, stock_);
 }
 

@@ -37,8 +37,12 @@ struct StreamRequest {
     std::string id;                          ///< of the point, the same in every round
 };
 
-/// The extent of each array, if all arrays of one thread together have `share` bytes. Nothing if that is less than one
-/// iteration.
+/// The least bytes of an array: less measures the end of the loop.
+inline constexpr std::size_t least_array = 512;
+inline constexpr const char* too_small = "the working set is less than 512 bytes for every array and thread";
+
+/// The extent of each array, if all arrays of one thread together have `share` bytes. Nothing if that is less than
+/// `least_array`.
 std::optional<Extent> array_extent(const Stream& stream, const std::vector<Isa>& isas, std::size_t share);
 
 /// Makes the subjects of a bench. Owns the memory, kernels and history that outlive them.

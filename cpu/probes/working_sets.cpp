@@ -75,6 +75,15 @@ std::string usual_memory_set(const Machine& machine)
     return usual_working_sets(machine).back();
 }
 
+std::string usual_node_set(const Machine& machine)
+{
+    constexpr double least = 256 << 20;
+    const double nodes = std::max(1, machine.numa_nodes);
+    const double share = std::max(largest_cache(machine, false), largest_cache(machine, true) / nodes);
+    const double wanted = std::max(least, beyond_caches * share);
+    return octaves(0, std::min(wanted, most_of_memory(machine, 1.0 / 2) / nodes)).back();
+}
+
 std::vector<std::string> usual_chase_sets(const Machine& machine)
 {
     constexpr double least_largest = 128 << 20;

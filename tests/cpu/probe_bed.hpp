@@ -22,7 +22,7 @@ inline Point point(std::initializer_list<std::pair<std::string, std::string>> va
 
 inline ProbeContext context(Processors processors, std::vector<MemoryNode> nodes = {})
 {
-    return {std::move(processors), std::move(nodes)};
+    return {std::move(processors), std::move(nodes), {}};
 }
 
 /// Two cores with SSE, and 32 KiB of L1 and 1 MiB of L2 each. The available memory is unknown.

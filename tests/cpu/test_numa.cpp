@@ -38,10 +38,19 @@ TEST_CASE("nodes are numbered from zero, and a node without usable processors is
     CHECK_THAT(unsupported_reason(two_nodes, "1", "0").value_or(""), Contains("no processor"));
 }
 
-TEST_CASE("all pairs of nodes are defaults, at one working set in memory")
+TEST_CASE("the first usable node of each socket is paired with every node, at one working set in memory")
 {
+    const Processors some{{0, 1}, {0, 1}};
+    const std::vector<MemoryNode> nodes{{0, {}, 0}, {1, some, 0}, {2, some, 0}, {3, some, 1}, {4, some, 1}};
+    const auto defaults = [](const std::vector<MemoryNode>& of, const char* name) {
+        return axis(numa_bench(context({}, of))->axes(small_machine()), name).defaults;
+    };
+    using Words = std::vector<std::string>;
+    CHECK(defaults(nodes, "cpu_node") == Words{"1", "3"});
+    CHECK(defaults(nodes, "memory_node") == Words{"0", "1", "2", "3", "4"});
+
     const std::vector<Axis> axes = numa_bench(context({}, two_nodes))->axes(small_machine());
-    CHECK(axis(axes, "cpu_node").defaults == std::vector<std::string>{"0", "1"});
+    CHECK(axis(axes, "cpu_node").defaults == Words{"0"});  // the other has no processors
     CHECK(axis(axes, "memory_node").defaults == std::vector<std::string>{"0", "1"});
     CHECK(axis(axes, "working_set").defaults == std::vector<std::string>{std::to_string(256 << 20)});
 }

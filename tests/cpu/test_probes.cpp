@@ -31,7 +31,7 @@ TEST_CASE("an instruction set that the machine lacks is unsupported, with a reas
     CHECK_THAT(reason.value_or(""), Contains("avx2") && Contains("scalar, sse"));
 }
 
-TEST_CASE("more threads than allowed, and a working set below one iteration, are unsupported")
+TEST_CASE("more threads than allowed, and a working set of less than 512 bytes an array, are unsupported")
 {
     const auto at = [&](const char* threads, const char* bytes) {
         return unsupported_reason(
@@ -40,7 +40,8 @@ TEST_CASE("more threads than allowed, and a working set below one iteration, are
     };
     CHECK_FALSE(at("2", "8192"));
     CHECK_THAT(at("3", "8192").value_or(""), Contains("2 hardware threads"));
-    CHECK_THAT(at("2", "90").value_or(""), Contains("one iteration"));
+    CHECK_FALSE(at("2", "3072"));
+    CHECK_THAT(at("2", "3066").value_or(""), Contains("512 bytes"));
 }
 
 TEST_CASE("threads can share a core only if cores have several hardware threads")
