@@ -2,28 +2,46 @@
 
 namespace roof::gpu {
 
-namespace {
-
-EventHandle make_event()
+Event::Event()
 {
     cudaEvent_t event = nullptr;
     check(cudaEventCreate(&event));
-    return EventHandle(event);
+    handle_.reset(event);
 }
 
-}  // namespace
+void Event::record(cudaStream_t stream) const
+{
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream, &status));
+    const bool is_captured = status == cudaStreamCaptureStatusActive;
+    check(cudaEventRecordWithFlags(handle_.get(), stream,
+                                   is_captured ? cudaEventRecordExternal : cudaEventRecordDefault));
+}
 
-EventTimer::EventTimer() : begin_(make_event()), end_(make_event()) {}
+void Event::hold(cudaStream_t stream) const
+{
+    check(cudaStreamWaitEvent(stream, handle_.get(), cudaEventWaitDefault));
+}
+
+void Event::synchronize() const
+{
+    check(cudaEventSynchronize(handle_.get()));
+}
+
+Seconds Event::since(const Event& begin) const
+{
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin.handle_.get(), handle_.get()));
+    return Seconds{1e-3 * static_cast<double>(milliseconds)};
+}
 
 Seconds EventTimer::time(const Stream& stream, const std::function<void()>& enqueue) const
 {
-    check(cudaEventRecord(begin_.get(), stream.get()));
+    begin_.record(stream.get());
     enqueue();
-    check(cudaEventRecord(end_.get(), stream.get()));
-    check(cudaEventSynchronize(end_.get()));
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()));
-    return Seconds{1e-3 * static_cast<double>(milliseconds)};
+    end_.record(stream.get());
+    end_.synchronize();
+    return end_.since(begin_);
 }
 
 }  // namespace roof::gpu

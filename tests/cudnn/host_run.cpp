@@ -151,13 +151,6 @@ class Run {
             result.put(k, gradient(op.share, op.other_share, op.output, k));
     }
 
-    void operator()(const Relu& op)
-    {
-        const Values source(memory_, op.source);
-        Values result(memory_, op.result);
-        for (std::size_t k = 0; k < op.result.elements(); ++k) result.put(k, relu_of(source[k]));
-    }
-
     void operator()(const MaxPool& op)
     {
         dispatch(op.source.precision, [&](auto element) {

@@ -58,14 +58,14 @@ void take_mean(parallel::Communicator& communicator, std::span<float> values)
 }
 
 /// Does on the host, immediately, what NCCL does on devices.
-nccl::StreamOperations operations_on(HostTraining& training, const GradientBlock& block,
-                                     parallel::Communicator& communicator)
+nccl::StreamOperations operations_on(HostTraining& training, parallel::Communicator& communicator)
 {
     const Tensor& values = training.written().parameters().values;
+    float* const gradients = training.memory().at<float>(training.written().parameters().gradients);
     return {.communication_follows_step = [] {},
             .step_follows_communication = [] {},
             .mean =
-                [&communicator, begin = block.begin](const parallel::Bucket& bucket, parallel::Reach) {
+                [&communicator, begin = gradients](const parallel::Bucket& bucket, parallel::Reach) {
                     take_mean(communicator, {begin + bucket.begin, bucket.count});
                 },
             .broadcast_parameters =
@@ -79,9 +79,8 @@ nccl::StreamOperations operations_on(HostTraining& training, const GradientBlock
 std::vector<double> with_others(parallel::Communicator& communicator, int batch, parallel::Mode mode)
 {
     HostTraining training(network(), settings_of(batch, {.rank = communicator.rank, .ranks = communicator.size}));
-    const Parameters& parameters = training.written().parameters();
-    const GradientBlock block = gradient_block(parameters, training.memory().at<float>(parameters.gradients));
-    nccl::StreamExchange exchange(pack(block, 2048), mode, operations_on(training, block, communicator));
+    nccl::StreamExchange exchange(pack(training.written().parameters(), 2048), mode,
+                                  operations_on(training, communicator));
     std::vector<double> losses;
     for (int step = 0; step < steps; ++step) {
         exchange.begin();
@@ -115,16 +114,16 @@ TEST_CASE("Buckets are consecutive ranges of the block of gradients, and each pa
 {
     for (const model::Graph& graph : {plain_network(), residual_network()}) {
         const Written written(graph, {.batch = 2}, loops());
-        const GradientBlock block = gradient_block(written.parameters(), nullptr);
-        const parallel::Packing packing = pack(block, 4096);
-        CHECK(packing.count == block.count);
+        const Parameters& parameters = written.parameters();
+        const parallel::Packing packing = pack(parameters, 4096);
+        CHECK(packing.count == parameters.gradients.elements());
         CHECK(packing.buckets.size() > 1);
         std::size_t end = 0;
         for (const parallel::Bucket& bucket : packing.buckets) {
             CHECK(bucket.begin == end);
             end += bucket.count;
         }
-        CHECK(end == block.count);
-        for (std::size_t k = 0; k < block.pieces.size(); ++k) CHECK(packing.begins[k] == block.pieces[k].first);
+        CHECK(end == parameters.gradients.elements());
+        for (std::size_t k = 0; k < parameters.all().size(); ++k) CHECK(packing.begins[k] == parameters.all()[k].first);
     }
 }

@@ -61,27 +61,18 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
 
 void DeviceProgram::bind(const Operation& operation, std::vector<std::function<void()>>& to) const
 {
-    if (const auto* const convolve = std::get_if<Convolve>(&operation)) {
-        to.push_back(convolutions_.bound(*convolve, memory_));
-    } else if (const auto* const multiply = std::get_if<Multiply>(&operation)) {
-        to.push_back(products_.bound(*multiply, memory_));
-    } else if (const auto* const norm = std::get_if<LibraryNorm>(&operation)) {
-        to.push_back(norms_.bound(*norm, memory_));
-    } else if (const auto* const way_back = std::get_if<LibraryNormGradient>(&operation)) {
-        to.push_back(norms_.bound(*way_back, memory_));
-    } else {
-        to.emplace_back([this, operation] {
-            std::visit(
-                [this](const auto& one) {
-                    using Kind = std::decay_t<decltype(one)>;
-                    constexpr bool elsewhere = std::is_same_v<Kind, Convolve> || std::is_same_v<Kind, Multiply> ||
-                                               std::is_same_v<Kind, LibraryNorm> ||
-                                               std::is_same_v<Kind, LibraryNormGradient>;
-                    if constexpr (!elsewhere) cudnn::enqueue(one, memory_, stream_.get());
-                },
-                operation);
-        });
-    }
+    std::visit(
+        [&](const auto& one) {
+            if constexpr (requires { convolutions_.bound(one, memory_); })
+                to.push_back(convolutions_.bound(one, memory_));
+            else if constexpr (requires { products_.bound(one, memory_); })
+                to.push_back(products_.bound(one, memory_));
+            else if constexpr (requires { norms_.bound(one, memory_); })
+                to.push_back(norms_.bound(one, memory_));
+            else
+                to.emplace_back([this, one] { cudnn::enqueue(one, memory_, stream_.get()); });
+        },
+        operation);
 }
 
 /// Sets all memory to zero, except the parameters, the running variances and the state of the first step.
@@ -108,10 +99,10 @@ void DeviceProgram::enqueue(std::size_t stage) const
     for (const std::function<void()>& operation : stages_[stage]) operation();
 }
 
-GradientBlock DeviceProgram::gradients() const
+nccl::DeviceRange DeviceProgram::gradients() const
 {
-    const Parameters& parameters = written_.parameters();
-    return gradient_block(parameters, memory_.at<float>(parameters.gradients));
+    const Tensor& block = written_.parameters().gradients;
+    return {memory_.at(block), block.elements()};
 }
 
 std::vector<nccl::DeviceBytes> DeviceProgram::updated() const

@@ -33,7 +33,8 @@ class DeviceProgram {
     float* images() const { return memory_.at<float>(written_.images()); }
     std::int32_t* labels() const { return memory_.at<std::int32_t>(written_.labels()); }
     StepState* state() const { return memory_.state(); }
-    GradientBlock gradients() const;
+    /// All gradients: one block of fp32 values.
+    nccl::DeviceRange gradients() const;
     /// Returns what an update changes: values, narrow copies, and the state with its loss scale.
     std::vector<nccl::DeviceBytes> updated() const;
 

@@ -2,20 +2,14 @@
 
 namespace roof::cudnn {
 
-GradientBlock gradient_block(const Parameters& parameters, float* begin)
+parallel::Packing pack(const Parameters& parameters, std::size_t least_bytes)
 {
-    GradientBlock block{begin, parameters.gradients.elements(), {}, parameters.order()};
-    for (const Trained& trained : parameters.all()) block.pieces.push_back({trained.first, trained.count});
-    return block;
-}
-
-parallel::Packing pack(const GradientBlock& block, std::size_t least_bytes)
-{
-    std::vector<parallel::GradientSize> sizes(block.pieces.size());
-    std::size_t end = block.count;
-    for (std::size_t place = block.order.size(); place-- > 0;) {
-        const std::size_t parameter = block.order[place];
-        const std::size_t begin = block.pieces[parameter].first;
+    const std::vector<std::size_t>& order = parameters.order();
+    std::vector<parallel::GradientSize> sizes(order.size());
+    std::size_t end = parameters.gradients.elements();
+    for (std::size_t place = order.size(); place-- > 0;) {
+        const std::size_t parameter = order[place];
+        const std::size_t begin = parameters.all()[parameter].first;
         sizes[parameter] = {.count = end - begin, .stage = place};
         end = begin;
     }

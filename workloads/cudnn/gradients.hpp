@@ -1,4 +1,4 @@
-// Readiness and addresses of a step's gradients. All gradients are one block of fp32 values in the order in which the
+// Readiness of a step's gradients. All gradients are one block of fp32 values in the order in which the
 // backward pass completes them, so a bucket is a range of it.
 #pragma once
 
@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <vector>
 
 namespace roof::cudnn {
 
@@ -27,21 +26,8 @@ struct GradientHooks {
     bool updates = true;  ///< false: another rank updates and sends its values before the next step
 };
 
-struct GradientBlock {
-    float* begin = nullptr;  ///< address in the memory of the program
-    std::size_t count = 0;   ///< includes the padding between parameters, which is zero and stays zero in sums
-    struct Piece {
-        std::size_t first = 0;
-        std::size_t count = 0;
-    };
-    std::vector<Piece> pieces;       ///< indexed by parameter
-    std::vector<std::size_t> order;  ///< parameters in order of readiness
-};
-
-/// Returns the block of a program whose gradients start at `begin`.
-GradientBlock gradient_block(const Parameters& parameters, float* begin);
-
-/// Divides the block into buckets of at least `least_bytes`, padding included.
-parallel::Packing pack(const GradientBlock& block, std::size_t least_bytes);
+/// Divides the block into buckets of at least `least_bytes`, with the padding between parameters, which is zero and
+/// stays zero in sums.
+parallel::Packing pack(const Parameters& parameters, std::size_t least_bytes);
 
 }  // namespace roof::cudnn

@@ -21,7 +21,7 @@ Input::Input(data::Source source, const Target& target)
     is_under_way_ = false;
 }
 
-void Input::fetch(const Event& is_read)
+void Input::fetch(const gpu::Event& is_read)
 {
     const data::Batch batch = source_.next();
     if (!batch.fresh) return;
@@ -44,7 +44,7 @@ void Input::send(const data::Batch& batch)
     is_under_way_ = true;
 }
 
-Seconds Input::arrive(const Event& step_end)
+Seconds Input::arrive(const gpu::Event& step_end)
 {
     if (!is_under_way_) return {};
     end_.synchronize();

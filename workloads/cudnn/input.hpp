@@ -1,9 +1,8 @@
 // Copies batches through pinned memory to the device on a separate stream, while a step computes on the previous batch.
 #pragma once
 
+#include "ert/gpu/event_timer.hpp"
 #include "ert/gpu/host_buffer.hpp"
-#include "ert/gpu/stream.hpp"
-#include "workloads/cudnn/events.hpp"
 #include "workloads/data/source.hpp"
 
 #include <array>
@@ -26,9 +25,9 @@ class Input {
 
     /// Waits for the source's next batch and starts its copy after `is_read`: the device has read the previous batch.
     /// Does not copy a batch that is already there. Throws Error for a label outside the classes.
-    void fetch(const Event& is_read);
+    void fetch(const gpu::Event& is_read);
     /// Waits for the copy. Returns how long after `step_end` it ended; 0 if it ended before.
-    Seconds arrive(const Event& step_end);
+    Seconds arrive(const gpu::Event& step_end);
 
     data::SourceFacts facts() const { return source_.facts(); }
     /// Returns the time of all copies since the first; 0 for a source with one batch in memory.
@@ -47,8 +46,8 @@ class Input {
     std::array<gpu::HostBuffer, 2> pinned_;
     std::size_t next_ = 0;  ///< which of the two buffers
     gpu::Stream stream_;
-    Event begin_;
-    Event end_;
+    gpu::Event begin_;
+    gpu::Event end_;
     bool is_under_way_ = false;
     Seconds copying_{};
     int copies_ = 0;

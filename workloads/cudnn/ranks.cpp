@@ -11,30 +11,29 @@ constexpr const char* machine_variable = "NCCL_HOSTID";
 }  // namespace
 
 Ranks::Ranks(const DeviceProgram& program, parallel::World world, std::shared_ptr<const gpu::Nccl> library,
-             const ExchangeOptions& options, cudaStream_t step)
-    : world_(std::move(world)), options_(options), library_("NCCL " + library->version())
+             const parallel::Options& options, bool shares_gpu, cudaStream_t step)
+    : world_(std::move(world)), shares_gpu_(shares_gpu), library_("NCCL " + library->version())
 {
     try {
-        join(program, std::move(library), step);
+        join(program, std::move(library), options, step);
     } catch (const std::exception& error) {
         fail(error.what());
         throw;
     }
 }
 
-void Ranks::join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> library, cudaStream_t step)
+void Ranks::join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> library,
+                 const parallel::Options& options, cudaStream_t step)
 {
-    const GradientBlock block = program.gradients();
-    const parallel::Packing packing = pack(block, options_.bucket_bytes);
+    const parallel::Packing packing = pack(program.written().parameters(), options.bucket_bytes);
     buckets_ = packing.buckets.size();
     devices_ = std::make_shared<nccl::Ranks>(std::move(library), world_.communicator);
-    exchange_ =
-        std::make_unique<nccl::DeviceExchange>(devices_,
-                                               nccl::DeviceExchangeOptions{.packing = packing,
-                                                                           .mode = options_.mode,
-                                                                           .gradients = {block.begin, block.count},
-                                                                           .parameters = program.updated()},
-                                               step);
+    exchange_ = std::make_unique<nccl::DeviceExchange>(devices_,
+                                                       nccl::DeviceExchangeOptions{.packing = packing,
+                                                                                   .mode = options.mode,
+                                                                                   .gradients = program.gradients(),
+                                                                                   .parameters = program.updated()},
+                                                       step);
     parallel::agree(*world_.communicator, nullptr);
 }
 
@@ -54,37 +53,16 @@ GradientHooks Ranks::hooks()
             .updates = exchange_->updates()};
 }
 
-void Ranks::begin() const
-{
-    if (world_.followers != nullptr) world_.followers->launch();
-}
-
-double Ranks::mean(double loss) const
-{
-    world_.communicator->sum({&loss, 1});
-    return loss / count();
-}
-
 void Ranks::fail(const std::string& message)
 {
     world_.communicator->fail(message);
     if (devices_ != nullptr) devices_->abandon();
 }
 
-std::string Ranks::describe() const
-{
-    return std::to_string(count()) + (count() == 1 ? " rank by " : " ranks by ") + library_ + ", " +
-           std::to_string(buckets_) + (buckets_ == 1 ? " bucket" : " buckets");
-}
-
 std::vector<std::string> Ranks::remarks() const
 {
-    std::vector<std::string> all;
-    if (options_.shares_gpu)
-        all.emplace_back("several ranks on one GPU: they take turns, and this time is not one of ranks side by side");
-    if (std::string machines = parallel::remark_on_machines(world_.place); !machines.empty())
-        all.push_back(std::move(machines));
-    return all;
+    return world_.remarks(
+        shares_gpu_ ? "several ranks on one GPU: they take turns, and this time is not one of ranks side by side" : "");
 }
 
 bool may_share_gpu()

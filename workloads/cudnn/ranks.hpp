@@ -4,6 +4,7 @@
 
 #include "workloads/cudnn/device_program.hpp"
 #include "workloads/nccl/device_exchange.hpp"
+#include "workloads/parallel/options.hpp"
 #include "workloads/parallel/world.hpp"
 
 #include <memory>
@@ -12,19 +13,12 @@
 
 namespace roof::cudnn {
 
-/// How gradients are exchanged.
-struct ExchangeOptions {
-    parallel::Mode mode = parallel::Mode::overlapped;
-    std::size_t bucket_bytes = 25'000'000;
-    bool shares_gpu = false;  ///< several ranks use this rank's GPU
-};
-
 class Ranks {
   public:
     /// Joins the other ranks on the current device. Collective: if one fails, all throw Error. `step` is the stream of
-    /// the step's work; it and the program must outlive this object.
+    /// the step's work; it and the program must outlive this object. `shares_gpu`: several ranks use this rank's GPU.
     Ranks(const DeviceProgram& program, parallel::World world, std::shared_ptr<const gpu::Nccl> library,
-          const ExchangeOptions& options, cudaStream_t step);
+          const parallel::Options& options, bool shares_gpu, cudaStream_t step);
     /// Destroy all graphs that contain this rank's communication before.
     ~Ranks();
     Ranks(const Ranks&) = delete;
@@ -34,26 +28,26 @@ class Ranks {
     GradientHooks hooks();
 
     /// On rank 0: makes the other ranks launch.
-    void begin() const;
+    void begin() const { world_.launch(); }
     /// Waits until the step is complete on this rank's device. Returns the cost of its communication.
     Communication wait() const { return exchange_->cost(); }
     /// Waits for all ranks, which ends the launch. Returns the mean of their losses.
-    double mean(double loss) const;
+    double mean(double loss) const { return world_.mean(loss); }
     /// Reports a failure of this rank to the others and ends pending communication on the device. Graphs as in
     /// ~Ranks().
     void fail(const std::string& message);
 
-    int count() const { return world_.communicator->size; }
     /// Returns "2 ranks by NCCL 2.28.9, 3 buckets".
-    std::string describe() const;
+    std::string describe() const { return world_.describe(buckets_, library_); }
     /// Returns warnings about the times.
     std::vector<std::string> remarks() const;
 
   private:
-    void join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> library, cudaStream_t step);
+    void join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> library, const parallel::Options& options,
+              cudaStream_t step);
 
     parallel::World world_;
-    ExchangeOptions options_;
+    bool shares_gpu_;
     std::string library_;
     std::size_t buckets_ = 0;
     std::shared_ptr<nccl::Ranks> devices_;

@@ -59,10 +59,10 @@ Step::Step(const model::Graph& graph, const Settings& settings, const StepOption
 }
 
 void Step::train_with(const parallel::World& world, std::shared_ptr<const gpu::Nccl> library,
-                      const ExchangeOptions& options)
+                      const parallel::Options& options, bool shares_gpu)
 {
     const gpu::CurrentDevice current(options_.device);
-    ranks_.emplace(program_, world, std::move(library), options, stream_.get());
+    ranks_.emplace(program_, world, std::move(library), options, shares_gpu, stream_.get());
     options_.gradients = ranks_->hooks();
 }
 
@@ -100,7 +100,7 @@ void Step::train(Trace& trace)
     if (is_graph)
         step_graph_->launch(stream_.get());
     else
-        enqueue(trace, nullptr, false);
+        enqueue(trace, nullptr);
     end_.record(stream_.get());
     gpu::check(
         cudaMemcpyAsync(state_.data(), program_.state(), sizeof(StepState), cudaMemcpyDeviceToHost, stream_.get()));
@@ -128,9 +128,9 @@ bool Step::prepare_graph(const Trace& trace)
     if (!options_.graph || launches_ == 0) return false;
     if (step_graph_) return true;
     step_graph_.emplace(stream_.get(), [&] {
-        graph_begin_.record_in_graph(stream_.get());
-        enqueue(trace, nullptr, true);
-        graph_end_.record_in_graph(stream_.get());
+        graph_begin_.record(stream_.get());
+        enqueue(trace, nullptr);
+        graph_end_.record(stream_.get());
     });
     stream_.synchronize();
     return true;
@@ -140,12 +140,11 @@ bool Step::prepare_graph(const Trace& trace)
 void Step::run_watched(const Trace& trace)
 {
     carried_ = input_.arrive(end_);
-    if (!options_.graph) {
-        enqueue(trace, &between_, false);
-    } else {
-        if (!watched_graph_) watched_graph_.emplace(stream_.get(), [&] { enqueue(trace, &between_, true); });
+    if (options_.graph && !watched_graph_) watched_graph_.emplace(stream_.get(), [&] { enqueue(trace, &between_); });
+    if (options_.graph)
         watched_graph_->launch(stream_.get());
-    }
+    else
+        enqueue(trace, &between_);
     wait();
     read_parts();
 }
@@ -158,11 +157,9 @@ Communication Step::wait() const
     return {};
 }
 
-void Step::enqueue(const Trace& trace, const std::vector<Event>* between, bool is_captured)
+void Step::enqueue(const Trace& trace, const std::vector<gpu::Event>* between)
 {
-    const auto record = [&](const Event& event) {
-        is_captured ? event.record_in_graph(stream_.get()) : event.record(stream_.get());
-    };
+    const auto record = [&](const gpu::Event& event) { event.record(stream_.get()); };
     const GradientHooks& hooks = options_.gradients;
     const auto& stages = program_.written().program().stages();
     if (hooks.before_step) hooks.before_step(stream_.get());

@@ -6,7 +6,6 @@
 #include "ert/gpu/nvml.hpp"
 #include "ert/method/bench/subject.hpp"
 #include "workloads/cudnn/device_program.hpp"
-#include "workloads/cudnn/events.hpp"
 #include "workloads/cudnn/input.hpp"
 #include "workloads/cudnn/ranks.hpp"
 #include "workloads/cudnn/step_graph.hpp"
@@ -36,7 +35,7 @@ class Step : public Subject {
 
     /// Makes each step run with the other ranks of `settings.share`. Collective; before the first launch. Throws Error.
     void train_with(const parallel::World& world, std::shared_ptr<const gpu::Nccl> library,
-                    const ExchangeOptions& options);
+                    const parallel::Options& options, bool shares_gpu = false);
 
     /// With ranks: the work of all of them.
     Work work() const override { return work_; }
@@ -55,7 +54,7 @@ class Step : public Subject {
     void train(Trace& trace);
     bool prepare_graph(const Trace& trace);
     void run_watched(const Trace& trace);
-    void enqueue(const Trace& trace, const std::vector<Event>* between, bool is_captured);
+    void enqueue(const Trace& trace, const std::vector<gpu::Event>* between);
     Communication wait() const;
     void look(Trace& trace);
     void read_parts();
@@ -69,12 +68,12 @@ class Step : public Subject {
     std::optional<Ranks> ranks_;  ///< must outlive the graphs that contain its communication
     Input input_;
     Work work_;
-    Event begin_, end_;
-    Event graph_begin_, graph_end_;  ///< nodes of the graph
-    Event images_read_;
+    gpu::Event begin_, end_;
+    gpu::Event graph_begin_, graph_end_;  ///< nodes of the graph
+    gpu::Event images_read_;
     std::size_t first_update_;
-    std::vector<Event> between_;  ///< number of stages + 1
-    Event update_begin_;          ///< after the wait for other ranks, which belongs to no part
+    std::vector<gpu::Event> between_;  ///< number of stages + 1
+    gpu::Event update_begin_;          ///< after the wait for other ranks, which belongs to no part
     std::optional<StepGraph> step_graph_;
     std::optional<StepGraph> watched_graph_;
     std::vector<Seconds> part_seconds_;

@@ -1,14 +1,9 @@
 #include "workloads/cudnn/step_graph.hpp"
 
-#include "ert/gpu/check.hpp"
-
 namespace roof::cudnn {
 namespace {
 
-struct DestroyGraph {
-    void operator()(cudaGraph_t graph) const noexcept { gpu::log_failure(cudaGraphDestroy(graph)); }
-};
-using Captured = std::unique_ptr<CUgraph_st, DestroyGraph>;
+using Captured = gpu::Handle<CUgraph_st, cudaGraphDestroy>;
 
 /// If the capture fails, it is also ended: the stream must not stay in capture.
 Captured capture(cudaStream_t stream, const std::function<void()>& enqueue)
@@ -41,11 +36,6 @@ StepGraph::StepGraph(cudaStream_t stream, const std::function<void()>& enqueue)
 void StepGraph::launch(cudaStream_t stream) const
 {
     gpu::check(cudaGraphLaunch(graph_.get(), stream));
-}
-
-void StepGraph::Destroy::operator()(cudaGraphExec_t graph) const noexcept
-{
-    gpu::log_failure(cudaGraphExecDestroy(graph));
 }
 
 }  // namespace roof::cudnn

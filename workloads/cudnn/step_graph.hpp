@@ -1,10 +1,9 @@
 // Work captured from a stream as a CUDA graph, which one call launches again.
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include "ert/gpu/handle.hpp"
 
 #include <functional>
-#include <memory>
 
 namespace roof::cudnn {
 
@@ -16,10 +15,7 @@ class StepGraph {
     void launch(cudaStream_t stream) const;
 
   private:
-    struct Destroy {
-        void operator()(cudaGraphExec_t graph) const noexcept;
-    };
-    std::unique_ptr<CUgraphExec_st, Destroy> graph_;
+    gpu::Handle<CUgraphExec_st, cudaGraphExecDestroy> graph_;
 };
 
 }  // namespace roof::cudnn

@@ -57,12 +57,6 @@ bool goes_by_nccl(const Point& point)
 
 constexpr const char* lacking_nccl = "ranks on GPUs exchange gradients by NCCL, and libnccl.so.2 was not found";
 
-std::shared_ptr<const gpu::Nccl> nccl_or_throw()
-{
-    if (auto library = gpu::Nccl::open()) return library;
-    throw Unsupported(lacking_nccl);
-}
-
 int ranks_here(const Point& point)
 {
     const parallel::Place place = parallel::place_of_process();
@@ -110,10 +104,8 @@ std::vector<Axis> TrainBench::axes(const Machine&) const
                                                    .allowed_precisions = {"fp32", "tf32", "bf16", "fp16"},
                                                    .precision_note = "fp16 with loss scaling; ",
                                                    .algorithms = {"auto", "direct", "gemm", "winograd", "fft"}});
-    all.push_back(
-        engine::text_axis("graph", "a step as one captured CUDA graph, or launch by launch", {"on"}, {"on", "off"}));
-    all.push_back(
-        engine::text_axis("deterministic", "only what gives the same bits each time", {"off"}, {"off", "on"}));
+    all.push_back({"graph", "a step as one captured CUDA graph, or launch by launch", {"on"}, {"on", "off"}});
+    all.push_back({"deterministic", "only what gives the same bits each time", {"off"}, {"off", "on"}});
     std::ranges::move(parallel::axes(), std::back_inserter(all));
     return all;
 }
@@ -133,8 +125,7 @@ std::optional<std::string> TrainBench::unsupported_reason(const Point& point, co
 
 std::unique_ptr<Subject> TrainBench::create(const Point& point, const Machine& machine, const Device& device) const
 {
-    if (parallel::place_of_process().rank > 0) return make_on_ranks(point, machine, device);
-    if (goes_by_nccl(point)) return make_on_ranks(point, machine, device);
+    if (parallel::place_of_process().rank > 0 || goes_by_nccl(point)) return make_on_ranks(point, machine, device);
     return make_step(point, device, machine.threads, {});
 }
 
@@ -144,22 +135,14 @@ std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Mac
     const parallel::Options options = parallel::options_of(point);
     const parallel::World world = parallel::open_world(parallel::assignment_of("train", device, point), options.ranks);
     claim_own_machine(world.place);
-    std::shared_ptr<const gpu::Nccl> library;
-    std::unique_ptr<Step> step;
-    std::exception_ptr failure;
-    try {
-        library = nccl_or_throw();
+    const auto library = gpu::Nccl::open();
+    auto step = world.made_by_all([&] {
+        if (library == nullptr) throw Unsupported(lacking_nccl);
         if (const auto reason = lacking_on(point, device)) throw Unsupported(*reason);
-        step = make_step(point, device, parallel::threads_of_rank(machine.threads, world.place.ranks_here),
+        return make_step(point, device, parallel::threads_of_rank(machine.threads, world.place.ranks_here),
                          {.rank = world.communicator->rank, .ranks = options.ranks});
-    } catch (...) {
-        failure = std::current_exception();
-    }
-    parallel::agree(*world.communicator, failure);
-    step->train_with(world, library,
-                     {.mode = options.mode,
-                      .bucket_bytes = options.bucket_bytes,
-                      .shares_gpu = device.others.empty() && world.place.ranks_here > 1});
+    });
+    step->train_with(world, library, options, device.others.empty() && world.place.ranks_here > 1);
     return step;
 }
 

@@ -11,11 +11,6 @@ namespace roof::engine {
 
 using Values = std::vector<std::string>;
 
-/// An axis of these values; of any text, if `allowed` is empty.
-Axis text_axis(std::string name, std::string meaning, Values defaults, Values allowed);
-/// An axis of whole numbers from 1 to `max`.
-Axis number_axis(std::string name, std::string meaning, Values defaults, long long max);
-
 /// In what the engines' benches differ.
 struct TrainingAxes {
     Values batches;     ///< defaults

@@ -106,6 +106,29 @@ class Builder {
     Precision precision_;
 };
 
+/// Writes a layer without weights: `forward` makes the result from the source, `backward` the gradient's share of the
+/// source from the result's.
+template <class Builder, class Forward, class Backward>
+void write_simple(Builder& build, const Unit& unit, const Forward& forward, const Backward& backward)
+{
+    build.begin(unit, Phase::forward);
+    build.add_work(build.work(unit.layer).forward);
+    build.put(unit, forward(build.input(unit)));
+    build.tape.emplace_back([=, &build] {
+        build.begin(unit, Phase::backward);
+        build.add_work(build.work(unit.layer).backward_data);
+        build.give(build.source(unit), backward(build.gradient(unit.layer)));
+    });
+}
+
+/// A layer whose output is its input: flatten, disabled dropout, pooling to the size of the input. It has no stage.
+template <class Builder>
+void pass_through(Builder& build, const Unit& unit)
+{
+    build.put(unit, build.input(unit));
+    build.tape.emplace_back([=, &build] { build.give(build.source(unit), build.gradient(unit.layer)); });
+}
+
 /// Writes one unit by the engine's function for its kind, which stands in the builder's namespace.
 template <class Builder>
 void write_unit(Builder& build, const Unit& unit)

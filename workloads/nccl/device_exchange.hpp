@@ -1,9 +1,9 @@
 // A step's gradient exchange on a GPU: a high-priority communication stream, ordered and timed by events.
 #pragma once
 
+#include "ert/gpu/event_timer.hpp"
 #include "workloads/nccl/ranks.hpp"
 #include "workloads/nccl/stream_exchange.hpp"
-#include "workloads/parallel/account.hpp"
 
 #include <memory>
 #include <vector>
@@ -27,23 +27,45 @@ class DeviceExchange {
   public:
     /// Uses the current device; `step` is the stream of the step's work. Throws Error.
     DeviceExchange(std::shared_ptr<const Ranks> ranks, DeviceExchangeOptions options, cudaStream_t step);
-    ~DeviceExchange();
     DeviceExchange(const DeviceExchange&) = delete;
     DeviceExchange& operator=(const DeviceExchange&) = delete;
 
     /// As in StreamExchange, without waits. If captured into a graph with the step, cost() reports the last replay.
     void begin();
-    void ready(std::size_t gradient);
-    void finish();
+    void ready(std::size_t gradient) { exchange_.ready(gradient); }
+    void finish() { exchange_.finish(); }
 
     /// Waits for the end of the step, checks for failed ranks, and returns the communication cost by device events.
     Communication cost() const;
-    bool updates() const;
+    bool updates() const { return options_.mode != parallel::Mode::broadcast || ranks_->rank() == 0; }
 
   private:
-    class Streams;
+    struct Interval {
+        gpu::Event begin, end;
+    };
+    /// The intervals of one step, in order; a later step uses the events again.
+    struct Intervals {
+        std::vector<Interval> all;
+        std::size_t used = 0;
 
-    std::unique_ptr<Streams> streams_;
+        const Interval& next();
+    };
+
+    StreamOperations operations();
+    template <class Put>
+    void transfer(const Put& put);
+    void mean(const parallel::Bucket& bucket, parallel::Reach reach);
+    void broadcast();
+    std::vector<parallel::Interval> times(const Intervals& intervals) const;
+
+    std::shared_ptr<const Ranks> ranks_;
+    DeviceExchangeOptions options_;
+    cudaStream_t step_;
+    gpu::Handle<CUstream_st, cudaStreamDestroy> communication_;
+    gpu::Event begin_;
+    gpu::Fork to_communication_, to_step_;
+    Intervals transfers_, waits_;
+    Bytes bytes_{};
     StreamExchange exchange_;
 };
 

@@ -18,7 +18,7 @@ void keep_threads_to(int threads, const std::vector<int>& cpus)
 
 }  // namespace
 
-Ranks::Ranks(Network& network, parallel::World world, const ExchangeOptions& options)
+Ranks::Ranks(Network& network, parallel::World world, const parallel::Options& options)
     : world_(std::move(world)),
       network_(network),
       exchange_(world_.communicator, parallel::pack(network.gradient_sizes(), options.bucket_bytes), options.mode,
@@ -29,7 +29,7 @@ Ranks::Ranks(Network& network, parallel::World world, const ExchangeOptions& opt
 
 void Ranks::begin()
 {
-    if (world_.followers != nullptr) world_.followers->launch();
+    world_.launch();
     exchange_.begin(network_.trained_bytes());
 }
 
@@ -45,24 +45,15 @@ double Ranks::update(double loss, Trace& trace)
         network_.update(trace);
     else
         network_.leave_update_to_another();
-    exchange_.communicator().sum({&loss, 1});
-    return loss / count();
-}
-
-std::string Ranks::describe() const
-{
-    return std::to_string(count()) + " ranks by " + exchange_.communicator().transport + ", " +
-           std::to_string(exchange_.packing().buckets.size()) + " buckets";
+    return world_.mean(loss);
 }
 
 std::vector<std::string> Ranks::remarks() const
 {
-    std::vector<std::string> all;
-    if (world_.place.ranks_here > static_cast<int>(std::thread::hardware_concurrency()))
-        all.emplace_back("more ranks than processors: they take turns, and this time is not one of ranks side by side");
-    if (std::string machines = parallel::remark_on_machines(world_.place); !machines.empty())
-        all.push_back(std::move(machines));
-    return all;
+    const bool takes_turns = world_.place.ranks_here > static_cast<int>(std::thread::hardware_concurrency());
+    return world_.remarks(
+        takes_turns ? "more ranks than processors: they take turns, and this time is not one of ranks side by side"
+                    : "");
 }
 
 Pinned::Pinned(const parallel::Place& place, int threads) : threads_(threads)

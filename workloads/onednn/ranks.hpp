@@ -3,7 +3,7 @@
 
 #include "ert/method/bench/clock.hpp"
 #include "workloads/onednn/network.hpp"
-#include "workloads/parallel/exchange.hpp"
+#include "workloads/parallel/options.hpp"
 #include "workloads/parallel/world.hpp"
 
 #include <memory>
@@ -12,16 +12,10 @@
 
 namespace roof::onednn {
 
-/// How gradients are exchanged.
-struct ExchangeOptions {
-    parallel::Mode mode = parallel::Mode::overlapped;
-    std::size_t bucket_bytes = 25'000'000;
-};
-
 class Ranks {
   public:
     /// Places the network's gradients. Collective; the network must outlive this.
-    Ranks(Network& network, parallel::World world, const ExchangeOptions& options);
+    Ranks(Network& network, parallel::World world, const parallel::Options& options);
 
     /// Starts the step on all ranks; rank 0 sends the command.
     void begin();
@@ -30,10 +24,9 @@ class Ranks {
     /// Runs the update on the ranks that make it, then waits for all ranks. Returns the mean of the ranks' losses.
     double update(double loss, Trace& trace);
     /// Reports that the step failed on this rank.
-    void fail(const std::string& message) const { exchange_.communicator().fail(message); }
+    void fail(const std::string& message) const { world_.communicator->fail(message); }
 
-    int count() const { return exchange_.communicator().size; }
-    std::string describe() const;
+    std::string describe() const { return world_.describe(exchange_.packing().buckets.size()); }
     /// Reasons why a time may not be representative.
     std::vector<std::string> remarks() const;
 

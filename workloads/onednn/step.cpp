@@ -29,7 +29,7 @@ Step::Step(const model::Graph& graph, const Settings& settings, const std::strin
 {
 }
 
-void Step::train_with(const parallel::World& world, const ExchangeOptions& options, std::unique_ptr<Pinned> pinned)
+void Step::train_with(const parallel::World& world, const parallel::Options& options, std::unique_ptr<Pinned> pinned)
 {
     pinned_ = std::move(pinned);
     ranks_.emplace(network_, world, options);

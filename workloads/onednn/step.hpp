@@ -21,7 +21,8 @@ class Step : public Subject {
 
     /// Takes later steps with the other ranks of `settings.ranks` and keeps `pinned`, which may be null. Collective;
     /// call before the first launch.
-    void train_with(const parallel::World& world, const ExchangeOptions& options, std::unique_ptr<Pinned> pinned = {});
+    void train_with(const parallel::World& world, const parallel::Options& options,
+                    std::unique_ptr<Pinned> pinned = {});
 
     /// With ranks, the sum over all ranks.
     /// FLOPs: convolution and linear layers, forward and both gradients (the model FLOPs of utilisation figures),

@@ -61,8 +61,8 @@ std::vector<Axis> TrainBench::axes(const Machine& machine) const
                                                    .precisions = {"fp32"},
                                                    .allowed_precisions = {"fp32", "bf16"},
                                                    .algorithms = {"direct", "winograd", "gemm", "auto"}});
-    all.push_back(engine::number_axis("threads", "threads, of all ranks on this machine together",
-                                      {std::to_string(threads)}, threads));
+    all.push_back(
+        {"threads", "threads, of all ranks on this machine together", {std::to_string(threads)}, {}, true, 1, threads});
     std::ranges::move(parallel::axes(), std::back_inserter(all));
     return all;
 }
@@ -96,15 +96,10 @@ std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Mac
     settings.ranks = world.communicator;
     settings.synchronised_batch_norm = options.synchronised_batch_norm;
     auto pinned = std::make_unique<Pinned>(world.place, settings.threads);  // before memory is touched
-    std::unique_ptr<Step> step;
-    std::exception_ptr failure;
-    try {
-        step = std::make_unique<Step>(build_(point.text("model")), settings, point.text("data"), settings.threads);
-    } catch (...) {
-        failure = std::current_exception();
-    }
-    parallel::agree(*world.communicator, failure);
-    step->train_with(world, {.mode = options.mode, .bucket_bytes = options.bucket_bytes}, std::move(pinned));
+    auto step = world.made_by_all([&] {
+        return std::make_unique<Step>(build_(point.text("model")), settings, point.text("data"), settings.threads);
+    });
+    step->train_with(world, options, std::move(pinned));
     return step;
 }
 

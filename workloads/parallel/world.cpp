@@ -34,6 +34,35 @@ bool Followers::release() noexcept
     return is_released_;
 }
 
+void World::launch() const
+{
+    if (followers != nullptr) followers->launch();
+}
+
+double World::mean(double value) const
+{
+    communicator->sum({&value, 1});
+    return value / communicator->size;
+}
+
+std::string World::describe(std::size_t buckets, const std::string& transport) const
+{
+    const auto counted = [](std::size_t count, const std::string& noun) {
+        return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+    };
+    return counted(static_cast<std::size_t>(communicator->size), "rank") + " by " +
+           (transport.empty() ? communicator->transport : transport) + ", " + counted(buckets, "bucket");
+}
+
+std::vector<std::string> World::remarks(const std::string& takes_turns) const
+{
+    std::vector<std::string> all;
+    for (const std::string& remark : {takes_turns, remark_on_machines(place)}) {
+        if (!remark.empty()) all.push_back(remark);
+    }
+    return all;
+}
+
 std::optional<std::string> unsupported_ranks(int ranks, const Place& place)
 {
     if (place.launcher == Launcher::mpi && ranks != place.ranks) {

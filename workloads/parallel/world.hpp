@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace roof::parallel {
 
@@ -37,6 +38,30 @@ struct World {
     std::shared_ptr<Communicator> communicator;
     std::shared_ptr<Followers> followers;  ///< null on all ranks but the first; goes before the communicator
     Place place;
+
+    /// On rank 0: makes the other ranks launch.
+    void launch() const;
+    /// The mean over the ranks. Collective.
+    double mean(double value) const;
+    /// "2 ranks by shared memory, 3 buckets"; `transport` replaces the communicator's.
+    std::string describe(std::size_t buckets, const std::string& transport = {}) const;
+    /// Reasons why a time may not be representative; `takes_turns` is the engine's own, or empty.
+    std::vector<std::string> remarks(const std::string& takes_turns) const;
+
+    /// What `make` returns on this rank, once all ranks have made theirs. Collective; throws as agree().
+    template <class Make>
+    auto made_by_all(Make make) const -> decltype(make())
+    {
+        decltype(make()) made{};
+        std::exception_ptr failure;
+        try {
+            made = make();
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        agree(*communicator, failure);
+        return made;
+    }
 };
 
 /// Why that many ranks cannot be had here, or nothing.

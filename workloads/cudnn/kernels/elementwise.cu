@@ -118,19 +118,6 @@ struct MaskBody {
 };
 
 template <class Element, int width>
-struct ReluBody {
-    const Element* source;
-    Element* result;
-
-    __device__ void operator()(std::uint32_t k) const
-    {
-        Lanes<width> all = load<width>(source, k);
-        all.rectify();
-        store(result, k, all);
-    }
-};
-
-template <class Element, int width>
 struct DropoutBody {
     const Element* source;
     Element* result;
@@ -219,13 +206,6 @@ void enqueue(const MaskGradient& operation, const Memory& memory, cudaStream_t s
     launch_over(operation.share, stream, [&]<class Element, int width>() {
         return MaskBody<Element, width>{memory.at<Element>(operation.share), memory.at<Element>(operation.other_share),
                                         memory.at<Element>(operation.output), memory.at<Element>(operation.result)};
-    });
-}
-
-void enqueue(const Relu& operation, const Memory& memory, cudaStream_t stream)
-{
-    launch_over(operation.source, stream, [&]<class Element, int width>() {
-        return ReluBody<Element, width>{memory.at<Element>(operation.source), memory.at<Element>(operation.result)};
     });
 }
 

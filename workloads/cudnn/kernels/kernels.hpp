@@ -15,7 +15,6 @@ void enqueue(const Normalise& operation, const Memory& memory, cudaStream_t stre
 void enqueue(const ReduceGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const NormGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MaskGradient& operation, const Memory& memory, cudaStream_t stream);
-void enqueue(const Relu& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MaxPool& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MaxPoolGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const AveragePool& operation, const Memory& memory, cudaStream_t stream);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/cudnn/library/graph.hpp"
-#include "workloads/cudnn/program/convolution_shape.hpp"
+#include "workloads/cudnn/program/shapes.hpp"
 
 #include <vector>
 

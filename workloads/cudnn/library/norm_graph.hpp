@@ -5,7 +5,7 @@
 #pragma once
 
 #include "workloads/cudnn/library/graph.hpp"
-#include "workloads/cudnn/program/norm_shape.hpp"
+#include "workloads/cudnn/program/shapes.hpp"
 
 namespace roof::cudnn {
 

@@ -11,9 +11,11 @@
 
 namespace roof::cudnn {
 
+using engine::pass_through;
 using engine::readers;
 using engine::to_work;
 using engine::Unit;
+using engine::write_simple;
 
 using Running = engine::Running<Tensor>;
 
@@ -46,6 +48,7 @@ class Builder : public engine::Builder<Program, Tensor> {
     void put(const Unit& unit, const Tensor& tensor);
     /// Returns the sum of the gradient's shares; with `most` 2, up to two shares stay separate.
     std::vector<Share> shares(int layer, std::size_t most);
+    Share gradient(int layer) { return shares(layer, 1).front(); }
     /// Returns a share that no other layer reads, or a new tensor, for the sum or the masked gradient.
     Tensor over(const std::vector<Share>& shares);
 

@@ -37,20 +37,18 @@ Tensor gradient_of_unit(Builder& build, const Unit& unit)
 
 void relu(Builder& build, const Unit& unit)
 {
-    const Tensor source = build.input(unit);
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
-    const Tensor result = build.program.tensor(source);
-    build.program.append(Relu{source, result}, {source, result}, "roof:relu");
-    build.put(unit, result);
-    build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
-        const Builder::Share given = build.shares(unit.layer, 1).front();
+    const auto forward = [&](const Tensor& source) {
+        const Tensor result = build.program.tensor(source);
+        Normalise clip{.source = source, .result = result, .relu = true};
+        build.program.append(clip, {source, result}, "roof:relu");
+        return result;
+    };
+    write_simple(build, unit, forward, [=, &build](const Builder::Share& given) {
         const Tensor gradient = build.over({given});
+        const Tensor result = build.output(unit.layer).tensor;
         build.program.append(MaskGradient{given.tensor, {}, result, gradient}, {given.tensor, result, gradient},
                              "roof:relu");
-        build.give(build.source(unit), {gradient});
+        return Builder::Share{gradient};
     });
 }
 
@@ -58,22 +56,19 @@ void max_pool(Builder& build, const Unit& unit)
 {
     const Tensor source = build.input(unit);
     const model::Window window = build.layer(unit).window;
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
-    const Tensor result = build.program.tensor(build.map(unit.layer));
-    Tensor winners = result;
+    Tensor winners = build.map(unit.layer);
     winners.precision = Precision::int8;
     winners = build.program.tensor(winners);
-    build.program.append(MaxPool{source, result, winners, window}, {source, result, winners}, "roof:max_pool");
-    build.put(unit, result);
-    build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
-        const Tensor given = build.shares(unit.layer, 1).front().tensor;
+    const auto forward = [&](const Tensor&) {
+        const Tensor result = build.program.tensor(build.map(unit.layer));
+        build.program.append(MaxPool{source, result, winners, window}, {source, result, winners}, "roof:max_pool");
+        return result;
+    };
+    write_simple(build, unit, forward, [=, &build](const Builder::Share& given) {
         const Tensor gradient = build.program.tensor(source);
-        build.program.append(MaxPoolGradient{gradient, given, winners, window}, {gradient, given, winners},
-                             "roof:max_pool");
-        build.give(build.source(unit), {gradient});
+        build.program.append(MaxPoolGradient{gradient, given.tensor, winners, window},
+                             {gradient, given.tensor, winners}, "roof:max_pool");
+        return Builder::Share{gradient};
     });
 }
 
@@ -81,52 +76,32 @@ void average_pool(Builder& build, const Unit& unit)
 {
     if (build.layer(unit).window.size == 1) return pass_through(build, unit);
     const Tensor source = build.input(unit);
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
-    const Tensor result = build.program.tensor(build.map(unit.layer));
-    build.program.append(AveragePool{source, result}, {source, result}, "roof:average_pool");
-    build.put(unit, result);
-    build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
-        const Tensor given = build.shares(unit.layer, 1).front().tensor;
+    const auto forward = [&](const Tensor&) {
+        const Tensor result = build.program.tensor(build.map(unit.layer));
+        build.program.append(AveragePool{source, result}, {source, result}, "roof:average_pool");
+        return result;
+    };
+    write_simple(build, unit, forward, [=, &build](const Builder::Share& given) {
         const Tensor gradient = build.program.tensor(source);
-        build.program.append(AveragePoolGradient{gradient, given}, {gradient, given}, "roof:average_pool");
-        build.give(build.source(unit), {gradient});
+        build.program.append(AveragePoolGradient{gradient, given.tensor}, {gradient, given.tensor},
+                             "roof:average_pool");
+        return Builder::Share{gradient};
     });
 }
 
 void dropout(Builder& build, const Unit& unit)
 {
     if (build.settings.parameters == engine::Parameters::hashed) return pass_through(build, unit);
-    const Tensor source = build.input(unit);
-    const float probability = build.layer(unit).dropout;
-    const auto layer = static_cast<std::uint32_t>(unit.layer);
-    const auto first =
-        static_cast<std::uint32_t>(static_cast<std::size_t>(build.settings.share.rank) * source.elements());
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
-    const Tensor result = build.program.tensor(source);
-    build.program.append(Dropout{source, result, layer, probability, first}, {source, result}, "roof:dropout");
-    build.put(unit, result);
-    build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
-        const Builder::Share given = build.shares(unit.layer, 1).front();
-        const Tensor gradient = build.over({given});
-        build.program.append(Dropout{given.tensor, gradient, layer, probability, first}, {given.tensor, gradient},
+    const auto drop = [&build, probability = build.layer(unit).dropout, layer = static_cast<std::uint32_t>(unit.layer)](
+                          const Tensor& from, const Tensor& to) {
+        const std::size_t first = static_cast<std::size_t>(build.settings.share.rank) * from.elements();
+        build.program.append(Dropout{from, to, layer, probability, static_cast<std::uint32_t>(first)}, {from, to},
                              "roof:dropout");
-        build.give(build.source(unit), {gradient});
-    });
-}
-
-void pass_through(Builder& build, const Unit& unit)
-{
-    build.put(unit, build.input(unit));
-    build.tape.emplace_back([=, &build] {
-        const Builder::Share given = build.shares(unit.layer, 1).front();
-        build.give(build.source(unit), given);
-    });
+        return to;
+    };
+    write_simple(
+        build, unit, [&](const Tensor& source) { return drop(source, build.program.tensor(source)); },
+        [=, &build](const Builder::Share& given) { return Builder::Share{drop(given.tensor, build.over({given}))}; });
 }
 
 }  // namespace roof::cudnn

@@ -16,8 +16,6 @@ void relu(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);
 void dropout(Builder& build, const Unit& unit);
-/// For a layer whose output is its input: flatten, dropout with probability 0, pooling to the input's size.
-void pass_through(Builder& build, const Unit& unit);
 /// Loss of the last layer's output. Its mean over the batch is written to the step's state.
 void softmax_cross_entropy(Builder& build);
 /// Appends one stage that updates all parameters.

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "ert/base/precision.hpp"
-#include "workloads/cudnn/program/convolution_shape.hpp"
-#include "workloads/cudnn/program/norm_shape.hpp"
+#include "workloads/cudnn/program/shapes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -86,7 +85,7 @@ struct Statistics {
     Tensor partial{};  ///< sums of slabs of rows
 };
 
-/// result = source * scale + shift, plus another tensor (optionally scaled and shifted), then the ReLU.
+/// result = source, optionally * scale + shift, plus optionally another tensor likewise, then the ReLU.
 struct Normalise {
     Tensor source{}, scale{}, shift{};
     Tensor other{}, other_scale{}, other_shift{};
@@ -135,10 +134,6 @@ struct LibraryNormGradient {
 /// The gradient before a ReLU, or the sum of two shares, without channel sums. The result may overwrite a share.
 struct MaskGradient {
     Tensor share{}, other_share{}, output{}, result{};
-};
-
-struct Relu {
-    Tensor source{}, result{};
 };
 
 struct MaxPool {
@@ -206,9 +201,8 @@ constexpr std::size_t slabs_of(std::size_t rows, std::size_t channels)
     return slabs < most ? slabs : (most > 0 ? most : 1);
 }
 
-using Operation =
-    std::variant<ImportImages, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient, NormGradient,
-                 LibraryNorm, LibraryNormGradient, MaskGradient, Relu, MaxPool, MaxPoolGradient, AveragePool,
-                 AveragePoolGradient, Dropout, Loss, Widen, CheckFinite, Descend, Advance>;
+using Operation = std::variant<ImportImages, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient,
+                               NormGradient, LibraryNorm, LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient,
+                               AveragePool, AveragePoolGradient, Dropout, Loss, Widen, CheckFinite, Descend, Advance>;
 
 }  // namespace roof::cudnn

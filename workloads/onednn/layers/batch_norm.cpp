@@ -132,7 +132,7 @@ void backward(Builder& build, const FusedNorms& fused, const NormSum& sum)
     build.begin(fused.layers(), Phase::backward);
     build.program.add_work(fused_work(build, fused, &model::LayerWork::backward_data, 0));
     const Gradient given = build.gradient(fused.last());
-    const Tensor to_source = given.shared ? build.program.tensor(given.tensor.desc()) : given.tensor;
+    const Tensor to_source = build.over(given);
     append_backward(build, fused, sum, {.first = given.tensor, .second = {}, .sum = {}, .to_sources = {to_source}});
 }
 
@@ -145,7 +145,7 @@ void backward_of_sum(Builder& build, const FusedNorms& fused, const NormSum& sum
         fused_work(build, fused, &model::LayerWork::backward_data, moved * static_cast<double>(fused.norms.size())));
     const std::vector<Gradient> given = build.shares(fused.relu, 2);
     const Gradient& own = given.back();
-    const Tensor before_relu = own.shared ? build.program.tensor(own.tensor.desc()) : own.tensor;
+    const Tensor before_relu = build.over(own);
     NormSumGradient gradient{.first = own.tensor, .second = {}, .sum = before_relu, .to_sources = {}};
     if (given.size() == 2) {
         gradient.second = given.front().tensor;

@@ -12,10 +12,12 @@
 
 namespace roof::onednn {
 
+using engine::pass_through;
 using engine::readers;
 using engine::relu_behind;
 using engine::to_work;
 using engine::Unit;
+using engine::write_simple;
 
 /// The two factors of a linear layer's weight gradient, which is not stored. Rows are contiguous.
 struct GradientFactors {
@@ -66,6 +68,8 @@ class Builder : public engine::Builder<Program, Tensor> {
     /// The terms of the gradient in the layout of the layer's output, summed until at most `most` remain.
     std::vector<Gradient> shares(int layer, std::size_t most);
     Gradient gradient(int layer) { return shares(layer, 1).front(); }
+    /// The gradient's own memory where nothing else reads it, or a new tensor of its layout.
+    Tensor over(const Gradient& given) { return given.shared ? program.tensor(given.tensor.desc()) : given.tensor; }
 
   private:
     Trained& place_of(int layer, bool is_bias);

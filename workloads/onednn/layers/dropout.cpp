@@ -64,21 +64,13 @@ void append_drop(Builder& build, const Unit& unit, const Tensor& from, const Ten
 void dropout(Builder& build, const Unit& unit)
 {
     if (build.settings.parameters == Parameters::hashed) return pass_through(build, unit);
-    const Tensor x = build.input(unit);
-    const Tensor y = build.program.tensor(x.desc());
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
-    append_drop(build, unit, x, y);
-    build.put(unit, y);
-
-    build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
-        const Gradient given = build.gradient(unit.layer);
-        const Tensor dx = given.shared ? build.program.tensor(y.desc()) : given.tensor;
-        append_drop(build, unit, given.tensor, dx);
-        build.give(build.source(unit), {dx});
-    });
+    const auto drop_into = [=, &build](const Tensor& from, const Tensor& to) {
+        append_drop(build, unit, from, to);
+        return to;
+    };
+    write_simple(
+        build, unit, [&](const Tensor& x) { return drop_into(x, build.program.tensor(x.desc())); },
+        [=, &build](const Gradient& given) { return Gradient{drop_into(given.tensor, build.over(given))}; });
 }
 
 }  // namespace roof::onednn

@@ -22,8 +22,6 @@ void softmax_cross_entropy(Builder& build);
 /// Updates all parameters in one stage.
 void sgd(Builder& build);
 
-/// The output is the input (flatten, disabled dropout, pooling to the size of the input).
-void pass_through(Builder& build, const Unit& unit);
 /// Returns the gradient before the unit's ReLU from the gradient after it; without a ReLU, the unit's gradient.
 Gradient gradient_before_relu(Builder& build, const Unit& unit);
 /// Returns left + right, stored in right if right is not shared, else in a new tensor.

@@ -13,29 +13,26 @@ void pool(Builder& build, const Unit& unit, dnnl::algorithm algorithm)
                                 algorithm);
     });
 
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
-    const Tensor y = build.program.tensor(passes.forward.dst_desc());
-    Arguments arguments{{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}};
     const Desc winners_desc = passes.forward.workspace_desc();
-    const bool has_winners = winners_desc.get_size() > 0;
-    Tensor winners;
-    if (has_winners) {
-        winners = build.program.tensor(winners_desc);
-        arguments.emplace_back(DNNL_ARG_WORKSPACE, winners);
-    }
-    build.program.append<dnnl::pooling_forward>(passes.forward, arguments);
-    build.put(unit, y);
-
-    build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
-        const Tensor dx = build.program.tensor(passes.backward.diff_src_desc());
-        Arguments back{{DNNL_ARG_DIFF_DST, build.gradient(unit.layer).tensor}, {DNNL_ARG_DIFF_SRC, dx}};
-        if (has_winners) back.emplace_back(DNNL_ARG_WORKSPACE, winners);
-        build.program.append<dnnl::pooling_backward>(passes.backward, back);
-        build.give(build.source(unit), {dx});
-    });
+    Arguments winners;
+    if (winners_desc.get_size() > 0) winners = {{DNNL_ARG_WORKSPACE, build.program.tensor(winners_desc)}};
+    const auto append = [&build, winners]<class Pass>(const typename Pass::primitive_desc& pass, Arguments arguments) {
+        arguments.insert(arguments.end(), winners.begin(), winners.end());
+        build.program.append<Pass>(pass, arguments);
+        return arguments[1].second;
+    };
+    write_simple(
+        build, unit,
+        [&](const Tensor& from) {
+            const Tensor y = build.program.tensor(passes.forward.dst_desc());
+            return append.template operator()<dnnl::pooling_forward>(passes.forward,
+                                                                     {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, y}});
+        },
+        [=, &build](const Gradient& given) {
+            const Tensor dx = build.program.tensor(passes.backward.diff_src_desc());
+            return Gradient{append.template operator()<dnnl::pooling_backward>(
+                passes.backward, {{DNNL_ARG_DIFF_DST, given.tensor}, {DNNL_ARG_DIFF_SRC, dx}})};
+        });
 }
 
 }  // namespace

@@ -1,20 +1,205 @@
-// The code that is the same for every version of oneDNN.
+// oneDNN 2.x makes a primitive's description from a description of the operation; 3.x has none of the latter. The
+// templates here choose by what the header declares.
 #include "workloads/onednn/program/dnnl.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
 
 namespace roof::onednn {
 namespace {
+
+using dnnl::prop_kind;
+
+template <class Primitive>
+concept HasOperation = requires
+{
+    typename Primitive::desc;
+};
+
+/// Implementation number `place` of the operation, from 0; none if there are fewer. `hint`: the forward pass, if any.
+template <class Primitive, class... Hint, class... Arguments>
+std::optional<typename Primitive::primitive_desc> implementation(int place, const dnnl::engine& engine,
+                                                                 const dnnl::primitive_attr& attributes,
+                                                                 const std::tuple<Hint...>& hint,
+                                                                 const Arguments&... arguments)
+{
+    using Description = typename Primitive::primitive_desc;
+    const auto advanced = [place](Description description) -> std::optional<Description> {
+        for (int skipped = 0; skipped < place; ++skipped) {
+            if (!description.next_impl()) return std::nullopt;
+        }
+        return description;
+    };
+    return std::apply(
+        [&](const auto&... forward) {
+            if constexpr (HasOperation<Primitive>) {
+                const typename Primitive::desc operation(arguments...);  // next_impl() reads it
+                return advanced(Description(operation, attributes, engine, forward...));
+            } else {
+                return advanced(Description(engine, arguments..., forward..., attributes));
+            }
+        },
+        hint);
+}
+
+/// Each is a new description, because advancing a description also advances its copies in 3.x.
+template <class Primitive, class... Arguments>
+std::vector<typename Primitive::primitive_desc> implementations(const Arguments&... arguments)
+{
+    std::vector<typename Primitive::primitive_desc> all;
+    try {
+        while (auto next = implementation<Primitive>(static_cast<int>(all.size()), arguments...)) {
+            if (is_reference(next->impl_info_str()) && !all.empty()) break;
+            all.push_back(*std::move(next));
+        }
+    } catch (const dnnl::error& error) {
+        if (error.status != dnnl_unimplemented) throw;
+    }
+    return all;
+}
+
+Dims square(int extent)
+{
+    return {extent, extent};
+}
+
+/// The dilation is an argument in 3.x only.
+template <class Pooling, class... Hint, class... Maps>
+auto pooling(const dnnl::engine& engine, const model::Window& window, const std::tuple<Hint...>& hint,
+             const Maps&... maps)
+{
+    const Dims strides = square(window.stride);
+    const Dims kernel = square(window.size);
+    const Dims padding = square(window.padding);
+    if constexpr (HasOperation<Pooling>)
+        return *implementation<Pooling>(0, engine, attributes(), hint, maps..., strides, kernel, padding, padding);
+    else
+        return *implementation<Pooling>(0, engine, attributes(), hint, maps..., strides, kernel, square(0), padding,
+                                        padding);
+}
+
+template <class Description>
+Blocking blocking_in(const Description& desc)
+{
+    if constexpr (requires { desc.get_strides(); }) {
+        if (desc.get_format_kind() != dnnl::memory::format_kind::blocked) return {};
+        return {desc.get_strides(), desc.get_inner_blks(), desc.get_inner_idxs()};
+    } else {
+        if (desc.data.format_kind != dnnl_blocked) return {};
+        const auto& of = desc.data.format_desc.blocking;
+        return {{of.strides, of.strides + desc.data.ndims},
+                {of.inner_blks, of.inner_blks + of.inner_nblks},
+                {of.inner_idxs, of.inner_idxs + of.inner_nblks}};
+    }
+}
+
+template <class PostOps>
+void append_relu(PostOps& operations)
+{
+    if constexpr (requires { operations.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F); })
+        operations.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+    else
+        operations.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+}
 
 dnnl::memory::data_type data_type(Precision precision)
 {
     return precision == Precision::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
+Desc bias_of(const Convolution& shapes)
+{
+    return shapes.bias.empty() ? Desc{} : plain(shapes.bias);
+}
+
+template <class Description>
+auto dims_in(const Description& desc)
+{
+    if constexpr (requires { desc.get_dims(); })
+        return desc.get_dims();
+    else
+        return desc.dims();
+}
+
+template <class Description>
+auto data_type_in(const Description& desc)
+{
+    if constexpr (requires { desc.get_data_type(); })
+        return desc.get_data_type();
+    else
+        return desc.data_type();
+}
+
 }  // namespace
+
+Dims dims_of(const Desc& desc)
+{
+    return dims_in(desc);
+}
+
+dnnl::memory::data_type data_type_of(const Desc& desc)
+{
+    return data_type_in(desc);
+}
+
+Blocking blocking_of(const Desc& desc)
+{
+    return blocking_in(desc);
+}
+
+dnnl::primitive_attr attributes(bool relu)
+{
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    if (relu) {
+        dnnl::post_ops after;
+        append_relu(after);
+        attributes.set_post_ops(after);
+    }
+    return attributes;
+}
+
+std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const Convolution& shapes,
+                                        dnnl::algorithm algorithm)
+{
+    const Dims padding = square(shapes.window.padding);
+    return implementations<dnnl::convolution_forward>(
+        engine, attributes(shapes.relu), std::tuple(), prop_kind::forward_training, algorithm, shapes.source,
+        any(shapes.weights, shapes.precision), bias_of(shapes), any(shapes.result, shapes.precision),
+        square(shapes.window.stride), padding, padding);
+}
+
+std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, const Convolution& shapes,
+                                                   dnnl::algorithm algorithm, const ForwardPass& forward)
+{
+    const Dims padding = square(shapes.window.padding);
+    return implementations<dnnl::convolution_backward_data>(
+        engine, attributes(), std::tie(forward), algorithm, any(dims_of(shapes.source), shapes.precision),
+        any(shapes.weights, shapes.precision), any(shapes.result, shapes.precision), square(shapes.window.stride),
+        padding, padding);
+}
+
+std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& engine, const Convolution& shapes,
+                                                         dnnl::algorithm algorithm, const ForwardPass& forward)
+{
+    const Dims padding = square(shapes.window.padding);
+    return implementations<dnnl::convolution_backward_weights>(
+        engine, attributes(), std::tie(forward), algorithm, shapes.source, any(shapes.weights), bias_of(shapes),
+        any(shapes.result, shapes.precision), square(shapes.window.stride), padding, padding);
+}
+
+PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, const Dims& result,
+                               const model::Window& window, dnnl::algorithm algorithm)
+{
+    const auto forward = pooling<dnnl::pooling_forward>(engine, window, std::tuple(), prop_kind::forward_training,
+                                                        algorithm, source, any(result, precision_of(source)));
+    return {forward,
+            pooling<dnnl::pooling_backward>(engine, window, std::tie(forward), algorithm, source, forward.dst_desc())};
+}
 
 std::string library_version()
 {
@@ -27,18 +212,6 @@ Precision precision_of(const Desc& desc)
     if (data_type_of(desc) == dnnl::memory::data_type::f32) return Precision::fp32;
     if (data_type_of(desc) == dnnl::memory::data_type::bf16) return Precision::bf16;
     throw std::logic_error("a tensor that is neither fp32 nor bf16");
-}
-
-std::string precision_name(const Desc& desc)
-{
-    switch (data_type_of(desc)) {
-        case dnnl::memory::data_type::f32:
-            return "fp32";
-        case dnnl::memory::data_type::bf16:
-            return "bf16";
-        default:
-            return "bytes";
-    }
 }
 
 Desc plain(const Dims& dims, Precision precision)
@@ -71,7 +244,9 @@ std::string layout_name(const Desc& desc)
     std::vector<std::size_t> order(blocking.strides.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater{}, [&](std::size_t dim) { return blocking.strides[dim]; });
-    const std::string precision = precision_name(desc);
+    const dnnl::memory::data_type type = data_type_of(desc);
+    const bool is_known = type == dnnl::memory::data_type::f32 || type == dnnl::memory::data_type::bf16;
+    const std::string precision(is_known ? traits(precision_of(desc)).name : "bytes");
     std::string name;
     for (const std::size_t dim : order) {
         const bool cut = std::ranges::find(blocking.block_dims, static_cast<Dim>(dim)) != blocking.block_dims.end();

@@ -1,5 +1,4 @@
-// The engine's interface to oneDNN. Only this header and its sources depend on the library's version: 2.x makes a
-// primitive's descriptor from an operation's descriptor (dnnl_2.cpp), 3.x does not (dnnl_3.cpp). The build selects one.
+// The engine's interface to oneDNN. Only dnnl.cpp depends on the library's version, 2.x or 3.x.
 #pragma once
 
 #include "ert/base/error.hpp"
@@ -37,9 +36,6 @@ Dims dims_of(const Desc& desc);
 dnnl::memory::data_type data_type_of(const Desc& desc);
 /// fp32 or bf16; throws std::logic_error otherwise.
 Precision precision_of(const Desc& desc);
-
-/// "fp32", "bf16", or "bytes" for other types.
-std::string precision_name(const Desc& desc);
 
 /// How a oneDNN layout nests dimensions. `strides` is empty for an opaque layout.
 struct Blocking {

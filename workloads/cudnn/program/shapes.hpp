@@ -1,4 +1,4 @@
-// The computation of one pass of a convolution.
+// One pass of a convolution, and one of a batch norm in training, as libraries compute them in one operation.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -23,6 +23,18 @@ struct ConvolutionShape {
     bool relu = false;                      ///< forward: after the bias
 
     /// Returns "16x64x56x56 to 64, 3x3 stride 1 padding 1".
+    std::string text() const;
+};
+
+/// A pass of a batch norm. Sums and values per channel are fp32.
+struct NormShape {
+    bool backward = false;
+    int batch = 1;
+    model::Shape map;
+    Precision precision = Precision::fp32;  ///< of the maps; tf32 is stored as fp32
+    bool relu = false;                      ///< fused ReLU; backward: fused gradient of the ReLU
+
+    /// Returns "16x64x56x56, relu".
     std::string text() const;
 };
 
