@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <utility>
 
 namespace roof::analysis {
 
@@ -28,54 +30,64 @@ Side side(const Estimate<Unit>& e)
     return {e.median.value, e.low.value, e.high.value, e.n};
 }
 
-std::string ceiling_id(const Ceiling& c)
+using Words = std::vector<std::string>;
+/// What is compared, by the words of its name.
+using Sides = std::vector<std::pair<Words, Side>>;
+
+/// The instruction set is no word of a level, because each calibration chooses it again.
+Words words_of(const Ceiling& c)
 {
-    std::string id = c.device + " " + std::string(name(c.kind));
-    // The instruction set is not part of the id, because each calibration chooses it again.
+    Words words{c.device, std::string(name(c.kind))};
     for (const std::string& word : {c.level, c.operation, c.precision, c.kind == Role::compute ? c.isa : ""})
-        if (!word.empty()) id += " " + word;
-    return id + fmt::format(" threads={}{}", c.threads, c.condition.empty() ? "" : ", " + c.condition);
+        if (!word.empty()) words.push_back(word);
+    words.push_back(fmt::format("threads={}{}", c.threads, c.condition.empty() ? "" : ","));
+    if (!c.condition.empty()) words.push_back(c.condition);
+    return words;
 }
 
-/// Pairs ids that are on both sides as changes; lists the others.
-struct Sides {
-    std::vector<std::pair<std::string, Side>> a;
-    std::vector<std::pair<std::string, Side>> b;
-
-    std::vector<Change> match(const std::string& unit, std::vector<std::string>* only_a,
-                              std::vector<std::string>* only_b) const
-    {
-        std::map<std::string, const Side*> rest;
-        for (const auto& [id, value] : b) rest[id] = &value;
-        std::vector<Change> changes;
-        for (const auto& [id, value] : a) {
-            const auto found = rest.find(id);
-            if (found == rest.end()) {
-                if (only_a) only_a->push_back(id);
-                continue;
-            }
-            changes.push_back(change_of(id, unit, value, *found->second));
-            rest.erase(found);
-        }
-        for (const auto& [id, value] : b)
-            if (only_b && rest.contains(id)) only_b->push_back(id);
-        return changes;
-    }
-};
-
-std::vector<std::pair<std::string, Side>> steps_of(const Study& study)
+/// Machines of different size run the same plan with different numbers of threads.
+Words words_of(const Measurement& row, bool with_threads)
 {
-    std::vector<std::pair<std::string, Side>> steps;
+    Words words{row.bench, row.device};
+    for (const auto& [axis, value] : row.point.values())
+        if (with_threads || axis != "threads") words.push_back(axis + "=" + value);
+    return words;
+}
+
+/// Pairs names that are on both sides as changes; lists the others. Of equal names on one side the first counts.
+std::vector<Change> match(const Sides& a, const Sides& b, const std::string& unit, Words* only_a, Words* only_b)
+{
+    std::map<Words, const Side*> rest;
+    for (const auto& [words, value] : b) rest.try_emplace(words, &value);
+    std::vector<Change> changes;
+    for (const auto& [words, value] : a) {
+        const auto found = rest.find(words);
+        if (found == rest.end()) {
+            if (only_a) only_a->push_back(join(words, " "));
+            continue;
+        }
+        changes.push_back(change_of(words, unit, value, *found->second));
+        rest.erase(found);
+    }
+    for (const auto& [words, value] : b)
+        if (only_b && rest.erase(words) > 0) only_b->push_back(join(words, " "));
+    return changes;
+}
+
+Sides steps_of(const Study& study, bool with_threads = true)
+{
+    Sides steps;
     for (const Measurement& row : study.results.rows)
-        if (row.role == Role::step && row.status == Status::ok) steps.emplace_back(row.id(), side(row.seconds));
+        if (row.role == Role::step && row.status == Status::ok)
+            steps.emplace_back(words_of(row, with_threads), side(row.seconds));
     return steps;
 }
 
-std::vector<std::pair<std::string, Side>> ceilings_of(const Study& study, Role kind)
+Sides ceilings_of(const Study& study, Role kind)
 {
-    std::vector<std::pair<std::string, Side>> ceilings;
+    Sides ceilings;
     for (const Ceiling& ceiling : study.ceilings.all)
-        if (ceiling.kind == kind) ceilings.emplace_back(ceiling_id(ceiling), side(ceiling.rate));
+        if (ceiling.kind == kind) ceilings.emplace_back(words_of(ceiling), side(ceiling.rate));
     return ceilings;
 }
 
@@ -86,46 +98,56 @@ std::string verdict(const Change& change, bool time)
     return (change.ratio > 1) == time ? "b is slower" : "b is faster";
 }
 
-using Words = std::vector<std::string>;
-
-/// The words that all ids contain; none if there is only one id.
+/// The words that all names contain; none if there is only one name.
 Words words_of_all(const std::vector<Change>& changes)
 {
-    Words common = changes.size() < 2 ? Words{} : split(changes.front().id, ' ');
-    for (const Change& change : changes) {
-        const Words words = split(change.id, ' ');
-        std::erase_if(common, [&](const std::string& word) { return std::ranges::find(words, word) == words.end(); });
-    }
+    Words common = changes.size() < 2 ? Words{} : changes.front().words;
+    for (const Change& change : changes)
+        std::erase_if(common, [&](const std::string& word) {
+            return std::ranges::find(change.words, word) == change.words.end();
+        });
     return common;
 }
 
-std::string without(const Words& common, const std::string& id)
+/// The table of the changes, the largest first; words that all names share are written once above it.
+std::string changes_text(std::vector<Change> changes, const std::string& what, bool time, int columns)
 {
-    Words words = split(id, ' ');
-    std::erase_if(words, [&](const std::string& word) { return std::ranges::find(common, word) != common.end(); });
-    return join(words, " ");
-}
-
-/// Names without the words in `common`.
-DataTable changes_table(const std::vector<Change>& changes, const std::string& what, bool time, const Words& common)
-{
-    DataTable table{.columns = {{what}, {"a [95%]"}, {"b [95%]"}, {"b/a"}, {"interval"}, {"verdict"}},
-                    .expendable = {"b [95%]", "a [95%]", "interval"}};
-    for (const Change& c : changes)
-        table.rows.push_back(
-            {{word(without(common, c.id)), range({c.a.median, c.a.low, c.a.high}, c.unit),
-              range({c.b.median, c.b.low, c.b.high}, c.unit), numeric_text(fmt::format("{:.3f}", c.ratio)),
-              word(fmt::format("[{:.3f}, {:.3f}]", c.low, c.high)), word(verdict(c, time))}});
-    return table;
-}
-
-/// In a narrow window, words that all names share are written once above them.
-std::string changes_text(const std::vector<Change>& changes, const std::string& what, bool time, int columns)
-{
-    const std::string whole = to_text(changes_table(changes, what, time, {}));
-    if (columns <= 0 || display_columns(split(whole, '\n').front()) <= static_cast<std::size_t>(columns)) return whole;
+    struct Row {
+        const Change& change;
+        const Words& common;
+        bool time;
+    };
+    using R = const Row&;
+    static const std::vector<ColumnOf<Row>> columns_of{
+        {"name", "",
+         [](R r) {
+             Words words = r.change.words;
+             std::erase_if(
+                 words, [&](const std::string& word) { return std::ranges::find(r.common, word) != r.common.end(); });
+             return word(join(words, " "));
+         }},
+        {"a [95%]", "",
+         [](R r) {
+             return range({r.change.a.median, r.change.a.low, r.change.a.high}, r.change.unit);
+         }},
+        {"b [95%]", "",
+         [](R r) {
+             return range({r.change.b.median, r.change.b.low, r.change.b.high}, r.change.unit);
+         }},
+        {"n", "", [](R r) { return numeric_text(samples_text(r.change.a.n) + " | " + samples_text(r.change.b.n)); }},
+        {"b/a", "", [](R r) { return numeric_text(fmt::format("{:.3f}", r.change.ratio)); }},
+        {"interval", "", [](R r) { return word(fmt::format("[{:.3f}, {:.3f}]", r.change.low, r.change.high)); }},
+        {"verdict", "", [](R r) { return word(verdict(r.change, r.time)); }},
+    };
+    std::ranges::stable_sort(changes, std::greater{}, [](const Change& c) {
+        return std::pair(c.shown(), c.shown() ? std::abs(std::log(c.ratio)) : 0.0);
+    });
     const Words common = words_of_all(changes);
-    DataTable table = changes_table(changes, what, time, common);
+    std::vector<Row> rows;
+    for (const Change& change : changes) rows.push_back({change, common, time});
+    DataTable table = table_of(columns_of, rows);
+    table.columns.front().title = what;
+    table.expendable = {"n", "b [95%]", "a [95%]", "interval"};
     if (!common.empty()) table.title = "All: " + printable(join(common, " "));
     return to_text(table, columns);
 }
@@ -137,11 +159,26 @@ std::string list_of(const std::string& head, const std::vector<std::string>& ids
     return text;
 }
 
+std::size_t not_judged(const std::vector<Change>& changes)
+{
+    return static_cast<std::size_t>(std::ranges::count(changes, false, &Change::enough));
+}
+
 std::string how_many_moved(const Comparison& c)
 {
-    const std::size_t changed = moved(c).size();
-    if (changed == 0) return fmt::format("none of {} ceilings moved beyond its interval", c.ceilings.size());
-    return fmt::format("{} of {} ceilings moved beyond their intervals", changed, c.ceilings.size());
+    const std::size_t all = c.ceilings.size(), changed = moved(c).size(), unjudged = not_judged(c.ceilings);
+    const std::string rest = unjudged == 0 ? "" : fmt::format("; {} not judged: too few samples", unjudged);
+    if (all > 0 && unjudged == all) return fmt::format("none of {} ceilings was judged: too few samples", all);
+    if (changed == 0) return fmt::format("none of {} ceilings moved beyond its interval{}", all, rest);
+    return fmt::format("{} of {} ceilings moved beyond their intervals{}", changed, all, rest);
+}
+
+std::string how_many_steps(const Comparison& c)
+{
+    const auto changed = std::ranges::count_if(c.steps, &Change::shown);
+    const std::size_t unjudged = not_judged(c.steps);
+    return fmt::format("{} of {} steps differ{}\n", changed, c.steps.size(),
+                       unjudged == 0 ? "" : fmt::format("; {} not judged: too few samples", unjudged));
 }
 
 json changes_json(const std::vector<Change>& changes, bool time)
@@ -153,7 +190,7 @@ json changes_json(const std::vector<Change>& changes, bool time)
     json list = json::array();
     for (const Change& c : changes)
         list.push_back(
-            {{"id", json_text(c.id)},
+            {{"id", json_text(c.id())},
              {"unit", c.unit},
              {"a", side_json(c.a)},
              {"b", side_json(c.b)},
@@ -172,9 +209,9 @@ json texts_json(const std::vector<std::string>& texts)
 
 }  // namespace
 
-Change change_of(std::string id, std::string unit, const Side& a, const Side& b)
+Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b)
 {
-    Change change{std::move(id), std::move(unit), a, b};
+    Change change{std::move(words), std::move(unit), a, b};
     change.ratio = b.median / a.median;
     const double down = std::hypot(std::log(b.median / b.low), std::log(a.high / a.median));
     const double up = std::hypot(std::log(b.high / b.median), std::log(a.median / a.low));
@@ -187,6 +224,11 @@ Change change_of(std::string id, std::string unit, const Side& a, const Side& b)
     return change;
 }
 
+std::string Change::id() const
+{
+    return join(words, " ");
+}
+
 bool Change::shown() const
 {
     return enough && (low > 1 || high < 1) && std::abs(std::log(ratio)) > floor;
@@ -194,7 +236,7 @@ bool Change::shown() const
 
 void set_noise(Comparison& comparison, const Study& a, const Study& again)
 {
-    const std::vector<Change> same = Sides{steps_of(a), steps_of(again)}.match("s", nullptr, nullptr);
+    const std::vector<Change> same = match(steps_of(a), steps_of(again), "s", nullptr, nullptr);
     if (same.empty())
         throw InputError("'" + again.results.folder.string() + "' has no step in common with '" +
                          a.results.folder.string() + "': it is not a second run of it");
@@ -215,14 +257,15 @@ Comparison compare(const Study& a, const Study& b)
     Comparison result;
     result.a = a.results.folder.string();
     result.b = b.results.folder.string();
-    result.steps = Sides{steps_of(a), steps_of(b)}.match("s", &result.only_a, &result.only_b);
+    const bool same_machine = a.results.machine.name == b.results.machine.name;
+    result.steps = match(steps_of(a, same_machine), steps_of(b, same_machine), "s", &result.only_a, &result.only_b);
     constexpr std::array<std::pair<Role, const char*>, 3> kinds{
         {{Role::bandwidth, "B/s"}, {Role::compute, "FLOP/s"}, {Role::latency, "lines/s"}}};
     for (const auto& [kind, unit] : kinds) {
-        const Sides sides{ceilings_of(a, kind), ceilings_of(b, kind)};
-        for (Change& change : sides.match(unit, nullptr, nullptr)) result.ceilings.push_back(std::move(change));
+        for (Change& change : match(ceilings_of(a, kind), ceilings_of(b, kind), unit, nullptr, nullptr))
+            result.ceilings.push_back(std::move(change));
     }
-    if (a.results.machine.name != b.results.machine.name)
+    if (!same_machine)
         result.notes.push_back("the machines differ: '" + a.results.machine.name + "' and '" + b.results.machine.name +
                                "'");
     const bool same_calibration = !a.calibration.folder.empty() && a.calibration.folder == b.calibration.folder;
@@ -230,8 +273,10 @@ Comparison compare(const Study& a, const Study& b)
     return result;
 }
 
-std::string to_text(const Comparison& c, int columns)
+std::string to_text(const Comparison& c, int width)
 {
+    constexpr int usual_columns = 80;
+    const int columns = width > 0 ? width : usual_columns;
     const auto fitted = [columns](const std::string& lines) {
         return lines.empty() ? lines : fitted_lines(lines, columns);
     };
@@ -239,12 +284,13 @@ std::string to_text(const Comparison& c, int columns)
     for (const std::string& note : c.notes) head += "note: " + printable(note) + "\n";
     std::string text = fitted(head);
     text += c.steps.empty() ? "\nNo step was measured on both sides.\n"
-                            : "\n" + changes_text(c.steps, "step time", true, columns);
+                            : "\n" + changes_text(c.steps, "step time", true, columns) + how_many_steps(c);
     if (c.floor > 0)
         text += fitted(fmt::format("Two runs of a differ by up to {}: no smaller difference is shown.\n",
                                    percent(std::exp(c.floor) - 1)));
-    if (!c.ceilings.empty())
-        text += "\n" + changes_text(c.ceilings, "ceiling", false, columns) + how_many_moved(c) + "\n";
+    if (const std::vector<Change> changed = moved(c); !changed.empty())
+        text += "\n" + changes_text(changed, "ceiling", false, columns);
+    if (!c.ceilings.empty()) text += fitted((moved(c).empty() ? "\n" : "") + how_many_moved(c) + "\n");
     return text + fitted(list_of("Measured only in a:", c.only_a) + list_of("Measured only in b:", c.only_b)) +
            fitted(
                "\nIntervals of the ratios combine both sides' 95% intervals as independent, on the logarithmic "
@@ -260,6 +306,8 @@ json to_json(const Comparison& c)
             {"steps", changes_json(c.steps, true)},
             {"ceilings", changes_json(c.ceilings, false)},
             {"ceilings_moved", moved(c).size()},
+            {"ceilings_not_judged", not_judged(c.ceilings)},
+            {"steps_not_judged", not_judged(c.steps)},
             {"only_a", texts_json(c.only_a)},
             {"only_b", texts_json(c.only_b)}};
 }

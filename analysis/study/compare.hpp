@@ -22,8 +22,8 @@ struct Side {
 };
 
 struct Change {
-    std::string id;
-    std::string unit;  ///< unit of both sides
+    std::vector<std::string> words;  ///< the name: bench, device and "axis=value"; or those of a ceiling
+    std::string unit;                ///< unit of both sides
     Side a;
     Side b;
     double ratio = 1;  ///< b / a
@@ -32,6 +32,8 @@ struct Change {
     double floor = 0;     ///< |ln ratio| between two runs of the same plan; no smaller difference is shown
     bool enough = false;  ///< both sides have enough samples for an interval of at least 90%
 
+    /// The words, with blanks between them.
+    std::string id() const;
     /// Whether the interval excludes 1, the samples suffice, and the difference is above the noise.
     bool shown() const;
 };
@@ -47,15 +49,16 @@ struct Comparison {
     double floor = 0;  ///< noise floor of the steps, as in Change; 0 without a second run of `a`
 };
 
-Change change_of(std::string id, std::string unit, const Side& a, const Side& b);
-/// Matches rows by their id; a row that is not ok counts as absent.
+Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b);
+/// Matches rows by their id, on different machines without the threads; a row that is not ok counts as absent.
 Comparison compare(const Study& a, const Study& b);
 /// Sets the noise floor: the largest ratio between the steps of `a` and those of `again`, a second run of it. Throws
 /// InputError if they have no step in common.
 void set_noise(Comparison& comparison, const Study& a, const Study& again);
 /// The steps of b that are slower by more than `share` (0.05 is 5%) and whose difference is shown.
 std::vector<Change> slower_than(const Comparison& comparison, double share);
-/// The comparison in at most `columns`; 0: unlimited.
+/// The steps, the largest difference first; the ceilings that moved; the number of those that did not, or were not
+/// judged. In at most `columns`; 0: 80.
 std::string to_text(const Comparison& comparison, int columns = 0);
 nlohmann::json to_json(const Comparison& comparison);
 

@@ -1,6 +1,8 @@
 #include "analysis/study/summary.hpp"
 
+#include "analysis/roofline/describe.hpp"
 #include "analysis/study/compare.hpp"
+#include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -76,7 +78,7 @@ std::vector<RatioAtBatch> ratios_of(const Series& first, const Series& second)
     for (const auto& [batch, step] : first) {
         const auto other = second.find(batch);
         if (other == second.end()) continue;
-        const Change change = change_of("", "s", side(*step.row), side(*other->second.row));
+        const Change change = change_of({}, "s", side(*step.row), side(*other->second.row));
         ratios.push_back({static_cast<double>(batch), change.ratio, change.low, change.high});
     }
     return ratios;
@@ -172,6 +174,21 @@ std::vector<Loss> largest_losses(const Study& study, const Measurement& row, std
     std::stable_sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.seconds > b.seconds; });
     if (losses.size() > n) losses.resize(n);
     return losses;
+}
+
+std::string verdict_sentence(const Study& study, const Measurement& row)
+{
+    const Placement* const step = step_placement(study.placements, row);
+    if (step == nullptr) return {};
+    const std::string title = title_of(*step) + ": ";
+    if (step->binds.empty())
+        return title + format_duration(row.seconds.median.value) + "; no roof over it was measured.";
+    if (step->above) return title + "as fast as its roofs allow, or faster: " + step->note + ".";
+    std::string text = title + fmt::format("{} of what this machine allows; {} to be won", percent(step->fraction),
+                                           format_duration(step->headroom.value));
+    if (const std::vector<Loss> losses = largest_losses(study, row, 1); !losses.empty())
+        text += fmt::format(", {} of it in {}", percent(losses.front().seconds / step->headroom), losses.front().what);
+    return text + ".";
 }
 
 std::vector<std::string> summary(std::span<const Study> studies)

@@ -71,6 +71,12 @@ std::string intensity_text(Intensity low, Intensity high)
     return first == last ? last : first + " to " + last;
 }
 
+std::string samples_text(int n)
+{
+    constexpr int least = 6;  // the order statistics of fewer samples do not cover 95%
+    return n < least ? fmt::format("range of {}", n) : std::to_string(n);
+}
+
 std::string threads_text(int threads)
 {
     return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");

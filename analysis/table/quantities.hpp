@@ -28,6 +28,9 @@ std::string percent(double share);
 /// The range in FLOP/B, without the unit: "0.25 to 97", or one number if both ends have the same text.
 std::string intensity_text(Intensity low, Intensity high);
 
+/// "9"; below six samples, of which the interval is the range, "range of 4".
+std::string samples_text(int n);
+
 /// "1 thread", "2 threads".
 std::string threads_text(int threads);
 

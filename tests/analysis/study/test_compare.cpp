@@ -31,7 +31,7 @@ Comparison of(const Measurement& a, const Measurement& b)
 
 TEST_CASE("the interval of a ratio combines both sides as independent, on the logarithmic scale")
 {
-    const Change change = change_of("x", "s", {2, 1.8, 2.2, 9}, {3, 2.4, 3.9, 9});
+    const Change change = change_of({"x"}, "s", {2, 1.8, 2.2, 9}, {3, 2.4, 3.9, 9});
     CHECK(change.ratio == Approx(1.5));
     CHECK(change.low == Approx(1.5 * std::exp(-std::hypot(std::log(3 / 2.4), std::log(2.2 / 2)))));
     CHECK(change.high == Approx(1.5 * std::exp(std::hypot(std::log(3.9 / 3), std::log(2 / 1.8)))));
@@ -99,7 +99,7 @@ TEST_CASE("drift names only the ceilings that moved beyond their intervals")
     later.all[0].rate = made::about<Hertz>(2 * later.all[0].rate.median.value);
     const Comparison c = compare(made::study({}), made::study({}, later));
     REQUIRE(moved(c).size() == 1);
-    CHECK(moved(c)[0].id == "cpu bandwidth L1 load threads=1");
+    CHECK(moved(c)[0].id() == "cpu bandwidth L1 load threads=1");
     CHECK_THAT(drift_text(c), Catch::StartsWith("drift since results/made/run: 1 of 10 ceilings moved beyond their") &&
                                   Catch::Contains("L1 load threads=1"));
     CHECK_THAT(drift_text(c), !Catch::Contains("DRAM"));
@@ -168,4 +168,44 @@ TEST_CASE("in 80 columns each comparison fits, has the common words once, and ke
     }
     CHECK_THAT(text, Catch::Contains("All: ") && Catch::Contains("batch=8 ") && Catch::Contains("batch=16 "));
     CHECK_THAT(text, Catch::Contains("no difference shown") && Catch::Contains("1.000"));
+}
+
+TEST_CASE("ceilings without enough samples are counted as not judged, and never as unmoved")
+{
+    Ceilings few = made::ceilings();
+    for (Ceiling& ceiling : few.all) ceiling.rate.n = 2;
+    const Comparison none = compare(made::study({}), made::study({}, few));
+    CHECK_THAT(to_text(none), Catch::Contains("none of 10 ceilings was judged: too few samples"));
+    few.all[0].rate.n = 9;
+    const Comparison one = compare(made::study({}), made::study({}, few));
+    CHECK_THAT(to_text(one), Catch::Contains("none of 10 ceilings moved beyond its interval; 9 not judged"));
+    CHECK(to_json(one)["ceilings_not_judged"] == 9);
+}
+
+TEST_CASE("steps come first, the largest difference first, and only ceilings that moved have lines")
+{
+    Ceilings later = made::ceilings();
+    later.all[0].rate = made::about<Hertz>(2 * later.all[0].rate.median.value);
+    std::vector<Measurement> a, b;
+    for (const auto& [model, factor] : {std::pair{"same", 1.0}, {"twice", 2.0}, {"thrice", 3.0}}) {
+        a.push_back(made::row(model));
+        b.push_back(made::row(model));
+        b.back().seconds = made::about<Seconds>(0.040 * factor);
+    }
+    const std::string text = to_text(compare(made::study(a), made::study(b, later)));
+    CHECK(text.find("model=thrice") < text.find("model=twice"));
+    CHECK(text.find("model=twice") < text.find("model=same"));
+    CHECK(text.find("model=same") < text.find("L1 load"));
+    CHECK_THAT(text, Catch::Contains("2 of 3 steps differ") && !Catch::Contains("DRAM"));
+    for (const std::string& line : split(text, '\n')) CHECK(display_columns(line) <= 80);
+}
+
+TEST_CASE("steps of the same plan on two machines are matched without their threads")
+{
+    Study other = made::study({made::row("net", 8, 64)});
+    other.results.machine.name = "other";
+    const Comparison c = compare(made::study({made::row("net", 8, 2)}), other);
+    CHECK(c.steps.size() == 1);
+    CHECK(c.only_a.empty());
+    CHECK(compare(made::study({made::row("net", 8, 2)}), made::study({made::row("net", 8, 64)})).steps.empty());
 }

@@ -53,7 +53,7 @@ int compare_folders(const Options& options, Context& context)
     if (!most) return 0;
     const auto slower = analysis::slower_than(comparison, *most);
     for (const analysis::Change& change : slower)
-        context.err << fmt::format("slower by {:.1f}%: {}\n", 100 * (change.ratio - 1), printable(change.id));
+        context.err << fmt::format("slower by {:.1f}%: {}\n", 100 * (change.ratio - 1), printable(change.id()));
     return slower.empty() ? 0 : 1;
 }
 
