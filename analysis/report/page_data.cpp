@@ -1,7 +1,7 @@
 #include "analysis/report/page_data.hpp"
 
-#include "analysis/report/frame.hpp"
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/summary.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/method/ceilings/spec_rate.hpp"
@@ -92,7 +92,7 @@ class RoofSets {
     json list_ = json::array();
 };
 
-json row_json(const Measurement& row, int roofs)
+json row_json(const Study& study, const Measurement& row, int roofs)
 {
     return {{"id", json_text(row.id())},
             {"model", json_text(model_of(row))},
@@ -104,6 +104,7 @@ json row_json(const Measurement& row, int roofs)
             {"seconds", estimate_json(row.seconds.median.value, row.seconds.low.value, row.seconds.high.value)},
             {"images", json_number(row.images_per_second())},
             {"memory", json_number(row.memory.value)},
+            {"sentence", json_text(verdict_sentence(study, row))},
             {"roofs", roofs}};
 }
 
@@ -164,28 +165,19 @@ class Points {
     json columns_ = {{"row", json::array()}};
 };
 
-json frame_json(const Ceilings& ceilings)
-{
-    const std::optional<Frame> frame = frame_of(ceilings);
-    if (!frame) return nullptr;
-    return {{"intensity", {frame->intensity_low, frame->intensity_high}},
-            {"rate", {frame->rate_low, frame->rate_high}}};
-}
-
 json study_data(const Study& study)
 {
     json object{{"name", json_text(study.results.folder.filename().string())},
                 {"machine", json_text(study.results.machine.name)},
                 {"cpu_model", json_text(study.results.machine.cpu_model)},
                 {"known", study.placements.empty() ? "" : roof::name(study.placements.front().known)},
-                {"frame", frame_json(study.ceilings)},
                 {"rows", json::array()}};
     RoofSets sets(study);
     std::map<std::string, std::size_t> rows;
     for (const Measurement* row : step_rows(study.results.rows)) {
         if (row->status != Status::ok) continue;
         rows[row->id()] = rows.size();
-        object["rows"].push_back(row_json(*row, sets.of(*row)));
+        object["rows"].push_back(row_json(study, *row, sets.of(*row)));
     }
     Points points;
     for (const Placement& p : study.placements) points.add(p, rows.at(p.row));

@@ -12,11 +12,11 @@
 
 namespace roof::analysis {
 
-/// {"studies": [{"name", "cpu_model", "known", "frame": {"intensity", "rate"} or null,
+/// {"studies": [{"name", "cpu_model", "known",
 ///   "roofs": [{"device", "threads", "levels": [roof], "compute": [roof], "mixes": [roof]}],
 ///       one for each device and thread count,
 ///   "rows": [{"id", "model", "batch", "precision", "device", "data", "threads", "seconds", "images", "memory",
-///       "roofs"}],
+///       "sentence", "roofs"}],
 ///   "scopes", "phases", "bounds", "names", "kinds", "notes", "roofNames": texts that the points index,
 ///   "points": {"row", "scope", "name", …: a column each}}]}
 /// A roof: {"name" or "precision", "operation", "isa", "n", "median", "low", "high", "spec" or null}.

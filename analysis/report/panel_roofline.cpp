@@ -3,6 +3,7 @@
 #include "analysis/report/report.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/roofline/describe.hpp"
+#include "analysis/study/summary.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -169,7 +170,11 @@ Content roofline_panel(const Study& study, const std::string& key)
     const std::optional<Frame> frame = frame_of(study.ceilings);
     if (!frame) return {paragraph("No roofline can be drawn: it needs a bandwidth and a compute ceiling.")};
     if (step_rows(study.results.rows).empty()) return roofs_alone(study, *frame, key);
-    Content content{std::string(phase_key)};
+    Content content{std::string()};
+    std::vector<std::string> sentences;
+    for (const Measurement* row : largest_batches(study.results.rows))
+        sentences.push_back(verdict_sentence(study, *row));
+    content.front() = text_list("", sentences) + std::string(phase_key);
     for (const Measurement* row : largest_batches(study.results.rows))
         if (auto drawn = picture(study, *row, *frame, fmt::format("{}-{}", key, content.size())))
             content.emplace_back(std::move(*drawn));

@@ -68,6 +68,13 @@ Content ceilings_panel(const Study& study, const std::string&)
 std::span<const Panel> panels()
 {
     static constexpr std::array<Panel, 20> table{{
+        {"roofline",
+         "Hierarchical roofline",
+         "Roofs are measured; their bands are 95% intervals. A point is a layer at the intensity of compulsory "
+         "traffic, "
+         "where each operand moves once; its area is its time. Points on the frame are beyond it or do no FLOPs.",
+         {{{"placements", placements_table}}},
+         roofline_panel},
         {"verdict",
          "Verdict",
          "Each training step beside the best rate measured on the machine. Brackets hold 95% intervals. Headroom is "
@@ -81,16 +88,6 @@ std::span<const Panel> panels()
          {{{"hypotheses", [](const Study& s) { return hypotheses_table(s.answers); }},
            {"predictions", [](const Study& s) { return predictions_table(s.predictions); }}}},
          expectations_panel},
-        {"roofline",
-         "Hierarchical roofline",
-         "Roofs are measured; their bands are 95% intervals. The axes depend on the roofs alone, so pictures of one "
-         "machine have the same frame. A point is drawn at the intensity of compulsory traffic: each operand moves "
-         "once from the farthest level. Its whisker reaches to the intensity without reuse: each operand moves again "
-         "at every use. Its area is its time. A hollow point is above the slanted roof of that level: part of its "
-         "bytes was still in a cache. Points on the frame are beyond it or do no FLOPs. The tooltip of a point shows "
-         "its arithmetic.",
-         {{{"placements", placements_table}}},
-         roofline_panel},
         {"time",
          "Time under the roofs",
          "The same layers by the seconds that each roof allows alone: compute upwards, memory to the right. Above the "
@@ -138,7 +135,7 @@ std::span<const Panel> panels()
          memory_panel},
         {"trajectory",
          "Batch trajectories",
-         "Throughput and share of the compute roof over the batch. Bars are 95% intervals of the step time.",
+         "Throughput and share of attainable over the batch. Bars are 95% intervals of the step time.",
          {{{"trajectories", trajectories_table}}},
          trajectory_panel},
         {"scaling",

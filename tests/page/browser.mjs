@@ -43,7 +43,7 @@ const litRows = (tab) => tab.$$eval("#layers-live tr.lit td:first-child", (cells
 async function axesNameUnits(tab) {
   const texts = await axisTexts(tab);
   assert.ok(texts.some((text) => text.includes("arithmetic intensity (FLOP/B)")), "the intensity axis has no name");
-  assert.ok(texts.some((text) => /^1 [GT]FLOP\/s$/.test(text)), `no rate is marked: ${texts.slice(0, 20)}`);
+  assert.ok(texts.some((text) => /^\d+ [MGT]FLOP\/s$/.test(text)), `no rate is marked: ${texts.slice(0, 20)}`);
   assert.ok(texts.some((text) => /^DRAM .*B\/s$/.test(text)), "the DRAM roof has no name");
 }
 
@@ -72,9 +72,8 @@ async function keyboardExplains(tab) {
   await tab.focus("#roofline .chart");
   await tab.keyboard.press("ArrowRight");
   await new Promise((done) => setTimeout(done, 200));
-  const tip = (await axisTexts(tab)).filter((text) => / of its ceiling|no FLOPs/.test(text));
+  const tip = (await axisTexts(tab)).filter((text) => / of attainable|no FLOPs/.test(text));
   assert.ok(tip.length > 0, "the arrow key shows no tooltip");
-  await tab.keyboard.press("Enter");
   const explanation = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
   assert.match(explanation, /measured.*B.*roof/s, `this explains nothing: ${explanation}`);
   assert.equal((await litRows(tab)).length, 1, "the arrow key lights no row of the table");
@@ -108,14 +107,76 @@ async function hoverLightsEveryPanel(tab) {
   assert.fail("the mouse over a mark lights no row of the table");
 }
 
+/// The roofline is on the first screen, with a sentence above it and five named points.
+async function firstScreenIsTheRoofline(tab, height) {
+  const { bottom, sentence } = await tab.evaluate(() => ({ bottom: document.querySelector("#roofline .chart").getBoundingClientRect().bottom + window.scrollY,
+    sentence: document.querySelector("#sentence").textContent }));
+  assert.ok(bottom <= height, `the roofline ends at ${bottom} pixels, the screen at ${height}`);
+  assert.match(sentence, /\d+% of what this machine allows; .* to be won, \d.*% of it in |as fast as its roofs/);
+}
+
+const pressedRoofs = (tab) => tab.$$eval(".roof-button", (buttons) => buttons.map((button) => [button.textContent, button.getAttribute("aria-pressed")]));
+
+async function roofsHideAndTheFrameZooms(tab) {
+  const names = () => axisTexts(tab);
+  assert.ok((await names()).some((text) => text.startsWith("DRAM ")), "the DRAM roof is not drawn");
+  const flip = () => tab.$$eval(".roof-button", (buttons) => buttons.find((button) => button.textContent === "DRAM").click());
+  await flip();
+  assert.ok(!(await names()).some((text) => text.startsWith("DRAM ")), "a hidden roof is still drawn");
+  assert.equal((await pressedRoofs(tab)).find(([name]) => name === "DRAM")[1], "false");
+  await flip();
+  const ticks = async () => (await names()).filter((text) => /FLOP\/s$/.test(text)).join();
+  const before = await ticks();
+  const press = (text) => tab.$$eval("#roofline .roofs button", (buttons, name) => buttons.find((button) => button.textContent === name).click(), text);
+  await press("Zoom in");
+  assert.notEqual(await ticks(), before, "zooming changes no axis");
+  await press("Show all");
+  assert.equal(await ticks(), before, "showing all does not bring the axes back");
+}
+
+/// At most six screens while details are folded; then every section is opened for the tests that follow.
+async function foldedSectionsOpen(tab) {
+  const screens = await tab.evaluate(() => document.documentElement.scrollHeight / innerHeight);
+  assert.ok(screens <= 6, `the page has ${screens.toFixed(1)} screens`);
+  const hidden = await tab.$$eval(".folded", (sections) => sections.length);
+  assert.ok(hidden > 3, "nothing is folded");
+  await tab.$$eval(".folded .fold", (buttons) => buttons.forEach((button) => button.click()));
+  assert.equal(await tab.$$eval(".folded", (sections) => sections.length), 0);
+}
+
+/// The explanation is of the chosen step after another one was chosen.
+async function explanationFollows(tab) {
+  const steps = await tab.$$eval("#choose-step option", (options) => options.map((option) => option.value));
+  const chosen = await tab.$eval("#choose-step", (select) => select.value);
+  for (const step of steps.slice(0, 4)) {
+    await tab.select("#choose-step", step);
+    const [model, batch] = JSON.parse(step);
+    const [explained, sentence] = await tab.evaluate(() => [document.querySelector("#explained").textContent, document.querySelector("#sentence").textContent]);
+    assert.ok(explained.includes(`${model}, batch ${batch}`), `${step} is explained by '${explained.slice(0, 80)}'`);
+    assert.ok(sentence.startsWith(`${model}, batch ${batch}`), `the sentence of ${step} is '${sentence.slice(0, 80)}'`);
+  }
+  await tab.select("#choose-step", chosen);
+}
+
+/// The page's percentage in the sentence, the explanation and the table of steps is one number.
+async function onePercentage(tab) {
+  const [sentence, explained] = await tab.evaluate(() => [document.querySelector("#sentence").textContent, document.querySelector("#explained").textContent]);
+  const share = /: (\d[\d.]*%) of what/.exec(sentence)?.[1];
+  if (share) assert.ok(explained.includes(`${share} of it is reached`), `the sentence says ${share}, the explanation '${explained}'`);
+}
+
 async function textSetsRoofs(tab) {
   const times = () => tab.$$eval("#whatif-live tbody tr", (rows) => rows.map((row) => row.children[4].textContent));
   const before = await times();
   const set = (text) => tab.$eval("#whatif-set", (box, value) => { box.value = value; box.dispatchEvent(new Event("input", { bubbles: true })); }, text);
+  const roof = () => axisTexts(tab).then((texts) => texts.find((text) => text.startsWith("DRAM ")));
+  const drawn = await roof();
   await set("DRAM=900GB/s");
   assert.notDeepEqual(await times(), before, "a memory of 900 GB/s changes no step");
+  assert.notEqual(await roof(), drawn, "the drawn roof does not move");
+  assert.match(await tab.$eval("#whatif-verdict", (line) => line.textContent), /DRAM .*\u2192/, "nothing says which roof took over");
   await set("nonsense");
-  assert.match(await tab.$eval("#whatif-live .warn", (explanation) => explanation.textContent), /nonsense.*write/);
+  assert.match(await tab.$eval("#whatif-controls .warn", (explanation) => explanation.textContent), /nonsense.*write/);
   await set("");
   assert.deepEqual(await times(), before);
 }
@@ -164,7 +225,12 @@ async function screenshots(tab, width, scheme) {
 }
 
 try {
-  const { tab, seconds } = await open(1280, 900, "light");
+  const { tab, seconds } = await open(1400, 900, "light");
+  await firstScreenIsTheRoofline(tab, 900);
+  await foldedSectionsOpen(tab);
+  await onePercentage(tab);
+  await explanationFollows(tab);
+  await roofsHideAndTheFrameZooms(tab);
   await axesNameUnits(tab);
   const all = await filtersLeaveTheAxes(tab);
   await sliderCutsShortLayers(tab, all);
@@ -178,11 +244,12 @@ try {
   await hostileNamesStayText(tab);
   const names = await tab.evaluate(() => [...document.querySelectorAll(".chart")].every((chart) => chart.getAttribute("aria-label")));
   assert.ok(names, "a chart has no name for a screen reader");
-  await screenshots(tab, 1280, "light");
-  const small = await open(480, 900, "dark");
+  await screenshots(tab, 1400, "light");
+  const small = await open(400, 800, "dark");
   const wide = await small.tab.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(wide <= 480, `the page is ${wide} pixels wide on a screen of 480`);
-  await screenshots(small.tab, 480, "dark");
+  assert.ok(wide <= 400, `the page is ${wide} pixels wide on a screen of 400`);
+  await firstScreenIsTheRoofline(small.tab, 800);
+  await screenshots(small.tab, 400, "dark");
   assert.deepEqual(asked, [], "the page asked the network");
   assert.deepEqual(problems, [], "the console complains");
   console.log(`${(statSync(page).size / 1e6).toFixed(2)} MB, ready after ${seconds.toFixed(2)} s, ${all} layers`);

@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { batchOption, seriesOf, timeOption } from "../../analysis/report/page/batches.js";
-import { chartsOf, firstChoices, pointsShown, stepsShown } from "../../analysis/report/page/choices.js";
-import { frameOf, studiesOf } from "../../analysis/report/page/data.js";
+import { chartsOf, firstChoices, pointsShown, roofsShown, stepsShown } from "../../analysis/report/page/choices.js";
+import { fittedFrame, studiesOf } from "../../analysis/report/page/data.js";
 import { light } from "../../analysis/report/page/palette.js";
 import { diameter, rooflineOption } from "../../analysis/report/page/rooflines.js";
 
@@ -17,7 +17,7 @@ const points = place.study.points.filter((point) => point.row.roofs === place.in
 const { layers, phases, whole } = pointsShown(points, choices);
 
 const options = {
-  roofline: rooflineOption({ roofs: place.roofs, frame: frameOf(studies), shown: [...layers, ...phases], whole, choices, palette: light,
+  roofline: rooflineOption({ roofs: roofsShown(place.roofs, choices), frame: fittedFrame(roofsShown(place.roofs, choices), layers, ""), shown: [...layers, ...phases], whole, choices, palette: light,
     steps: stepsShown(points, choices), title: "Roofline" }),
   time: timeOption({ shown: layers, whole, palette: light, size: diameter, title: "Time under the roofs" }),
   batches: batchOption({ series: seriesOf(studies), what: "images/s", palette: light, title: "images/s over the batch" }),

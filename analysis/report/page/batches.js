@@ -23,7 +23,7 @@ export function seriesOf(studies) {
 const values = {
   "images/s": (point) => ({ median: point.row.batch / point.seconds.median, low: point.row.batch / point.seconds.high,
     high: point.row.batch / point.seconds.low }),
-  "share of the roofs' time": (point) => ({ median: point.attainable / point.seconds.median, low: point.attainable / point.seconds.high,
+  "share of attainable": (point) => ({ median: point.attainable / point.seconds.median, low: point.attainable / point.seconds.high,
     high: point.attainable / point.seconds.low }),
 };
 

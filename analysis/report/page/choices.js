@@ -9,7 +9,7 @@ export function firstChoices(studies) {
   const layered = new Set(studies.flatMap((study) => study.points).filter((point) => point.scope === "layer").map((point) => point.row));
   const known = layered.size ? rows.filter((row) => layered.has(row)) : rows;
   const best = known.reduce((a, b) => (b.batch > (a?.batch ?? -1) ? b : a), null);
-  return { step: best ? stepKey(best) : "", precision: "", level: "", phase: "", kind: "", share: 1 };
+  return { step: best ? stepKey(best) : "", precision: "", level: "", phase: "", kind: "", share: 1, hidden: new Set() };
 }
 
 /// One chart for each machine, device and thread count of the rows; for all devices if there are no rows.
@@ -51,3 +51,15 @@ export function stepsShown(points, choices) {
 }
 
 export const distinct = (values) => [...new Set(values)].filter(Boolean);
+
+/// The roofs that a chart draws: of one precision unless "all" is chosen, without those that the reader hid.
+export function roofsShown(roofs, choices) {
+  const own = choices.step ? JSON.parse(choices.step)[2] : "";
+  const precision = choices.precision || own;
+  const is = (roof) => (precision === "all" || !precision || roof.precision === precision) && !choices.hidden.has(roofName(roof));
+  const compute = roofs.compute.filter(is);
+  return { ...roofs, levels: roofs.levels.filter((level) => !choices.hidden.has(level.name)),
+    compute: compute.length || choices.hidden.size ? compute : roofs.compute, mixes: precision === "all" ? (roofs.mixes ?? []).filter(is) : [] };
+}
+
+export const roofName = (roof) => roof.name ?? `${roof.precision} ${roof.operation}`;

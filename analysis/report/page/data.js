@@ -29,12 +29,29 @@ function point(study, index, columns, i, row) {
   };
 }
 
-/// One frame for all charts: the union of the studies' frames, each of which depends on its ceilings alone.
-export function frameOf(studies) {
-  const frames = studies.map((study) => study.frame).filter(Boolean);
-  if (!frames.length) return null;
-  return {
-    intensity: [Math.min(...frames.map((f) => f.intensity[0])), Math.max(...frames.map((f) => f.intensity[1]))],
-    rate: [Math.min(...frames.map((f) => f.rate[0])), Math.max(...frames.map((f) => f.rate[1]))],
-  };
+const margin = 10 ** 0.25;
+const mostOfTheTime = 0.98;
+
+/// The frame of a chart, a quarter of a decade around its points and the roofs that matter to them: `roofs` of one
+/// precision, up to their ridge point. The layers with the last two percent of the time do not stretch it.
+export function fittedFrame(roofs, points, levelName) {
+  const rates = roofs.compute.map((roof) => roof.median);
+  const intensities = [];
+  const far = roofs.levels.at(-1);
+  if (far && rates.length) intensities.push(Math.max(...rates) / far.median);
+  const longest = points.filter((point) => point.flops > 0).sort((a, b) => b.seconds.median - a.seconds.median);
+  const total = longest.reduce((sum, point) => sum + point.seconds.median, 0);
+  let sum = 0;
+  for (const point of longest) {
+    if (sum > mostOfTheTime * total) break;
+    sum += point.seconds.median;
+    rates.push(point.flops / point.seconds.median);
+    const level = point.levels.find(({ name }) => name === levelName) ?? point.levels.at(-1);
+    if (level?.intensityHigh > 0) intensities.push(level.intensityHigh);
+  }
+  if (!longest.length && roofs.levels.length) intensities.push(Math.min(...rates) / roofs.levels[0].median / 10, intensities[0] * 10);
+  if (!longest.length && intensities.length) rates.push(far.median * Math.min(...intensities));
+  if (!rates.length || !intensities.length) return null;
+  const around = (values) => [Math.min(...values) / margin, Math.max(...values) * margin];
+  return { intensity: around(intensities), rate: around(rates) };
 }

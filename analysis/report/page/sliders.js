@@ -1,14 +1,16 @@
 // What-if: a slider for each roof and for the batch, and the predicted step times.
 import { element, slider } from "./controls.js";
-import { duration, plain, threads } from "./format.js";
+import { duration, percent, plain, threads } from "./format.js";
 import { distinct } from "./choices.js";
-import { parseChange, unitsOf, whatIf } from "./whatif.js";
+import { attainableTime, bindingRoof, parseChange, unitsOf, whatIf } from "./whatif.js";
 
 const most = 4;
 
 export class Sliders {
-  constructor(studies) {
+  /// `changed` is called after every change.
+  constructor(studies, changed) {
     this.studies = studies;
+    this.tell = changed;
     this.factors = {};
     this.rates = {};
     this.batch = 0;
@@ -18,11 +20,48 @@ export class Sliders {
     this.command = element("code");
     const names = distinct(studies.flatMap((study) => study.roofs.flatMap((roofs) => [...roofs.levels.map((l) => l.name), ...roofs.compute.map((c) => c.precision)])));
     const head = ["model", "batch", "device", "measured", "predicted", "times as fast", "least"];
+    this.verdict = element("p", { id: "whatif-verdict", class: "legend", role: "status" });
+    this.controls = element("details", { id: "whatif-controls" }, element("summary", {}, "What if a roof were higher or lower?"),
+      element("p", { class: "controls" }, ...names.map((name) => this.roofSlider(name)), this.batchSlider(), this.setBox(), this.message), this.verdict);
     this.element = element("div", { id: "whatif-live" },
-      element("p", { class: "controls" }, ...names.map((name) => this.roofSlider(name)), this.batchSlider(), this.setBox(), this.message),
       element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i === 1 || i > 2 ? "n" : "" }, text)))), this.body)),
       element("p", { class: "legend" }, "Predicted: each layer keeps the share of its roof that it reached. Least: what the changed roofs allow. The same in a terminal: ", this.command));
+    this.ready = true;
     this.draw();
+  }
+
+  /// The roofs after the change.
+  changed(roofs) {
+    const rate = (name, roof) => (this.rates[name] ?? roof.median * (this.factors[name] ?? 1)) / roof.median;
+    const scaled = (name) => (roof) => { const by = rate(name(roof), roof); return by === 1 ? roof : { ...roof, median: roof.median * by, low: roof.low * by, high: roof.high * by, spec: null }; };
+    return { ...roofs, levels: roofs.levels.map(scaled((roof) => roof.name)), compute: roofs.compute.map(scaled((roof) => roof.precision)) };
+  }
+
+  /// The point under the changed roofs: it keeps the share of its roof that it reached.
+  movedPoint(point, roofs) {
+    if (!(point.attainable > 0) || point.scope !== "layer") return point;
+    const work = { flops: point.executed, bytes: point.compulsory };
+    const by = attainableTime(work, roofs, point.row.precision, this) / attainableTime(work, roofs, point.row.precision, {});
+    const { median, low, high } = point.seconds;
+    return by === 1 || !Number.isFinite(by) ? point : { ...point, seconds: { median: median * by, low: low * by, high: high * by } };
+  }
+
+  /// Which roof binds how much of the attainable time of the layers, before and after the change.
+  takenOver() {
+    const under = (change) => {
+      const sums = new Map();
+      for (const study of this.studies) for (const point of study.points) {
+        if (point.scope !== "layer" || !(point.attainable > 0)) continue;
+        const { name, time } = bindingRoof({ flops: point.executed, bytes: point.compulsory }, study.roofs[point.row.roofs], point.row.precision, change);
+        sums.set(name, (sums.get(name) ?? 0) + time);
+      }
+      const total = [...sums.values()].reduce((a, b) => a + b, 0);
+      return new Map([...sums].map(([name, time]) => [name, time / total]));
+    };
+    const before = under({}), after = under(this);
+    const parts = [...new Set([...before.keys(), ...after.keys()])].filter((name) => Math.abs((after.get(name) ?? 0) - (before.get(name) ?? 0)) > 0.005)
+      .map((name) => `${name} ${percent(before.get(name) ?? 0)} \u2192 ${percent(after.get(name) ?? 0)}`);
+    return parts.length ? `Share of the attainable time of all layers under each roof: ${parts.join(", ")}.` : "The same roofs bind as before.";
   }
 
   /// A slider from a quarter to four times, in steps of a quarter power of two.
@@ -60,6 +99,9 @@ export class Sliders {
     const set = Object.entries(this.factors).filter(([, factor]) => factor !== 1).map(([name, factor]) => `${name}=${factor}x`);
     set.push(...Object.entries(this.rates).map(([name, rate]) => `${name}=${rate / 1e9}G${this.units[name]}`));
     if (this.batch) set.push(`batch=${this.batch}`);
+    this.verdict.textContent = set.length ? this.takenOver() : "";
+    if (this.ready && this.started) this.tell(this);
+    this.started = true;
     this.command.textContent = `roof whatif DIR --set ${set.join(",") || "DRAM=1.5x"}`;
   }
 

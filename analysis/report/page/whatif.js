@@ -24,15 +24,17 @@ export function parseChange(text, units) {
   return change;
 }
 
-/// Seconds that the changed roofs allow; `work` has executed flops and bytes.
-export function attainableTime(work, roofs, precision, { factors = {}, rates = {} }) {
+/// The roof under which the work takes longest, and that time in seconds; `work` has executed flops and bytes.
+export function bindingRoof(work, roofs, precision, { factors = {}, rates = {} }) {
   const rateOf = (roof, name) => rates[name] ?? roof.median * (factors[name] ?? 1);
-  let time = 0;
-  for (const level of roofs.levels) time = Math.max(time, work.bytes / rateOf(level, level.name));
+  const times = roofs.levels.map((level) => ({ name: level.name, time: work.bytes / rateOf(level, level.name) }));
   const compute = roofs.compute.find((roof) => roof.precision === precision);
-  if (compute) time = Math.max(time, work.flops / rateOf(compute, precision));
-  return time;
+  if (compute) times.push({ name: precision, time: work.flops / rateOf(compute, precision) });
+  return times.reduce((a, b) => (b.time > a.time ? b : a), { name: "", time: 0 });
 }
+
+/// Seconds that the changed roofs allow.
+export const attainableTime = (work, roofs, precision, change) => bindingRoof(work, roofs, precision, change).time;
 
 const layersOf = (study, row) => study.points.filter((point) => point.row === row && point.scope === "layer");
 

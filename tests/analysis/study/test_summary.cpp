@@ -90,3 +90,15 @@ TEST_CASE("the verdict fits eighty columns, with both candidates of an uncertain
     const std::string table = text.substr(0, text.find("\n\n"));
     for (const std::string& line : split(table, '\n')) CHECK(line.size() <= 80);
 }
+
+TEST_CASE("one sentence says how much of what the machine allows a step reaches, and where most of the rest is")
+{
+    const Study study = made::study({made::row(), made::failed("net", "full")});
+    CHECK(verdict_sentence(study, study.results.rows[0]) ==
+          "net, batch 8, fp32 on cpu, 2 threads: 42% of what this machine allows; 23.2 ms to be won, 65% of it in "
+          "convolution backward.");
+    CHECK(verdict_sentence(study, study.results.rows[1]).empty());
+    const Study bare = made::study({made::row()}, {});
+    CHECK(verdict_sentence(bare, bare.results.rows[0]) ==
+          "net, batch 8, fp32 on cpu, 2 threads: 40.0 ms; no roof over it was measured.");
+}
