@@ -23,15 +23,18 @@ constexpr double row_height = 50;
 /// The CSS class of a segment.
 std::string class_of(const Segment& segment)
 {
-    return segment.is_phase ? segment.name : segment.is_rest ? "rest" : "kind-" + segment.name;
+    return segment.is_phase || segment.name == "update" ? segment.name
+           : segment.name == outside_layers             ? "rest"
+                                                        : "kind-" + segment.name;
 }
 
 void draw_strip(Svg& svg, const std::vector<Segment>& segments, double step, double top)
 {
     double whole = 0;
-    for (const Segment& segment : segments) whole += segment.seconds;
+    for (const Segment& segment : segments) whole += std::max(0.0, segment.seconds);
     double x = bar_left;
     for (const Segment& segment : segments) {
+        if (segment.seconds <= 0) continue;
         const double width = bar_width * segment.seconds / whole;
         svg.rectangle({x, top}, width, strip_height, "segment " + class_of(segment),
                       fmt::format("{}: {}, {} of the step", segment.name, format_duration(segment.seconds),
@@ -51,11 +54,10 @@ std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
     std::vector<LegendEntry> entries;
     for (const std::string phase : {"forward", "backward", "update"})
         entries.push_back({"", "segment " + phase, phase});
-    entries.push_back({"", "segment rest", std::string(not_accounted_for)});
+    entries.push_back({"", "segment rest", std::string(outside_layers)});
     for (const std::string_view kind : kinds_in_order())
-        if (std::ranges::find(seen, kind) != seen.end())
-            entries.push_back(
-                {"", "segment kind-" + std::string(kind), kind == "update" ? "update, as a kind" : std::string(kind)});
+        if (kind != "update" && std::ranges::find(seen, kind) != seen.end())
+            entries.push_back({"", "segment kind-" + std::string(kind), std::string(kind)});
     return entries;
 }
 

@@ -1,4 +1,4 @@
-// Throughput and the share of the compute roof over the batch: a line for each model, device, precision and source of
+// Throughput and the share of attainable over the batch: a line for each model, device, precision and source of
 // images.
 #include "analysis/report/report.hpp"
 #include "analysis/study/verdict.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using Series = std::map<std::string, std::vector<SeriesPoint>>;
 
-Series series_of(const Study& study, bool share_of_roof)
+Series series_of(const Study& study, bool is_share)
 {
     std::set<std::string> of_ranks;  // shown in the panel of ranks
     for (const Measurement& row : study.results.rows)
@@ -27,12 +27,12 @@ Series series_of(const Study& study, bool share_of_roof)
     Series series;
     for (const Placement& p : study.placements) {
         if (of_ranks.contains(p.row)) continue;
-        if (p.scope != Scope::step || p.batch <= 0 || (share_of_roof && p.compute_roof.value <= 0)) continue;
-        const double work = share_of_roof ? p.flops.value / p.compute_roof.value : static_cast<double>(p.batch);
+        if (p.scope != Scope::step || p.batch <= 0 || (is_share && p.attainable.value <= 0)) continue;
+        const double work = is_share ? p.attainable.value : static_cast<double>(p.batch);
         const Estimate<Seconds>& t = p.seconds;
         const std::string value =
-            share_of_roof ? percent(work / t.median.value) + " of the " + p.precision + " roof"
-                          : with_interval(work / t.median.value, work / t.high.value, work / t.low.value, "images/s");
+            is_share ? percent(work / t.median.value) + " of attainable"
+                     : with_interval(work / t.median.value, work / t.high.value, work / t.low.value, "images/s");
         const std::string fed = p.data == "-" || p.data == "synthetic" ? "" : ", " + p.data;
         series[fmt::format("{} {} {}, {}{}", p.model, p.precision, p.device, threads_text(p.threads), fed)].push_back(
             {static_cast<double>(p.batch), work / t.median.value, work / t.high.value, work / t.low.value,
@@ -81,7 +81,7 @@ Content trajectory_panel(const Study& study, const std::string&)
     for (std::optional<Picture> one :
          {chart(
               images, "throughput of the median step (images/s)", [](double v) { return fmt::format("{:g}", v); }, 0),
-          chart(series_of(study, true), "share of the compute roof", percent, 1)})
+          chart(series_of(study, true), "share of attainable", percent, 1)})
         if (one) content.emplace_back(std::move(*one));
     content.emplace_back("</div>\n");
     return content;

@@ -104,6 +104,7 @@ void label_roofs(Plot& plot, const Roofs& roofs)
 std::string draw_points(Plot& plot, const Study& study, const std::string& device)
 {
     std::string legend;
+    std::vector<std::string> hidden;
     std::size_t next = 0;
     for (const Placement& p : study.placements) {
         if (p.scope != Scope::step || p.device != device || !(p.rate.median.value > 0)) continue;
@@ -114,9 +115,13 @@ std::string draw_points(Plot& plot, const Study& study, const std::string& devic
             for (int x = 0; x < plot.canvas.dots_across(); ++x) dot_at(plot, x, p.rate.median.value, '.');
         const int column = has_bytes ? plot.column(p.levels.back().intensity_high.value) : 1;
         const int row = plot.row(p.rate.median.value);
-        if (plot.canvas.free(column, row, 1)) plot.canvas.write(column, row, letter);
+        if (plot.canvas.free(column, row, 1))
+            plot.canvas.write(column, row, letter);
+        else
+            hidden.push_back(letter);
         legend += fmt::format("  {} {}\n", letter, printable(explain(p)));
     }
+    if (!hidden.empty()) legend += "  not drawn, behind another letter: " + join(hidden, ", ") + "\n";
     return legend;
 }
 

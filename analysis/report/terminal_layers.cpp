@@ -1,5 +1,6 @@
 // The time of a step for a terminal: kinds of layer by phase, with bars.
 #include "analysis/report/terminal.hpp"
+#include "analysis/study/breakdown.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -8,47 +9,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
 namespace roof::analysis {
 
 namespace {
 
 constexpr int bar_columns = 20;
-constexpr std::array<Phase, 3> phases{Phase::forward, Phase::backward, Phase::update};
-
-/// Seconds of a kind of layer in each phase.
-struct Kind {
-    std::string name;
-    std::array<double, phases.size()> seconds{};
-    bool has_phases = true;
-
-    double total() const { return seconds[0] + seconds[1] + seconds[2]; }
-};
-
-/// Most seconds first; time outside the layers last.
-std::vector<Kind> kinds_of(const Study& study, const Measurement& row)
-{
-    std::map<std::string, Kind> kinds;
-    double rest = row.seconds.median.value;
-    const std::string id = row.id();
-    for (const Placement& p : study.placements) {
-        if (p.scope != Scope::layer || p.row != id || !p.phase) continue;
-        const auto phase = static_cast<std::size_t>(std::ranges::find(phases, *p.phase) - phases.begin());
-        Kind& kind = kinds[p.kind];
-        kind.name = p.kind;
-        kind.seconds.at(phase) += p.seconds.median.value;
-        rest -= p.seconds.median.value;
-    }
-    std::vector<Kind> list;
-    for (auto& [name, kind] : kinds) list.push_back(kind);
-    std::ranges::stable_sort(list, [](const Kind& a, const Kind& b) { return a.total() > b.total(); });
-    if (!list.empty() && rest > 0) list.push_back({"outside the layers", {rest, 0, 0}, false});
-    return list;
-}
-
 std::string bar(double share, bool plain)
 {
     const auto length = static_cast<int>(std::lround(bar_columns * std::clamp(share, 0.0, 1.0)));
@@ -57,18 +24,34 @@ std::string bar(double share, bool plain)
     return text;
 }
 
-DataTable table_of_kinds(const std::vector<Kind>& kinds, double step, bool plain_text)
+/// The kinds by their time, what is outside the layers last.
+DataTable table_of_kinds(std::vector<Segment> kinds, double step, bool plain_text)
 {
-    DataTable table{.columns = {{"layers"}, {"forward"}, {"backward"}, {"update"}, {"of step"}, {" "}},
-                    .expendable = {"update", "forward", "backward"}};
-    for (const Kind& kind : kinds) {
-        std::vector<Cell> cells{word(kind.name)};
-        for (const double time : kind.seconds)
-            cells.push_back(only_if(kind.has_phases && time > 0, seconds(Seconds{time})));
-        cells.push_back(share(kind.total() / step));
-        cells.push_back(word(bar(kind.total() / step, plain_text)));
-        table.rows.push_back({std::move(cells)});
-    }
+    struct Row {
+        Segment kind;
+        double share;
+        bool plain_text;
+    };
+    static const std::vector<ColumnOf<Row>> columns{
+        {"layers", "", [](const Row& r) { return word(r.kind.name); }},
+        {"time", "",
+         [](const Row& r) {
+             const double time = r.kind.seconds;
+             return number(time, (time < 0 ? "-" : "") + format_duration(std::abs(time)));
+         }},
+        {"forward", "", [](const Row& r) { return only_if(r.kind.forward > 0, seconds(Seconds{r.kind.forward})); }},
+        {"backward", "", [](const Row& r) { return only_if(r.kind.backward > 0, seconds(Seconds{r.kind.backward})); }},
+        {"of step", "", [](const Row& r) { return share(r.share); }},
+        {" ", "", [](const Row& r) { return word(bar(r.share, r.plain_text)); }},
+    };
+    std::ranges::stable_sort(kinds, [](const Segment& a, const Segment& b) {
+        const bool a_last = a.name == outside_layers, b_last = b.name == outside_layers;
+        return a_last != b_last ? b_last : a.seconds > b.seconds;
+    });
+    std::vector<Row> rows;
+    for (Segment& kind : kinds) rows.push_back({kind, kind.seconds / step, plain_text});
+    DataTable table = table_of(columns, rows);
+    table.expendable = {"forward", "backward"};
     return table;
 }
 
@@ -79,7 +62,7 @@ std::string terminal_layers(const Study& study, int width, bool plain)
     std::string text;
     for (const Measurement* row : largest_batches(study.results.rows)) {
         const double step = row->seconds.median.value;
-        DataTable table = table_of_kinds(kinds_of(study, *row), step, plain);
+        DataTable table = table_of_kinds(kinds_of(*row), step, plain);
         if (table.empty()) continue;
         table.title = fmt::format("{}, batch {} on {}: where its {} go (measured)", printable(model_of(*row)),
                                   batch_of(*row), printable(row->device), format_duration(step));

@@ -5,7 +5,7 @@
 //   attainable time    max(executed FLOPs / compute roof, compulsory bytes / bandwidth roof of each level); for a step
 //                      or a phase the sum over its parts, which run one after another; for ranks on several devices at
 //                      least the time that the link between them takes for the messages
-//   fraction           attainable / measured time;  headroom = measured - attainable, never below 0
+//   share of attainable = attainable / measured time (`fraction`);  headroom = measured - attainable, never below 0
 // Rate and intensity count the model's FLOPs. Executed FLOPs may be fewer (Winograd, or a direct convolution without
 // padding). Then the rate may be above a roof, and the note gives the reason.
 #pragma once
@@ -87,12 +87,14 @@ struct Placement {
     std::vector<Bottleneck> bottlenecks;      ///< the most likely first (bottleneck.hpp)
     Bound beyond_roofs = Bound::unexplained;  ///< bound() below half of the roof
     Seconds attainable;                       ///< 0 without ceilings
-    double fraction = 0;                      ///< may exceed 1; then `above` is true and `note` has the reason
+    double fraction = 0;  ///< share of attainable; may exceed 1: then `above` is true and `note` has the reason
     Seconds headroom;
     bool above = false;
     std::string note;
 
     Bound bound() const;
+    /// The rate over the compute roof, by the model's FLOPs; 0 without a compute roof.
+    double share_of_peak() const { return compute_roof.value > 0 ? rate.median / compute_roof : 0; }
 };
 
 /// One placement for the step, one per phase and one per layer, in this order. Empty for a row that is not ok or not

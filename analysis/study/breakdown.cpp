@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 namespace roof::analysis {
@@ -14,11 +15,12 @@ constexpr std::array<std::string_view, 12> kinds{"convolution", "linear",       
 
 std::vector<Segment> with_rest(std::vector<Segment> segments, double step)
 {
+    constexpr double rounding = 1e-9;
     double sum = 0;
     for (const Segment& segment : segments) sum += segment.seconds;
     if (sum <= 0) return {};
-    if (sum < step)
-        segments.push_back({.name = std::string(not_accounted_for), .seconds = step - sum, .is_rest = true});
+    if (std::abs(step - sum) > rounding * step)
+        segments.push_back({.name = std::string(outside_layers), .seconds = step - sum});
     return segments;
 }
 
@@ -31,23 +33,30 @@ std::span<const std::string_view> kinds_in_order()
 
 std::vector<Segment> phases_of(const Measurement& row)
 {
-    return with_rest({{"forward", row.forward.median.value, true},
-                      {"backward", row.backward.median.value, true},
-                      {"update", row.update.median.value, true}},
+    return with_rest({{.name = "forward", .seconds = row.forward.median.value, .is_phase = true},
+                      {.name = "backward", .seconds = row.backward.median.value, .is_phase = true},
+                      {.name = "update", .seconds = row.update.median.value, .is_phase = true}},
                      row.seconds.median.value);
 }
 
 std::vector<Segment> kinds_of(const Measurement& row)
 {
-    std::map<std::string_view, double> seconds;
+    std::map<std::string_view, Segment> by_kind;
     for (const PartMeasurement& part : row.parts) {
         const auto known = std::ranges::find(kinds, part.part.kind);
-        const bool is_update = part.part.phase == Phase::update;
-        seconds[is_update ? "update" : known != kinds.end() ? *known : "other"] += part.seconds.median.value;
+        const Phase phase = part.part.phase;
+        const double seconds = part.seconds.median.value;
+        Segment& kind = by_kind[phase == Phase::update ? "update" : known != kinds.end() ? *known : "other"];
+        kind.seconds += seconds;
+        if (phase == Phase::forward) kind.forward += seconds;
+        if (phase == Phase::backward) kind.backward += seconds;
     }
     std::vector<Segment> segments;
-    for (const std::string_view kind : kinds)
-        if (seconds.contains(kind)) segments.push_back({std::string(kind), seconds[kind]});
+    for (const std::string_view kind : kinds) {
+        if (!by_kind.contains(kind)) continue;
+        segments.push_back(by_kind[kind]);
+        segments.back().name = kind;
+    }
     return with_rest(std::move(segments), row.seconds.median.value);
 }
 

@@ -1,4 +1,4 @@
-// The time of a step by phase and by kind of layer.
+// The time of a step by phase and by kind of layer. Both are partitions: their parts add up to the step.
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
@@ -10,14 +10,14 @@
 
 namespace roof::analysis {
 
-/// Time of a step outside its phases or layers.
-inline constexpr std::string_view not_accounted_for = "not accounted for";
+/// The rest of the step. It is negative if the layers, which are timed apart, took longer than the step.
+inline constexpr std::string_view outside_layers = "outside the layers";
 
 struct Segment {
-    std::string name;  ///< a phase's, a kind's, "other" of kinds not known here, or not_accounted_for
+    std::string name;  ///< a phase's, a kind's, "update", "other" of kinds not known here, or outside_layers
     double seconds = 0;
+    double forward = 0, backward = 0;  ///< parts of a kind's `seconds`; the update is a kind of its own
     bool is_phase = false;
-    bool is_rest = false;  ///< time outside the phases or layers
 };
 
 /// All kinds of layer, "other" last.

@@ -169,6 +169,7 @@ json row_json(const Measurement& row)
         {"data", row.point.has("data") ? text_or_null(row.point.text("data")) : json(nullptr)},
         {"status", name(row.status)},
         {"reason", text_or_null(row.reason)},
+        {"unstable", is_unstable(row)},
         {"remarks", text_or_null(row.remarks)},
         {"step_seconds", step},
         {"phase_seconds",
@@ -255,6 +256,15 @@ json rows_json(std::span<const Measurement> rows)
 json study_json(const Study& study)
 {
     json document = rows_json(study.results.rows);
+    std::size_t at = 0;
+    for (const Measurement& row : study.results.rows) {
+        if (row.role != Role::step) continue;
+        json& fields = document["rows"][at++];
+        const Placement* const p = step_placement(study.placements, row);
+        const bool is_placed = p != nullptr && !p->binds.empty();
+        fields["share_of_attainable"] = is_placed ? json_number(p->fraction) : json(nullptr);
+        fields["share_of_peak"] = p != nullptr ? positive_or_null(p->share_of_peak()) : json(nullptr);
+    }
     document["calibration"] = nullptr;
     if (!study.calibration.folder.empty())
         document["calibration"] = {{"folder", json_text(study.calibration.folder.string())},

@@ -25,6 +25,7 @@ struct Step {
     TimeShares shares;
 
     bool is_placed() const { return p != nullptr && !p->binds.empty(); }
+    bool has_peak() const { return p != nullptr && p->compute_roof.value > 0; }
 };
 using S = const Step&;
 
@@ -51,10 +52,23 @@ Cell data_cell(const Measurement& row)
 /// The step time. On the page, the reason for a missing time fills the rest of the row.
 Cell time_cell(S s)
 {
-    if (s.p) return range(s.p->seconds, "s");
+    if (s.p) {
+        Cell cell = range(s.p->seconds, "s");
+        cell.is_warning = is_unstable(s.row);
+        if (cell.is_warning) cell.html = escape(cell.text + ", unstable: " + disturbances(s.row));
+        return cell;
+    }
     Cell cell = absent();
     cell.html = escape(std::string(name(s.row.status)) + (s.row.reason.empty() ? "" : ": " + s.row.reason));
     cell.is_warning = cell.spans_rest = true;
+    return cell;
+}
+
+Cell samples_cell(S s)
+{
+    if (!s.p) return absent();
+    Cell cell = count(s.p->seconds.n);
+    cell.text = samples_text(s.p->seconds.n);
     return cell;
 }
 
@@ -87,7 +101,7 @@ Cell shares_cell(S s)
                                            {shares.unexplained, "unexplained"},
                                            {shares.rest, "rest"}})
         cell.html += fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", css_class,
-                                 100 * share / std::max(1.0, shares.known() + shares.rest));
+                                 100 * std::max(0.0, share) / std::max(1.0, shares.known()));
     cell.html += "</span>";
     return cell;
 }
@@ -129,21 +143,17 @@ DataTable verdict_table(const Study& study)
         {"precision", "precision", [](S s) { return word(precision_of(s.row)); }},
         {"device", "device", [](S s) { return word(s.row.device); }},
         {"data", "data", [](S s) { return data_cell(s.row); }},
-        {"status", "status", [](S s) { return word(name(s.row.status)); }, Shown::terminal},
+        {"status", "status", [](S s) { return word(status_text(s.row), name(s.row.status)); }, Shown::terminal},
         {"", "reason", [](S s) { return word(s.row.reason); }},
         {"step time [95%]", "time_*_s", time_cell},
+        {"n", "samples", samples_cell},
         {"images/s", "images_per_s", images_cell},
+        {"reached", "share_of_attainable", [](S s) { return s.is_placed() ? share(s.p->fraction) : absent(); }},
+        {"of peak", "share_of_peak", [](S s) { return s.has_peak() ? share(s.p->share_of_peak()) : absent(); }},
         {"model rate", "rate_median_flop_per_s", rate_cell},
-        {"of ceiling", "",
-         [](S s) {
-             const bool is_known = s.p && s.p->compute_roof.value > 0;
-             return only_if(is_known, share(is_known ? s.p->rate.median / s.p->compute_roof : 0));
-         }},
-        {"", "compute_roof_flop_per_s",
-         [](S s) { return s.p && s.p->compute_roof.value > 0 ? number(s.p->compute_roof.value) : absent(); }},
+        {"", "compute_roof_flop_per_s", [](S s) { return s.has_peak() ? number(s.p->compute_roof.value) : absent(); }},
         {"bound by", "binds", [](S s) { return s.is_placed() ? word(bottleneck_text(*s.p), s.p->binds) : absent(); }},
         {"", "attainable_s", [](S s) { return s.is_placed() ? number(s.p->attainable.value) : absent(); }},
-        {"", "fraction_reached", [](S s) { return s.is_placed() ? number(s.p->fraction) : absent(); }},
         {"compute / bandwidth / unexplained", "", shares_cell, Shown::terminal},
         {"time bound by", "", shares_cell, Shown::page, Align::left},
         {"headroom", "headroom_s",
@@ -161,8 +171,9 @@ DataTable verdict_table(const Study& study)
                         "precision",
                         "headroom",
                         "device",
+                        "n",
                         "images/s",
-                        "of ceiling"};
+                        "of peak"};
     table.identifying = {"model", "batch", "precision", "device", "data"};
     return table;
 }
@@ -182,8 +193,8 @@ DataTable trajectories_table(const Study& study)
              const Estimate<Seconds>& time = s.p->seconds;
              return range({images / time.median.value, images / time.high.value, images / time.low.value}, "images/s");
          }},
-        {"", "share_of_compute_roof",
-         [](S s) { return s.p->compute_roof.value > 0 ? number(s.p->rate.median / s.p->compute_roof) : absent(); }},
+        {"", "share_of_attainable", [](S s) { return s.is_placed() ? number(s.p->fraction) : absent(); }},
+        {"", "share_of_peak", [](S s) { return s.has_peak() ? number(s.p->share_of_peak()) : absent(); }},
     };
     std::vector<Step> steps;
     for (const Step& step : steps_of(study))
@@ -214,7 +225,7 @@ DataTable headroom_table(const Study& study, const Measurement& row, int n)
         {"", "intensity_high_flop_per_byte",
          [](H h) { return h.p.levels.empty() ? absent() : number(h.p.levels.back().intensity_high.value); }},
         {"roof", "binds", [](H h) { return word(bottleneck_text(h.p), h.p.binds); }},
-        {"reached", "fraction_reached", [](H h) { return share(h.p.fraction); }},
+        {"reached", "share_of_attainable", [](H h) { return share(h.p.fraction); }},
         {"headroom", "headroom_s", [](H h) { return seconds(h.p.headroom); }},
         {"implementation", "implementation", [](H h) { return word(h.p.implementation); }, Shown::page},
     };

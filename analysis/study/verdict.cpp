@@ -28,7 +28,10 @@ std::string closing(const DataTable& shown, const std::vector<const Measurement*
         std::ranges::any_of(rows, [](const Measurement* row) { return row->work.known == Known::counter; });
     std::string text = "\nTimes and ceilings are measured; FLOPs and bytes are analytic";
     text += counted ? ", except for rows whose work was counted: imported, or recorded alone." : ".";
-    if (has_column("of ceiling")) text += " Of ceiling: the model rate's share of the compute roof.";
+    if (has_column("reached"))
+        text += " Reached: the share of attainable, which is the time that the roofs allow over the time taken.";
+    if (has_column("of peak")) text += " Of peak: the model rate's share of the compute roof.";
+    if (has_column("n")) text += " With n samples below six the interval is their range.";
     if (has_column("compute / bandwidth / unexplained"))
         text +=
             " Compute / bandwidth / unexplained: shares of the step time of layers bound by the compute roof, by a "
@@ -43,6 +46,14 @@ std::string reasons(const std::vector<const Measurement*>& rows)
         if (row->status != Status::ok)
             text += fmt::format("  {} {}: {}\n", printable(row->id()), name(row->status), printable(row->reason));
     return text.empty() ? text : "\nNot measured:\n" + text;
+}
+
+std::string unstable(const std::vector<const Measurement*>& rows)
+{
+    std::string text;
+    for (const Measurement* row : rows)
+        if (is_unstable(*row)) text += fmt::format("  {}: {}\n", printable(row->id()), printable(disturbances(*row)));
+    return text.empty() ? text : "\nUnstable (the ends of the interval are more than a factor of two apart):\n" + text;
 }
 
 std::string remarks(const std::vector<const Measurement*>& rows)
@@ -148,7 +159,7 @@ TimeShares time_shares(std::span<const Placement> placements, const Measurement&
         else if (p->bound() != Bound::unknown)
             shares.unexplained += share;
     }
-    if (shares.known() > 0) shares.rest = std::max(0.0, 1 - shares.known());
+    if (shares.known() > 0) shares.rest = 1 - shares.known();
     return shares;
 }
 
@@ -169,7 +180,8 @@ std::string verdict_text(const Study& study, int columns)
     if (rows.empty()) return text + "No training steps in this folder.\n";
     const DataTable table = verdict_table(study);
     const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
-    const std::string below = reasons(rows) + remarks(rows) + line(above_text(study)) + line(calibration_line(study));
+    const std::string below =
+        reasons(rows) + unstable(rows) + remarks(rows) + line(above_text(study)) + line(calibration_line(study));
     return text + to_text(table, columns) + fitted_lines(below, below.empty() ? 0 : columns) +
            closing(fitted(table, columns), rows, columns);
 }

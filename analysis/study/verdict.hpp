@@ -10,7 +10,8 @@
 
 namespace roof::analysis {
 
-/// Shares of a step's time by the bound of its layers; `rest` is time outside the layers.
+/// Shares of a step's time by the bound of its layers; `rest` is the time outside the layers, negative if the layers,
+/// which are timed apart, took longer than the step. The four add up to 1.
 struct TimeShares {
     double compute = 0;
     double bandwidth = 0;

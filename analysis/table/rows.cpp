@@ -1,7 +1,10 @@
 #include "analysis/table/rows.hpp"
 
+#include "ert/base/text.hpp"
+
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -48,6 +51,31 @@ std::string place_text(const Measurement& row)
             text += ", " + row.point.text(axis) + (std::string_view(axis) == "bucket_mb" ? " MB" : "");
     }
     return text;
+}
+
+bool is_unstable(const Measurement& row)
+{
+    constexpr double factor = 2;
+    return row.status == Status::ok && row.seconds.high.value > factor * row.seconds.low.value;
+}
+
+std::string status_text(const Measurement& row)
+{
+    return is_unstable(row) ? "unstable" : std::string(name(row.status));
+}
+
+std::string disturbances(const Measurement& row)
+{
+    std::set<std::string> reasons;
+    std::size_t taken = 0, disturbed = 0;
+    for (const Sample& sample : row.samples) {
+        taken += sample.used || !sample.disturbance.empty();
+        disturbed += !sample.disturbance.empty();
+        if (!sample.disturbance.empty()) reasons.insert(sample.disturbance);
+    }
+    if (disturbed == 0) return "no disturbance was recorded in " + std::to_string(taken) + " samples";
+    return std::to_string(disturbed) + " of " + std::to_string(taken) +
+           " samples disturbed: " + join(std::vector<std::string>(reasons.begin(), reasons.end()), ", ");
 }
 
 std::string precision_of(const Measurement& row)

@@ -21,6 +21,12 @@ std::string place_text(const Measurement& row);
 int threads_of(const Measurement& row);
 /// Source of the images: "synthetic", "hashed", or the last name of a folder's path; "-" if the point has none.
 std::string data_of(const Measurement& row);
+/// Whether the ends of the interval of a measured row are more than a factor of two apart.
+bool is_unstable(const Measurement& row);
+/// The status; "unstable" for such a row.
+std::string status_text(const Measurement& row);
+/// "2 of 9 samples disturbed: steal"; "no disturbance was recorded in 9 samples".
+std::string disturbances(const Measurement& row);
 /// The precision; empty if the point has none.
 std::string precision_of(const Measurement& row);
 

@@ -184,7 +184,7 @@ def run_roof(options, row, steps, folder, *more):
 
 
 def placement(options, folder):
-    """(fraction reached, bottleneck) of the step in that folder; empty without a calibration."""
+    """(share of attainable, bottleneck) of the step in that folder; empty without a calibration."""
     if not options.calibration:
         return "", ""
     tables = Path(folder) / "tables"
@@ -194,6 +194,6 @@ def placement(options, folder):
     try:
         with open(tables / "placements.csv", newline="", encoding="utf-8") as file:
             step = next(line for line in csv.DictReader(file) if line["scope"] == "step")
-        return float(step["fraction_reached"]), step["binds"]
+        return float(step["share_of_attainable"]), step["binds"]
     except (OSError, StopIteration, ValueError, KeyError):
         return "", ""

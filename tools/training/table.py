@@ -85,10 +85,10 @@ def compare_row(row, both):
 
 # ------------------------------------------------------------------------------------------------------------- showing
 
-HEAD = ("model", "batch", "precision", "algorithm", "ours", "PyTorch", "ratio", "95% interval", "memory", "of ceiling", "binds",
+HEAD = ("model", "batch", "precision", "algorithm", "ours", "PyTorch", "ratio", "95% interval", "memory", "reached", "binds",
         "PyTorch's variant")
 FOOT = ("ours, PyTorch: images per second of the median step, measured. ratio: PyTorch's time over ours, more than 1 is faster, "
-        "with its interval by bootstrap over rounds and steps. memory: our process's peak over PyTorch's. of ceiling: the "
+        "with its interval by bootstrap over rounds and steps. memory: our process's peak over PyTorch's. reached: the "
         "time the measured ceilings allow over the time taken; binds: the ceiling under which most of that time lies.")
 
 

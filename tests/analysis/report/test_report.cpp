@@ -167,7 +167,7 @@ TEST_CASE("the roofline connects the intensities of a point and explains it")
 TEST_CASE("the breakdown shows time outside the layers")
 {
     const std::string html = made::panel("breakdown", made::study({made::row()}));
-    CHECK(holds(html, "<title>not accounted for: 2.50 ms, 6.2% of the step</title>"));
+    CHECK(holds(html, "<title>outside the layers: 2.50 ms, 6.2% of the step</title>"));
     CHECK(holds(html, "<title>convolution: 32.5 ms, 81% of the step</title>"));
     CHECK(holds(html, "<title>update: 4.00 ms, 10% of the step</title>"));
 }

@@ -1,6 +1,8 @@
 #include "analysis/report/frame.hpp"
 #include "analysis/report/terminal.hpp"
+#include "analysis/study/breakdown.hpp"
 #include "analysis/study/summary.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/text.hpp"
@@ -9,6 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <map>
 
 using namespace roof;
 using namespace roof::analysis;
@@ -103,6 +106,7 @@ TEST_CASE("every roof is named and every step has a letter with a legend")
     for (const char* name : {"L1", "L2", "DRAM", "fp32", "fp64"}) CHECK(drawing(text).find(name) != std::string::npos);
     CHECK(text.find("  A net batch 8 step: ") != std::string::npos);
     CHECK(text.find("  B net batch 16 step: ") != std::string::npos);
+    CHECK(text.find("not drawn, behind another letter: B") != std::string::npos);
     CHECK(text.find("DRAM 10.0 GB/s") != std::string::npos);
 }
 
@@ -138,10 +142,37 @@ TEST_CASE("the time of a step is shown by kind of layer and phase, time outside 
 {
     const std::string text = terminal_layers(made::study({made::row()}), 80, true);
     const std::vector<std::string> lines = split(text, '\n');
-    REQUIRE(lines.size() == 6);  // title, header, two kinds, the rest, the end
-    CHECK(lines[2].starts_with("convolution         12.5 ms   20.0 ms  4.00 ms      91%  ##################"));
-    CHECK(lines[4].starts_with("outside the layers"));
+    REQUIRE(lines.size() == 7);  // title, header, two kinds, the update, the rest, the end
+    CHECK(lines[2].starts_with("convolution         32.5 ms  12.5 ms   20.0 ms      81%  ################"));
+    CHECK(lines[3].starts_with("update              4.00 ms"));
+    CHECK(lines[5].starts_with("outside the layers"));
     CHECK(terminal_layers(made::study({}), 80, true).empty());
+}
+
+TEST_CASE("the parts of a step add up to it, by phase and by kind, also if the layers took longer than the step")
+{
+    Measurement slow_layers = made::row("net", 16);
+    slow_layers.parts[0].seconds = made::about<Seconds>(0.030);
+    const Study study = made::study({made::row(), slow_layers});
+    for (const Measurement& row : study.results.rows) {
+        std::map<std::string, double> sums;
+        const DataTable table = breakdown_table(study);
+        for (std::size_t i = 0; i < table.rows.size(); ++i)
+            if (std::get<std::string>(table.cell(i, "row").value) == row.id())
+                sums[std::get<std::string>(table.cell(i, "by").value)] +=
+                    std::get<double>(table.cell(i, "time_s").value);
+        CHECK(sums["phase"] == Approx(0.040));
+        CHECK(sums["kind"] == Approx(0.040));
+        double kinds = 0;
+        for (const Segment& kind : kinds_of(row)) {
+            kinds += kind.seconds;
+            CHECK((kind.forward + kind.backward == Approx(kind.seconds) || kind.forward + kind.backward == 0));
+        }
+        CHECK(kinds == Approx(0.040));
+        const TimeShares shares = time_shares(study.placements, row);
+        CHECK(shares.known() + shares.rest == Approx(1));
+    }
+    CHECK_THAT(terminal_layers(study, 80, true), Catch::Contains("outside the layers  -15.0 ms"));
 }
 
 TEST_CASE("a very narrow terminal gets the narrowest drawing")

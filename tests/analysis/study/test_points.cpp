@@ -35,7 +35,7 @@ TEST_CASE("a point shows where it lies, what binds, and what reaching the roof w
     CHECK(row["ridge_flop_per_byte"] == Approx(10));
     CHECK(row["binds"] == "DRAM");
     CHECK(row["attainable_s"] == Approx(0.1));
-    CHECK(row["fraction_reached"] == Approx(0.25));
+    CHECK(row["share_of_attainable"] == Approx(0.25));
     CHECK(row["headroom_s"] == Approx(0.3));
     CHECK(row["times_as_fast"] == Approx(4));
 }

@@ -1,10 +1,14 @@
+#include "analysis/report/page_data.hpp"
 #include "analysis/roofline/describe.hpp"
 #include "analysis/study/ceiling_tables.hpp"
+#include "analysis/study/json.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/quantities.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 using namespace roof;
 using namespace roof::analysis;
@@ -34,7 +38,8 @@ TEST_CASE("a verdict line gives time, throughput, rate, share of the roof and he
     CHECK(holds(text, "40.0 ms [36.0, 44.0]"));
     CHECK(holds(text, "160"));           // 8 images in 40 ms and 10 ms of waiting
     CHECK(holds(text, "37.6 GFLOP/s"));  // 1.504e9 / 40 ms
-    CHECK(holds(text, "38%"));
+    CHECK(holds(text, "42%"));           // reached: (10 + 0.8 + 5 + 1) ms of 40 ms
+    CHECK(holds(text, "38%"));           // of peak
     CHECK(holds(text, "31% / 2.5% / 60%"));
     CHECK(holds(text, "23.2 ms"));  // 40 ms - (10 + 0.8 + 5 + 1) ms: each part under its own roof
     CHECK_FALSE(holds(text, "Not measured"));
@@ -166,4 +171,42 @@ TEST_CASE("points above their roof beyond all intervals are counted, with the ca
     CHECK_FALSE(holds(text, "still in a cache"));
     CHECK(holds(text, "`roof calibrate`"));
     CHECK(holds(verdict_text(study), text));
+}
+
+TEST_CASE("the share of attainable is the same in table, trajectory, points, sentence, JSON and page")
+{
+    const Study study = made::study({made::row()});
+    const Placement& step = study.placements.front();
+    CHECK(step.fraction == Approx(16.8 / 40));
+    const auto share_in = [&](const DataTable& table, std::size_t row = 0) {
+        return std::get<double>(table.cell(row, "share_of_attainable").value);
+    };
+    CHECK(std::get<double>(verdict_table(study).cell(0, "reached").value) == step.fraction);
+    CHECK(share_in(trajectories_table(study)) == step.fraction);
+    CHECK(share_in(placements_table(study)) == step.fraction);
+    CHECK(study_json(study)["rows"][0]["share_of_attainable"] == step.fraction);
+    CHECK(study_json(study)["rows"][0]["share_of_peak"] == step.share_of_peak());
+    const nlohmann::json points = page_json(std::span(&study, 1))["studies"][0]["points"];
+    CHECK(points["attainable"][0].get<double>() / points["median"][0].get<double>() == step.fraction);
+    CHECK(holds(explain(step), percent(step.fraction) + " reached"));
+    CHECK(verdict_table(study).cell(0, "reached").text == percent(step.fraction));
+    CHECK(std::get<double>(verdict_table(study).cell(0, "of peak").value) == step.share_of_peak());
+}
+
+TEST_CASE("a row with a wide interval is unstable, with what disturbed it, and few samples are called a range")
+{
+    Measurement row = made::row();
+    row.seconds = {{0.418}, {0.175}, {17.606}, 3, 0};
+    row.samples.assign(3, row.samples.front());
+    row.samples[1].disturbance = "steal";
+    const Study study = made::study({row, made::row("steady")});
+    const DataTable table = verdict_table(study);
+    CHECK(table.cell(0, "status").text == "unstable");
+    CHECK(table.cell(0, "n").text == "range of 3");
+    CHECK(table.cell(1, "status").text == "ok");
+    CHECK(table.cell(1, "n").text == "9");
+    CHECK(holds(verdict_text(study), "1 of 3 samples disturbed: steal"));
+    CHECK(holds(made::panel("verdict", study), "unstable: 1 of 3 samples disturbed: steal"));
+    CHECK(study_json(study)["rows"][0]["unstable"] == true);
+    CHECK(study_json(study)["rows"][1]["unstable"] == false);
 }
