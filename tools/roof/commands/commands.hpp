@@ -27,6 +27,7 @@ Action whatif(OptionParser& parser);
 Action trace(OptionParser& parser);
 Action profile(OptionParser& parser);
 Action import(OptionParser& parser);
+Action export_results(OptionParser& parser);
 Action list(OptionParser& parser);
 Action completion(OptionParser& parser);
 
@@ -50,6 +51,7 @@ inline constexpr std::array commands{
     Command{"profile", profile, "record what any program's GPUs do"},
     Command{"trace", trace, "write one step as a trace for Perfetto"},
     Command{"import", import, "make a result folder of another tool's files"},
+    Command{"export", export_results, "ceilings and points in the forms of other tools"},
     Command{"list", list, "models, benches, plans and devices"},
     Command{"completion", completion, "a script that completes command lines in a shell"},
 };
