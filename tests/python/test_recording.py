@@ -1,0 +1,177 @@
+"""Recording real models on the CPU."""
+
+import csv
+import importlib.util
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from collections import defaultdict
+from pathlib import Path
+
+if importlib.util.find_spec("torch") is None:
+    raise unittest.SkipTest("PyTorch is not installed")
+
+import torch
+from torch.nn.functional import cross_entropy
+from torch.utils.flop_counter import FlopCounterMode
+
+import networks
+import roof
+
+IMAGES = (torch.zeros(2, 3, 224, 224).normal_(), torch.tensor([1, 2]))
+TOKENS = torch.arange(128).reshape(4, 32) % 300
+TEXT = (TOKENS, TOKENS.flatten())
+
+
+def train(model, batch, steps=3):
+    optimizer = torch.optim.SGD(model.parameters(), 0.01, momentum=0.9, weight_decay=1e-4)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        cross_entropy(model(batch[0]), batch[1]).backward()
+        optimizer.step()
+
+
+def flops_by_torch(model, batch):
+    with FlopCounterMode(display=False) as counter:
+        cross_entropy(model(batch[0]), batch[1]).backward()
+    return counter.get_total_flops()
+
+
+class Recorded(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = Path(place.name) / "mine"
+
+    def record(self, model, batch, steps=3, **options):
+        with roof.record(self.folder, model, **options) as recording:
+            train(model, batch, steps)
+        return recording
+
+    def rows(self, name):
+        with (self.folder / name).open(encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def layer(self, name, phase):
+        return next(row for row in self.rows("layers.csv") if (row["layer"], row["phase"]) == (name, phase))
+
+    # --------------------------------------------------------------------------------------------- counts
+    def test_resnet18_has_the_flops_and_bytes_that_roof_has_layer_by_layer(self):
+        recording = self.record(networks.ResNet18(), IMAGES, 1, name="resnet18")
+        estimate = json.loads(subprocess.run([os.environ["ROOF_PROGRAM"], "estimate", "resnet18", "--batch", "2", "--json"],
+                                             capture_output=True, text=True, check=True).stdout)
+        expected = defaultdict(lambda: [0, 0])
+        for layer in estimate["layers"]:  # torch's block does its own addition, and its relu runs twice
+            name = layer["name"][:-4] if layer["name"].endswith(".add") else layer["name"]
+            expected[name][0] += layer["forward_flops"]
+            expected[name][1] += layer["forward_bytes"]
+        del expected["flatten"]  # moves nothing
+        found = {row["layer"]: [float(row["flops"]), float(row["compulsory_bytes"])] for row in self.rows("layers.csv")
+                 if row["phase"] == "forward"}
+        self.assertEqual(dict(expected), {name: found[name] for name in expected})
+        self.assertEqual(60, len(expected))
+        self.assertEqual(flops_by_torch(networks.ResNet18(), IMAGES), recording.flops)
+
+    def test_sgd_costs_six_flops_and_twenty_bytes_for_each_parameter(self):
+        model = networks.ResNet18()
+        self.record(model, IMAGES, 2)
+        row = self.layer("SGD", "update")
+        parameters = sum(p.numel() for p in model.parameters())
+        self.assertEqual((6.0 * parameters, 20.0 * parameters), (float(row["flops"]), float(row["compulsory_bytes"])))
+
+    def test_mobilenet_v2_counts_each_group_alone(self):
+        model = networks.MobileNetV2()
+        self.assertEqual(3504872, sum(p.numel() for p in model.parameters()))
+        # 300,774,272 multiply-adds forward; the first convolution needs no gradient of its input.
+        first = 32 * 112 * 112 * 27
+        self.assertEqual(2 * 2 * (3 * 300774272 - first), self.record(model, IMAGES, 1).flops)
+
+    def test_attention_is_counted_which_torch_s_counter_leaves_out_on_a_cpu(self):
+        model, small = networks.ViT(image=32, patch=8, width=64, depth=2, heads=4), (torch.zeros(2, 3, 32, 32), IMAGES[1])
+        attention = 2 * 2 * 2 * 17 * 17 * 64 * 2  # layers, batch, products, length squared, width, FLOPs
+        self.assertEqual(flops_by_torch(model, small) + attention * 3.5, self.record(model, small, 1).flops)
+
+    def test_vit_b16_has_its_parameters_and_its_blocks(self):
+        model = networks.ViT()
+        self.assertEqual(86567656, sum(p.numel() for p in model.parameters()))
+        model.blocks = model.blocks[:1]
+        recording = self.record(model, IMAGES, 1)
+        tokens = 2 * 197
+        qkv = 2 * tokens * 768 * 3 * 768
+        self.assertEqual(qkv, recording.work[("forward", "blocks.0.qkv")].contraction_flops)
+        self.assertEqual(2 * qkv, recording.work[("backward", "blocks.0.qkv")].contraction_flops)
+
+    def test_a_small_gpt_has_attention_in_its_blocks(self):
+        recording = self.record(networks.GPT(), TEXT, 1)
+        self.assertEqual(2 * 2 * 4 * 32 * 32 * 64, recording.work[("forward", "blocks.0")].contraction_flops)
+        self.assertEqual(0, recording.work[("forward", "embedding")].flops)
+
+    def test_an_lstm_multiplies_every_weight_with_every_token(self):
+        model = networks.LSTM()
+        recording = self.record(model, TEXT, 1)
+        weights = sum(p.numel() for name, p in model.rnn.named_parameters() if "weight" in name)
+        self.assertEqual(2 * 128 * weights, recording.work[("forward", "rnn")].contraction_flops)
+        self.assertEqual(2 * 2 * 128 * weights, recording.work[("backward", "rnn")].contraction_flops)
+
+    # --------------------------------------------------------------------------------------------- times and files
+    def test_parts_add_up_to_phases_and_phases_to_the_step(self):
+        recording = self.record(networks.GPT(), TEXT, 5)
+        self.assertEqual(3, len(recording.steps))  # two were counted
+        for step in recording.steps:
+            self.assertAlmostEqual(step.total(), sum(step.phase(p) for p in ("forward", "backward", "update")))
+        samples = self.rows("samples.csv")
+        self.assertEqual(["0", "0", "1", "1", "1"], [sample["used"] for sample in samples])
+        self.assertGreater(float(samples[1]["data_s"]), 0)
+        row = self.rows("measurements.csv")[0]
+        self.assertEqual(("GPT", "4", "fp32", "cpu"), tuple(row[key] for key in ("model", "batch", "precision", "device")))
+
+    def test_the_report_places_the_layers(self):
+        self.record(networks.GPT(), TEXT)
+        done = subprocess.run([os.environ["ROOF_PROGRAM"], "report", self.folder, "--data", self.folder / "data"],
+                              capture_output=True, text=True, check=False, cwd=self.folder, timeout=120)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        self.assertIn("blocks.1.mlp.0", (self.folder / "data" / "placements.csv").read_text(encoding="utf-8"))
+
+    def test_accumulated_gradients_make_one_step_and_a_last_pass_without_update_is_left_out(self):
+        model = networks.LSTM()
+        optimizer = torch.optim.SGD(model.parameters(), 0.01)
+        with roof.record(self.folder, model) as recording:
+            for i in range(7):
+                cross_entropy(model(TEXT[0]), TEXT[1]).backward()
+                if i % 2:
+                    optimizer.step()
+        self.assertEqual(3, len(self.rows("samples.csv")))
+        self.assertIn("1 forward passes after the last update are left out", "; ".join(recording.remarks))
+
+    def test_inference_has_a_forward_phase_alone(self):
+        model = networks.LSTM()
+        with torch.no_grad(), roof.record(self.folder, model):
+            for _ in range(3):
+                model(TEXT[0])
+        row = self.rows("measurements.csv")[0]
+        self.assertGreater(float(row["forward_median_s"]), 0)
+        self.assertEqual((0.0, 0.0), (float(row["backward_median_s"]), float(row["update_median_s"])))
+
+    def test_the_model_is_left_as_it_was_also_after_an_error(self):
+        model = networks.LSTM()
+        with self.assertRaisesRegex(ValueError, "mine"), roof.record(self.folder, model):
+            model(TEXT[0])
+            raise ValueError("mine")
+        hooks = [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()]
+        self.assertEqual(0, sum(hooks))
+        self.assertFalse((self.folder / "measurements.csv").exists())
+
+    def test_a_block_without_a_step_is_an_error(self):
+        with self.assertRaisesRegex(RuntimeError, "no training step"), roof.record(self.folder, networks.LSTM()):
+            pass
+
+    def test_profile_states_what_recording_costs_and_keeps_the_losses(self):
+        recording = roof.profile(networks.LSTM(), cross_entropy, TEXT, steps=3, folder=self.folder)
+        self.assertRegex(recording.remarks[0], r"recording cost -?\d+\.\d%: .* 3 steps each in turns")
+        self.assertEqual(3, len([float(sample["loss"]) for sample in self.rows("samples.csv")]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,38 @@
+"""A results folder as data frames."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Union
+
+
+def pandas() -> Any:
+    try:
+        import pandas as found
+    except ImportError as missing:
+        raise ImportError("data frames need pandas: pip install pandas") from missing
+    return found
+
+
+@dataclass
+class Run:
+    """The tables of a results folder; `samples` and `layers` name their row of `measurements` in the column `id`."""
+
+    folder: Path
+    measurements: Any
+    samples: Any
+    layers: Any
+
+
+def load(path: Union[str, Path]) -> Run:
+    """Reads the folder of a run, a sweep, a calibration or a recording."""
+    folder = Path(path)
+    first = (folder / "machine.yaml").read_text(encoding="utf-8").split("\n", 1)[0]
+    if first != "format: 2":
+        raise ValueError(f"{folder} holds results of another format ({first}), which this version does not read")
+
+    def table(name: str) -> Any:
+        file = folder / name
+        frame = pandas().read_csv(file) if file.exists() else pandas().DataFrame(columns=["id"])
+        return frame.drop(columns="checksum", errors="ignore")
+
+    return Run(folder, table("measurements.csv"), table("samples.csv"), table("layers.csv"))

@@ -1,0 +1,32 @@
+"""The machine's description for machine.yaml, from `roof doctor` where the program is found."""
+
+import os
+import platform
+from typing import Any, Dict, List, Optional
+
+from roof.program import NotFound, run_json
+
+
+def describe(name: Optional[str] = None) -> Dict[str, Any]:
+    """Name, processor and devices. Without the program `roof` only what Python knows, under `name` or the host's name."""
+    try:
+        known = run_json("doctor", "--json")["machine"]
+    except NotFound:
+        cores = os.cpu_count() or 1
+        known = {"name": name or platform.node(), "cpu_model": platform.processor() or platform.machine(), "threads": cores,
+                 "devices": [{"name": "cpu", "kind": "cpu", "model": platform.processor() or platform.machine()}]}
+    machine = {key: known[key] for key in ("name", "cpu_model", "vendor", "family", "model", "stepping", "sockets", "cores",
+                                           "threads", "smt", "numa_nodes", "isa", "features")
+               if known.get(key) is not None}
+    if name:
+        machine["name"] = name
+    machine["devices"] = [_device(device) for device in known["devices"]]
+    machine["versions"] = {"python": platform.python_version(), "kernel": f"{platform.system()} {platform.release()}"}
+    return machine
+
+
+def _device(device: Dict[str, Any]) -> Dict[str, Any]:
+    levels: List[Dict[str, Any]] = [
+        {key: level[key] for key in ("name", "capacity_bytes", "instances", "shared_by_threads") if level.get(key) is not None}
+        for level in device.get("levels", [])]
+    return {"name": device["name"], "kind": device["kind"], "model": device.get("model") or "", "levels": levels}

@@ -1,0 +1,45 @@
+"""Calls the program `roof`: the one that ROOF_PROGRAM names, else the one on PATH."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Union
+
+
+class NotFound(RuntimeError):
+    """There is no program `roof`."""
+
+
+def program() -> str:
+    """The path of the program. Raises NotFound."""
+    found = os.environ.get("ROOF_PROGRAM") or shutil.which("roof")
+    if not found:
+        raise NotFound("the program roof was not found: install it, put it on PATH, or set ROOF_PROGRAM to its path")
+    return found
+
+
+def run(*words: str) -> str:
+    """Standard output of `roof WORDS`. Raises RuntimeError with its message if it fails."""
+    done = subprocess.run([program(), *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"roof {' '.join(words)}: {done.stderr.strip() or done.returncode}")
+    return done.stdout
+
+
+def run_json(*words: str) -> Any:
+    return json.loads(run(*words))
+
+
+def calibrate(*options: str) -> Any:
+    """Runs `roof calibrate OPTIONS` (such as "--quick") and returns its document: ceilings in SI units, levels, machine."""
+    return run_json("calibrate", *options, "--json")
+
+
+def ceilings(path: Union[str, Path]) -> Any:
+    """The ceilings of a calibration's folder as a pandas data frame, one row each, in SI units."""
+    from roof.frames import pandas
+
+    return pandas().read_csv(io.StringIO(run("export", str(path), "--format", "csv")))

@@ -1,0 +1,233 @@
+"""`record` and `profile`: from a model's steps to a results folder."""
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
+
+from roof import folder as results
+from roof.clocks import CpuClock, CudaClock
+from roof.estimates import Estimate, estimate
+from roof.machine import describe
+from roof.recorder import Recorder
+from roof.steps import BACKWARD, BEFORE_OPTIMIZER, BETWEEN, FORWARD, LOSS, OPTIMIZER, PHASES, UPDATE, Key, Step
+from roof.work import Work
+
+DESCRIPTION = ("Training steps of a PyTorch model, recorded by hooks. FLOPs are those of contractions, forward and both gradients; "
+               "the update is apart. Bytes are those of the operators' operands, each moved once per operator.")
+KINDS = {LOSS: "loss", BETWEEN: "accumulation", BEFORE_OPTIMIZER: "update", OPTIMIZER: "update"}
+
+
+@dataclass
+class Recording:
+    """A recorded model: its folder, and its steps after those that were only counted."""
+
+    folder: Path
+    steps: List[Step] = field(default_factory=list)
+    work: Dict[Key, Work] = field(default_factory=dict)
+    remarks: List[str] = field(default_factory=list)
+    start_up: float = 0.0  #: seconds from the beginning of the recording to the first step
+
+    @property
+    def seconds(self) -> Estimate:
+        """The step without the wait for data."""
+        return estimate([step.total() for step in self.steps])
+
+    @property
+    def flops(self) -> float:
+        """FLOPs of a step's contractions."""
+        return sum(work.contraction_flops for work in self.work.values())
+
+    def layers(self) -> List[Dict[str, Any]]:
+        """Layer, phase, median seconds, FLOPs and bytes of each part, the longest first."""
+        rows = [{"layer": key[1], "phase": key[0], "seconds": estimate([s.seconds.get(key, 0.0) for s in self.steps]).median,
+                 "flops": self.work.get(key, Work()).flops, "bytes": self.work.get(key, Work()).compulsory}
+                for key in parts_of(self.steps)]
+        return sorted(rows, key=lambda row: -row["seconds"])
+
+
+def parts_of(steps: List[Step]) -> List[Key]:
+    """All keys, by phase and in the order of their first appearance."""
+    keys = dict.fromkeys(key for step in steps for key in step.seconds)
+    return [key for phase in PHASES for key in keys if key[0] == phase]
+
+
+def clock_for(model: Any) -> Tuple[Any, str]:
+    """The clock of the device that holds the model, and the device's name in roof."""
+    parameter = next(model.parameters(), None)
+    if parameter is None or parameter.device.type != "cuda":
+        return CpuClock(), "cpu"
+    import torch
+
+    index = parameter.device.index or 0
+    return CudaClock(torch.cuda, parameter.device), f"gpu:{index}"
+
+
+@contextmanager
+def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, batch: Optional[int] = None,
+           precision: Optional[str] = None, machine: Optional[str] = None) -> Iterator[Recording]:
+    """Records every training step of `model` within the block, and writes them to `folder` at its end.
+
+    A step begins with the model's forward pass and ends with the optimiser's step, or without one with the backward pass. The first
+    two steps are counted and, if there are more, not timed. Without an exception nothing is printed.
+
+    folder: a new results folder; name: the model's name [its class]; batch: inputs per step [the first extent of the first input];
+    precision: fp32, bf16, … [as the parameters or autocast say]; machine: the name of the machine [as `roof doctor` says].
+    Raises RuntimeError if no step was complete, and FileExistsError if the folder holds results.
+    """
+    if (Path(folder) / "measurements.csv").exists():
+        raise FileExistsError(f"{folder} holds results already; name another folder")
+    clock, device = clock_for(model)
+    recorder = Recorder(model, clock)
+    recording = Recording(Path(folder))
+    began = time.perf_counter()
+    first: List[float] = []
+    watch = model.register_forward_pre_hook(lambda *_: first.append(time.perf_counter()) if not first else None)
+    recorder.start()
+    try:
+        yield recording
+    finally:
+        recorder.stop()
+        watch.remove()
+    recording.start_up = first[0] - began if first else 0.0
+    steps, left_over = recorder.steps()
+    finish(recording, recorder, steps, device, Named(name, batch, precision, machine), left_over=left_over,
+           remarks=["the cost of recording was not measured; roof.profile measures it"])
+
+
+@dataclass
+class Named:
+    """What the caller says about a recording; None: as the model says."""
+
+    name: Optional[str] = None
+    batch: Optional[int] = None
+    precision: Optional[str] = None
+    machine: Optional[str] = None
+
+
+def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any], *, steps: int = 10,
+            optimizer: Optional[Any] = None, folder: Union[str, Path, None] = None, name: Optional[str] = None,
+            precision: Optional[str] = None, machine: Optional[str] = None) -> Recording:
+    """Trains `model` for `steps` recorded steps on one batch, and as many without recording, in turns: the cost of recording.
+
+    loss: a function of the output and the target; batch: (inputs, target), inputs a tensor, a tuple or a dictionary of arguments;
+    optimizer: [SGD with learning rate 0.01, momentum 0.9 and weight decay 1e-4]; folder: [results/pytorch-NAME]; the others as in
+    `record`. The model is trained: its parameters change.
+    """
+    import torch
+
+    name = name or model.__class__.__name__
+    place = Path(folder) if folder is not None else Path("results") / f"pytorch-{name}"
+    if (place / "measurements.csv").exists():
+        raise FileExistsError(f"{place} holds results already; name another folder")
+    optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
+    clock, device = clock_for(model)
+
+    def step() -> Tuple[float, Any]:
+        optimizer.zero_grad()
+        begin = clock.stamp()
+        value = loss(forward(model, batch[0]), batch[1])
+        value.backward()
+        optimizer.step()
+        return clock.seconds([begin, clock.stamp()])[1], value
+
+    recorder = Recorder(model, clock)
+    began = time.perf_counter()
+    for _ in range(2):  # counted
+        recorder.start()
+        step()
+        recorder.stop()
+    recorder.steps()
+    recording = Recording(place, start_up=time.perf_counter() - began)
+    recorder.counted = 0
+    recorder._to_count = 0
+    plain: List[float] = []
+    recorded: List[Step] = []
+    losses: List[float] = []
+    for _ in range(steps):
+        plain.append(step()[0])
+        recorder.start()
+        _, value = step()
+        recorder.stop()
+        recorded += recorder.steps()[0]
+        losses.append(float(value.detach()))
+    without, with_it = estimate(plain), estimate([one.total() for one in recorded])
+    remark = (f"recording cost {100 * (with_it.median / without.median - 1):.1f}%: {with_it.median:.6g} s with it "
+              f"[{with_it.low:.6g}, {with_it.high:.6g}], {without.median:.6g} s without it "
+              f"[{without.low:.6g}, {without.high:.6g}], {steps} steps each in turns")
+    finish(recording, recorder, recorded, device, Named(name, None, precision, machine), losses=losses, remarks=[remark])
+    return recording
+
+
+def forward(model: Any, inputs: Any) -> Any:
+    if isinstance(inputs, dict):
+        return model(**inputs)
+    return model(*inputs) if isinstance(inputs, (tuple, list)) else model(inputs)
+
+
+def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: str, named: Named, *, left_over: int = 0,
+           losses: Optional[List[float]] = None, remarks: List[str]) -> None:
+    """Leaves out the counted steps, and writes the folder."""
+    if not steps:
+        raise RuntimeError("no training step of the model was recorded: the block must run its forward pass")
+    counted = min(recorder.counted, len(steps) - 1) if recorder.counted else 0
+    recording.steps, recording.work = steps[counted:], recorder.work
+    if recorder.counted > counted:
+        remarks.append("the step that was timed was also counted, which slows it: record three steps or more")
+    if left_over:
+        remarks.append(f"{left_over} forward passes after the last update are left out")
+    remarks.append(f"start-up {recording.start_up:.6g} s before the first step")
+    recording.remarks = remarks
+    write(recording, recorder, steps, counted, device, named, losses)
+
+
+def write(recording: Recording, recorder: Recorder, steps: List[Step], counted: int, device: str, named: Named,
+          losses: Optional[List[float]]) -> None:
+    import torch
+
+    point = {"model": named.name or recorder.model.__class__.__name__, "batch": str(named.batch or recorder.batch or ""),
+             "precision": named.precision or recorder.precision or "",
+             "threads": str(torch.get_num_threads()) if device == "cpu" else ""}
+    machine = describe(named.machine)
+    machine["versions"]["pytorch"] = torch.__version__
+    if all(known["name"] != device for known in machine["devices"]):
+        machine["devices"].append({"name": device, "kind": "gpu", "model": torch.cuda.get_device_name(int(device[4:])),
+                                   "levels": []})
+    total = Work()
+    for work in recording.work.values():
+        total += work
+    used = recording.steps
+    row: results.Row = {
+        "id": results.identity("pytorch", device, point), "bench": "pytorch", "role": "step", "device": device, **point,
+        "status": "ok", **columns("launch", [step.total() for step in used]), "samples": len(used), "discarded": counted,
+        **columns("data", [step.data for step in used])}
+    for phase in PHASES:
+        row.update(columns(phase, [step.phase(phase) for step in used]))
+    row.update({"flops": total.contraction_flops, "compulsory_bytes": total.compulsory, "no_reuse_bytes": total.no_reuse,
+                "work_known": "analytic", "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "description": DESCRIPTION, "remarks": "; ".join(recording.remarks)})
+    samples: List[results.Row] = []
+    for number, step in enumerate(steps):
+        sample: results.Row = {"launch_s": step.total(), "data_s": step.data,
+                               **{f"{phase}_s": step.phase(phase) for phase in PHASES},
+                               "loss": losses[number] if losses else "", "used": int(number >= counted)}
+        samples.append(sample)
+    layers = [layer_row(recording, recorder, key) for key in parts_of(used)]
+    results.write(recording.folder, machine, f"training steps of {point['model']} in PyTorch", row, samples, layers)
+
+
+def layer_row(recording: Recording, recorder: Recorder, key: Key) -> results.Row:
+    phase, layer = key
+    work = recording.work.get(key, Work())
+    name = recorder.optimizer_name if layer == OPTIMIZER else layer
+    return {"layer": name, "kind": KINDS.get(layer) or recorder.kinds.get(layer, ""), "phase": phase,
+            **columns("time", [step.seconds.get(key, 0.0) for step in recording.steps]), "samples": len(recording.steps),
+            "flops": work.flops, "compulsory_bytes": work.compulsory, "no_reuse_bytes": work.no_reuse,
+            "work_known": "analytic", "implementation": "PyTorch"}
+
+
+def columns(name: str, seconds: List[float]) -> Dict[str, float]:
+    value = estimate(seconds)
+    return {f"{name}_median_s": value.median, f"{name}_low_s": value.low, f"{name}_high_s": value.high}

@@ -1,0 +1,76 @@
+"""From marks of time to steps: pure arithmetic, without PyTorch.
+
+A mark is a time and a key. The time from a mark to the next belongs to its key, so the keys of a step add up to it. A key is
+(phase, layer), or None for time that belongs to no step, such as the wait for data.
+"""
+
+from dataclasses import dataclass, field
+from typing import Dict, List, Optional, Sequence, Tuple
+
+Key = Tuple[str, str]
+
+FORWARD, BACKWARD, UPDATE = "forward", "backward", "update"
+PHASES = (FORWARD, BACKWARD, UPDATE)
+#: Parts that are no layers.
+LOSS = "loss"
+BETWEEN = "between layers"
+BEFORE_OPTIMIZER = "before the optimizer"
+OPTIMIZER = "optimizer"
+
+
+@dataclass
+class Step:
+    """Seconds of a step by key, and of the wait before it."""
+
+    seconds: Dict[Key, float] = field(default_factory=dict)
+    data: float = 0.0
+    ends_with_update: bool = False
+
+    def phase(self, phase: str) -> float:
+        return sum(time for (of, _), time in self.seconds.items() if of == phase)
+
+    def total(self) -> float:
+        return sum(self.seconds.values())
+
+
+def cycles_of(times: Sequence[float], keys: Sequence[Optional[Key]], begins: Sequence[int]) -> List[Step]:
+    """One cycle for each forward pass of the model. `begins`: indices of the marks that begin one. The last mark only ends."""
+    cycles = []
+    for number, begin in enumerate(begins):
+        end = begins[number + 1] if number + 1 < len(begins) else len(times) - 1
+        cycle = Step()
+        for i in range(begin, end):
+            key, duration = keys[i], times[i + 1] - times[i]
+            if key is not None:
+                cycle.seconds[key] = cycle.seconds.get(key, 0.0) + duration
+        before = begin - 1
+        while number > 0 and before > begins[number - 1] and keys[before] is None:
+            cycle.data += times[before + 1] - times[before]
+            before -= 1
+        cycle.ends_with_update = (UPDATE, OPTIMIZER) in cycle.seconds
+        if not cycle.ends_with_update:  # what follows the backward pass is then the wait for the next one
+            cycle.seconds.pop((UPDATE, BEFORE_OPTIMIZER), None)
+        cycles.append(cycle)
+    return cycles
+
+
+def steps_of(cycles: Sequence[Step]) -> Tuple[List[Step], int]:
+    """Cycles up to an update are one step (accumulated gradients); without any update each cycle is one.
+
+    Returns the steps and the number of cycles left over, whose update was not recorded.
+    """
+    if not any(cycle.ends_with_update for cycle in cycles):
+        return list(cycles), 0
+    steps: List[Step] = []
+    open_cycles: List[Step] = []
+    for cycle in cycles:
+        open_cycles.append(cycle)
+        if not cycle.ends_with_update:
+            continue
+        step = Step(data=sum(one.data for one in open_cycles), ends_with_update=True)
+        for one in open_cycles:
+            for key, time in one.seconds.items():
+                step.seconds[key] = step.seconds.get(key, 0.0) + time
+        steps.append(step)
+        open_cycles = []
+    return steps, len(open_cycles)

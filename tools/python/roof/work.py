@@ -1,0 +1,244 @@
+"""FLOPs and bytes of one operator of PyTorch, from the shapes of its tensors.
+
+Contractions (convolutions, matrix products, attention, recurrent layers) count two FLOPs per multiply-add, by
+torch.utils.flop_counter where it has a formula. Everything else is elementwise: one FLOP per element, except norms (8 forward, 11
+backward) and max pools, as docs/method.md lists them; moving data counts none. Compulsory bytes: each operand of the operator
+moved once, and of a convolution's input only the positions that some window reads. No reuse: both factors of each
+multiply-add moved. Views move nothing.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Iterable, List, Sequence
+
+
+@dataclass
+class Work:
+    """FLOPs and bytes; sums with +=."""
+
+    flops: float = 0.0
+    contraction_flops: float = 0.0  #: the model's FLOPs: those of contractions
+    compulsory: float = 0.0
+    no_reuse: float = 0.0
+
+    def __iadd__(self, other: "Work") -> "Work":
+        self.flops += other.flops
+        self.contraction_flops += other.contraction_flops
+        self.compulsory += other.compulsory
+        self.no_reuse += other.no_reuse
+        return self
+
+
+def elementwise(flops: float, moved: float) -> Work:
+    return Work(flops, 0.0, moved, moved)
+
+
+def positions_read(extent: int, outputs: int, window: int, stride: int, padding: int, dilation: int) -> int:
+    """The positions of an axis that some window reads."""
+    read = {o * stride - padding + tap * dilation for o in range(outputs) for tap in range(window)}
+    return sum(1 for position in read if 0 <= position < extent)
+
+
+def tensors_in(values: Any) -> List[Any]:
+    """The tensors among arguments, in lists too."""
+    if hasattr(values, "element_size"):
+        return [values]
+    if isinstance(values, (list, tuple)):
+        return [tensor for value in values for tensor in tensors_in(value)]
+    if isinstance(values, dict):
+        return tensors_in(list(values.values()))
+    return []
+
+
+def moved(tensors: Iterable[Any]) -> float:
+    """Bytes of the tensors; an expanded tensor has only the elements that are stored."""
+    return float(sum(stored(tensor) * tensor.element_size() for tensor in tensors))
+
+
+def stored(tensor: Any) -> int:
+    return math.prod(size for size, stride in zip(tensor.shape, tensor.stride()) if stride != 0 or size == 0)
+
+
+def contraction(flops: float, operands: Sequence[Any], results: Sequence[Any], extra: float = 0.0) -> Work:
+    """`extra`: bytes of a bias, which no multiply-add reads."""
+    size = operands[0].element_size()
+    out = moved(results)
+    return Work(flops, flops, moved(operands) + extra + out, flops * size + extra + out)
+
+
+def _spatial(values: Sequence[int], count: int) -> List[int]:
+    return list(values) * count if len(values) == 1 else list(values)
+
+
+def _input_read(x: Any, outputs: Sequence[int], weight: Any, stride: Any, padding: Any, dilation: Any) -> float:
+    axes = len(x.shape) - 2
+    read = float(x.shape[0] * x.shape[1])
+    for axis in range(axes):
+        read *= positions_read(x.shape[axis + 2], outputs[axis], weight.shape[axis + 2], _spatial(stride, axes)[axis],
+                               _spatial(padding, axes)[axis], _spatial(dilation, axes)[axis])
+    return read * x.element_size()
+
+
+def _convolution_flops(x: Any, y: Any, weight: Any, transposed: bool) -> float:
+    """Two per multiply-add over the full window. The weight has a slot for each channel of one group."""
+    centre = x if transposed else y
+    return 2.0 * math.prod(centre.shape) * math.prod(weight.shape[1:])
+
+
+def convolution(out: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
+                *_rest: Any) -> Work:
+    flops = _convolution_flops(x, out, weight, transposed)
+    read = moved([x]) if transposed else _input_read(x, out.shape[2:], weight, stride, padding, dilation)
+    biases = moved([bias]) if bias is not None else 0.0
+    result = moved([out])
+    return Work(flops, flops, read + moved([weight]) + biases + result, flops * x.element_size() + biases + result)
+
+
+def convolution_backward(_out: Any, y: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
+                         transposed: bool, _output_padding: Any, _groups: int, mask: Sequence[bool]) -> Work:
+    flops = _convolution_flops(x, y, weight, transposed)
+    size = x.element_size()
+    work = Work()
+    if mask[0]:
+        work += Work(flops, flops, moved([y, weight, x]), flops * size + moved([x]))
+    if mask[1]:
+        read = moved([x]) if transposed else _input_read(x, y.shape[2:], weight, stride, padding, dilation)
+        gradient = moved([weight]) + (math.prod(bias_sizes) * size if mask[2] and bias_sizes else 0.0)
+        work += Work(flops, flops, read + moved([y]) + gradient, flops * size + gradient)
+    return work
+
+
+def norm(out: Any, x: Any, *rest: Any) -> Work:
+    return elementwise(8.0 * x.numel(), 2 * moved([x]) + moved(_parameters_of_norm(x, rest)))
+
+
+def norm_backward(_out: Any, _gradient: Any, x: Any, *rest: Any) -> Work:
+    weight = [t for t in tensors_in(list(rest)) if t.dim() == 1][:1]
+    # Gain and offset of a norm have the same size; both are read, and both gradients written.
+    return elementwise(11.0 * x.numel(), 3 * moved([x]) + 4 * moved(weight))
+
+
+def _parameters_of_norm(x: Any, rest: Sequence[Any]) -> List[Any]:
+    """Gain and offset: the first two tensors after the input."""
+    return [tensor for tensor in tensors_in(list(rest[:3])) if tensor.numel() < max(2, x.numel())][:2]
+
+
+MASK_BYTES = 1  #: position of the largest value of a window; what is necessary, not what PyTorch stores
+
+
+def max_pool(out: Any, x: Any, window: Sequence[int], *_rest: Any) -> Work:
+    result = out[0] if isinstance(out, (list, tuple)) else out
+    taps = math.prod(_spatial(window, len(x.shape) - 2))
+    return elementwise((taps - 1.0) * result.numel(), moved([x, result]) + MASK_BYTES * result.numel())
+
+
+def max_pool_backward(_out: Any, gradient: Any, x: Any, *_rest: Any) -> Work:
+    return elementwise(float(gradient.numel()), moved([gradient, x]) + MASK_BYTES * gradient.numel())
+
+
+def attention(out: Any, q: Any, k: Any, v: Any, *_rest: Any) -> Work:
+    from torch.utils.flop_counter import sdpa_flop_count
+
+    return contraction(float(sdpa_flop_count(q.shape, k.shape, v.shape)), [q, k, v], [out[0]])
+
+
+def attention_backward(out: Any, gradient: Any, q: Any, k: Any, v: Any, *_rest: Any) -> Work:
+    from torch.utils.flop_counter import sdpa_backward_flop_count
+
+    flops = float(sdpa_backward_flop_count(gradient.shape, q.shape, k.shape, v.shape))
+    return contraction(flops, [gradient, q, k, v], tensors_in(out)[:3])
+
+
+def recurrent_layer(out: Any, x: Any, *rest: Any) -> Work:
+    """One layer of oneDNN's recurrent networks: every weight meets every row of the input."""
+    weights = [tensor for tensor in tensors_in(list(rest[:2]))]
+    rows = x.shape[0] * x.shape[1]
+    return contraction(2.0 * rows * sum(w.numel() for w in weights), [x, *weights], tensors_in(out)[:1])
+
+
+def recurrent_layer_backward(out: Any, x: Any, *rest: Any) -> Work:
+    once = recurrent_layer(out, x, *rest)
+    results = tensors_in(out)
+    return contraction(2 * once.flops, [x, *tensors_in(list(rest[:2]))], results)
+
+
+def cudnn_recurrent(out: Any, x: Any, weights: Sequence[Any], *_rest: Any) -> Work:
+    matrices = [w for w in weights if w.dim() == 2]
+    rows = x.numel() // x.shape[-1]
+    return contraction(2.0 * rows * sum(w.numel() for w in matrices), [x, *weights], tensors_in(out)[:1])
+
+
+def cudnn_recurrent_backward(out: Any, x: Any, weights: Sequence[Any], *_rest: Any) -> Work:
+    forward = cudnn_recurrent(out, x, weights)
+    return contraction(2 * forward.flops, [x, *weights], tensors_in(out))
+
+
+FORMULAS: Dict[str, Callable[..., Work]] = {
+    "convolution": convolution,
+    "convolution_backward": convolution_backward,
+    "native_batch_norm": norm,
+    "_native_batch_norm_legit": norm,
+    "cudnn_batch_norm": norm,
+    "native_layer_norm": norm,
+    "native_group_norm": norm,
+    "native_batch_norm_backward": norm_backward,
+    "cudnn_batch_norm_backward": norm_backward,
+    "native_layer_norm_backward": norm_backward,
+    "native_group_norm_backward": norm_backward,
+    "max_pool2d_with_indices": max_pool,
+    "max_pool2d_with_indices_backward": max_pool_backward,
+    "_scaled_dot_product_flash_attention_for_cpu": attention,
+    "_scaled_dot_product_flash_attention_for_cpu_backward": attention_backward,
+    "mkldnn_rnn_layer": recurrent_layer,
+    "mkldnn_rnn_layer_backward": recurrent_layer_backward,
+    "_cudnn_rnn": cudnn_recurrent,
+    "_cudnn_rnn_backward": cudnn_recurrent_backward,
+}
+
+#: Operators that move data and compute nothing.
+MOVES = {"clone", "copy_", "_to_copy", "cat", "stack", "index", "index_select", "gather", "scatter", "embedding",
+         "constant_pad_nd", "select_backward", "slice_backward", "fill_", "zero_", "zeros", "zeros_like", "ones", "ones_like",
+         "full", "full_like", "arange", "masked_fill", "where", "repeat", "flip", "roll"}
+#: Operators that move nothing, beside views.
+NOTHING = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view", "detach", "lift_fresh",
+           "_local_scalar_dense", "is_same_size", "record_stream", "_reshape_alias", "resize_"}
+
+
+def is_view(operator: Any) -> bool:
+    returns = operator._schema.returns
+    return bool(returns) and all(r.alias_info is not None and not r.alias_info.is_write for r in returns)
+
+
+def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any, in_backward: bool) -> Work:
+    """The work of one call of an operator, an OpOverload of aten."""
+    name = operator._overloadpacket.__name__
+    if name in NOTHING or operator.namespace != "aten" or is_view(operator):
+        return Work()
+    if name in FORMULAS:
+        return FORMULAS[name](out, *args)
+    from torch.utils.flop_counter import flop_registry
+
+    inputs, results = tensors_in([list(args), kwargs]), tensors_in(out)
+    formula = flop_registry.get(operator._overloadpacket)
+    if formula is not None:
+        bias = inputs[:1] if name in ("addmm", "baddbmm") else []
+        return contraction(float(formula(*args, **kwargs, out_val=out)), inputs[len(bias):], results, moved(bias))
+    if not any(tensor.is_floating_point() for tensor in inputs + results):
+        return Work()
+    if name == "sum" and in_backward:
+        # The gradient of a broadcast operand: summed from what the operator's other gradients read.
+        return elementwise(0.0, moved(results))
+    if name in ("embedding", "index", "index_select", "gather"):  # they read what they write, not the whole table
+        return elementwise(0.0, 2 * moved(results))
+    if name in ("embedding_dense_backward",):
+        return elementwise(float(args[0].numel()), moved(inputs[:1]) + moved(results))
+    flops = 0.0 if name in MOVES else _elements(name, args, kwargs, inputs + results)
+    return elementwise(flops, moved(inputs) + moved(results))
+
+
+def _elements(name: str, args: Sequence[Any], kwargs: Dict[str, Any], tensors: Sequence[Any]) -> float:
+    """One FLOP per element; two where the operator also scales by a factor. Operators on lists (foreach) work on their first."""
+    factor = 2.0 if kwargs.get("alpha", 1) != 1 or "addc" in name or "lerp" in name else 1.0
+    if name.startswith("_foreach"):
+        return factor * sum(tensor.numel() for tensor in tensors_in(args[0]))
+    return factor * max((stored(tensor) for tensor in tensors), default=0)
