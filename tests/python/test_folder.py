@@ -17,7 +17,7 @@ def row():
     times = {f"{what}_{end}_s": value for what, value in (("launch", 0.4), ("forward", 0.3), ("backward", 0.1))
              for end in ("median", "low", "high")}
     return {"id": folder.identity("pytorch", "cpu", POINT), "bench": "pytorch", "role": "step", "device": "cpu", **POINT,
-            "status": "ok", **times, "samples": 5, "flops": 4e9, "compulsory_bytes": 1e8, "no_reuse_bytes": 2e8,
+            "status": "ok", **times, "samples": 1, "flops": 4e9, "compulsory_bytes": 1e8, "no_reuse_bytes": 2e8,
             "work_known": "analytic", "remarks": "one, two"}
 
 
@@ -45,6 +45,15 @@ class Folder(unittest.TestCase):
         self.assertIn("400 ms", done.stdout)
         self.assertIn("one, two", done.stdout)
         self.assertIn("conv, 1", (self.folder / "data" / "placements.csv").read_text(encoding="utf-8"))
+
+    def test_its_files_pass_every_check_and_a_changed_figure_does_not(self):
+        self.write()
+        check = [os.environ["ROOF_PROGRAM"], "check", self.folder]
+        done = subprocess.run(check, capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual((0, "1 rows, 0 of them damaged: nothing is wrong with this folder\n"), (done.returncode, done.stdout))
+        file = self.folder / "layers.csv"
+        file.write_text(file.read_text(encoding="utf-8").replace("5", "6", 1), encoding="utf-8")
+        self.assertEqual(1, subprocess.run(check, capture_output=True, check=False, timeout=120).returncode)
 
     def test_a_folder_with_results_is_not_overwritten(self):
         self.write()

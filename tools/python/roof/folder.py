@@ -1,8 +1,9 @@
-"""Writes a results folder as `roof run` does: plan.yaml, machine.yaml, samples.csv, layers.csv, measurements.csv."""
+"""Writes a results folder as `roof run` does: plan.yaml, machine.yaml, samples.csv, layers.csv, measurements.csv, checksums.csv."""
 
 import csv
 import io
 import json
+import zlib
 from pathlib import Path
 from typing import Any, Dict, List, Sequence, Union
 
@@ -17,11 +18,25 @@ def as_yaml(fields: Dict[str, Any]) -> str:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    """At least one row, each line with its checksum (docs/reliability.md)."""
+    lines, crc = [], 0
+    for cells in [list(rows[0]), *(row.values() for row in rows)]:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="").writerow(cells)
+        line = text.getvalue().replace("\n", " ")
+        crc = zlib.crc32((line + "\n").encode(), crc)
+        lines.append(f"{line},{crc:08x}\n" if lines else f"{line},crc32\n")
+    return "".join(lines)
+
+
+def seal(place: Path) -> str:
+    """checksums.csv: the length and the last checksum of every file."""
+    rows: List[Row] = []
+    for file in sorted(place.iterdir()):
+        content = file.read_bytes()
+        end = content[-9:-1].decode() if file.suffix == ".csv" else f"{zlib.crc32(content):08x}"
+        rows.append({"file": file.name, "bytes": len(content), "end": end, "edited": ""})
+    return as_csv(rows)
 
 
 def identity(bench: str, device: str, point: Dict[str, str]) -> str:
@@ -42,4 +57,5 @@ def write(folder: Union[str, Path], machine: Dict[str, Any], description: str, r
     (place / "samples.csv").write_text(as_csv([{**identified, **sample} for sample in samples]), encoding="utf-8")
     (place / "layers.csv").write_text(as_csv([{**identified, **layer} for layer in layers]), encoding="utf-8")
     (place / "measurements.csv").write_text(as_csv([row]), encoding="utf-8")
+    (place / "checksums.csv").write_text(seal(place), encoding="utf-8")
     return place

@@ -1,6 +1,6 @@
 // `roof export`: ceilings and points in the forms of other tools.
 #include "analysis/study/export.hpp"
-#include "ert/method/bench/files.hpp"
+#include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/reading/study.hpp"
 
