@@ -34,24 +34,24 @@ Shape faster_at(const Shape& shape, double size, double factor)
 
 }  // namespace
 
-TEST_CASE("a cache is measured at two sizes that nearly fill it and one just above, and L2 also almost full")
+TEST_CASE("a cache is measured at its three largest sizes and at the fastest pair, memory at its largest")
 {
-    const Sizes sizes = found_in(staircase(three_caches, 20e9));
-    CHECK(holds(sizes, 24 * KiB));
-    CHECK(holds(sizes, 32 * KiB));
-    CHECK(between(sizes, 32 * KiB, 48 * KiB) == 1);
-    // 512 KiB is replaced by the almost full size.
-    CHECK_FALSE(holds(sizes, 512 * KiB));
-    CHECK(holds(sizes, 768 * KiB));
-    CHECK(between(sizes, 768 * KiB, 1 * MiB) == 2);
-    CHECK(holds(sizes, 1 * MiB));
-    CHECK(holds(sizes, 16 * MiB));
-    CHECK(holds(sizes, 24 * MiB));
-    CHECK(between(sizes, 24 * MiB, 32 * MiB) == 1);
-    CHECK(between(sizes, 0, 64 * MiB) == 10);
-    // Memory is measured only at the largest size.
+    const Shape shape = staircase(three_caches, 20e9);
+    const Sizes sizes = found_in(faster_at(faster_at(shape, 128 * KiB, 1.1), 192 * KiB, 1.1));
+    for (const double size :
+         {24 * KiB, 32 * KiB, 48 * KiB, 512 * KiB, 768 * KiB, 1 * MiB, 16 * MiB, 24 * MiB, 32 * MiB})
+        CHECK(holds(sizes, size));
+    CHECK(holds(sizes, 128 * KiB));
+    CHECK(holds(sizes, 192 * KiB));
+    CHECK(between(sizes, 192 * KiB, 512 * KiB) == 0);
     CHECK(holds(sizes, 768 * MiB));
-    CHECK(sizes.size() == 11);
+    CHECK(between(sizes, 64 * MiB, 1024 * MiB) == 1);
+}
+
+TEST_CASE("one fast size alone is not measured again")
+{
+    const Sizes sizes = found_in(faster_at(staircase(three_caches, 20e9), 192 * KiB, 1.15));
+    CHECK(between(sizes, 100 * KiB, 512 * KiB) <= 1);
 }
 
 TEST_CASE("`memory` is the size of the last level")
@@ -60,31 +60,18 @@ TEST_CASE("`memory` is the size of the last level")
     CHECK(sizes == Sizes{768LL << 20});
 }
 
-TEST_CASE("a size with faster loads than the nearly full level is measured too, with its neighbour")
+TEST_CASE("the fastest size of a level is the first of its fastest pair")
 {
-    const Shape shape = staircase({{48 * KiB, 450e9}, {2 * MiB, 200e9}, {64 * MiB, 100e9}}, 20e9);
-    const Sizes plain = found_in(shape);
-    CHECK_FALSE(holds(plain, 768 * KiB));
-    const Sizes sizes = found_in(faster_at(shape, 768 * KiB, 1.15));
-    CHECK(holds(sizes, 768 * KiB));
-    CHECK(between(sizes, 768 * KiB, 1 * MiB) == 1);
-    CHECK(sizes.size() == plain.size() + 2);
+    const Sizes sizes =
+        found_in(faster_at(faster_at(staircase(three_caches, 20e9), 3 * MiB, 1.1), 4 * MiB, 1.1), "fastest");
+    CHECK(holds(sizes, 3 * MiB));
+    CHECK(sizes.size() == 4);
 }
 
-TEST_CASE("sizes that are only slightly faster, or partly in the previous level, are not measured")
+TEST_CASE("edges are two sizes between a level's last and the next level's first")
 {
-    const Shape shape = staircase({{48 * KiB, 450e9}, {2 * MiB, 200e9}, {64 * MiB, 100e9}}, 20e9);
-    const Sizes plain = found_in(shape);
-    CHECK(found_in(faster_at(shape, 768 * KiB, 1.02)) == plain);
-    CHECK(found_in(faster_at(shape, 128 * KiB, 1.15)) == plain);
-}
-
-TEST_CASE("a cache is not measured at sizes where its loads become slower")
-{
-    const Shape level = staircase({{48 * KiB, 450e9}, {1 * MiB, 200e9}, {32 * MiB, 100e9}}, 20e9);
-    const Shape fading = [=](double bytes) { return level(bytes) * (bytes == 1 * MiB ? 0.969 : 1); };
-    CHECK(holds(found_in(level), 1 * MiB));
-    CHECK(between(found_in(level), 512 * KiB, 768 * KiB) == 0);
-    CHECK_FALSE(holds(found_in(fading), 1 * MiB));
-    CHECK(between(found_in(fading), 512 * KiB, 768 * KiB) == 1);
+    const Sizes sizes = found_in(staircase(three_caches, 20e9), "edges");
+    CHECK(between(sizes, 48 * KiB, 64 * KiB) == 2);
+    CHECK(between(sizes, 1 * MiB, 1.5 * MiB) == 2);
+    for (const long long size : sizes) CHECK(size % 4096 == 0);
 }

@@ -1,4 +1,4 @@
-// Ceilings compared with their specs: the share, and ceilings that fall short.
+// Ceilings beside their specs.
 #include "ert/method/ceilings/spec_rate.hpp"
 
 #include "tests/method/sweeps.hpp"
@@ -50,12 +50,6 @@ Ceiling arithmetic(const std::string& precision, const std::string& isa)
     return ceiling;
 }
 
-Ceiling reached_up(Ceiling ceiling)
-{
-    reach_up_to_spec(ceiling, machine_with_spec());
-    return ceiling;
-}
-
 }  // namespace
 
 TEST_CASE("a ceiling has the spec of its kind, level, operation, instruction set and precision")
@@ -91,7 +85,6 @@ TEST_CASE("a GPU's spec is for one multiprocessor, and its rate is for all")
     ceiling.device = "gpu:0";
     CHECK(per_clock_and_core(ceiling, machine) == Approx(64));
     CHECK(*share_of_spec(ceiling, machine) == Approx(0.5));
-    CHECK_FALSE(falls_short(ceiling, machine));
 }
 
 TEST_CASE("threads that share a core share its spec")
@@ -104,32 +97,4 @@ TEST_CASE("threads that share a core share its spec")
     packed.condition = "siblings";
     packed.packs_cores = true;
     CHECK(*share_of_spec(packed, machine) == Approx(0.5));
-}
-
-TEST_CASE(
-    "a rate that falls short of what a core has to itself reaches up to it, and says so where nothing else made it "
-    "wide")
-{
-    const Ceiling narrow = reached_up(load(100));
-    CHECK(narrow.steadiness == Steadiness::short_of_spec);
-    CHECK(narrow.rate.median.value == 100e9);
-    CHECK(narrow.rate.low.value == Approx(99.9e9));
-    CHECK(narrow.rate.high.value == Approx(128e9));
-
-    Ceiling wide = load(100);
-    wide.steadiness = Steadiness::bimodal;
-    wide.rate.high.value = 140e9;
-    CHECK(reached_up(wide).steadiness == Steadiness::bimodal);
-    CHECK(reached_up(wide).rate.high.value == 140e9);
-}
-
-TEST_CASE("a rate that reaches the spec, has none, or is from a shared cache is unchanged")
-{
-    for (const Ceiling& ceiling : {load(127), load(60, 1, "L2"), load(100, 1, "L3"), arithmetic("fp32", "avx2")}) {
-        const Ceiling same = reached_up(ceiling);
-        CHECK(same.steadiness == Steadiness::steady);
-        CHECK(same.rate.high.value == ceiling.rate.high.value);
-    }
-    CHECK(falls_short(load(60, 1, "L2"), machine_with_spec()));
-    CHECK_FALSE(falls_short(load(63, 1, "L2"), machine_with_spec()));
 }

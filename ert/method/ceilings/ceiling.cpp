@@ -49,18 +49,6 @@ const Ceiling* Ceilings::multiply_add(const std::string& device, const std::stri
     return compute(device, precision, threads);
 }
 
-std::vector<MeasuredLevel> Ceilings::plateaus() const
-{
-    std::vector<MeasuredLevel> found = levels_by_threads.empty() ? levels : levels_by_threads;
-    for (const MeasuredLevel& level : unconfirmed) {
-        const auto comes_later = [&](const MeasuredLevel& other) {
-            return other.device == level.device && other.threads == level.threads && level.to < other.from;
-        };
-        found.insert(std::ranges::find_if(found, comes_later), level);
-    }
-    return found;
-}
-
 int Ceilings::most_threads(const std::string& device) const
 {
     int most = 0;

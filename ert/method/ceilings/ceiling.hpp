@@ -25,14 +25,12 @@ struct Ceiling {
     Bytes working_set_high{};
     Bytes working_set{};  ///< at which the rate was measured
     std::string variant;  ///< the fastest variant in the probe's search
-    /// Of the cores beside the samples; for levels that scale with the clock, the sustained clock. Empty if not known.
+    /// Of the cores under similar work over the run (run_clock.hpp); on a GPU, beside the samples. Empty if not known.
     Estimate<Hertz> clock{};
-    /// FLOPs, bytes or lines per clock and thread, from each sample and the clock beside it; empty if the clock is not known.
-    Estimate<Quantity<0, 0, 0>> per_clock{};
-    Steadiness steadiness = Steadiness::steady;  ///< see steadiness.hpp
-    std::vector<Mode> modes{};                   ///< of all rounds, slowest first
-    int rounds = 1;                              ///< number of rounds used
-    bool disturbed = false;                      ///< almost no undisturbed samples: the true rate may be higher
+    /// FLOPs, bytes or lines per clock and thread; empty if the clock is not known.
+    PerClock per_clock{};
+    Steadiness steadiness = Steadiness::steady;  ///< `at_least`: the rate is a lower bound, and so is a roof made of it
+    int rounds = 1;                              ///< that agree on the rate
     /// In the unit of `rate`: the median of all samples, disturbed ones included; 0 if not known.
     double typical = 0;
     std::string point;  ///< the row's identity without its round: "bench device axis=value …"
@@ -70,8 +68,6 @@ struct MeasuredLevel {
     /// Found by loads that pass the L1, because only those show it: on a GPU all L1s together hold nearly as much as the L2.
     /// Its plateau may begin below the L1's end, and only what passes the L1 is measured on it.
     bool past_l1 = false;
-    bool confirmed = true;         ///< every sweep that could show it does
-    std::vector<int> seen_with{};  ///< thread counts whose sweeps show it, its own included
 };
 
 struct Ceilings {
@@ -80,9 +76,6 @@ struct Ceilings {
     std::vector<MeasuredLevel> levels;
     /// The same for every thread count that has a load sweep.
     std::vector<MeasuredLevel> levels_by_threads{};
-    /// Plateaus that some sweep should show and does not (confirmation.hpp). They get no ceilings and do not count as levels. Each
-    /// is named after the level before it: "after L3".
-    std::vector<MeasuredLevel> unconfirmed{};
 
     /// The ceiling of a memory level for a device and thread count: its fastest operation. Null if there is none.
     const Ceiling* bandwidth(const std::string& device, const std::string& level, int threads) const;
@@ -91,18 +84,12 @@ struct Ceilings {
     /// The ceiling for multiply-adds, as in convolutions and matrix products: the best ISA of `fma`, `dot` or `tile`, else of
     /// `mul+add`, else compute(). A mix with extra independent additions (`fma+add`) does not apply to them.
     const Ceiling* multiply_add(const std::string& device, const std::string& precision, int threads) const;
-    /// The levels of every thread count and the unconfirmed plateaus, in order of size.
-    std::vector<MeasuredLevel> plateaus() const;
     /// The most threads any ceiling of the device was measured with; 0 if none.
     int most_threads(const std::string& device) const;
 };
 
-/// Finds the plateaus of the working-set sweeps and the best rates. A pure function of the rows; rows that are not ok are
-/// skipped. Levels are found from the rates alone, not from the reported sizes.
+/// Finds the plateaus of the working-set sweeps and the best rates. A pure function of the rows, called once when they are complete; rows
+/// that are not ok are skipped. Levels are found from the rates alone, not from the reported sizes.
 Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine);
-
-/// The same with `points` = summarize_points(rows) given, which take most of the time.
-Ceilings fit_ceilings(std::span<const Measurement> rows, const std::vector<PointSummary>& points,
-                      const Machine& machine);
 
 }  // namespace roof

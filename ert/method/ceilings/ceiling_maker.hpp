@@ -1,14 +1,11 @@
-// Makes a ceiling from the summary of a point: its rate, interval and steadiness.
+// Makes a ceiling from the summary of a point, with the tolerance of its level and the clock of the run.
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"
-#include "ert/method/ceilings/core_clock.hpp"
-#include "ert/method/ceilings/round_spread.hpp"
+#include "ert/method/ceilings/run_clock.hpp"
 
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace roof {
 
@@ -21,21 +18,8 @@ int threads_of(const Point& point);
 /// The non-default conditions of a point, for display: "small pages, siblings"; empty for the defaults.
 std::string condition_of(const Point& point);
 
-class CeilingMaker {
-  public:
-    /// `levels`: of every device and thread count; they decide which points share their round spread.
-    CeilingMaker(std::span<const Measurement> rows, const std::vector<PointSummary>& points,
-                 const std::vector<MeasuredLevel>& levels);
-
-    Ceiling make(const PointSummary& point, const std::string& level) const;
-    Ceiling make(const PointSummary& point, const MeasuredLevel& level) const;
-
-  private:
-    void set_rate(const PointSummary& point, Ceiling& ceiling) const;
-
-    CoreClock clocks_;
-    RoundSpread rates_;
-    RoundSpread rates_per_clock_;
-};
+/// The ceiling of a level, or of a path, by this point. The core, L1, L2 and L3 of a CPU scale with its clock; where that varied, their
+/// rate is the one per clock times the run's clock. A GPU's clock depends on the kernel's power, so its rates stay as measured.
+Ceiling make_ceiling(const PointSummary& point, const std::string& level, const RunClock& clock);
 
 }  // namespace roof

@@ -71,14 +71,10 @@ Sharing unless_contradicted(Sharing seen, const MeasuredLevel& level, const Mach
     return seen == reported_sharing ? seen : Sharing::unclear;
 }
 
-/// The last cache serves a part of sets slightly larger than it. So memory begins at several times its size, if the
-/// sweep goes that far.
-void begin_well_beyond(MeasuredLevel& memory, const MeasuredLevel& last_cache, const Sweep& sweep)
+/// The last cache serves a part of sets that are not much larger than it. So memory begins in the middle (in octaves) of its plateau.
+void begin_in_the_middle(MeasuredLevel& memory, const Sweep& sweep)
 {
-    constexpr double well_beyond = 4;
-    const auto begin = sweep.lower_bound(last_cache.to.value * well_beyond);
-    if (begin == sweep.end() || std::next(begin) == sweep.end()) return;
-    memory.from = Bytes{std::max(memory.from.value, begin->first)};
+    memory.from = Bytes{sweep.lower_bound(std::sqrt(memory.from.value * memory.to.value))->first};
 }
 
 }  // namespace
@@ -118,8 +114,7 @@ std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& devi
                                      int first)
 {
     std::vector<RatePoint> points;
-    for (const auto& [bytes, point] : sweep)
-        points.push_back({bytes, point->rate.median.value, point->rate.relative_half_width()});
+    for (const auto& [bytes, point] : sweep) points.push_back({bytes, point->sustained.rate.median.value});
     const std::vector<Plateau> plateaus = find_plateaus(points);
     std::vector<MeasuredLevel> levels;
     for (std::size_t i = 0; i < plateaus.size(); ++i) {
@@ -134,7 +129,7 @@ std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& devi
         set_beside_report(level, machine);
         levels.push_back(std::move(level));
     }
-    if (levels.size() > 1) begin_well_beyond(levels.back(), levels[levels.size() - 2], sweep);
+    if (levels.size() > 1) begin_in_the_middle(levels.back(), sweep);
     return levels;
 }
 

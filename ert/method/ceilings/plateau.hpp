@@ -10,7 +10,6 @@ namespace roof {
 struct RatePoint {
     double working_set = 0;  ///< bytes
     double rate = 0;         ///< any unit
-    double uncertainty = 0;  ///< half the width of its interval, as a share of the rate
 };
 
 /// Indices into the sweep, both included.
@@ -19,13 +18,12 @@ struct Plateau {
     std::size_t last = 0;
 };
 
-/// `sweep`: by ascending working set, rates above 0. Plateaus come in the same order, each lower than the one before.
-/// Fewer than three points have none.
+/// `sweep`: by ascending working set, rates above 0. Plateaus come in the same order, each lower than the one before; the last reaches
+/// to the end of the sweep, which lies in memory. Fewer than three points have none.
 ///
-/// In log-log, a sweep is a staircase whose steps may sag. The best split into plateaus (straight lines of a gentle slope) and
-/// points between plateaus is found exactly, by dynamic programming. Residuals are measured in units of the noise of the sweep and
-/// of each point; an outlier costs little more than a point left out. Between the first plateau and memory, a plateau whose slope
-/// may be that of a descent, within two deviations, is dropped.
+/// Interference only slows, and a level that delivers a rate from a large set delivers it from a smaller one. So each point counts as
+/// the fastest of itself and all larger sets, after a median of three has removed single outliers. That leaves a staircase; a plateau
+/// ends where it falls by more than 0.35 (log2 of rate) per octave, unless the fall is under 16%. It has at least three points, spans an octave and falls by at most 0.22 per octave in all.
 std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep);
 
 }  // namespace roof

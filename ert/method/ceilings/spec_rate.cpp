@@ -1,8 +1,5 @@
 #include "ert/method/ceilings/spec_rate.hpp"
 
-#include "ert/method/bench/level.hpp"
-#include "ert/method/ceilings/steadiness.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 
@@ -55,24 +52,6 @@ std::optional<double> share_of_spec(const Ceiling& ceiling, const Machine& machi
     const double reached = per_clock_and_core(ceiling, machine);
     if (spec == nullptr || spec->per_clock <= 0 || reached <= 0) return std::nullopt;
     return reached / spec->per_clock;
-}
-
-bool falls_short(const Ceiling& ceiling, const Machine& machine)
-{
-    constexpr double of_core = 0.99;
-    constexpr double of_shared = 0.975;
-    const Device* const device = machine.find_device(ceiling.device);
-    if (device == nullptr || device->kind != "cpu") return false;
-    const std::optional<double> share = share_of_spec(ceiling, machine);
-    return share && *share < (level_traits(ceiling.level).is_of_one_core ? of_core : of_shared);
-}
-
-void reach_up_to_spec(Ceiling& ceiling, const Machine& machine)
-{
-    if (!level_traits(ceiling.level).is_of_one_core || !falls_short(ceiling, machine)) return;
-    const double spec = ceiling.rate.median.value / *share_of_spec(ceiling, machine);
-    ceiling.rate.high.value = std::max(ceiling.rate.high.value, spec);
-    if (ceiling.steadiness < Steadiness::bimodal) ceiling.steadiness = Steadiness::short_of_spec;
 }
 
 }  // namespace roof

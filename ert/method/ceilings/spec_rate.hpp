@@ -1,4 +1,5 @@
-// A ceiling beside the rate per clock that a public guide states for the core (Known: spec).
+// A ceiling beside the rate per clock that a public guide states for the core (Known: spec). It is a column beside the measured rate: no
+// rate, interval or state depends on it, and it makes no measurement start.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -16,12 +17,5 @@ double per_clock_and_core(const Ceiling& ceiling, const Machine& machine);
 
 /// The measured rate per clock over the guide's; nothing without a guide's rate or a clock.
 std::optional<double> share_of_spec(const Ceiling& ceiling, const Machine& machine);
-
-/// Whether a CPU's ceiling is further below its spec than on an undisturbed core: it may be able to do more.
-bool falls_short(const Ceiling& ceiling, const Machine& machine);
-
-/// For arithmetic and L1: a shortfall against the spec means interference that the noise monitor missed. Widens the interval up to
-/// the spec; sets `short of spec` where no other reason applies.
-void reach_up_to_spec(Ceiling& ceiling, const Machine& machine);
 
 }  // namespace roof

@@ -1,9 +1,9 @@
 // Resolves the keywords of the axis `working_set` from a load sweep:
-//   levels   for each cache neighbouring sizes that nearly fill it, where pages can be chosen two that fill it almost completely, and
-//            where loads are fastest at another size, that size and one just above it; for memory the largest size
+//   levels   for each cache the three largest sizes on it, where prefetchers are effective and the previous level holds little of the set,
+//            and the two neighbours at which loads are fastest; for memory the largest size
 //   memory   that largest size alone
 //   fastest  the size at which the level's loads are fastest
-//   edges    sizes between one level and the next
+//   edges    two sizes between one level and the next
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"

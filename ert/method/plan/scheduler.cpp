@@ -1,9 +1,8 @@
 #include "ert/method/plan/scheduler.hpp"
 
 #include "ert/method/bench/level.hpp"
-#include "ert/method/ceilings/ceiling.hpp"
-#include "ert/method/ceilings/spec_rate.hpp"
-#include "ert/method/ceilings/steadiness.hpp"
+#include "ert/method/ceilings/ceiling_maker.hpp"
+#include "ert/method/ceilings/ceiling_points.hpp"
 #include "ert/method/plan/resolved_sizes.hpp"
 
 #include <algorithm>
@@ -27,25 +26,10 @@ std::vector<Item> without_rows(const std::vector<Item>& items, const std::set<st
     return left;
 }
 
-std::string id_without_round(const std::string& bench, const std::string& device, const Point& point)
+/// A varying clock affects every point, so more rounds of one do not help.
+bool is_settled(const Ceiling& ceiling)
 {
-    return bench + " " + device + " " + point.without("round").str();
-}
-
-/// At least two rounds must be undisturbed and agree. A varying clock affects every point, so more rounds of one point
-/// do not help.
-bool is_settled(const Ceiling& ceiling, int rounds, const Machine& machine)
-{
-    const bool agree = ceiling.steadiness == Steadiness::steady || ceiling.steadiness == Steadiness::unsteady_clock;
-    return agree && ceiling.rounds >= std::min(rounds, 2) && !ceiling.disturbed && !falls_short(ceiling, machine);
-}
-
-/// If the host migrates vCPUs, memory has two rates for several threads. Rounds that agree may all have seen the same
-/// one.
-bool may_have_second_rate(const Ceiling& ceiling, const Ceilings& ceilings)
-{
-    const bool is_of_several = ceiling.kind == Role::bandwidth && ceiling.level == memory_level && ceiling.threads > 1;
-    return is_of_several && std::ranges::any_of(ceilings.all, shows_two_distances);
+    return ceiling.steadiness == Steadiness::steady || ceiling.steadiness == Steadiness::clock_varied;
 }
 
 /// The rows of these items. Only planned items resolve keywords; otherwise each result would change the next.
@@ -94,18 +78,20 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
     for (const Measurement& row : rows) ++rounds[id_without_round(row.bench, row.device, row.point)];
     std::map<std::string, const Item*> by_id;
     for (const Item& item : items) by_id.try_emplace(id_without_round(item.bench_name, item.device, item.point), &item);
+    const std::vector<PointSummary> points = summarize_points(rows);
+    const std::vector<MeasuredLevel> levels = find_levels(points, registry_->machine());
+    std::vector<CeilingPoint> chosen = ceiling_points(points, levels);
+    // The time limit may cut the last batch short. Memory goes first, since its interference lasts longest.
+    std::ranges::stable_partition(chosen, [](const CeilingPoint& point) { return point.level == memory_level; });
+    const RunClock clock(points);
     std::vector<Item> more;
     std::set<std::string> taken;
-    Ceilings ceilings = fit_ceilings(rows, registry_->machine());
-    // The time limit may cut the last batch short. Memory goes first, since its interference lasts longest.
-    std::ranges::stable_partition(ceilings.all, [](const Ceiling& ceiling) { return ceiling.level == memory_level; });
-    for (const Ceiling& ceiling : ceilings.all) {
-        const auto known = by_id.find(ceiling.point);
-        const int so_far = rounds[ceiling.point];
-        const bool is_done =
-            is_settled(ceiling, plan_.rounds, registry_->machine()) && !may_have_second_rate(ceiling, ceilings);
-        if (is_done || known == by_id.end() || so_far >= plan_.max_rounds) continue;
-        if (!taken.insert(ceiling.point).second) continue;
+    for (const CeilingPoint& point : chosen) {
+        const std::string id = point.point->best.id();
+        const auto known = by_id.find(id);
+        const int so_far = rounds[id];
+        if (known == by_id.end() || so_far >= plan_.max_rounds || !taken.insert(id).second) continue;
+        if (is_settled(make_ceiling(*point.point, point.level, clock))) continue;
         more.push_back(*known->second);
         more.back().point.set("round", std::to_string(so_far + 1));
     }

@@ -1,0 +1,51 @@
+// The estimator of every ceiling, on CPUs and GPUs: value, 95% interval and steadiness, computed in this one function. docs/ceilings.md
+// explains it on one page; tests/method/test_estimator.cpp judges it on simulated interference and on recorded machines.
+#pragma once
+
+#include "ert/base/estimate.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace roof {
+
+/// `steady`: the rounds agree within the tolerance. `rounds_disagree`: they agree on no rate that narrowly. `clock_varied`: they agree
+/// per clock, but the clock changed during the run. `at_least`: too few undisturbed samples or rounds show what is possible, so the
+/// rate is a lower bound.
+enum class Steadiness { steady, clock_varied, rounds_disagree, at_least };
+
+/// "steady", "unsteady: clock", "unsteady: rounds", "at least".
+std::string_view name(Steadiness steadiness);
+
+/// Byte/s, FLOP/s or lines/s, as the role counts.
+using Rate = Estimate<Quantity<0, 0, -1>>;
+using PerClock = Estimate<Quantity<0, 0, 0>>;
+
+struct RateSample {
+    double rate = 0;   ///< work over time
+    double clock = 0;  ///< Hz, of the cores beside the sample; 0 if not known
+    bool disturbed = false;
+};
+using Round = std::vector<RateSample>;
+
+struct SustainedRate {
+    Rate rate;           ///< n: samples that agree
+    PerClock per_clock;  ///< all threads together; empty unless a clock was given
+    Steadiness steadiness = Steadiness::at_least;
+    int rounds = 0;  ///< that agree
+};
+
+/// A rate that fewer samples reach may be chance.
+inline constexpr std::size_t min_samples = 5;
+
+/// What the hardware sustains when nothing else slows it: the fastest rate on which samples of several rounds agree. Interference only
+/// slows, so faster samples count, and slower ones do not; rounds are seconds apart, so a short disturbance cannot cover all of them.
+///
+/// The window is centred on the fifth fastest sample (of fewer than nine, on their median) and moved to the median of the samples within it, until it stays. The value is the
+/// mean of the rounds' medians in the window; the interval is Student's, with the rounds as the independent observations. With fewer
+/// than three such rounds it is the range of the window's samples. `tolerance`: the largest half-width, as a share of the rate, that
+/// counts as one rate; the window reaches 1.5 times as far. `clock`: the run's clock, where it varied and the rate scales with it; the
+/// samples are then compared per clock, and the rate is per clock times that clock. Rounds without samples give an empty rate.
+SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance, const Estimate<Hertz>& clock = {});
+
+}  // namespace roof

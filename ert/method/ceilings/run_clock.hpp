@@ -1,0 +1,32 @@
+// The cores' clock over a run. It may vary by some percent over seconds, with the power that neighbours on the chip draw; or it is
+// constant, and only its readings vary. The samples decide which: where the clock varies, rates divided by it agree better.
+#pragma once
+
+#include "ert/method/ceilings/point_summary.hpp"
+
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace roof {
+
+class RunClock {
+  public:
+    /// Decides per device from the points of arithmetic; a device without any counts as constant.
+    explicit RunClock(const std::vector<PointSummary>& points);
+
+    /// The median over the rounds of similar work, and the range of the middle 95% of them: where the clock was, not how well it is
+    /// known. Similar: same device, role, ISA and threads, since wide instructions and many cores may lower the clock; with fewer than
+    /// five such rounds, all of the device. Empty if no clock was read.
+    Estimate<Hertz> under(const PointSummary& point) const;
+
+    bool varies(const std::string& device) const { return varying_.contains(device); }
+
+  private:
+    std::map<std::string, std::vector<double>> clocks_;  ///< Hz, sorted: of each round, by similar work and by device
+    std::set<std::string> varying_;
+};
+
+}  // namespace roof

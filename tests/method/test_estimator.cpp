@@ -1,0 +1,245 @@
+// The estimator of ceilings, judged on simulated interference: how often its interval holds the truth, and how often "steady" is false.
+#include "ert/method/ceilings/estimator.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <random>
+
+using namespace roof;
+
+namespace {
+
+/// A neighbour that works at times. `duty`: share of the time; `burst`: mean length in seconds.
+class Neighbour {
+  public:
+    Neighbour(double duty, double burst, std::mt19937& random) : duty_(duty), burst_(burst), random_(random)
+    {
+        works_ = uniform() < duty;
+        begin();
+    }
+
+    bool works_at(double seconds)
+    {
+        while (until_ < seconds) {
+            works_ = !works_;
+            begin();
+        }
+        return works_;
+    }
+    /// The share of the rate that the present burst takes.
+    double strength() const { return strength_; }
+
+  private:
+    double uniform() { return std::uniform_real_distribution<double>(0, 1)(random_); }
+    void begin()
+    {
+        strength_ = 0.05 + 0.55 * uniform();
+        const double mean = works_ ? burst_ : burst_ * (1 - duty_) / std::max(duty_, 1e-9);
+        until_ += std::exponential_distribution<double>(1 / mean)(random_);
+    }
+
+    double duty_;
+    double burst_;
+    std::mt19937& random_;
+    bool works_ = false;
+    double until_ = 0;
+    double strength_ = 0;
+};
+
+struct Case {
+    double duty = 0;  ///< of the interference
+    bool shares_core =
+        false;  ///< an SMT neighbour: halves the rate, and nine of ten samples show it; else memory traffic, unseen
+    double noise = 0.001;  ///< standard deviation of a sample, as a share
+    double tolerance = 0.01;
+    bool has_two_clocks = false;  ///< 1 and 0.95, each half of the time
+};
+
+constexpr double truth = 100;
+
+/// Three rounds five seconds apart, and more, up to twelve, while the result is not steady: as a calibration does.
+SustainedRate calibrated(const Case& given, std::mt19937& random)
+{
+    std::normal_distribution<double> normal;
+    std::uniform_real_distribution<double> uniform(0, 1);
+    Neighbour neighbour(given.duty, 2, random);
+    Neighbour slow_clock(given.has_two_clocks ? 0.5 : 0, 3, random);
+    const Estimate<Hertz> clock =
+        given.has_two_clocks ? Estimate<Hertz>{{0.975}, {0.95}, {1}, 100, 0} : Estimate<Hertz>{};
+    std::vector<Round> rounds;
+    SustainedRate result;
+    double seconds = 0;
+    while (rounds.size() < 3 || (result.steadiness != Steadiness::steady && rounds.size() < 12)) {
+        seconds += rounds.size() < 3 ? 5 : 1.5;
+        Round& round = rounds.emplace_back();
+        for (int i = 0; i < 9; ++i) {
+            const double at = seconds + 0.003 * i;
+            const double hertz = slow_clock.works_at(at) ? 0.95 : 1;
+            RateSample sample{truth * hertz * (1 + given.noise * normal(random)), given.has_two_clocks ? hertz : 0};
+            if (neighbour.works_at(at)) {
+                sample.rate *= given.shares_core ? 0.5 * (1 + 0.02 * normal(random))
+                                                 : 1 - neighbour.strength() * (0.7 + 0.6 * uniform(random));
+                sample.disturbed = given.shares_core && uniform(random) < 0.9;
+            } else if (uniform(random) < 0.05) {
+                sample.rate *= 1 - 0.3 * uniform(random);
+            }
+            round.push_back(sample);
+        }
+        result = sustained_rate(rounds, given.tolerance, clock);
+    }
+    return result;
+}
+
+struct Tally {
+    int cases = 0;
+    int held = 0;            ///< truth in the interval; of a lower bound: not below its low end
+    int falsely_steady = 0;  ///< called steady, further from the truth than the tolerance
+    int disagreeing = 0;     ///< pairs of calibrations whose intervals do not meet
+
+    double share(int count) const { return static_cast<double>(count) / cases; }
+};
+
+/// A lower bound has no upper end.
+double high_end(const SustainedRate& rate)
+{
+    return rate.steadiness == Steadiness::at_least ? HUGE_VAL : rate.rate.high.value;
+}
+
+Tally tally_of(const std::vector<Case>& cases, int repetitions)
+{
+    std::mt19937 random(1);
+    Tally tally;
+    for (const Case& given : cases) {
+        SustainedRate before = calibrated(given, random);
+        for (int i = 0; i < repetitions; ++i) {
+            const SustainedRate now = calibrated(given, random);
+            const double value = given.has_two_clocks ? truth * 0.975 : truth;
+            ++tally.cases;
+            tally.held += now.rate.low.value <= value && value <= high_end(now) ? 1 : 0;
+            tally.falsely_steady +=
+                now.steadiness == Steadiness::steady && std::abs(now.rate.median.value / value - 1) > given.tolerance
+                    ? 1
+                    : 0;
+            tally.disagreeing +=
+                std::max(now.rate.low.value, before.rate.low.value) > std::min(high_end(now), high_end(before)) ? 1 : 0;
+            before = now;
+        }
+    }
+    return tally;
+}
+
+/// Up to 90% of the samples disturbed, bursts of two seconds beside rounds of 27 ms, quiet and noisy levels, one clock and two.
+std::vector<Case> all_cases()
+{
+    std::vector<Case> cases;
+    for (const auto& [noise, tolerance] : {std::pair{0.0005, 0.01}, {0.003, 0.01}, {0.01, 0.03}, {0.02, 0.03}})
+        for (const bool shares_core : {false, true})
+            for (const double duty : {0.0, 0.3, 0.6, 0.9}) cases.push_back({duty, shares_core, noise, tolerance});
+    for (const double duty : {0.0, 0.3, 0.6, 0.9}) cases.push_back({duty, false, 0.001, 0.01, true});
+    return cases;
+}
+
+Round round_of(const std::vector<double>& rates)
+{
+    Round round;
+    for (const double rate : rates) round.push_back({rate, 0, false});
+    return round;
+}
+
+const std::vector<double> quiet{99.9, 100, 100.1, 100, 99.95};
+
+}  // namespace
+
+TEST_CASE("the interval holds the truth in 93 to 98% of simulated calibrations, and steady is false in at most 1%")
+{
+    const Tally tally = tally_of(all_cases(), 150);
+    CAPTURE(tally.cases, tally.share(tally.held), tally.share(tally.falsely_steady), tally.share(tally.disagreeing));
+    CHECK(tally.share(tally.held) >= 0.93);
+    CHECK(tally.share(tally.held) <= 0.98);
+    CHECK(tally.share(tally.falsely_steady) <= 0.01);
+    CHECK(tally.share(tally.disagreeing) <= 0.05);
+}
+
+TEST_CASE("without interference the rate is the mean of the rounds' medians, with Student's interval")
+{
+    const SustainedRate rate =
+        sustained_rate({round_of({100, 100, 100}), round_of({101, 101, 101}), round_of({102, 102, 102})}, 0.03);
+    CHECK(rate.rate.median.value == Approx(101));
+    CHECK(rate.rate.high.value == Approx(101 + 4.303 / std::sqrt(3)));
+    CHECK(rate.rate.low.value == Approx(101 - 4.303 / std::sqrt(3)));
+    CHECK(rate.rate.n == 9);
+    CHECK(rate.rounds == 3);
+    CHECK(rate.steadiness == Steadiness::steady);
+}
+
+TEST_CASE("slow samples do not move the rate while nearly half of all agree")
+{
+    std::vector<Round> rounds(3, round_of(quiet));
+    for (Round& round : rounds)
+        for (int i = 0; i < 6; ++i) round.push_back({60.0 + i, 0, false});
+    const SustainedRate rate = sustained_rate(rounds, 0.01);
+    CHECK(rate.rate.median.value == Approx(100));
+    CHECK(rate.steadiness == Steadiness::steady);
+    for (Round& round : rounds) round.push_back({50, 0, false});
+    CHECK(sustained_rate(rounds, 0.01).steadiness == Steadiness::at_least);
+    CHECK(sustained_rate(rounds, 0.01).rate.median.value == Approx(100));
+}
+
+TEST_CASE("a rate that two rounds reached is a lower bound")
+{
+    const SustainedRate rate = sustained_rate({round_of(quiet), round_of(quiet), round_of({50, 51, 52})}, 0.01);
+    CHECK(rate.steadiness == Steadiness::at_least);
+    CHECK(rate.rounds == 2);
+    CHECK(rate.rate.median.value == Approx(100));
+    CHECK(rate.rate.low.value == Approx(99.9).epsilon(0.001));
+}
+
+TEST_CASE("a rate that was reached only beside a neighbour on the core is a lower bound")
+{
+    std::vector<Round> rounds(3, round_of(quiet));
+    for (Round& round : rounds)
+        for (std::size_t i = 0; i < 3; ++i) round[i].disturbed = true;
+    CHECK(sustained_rate(rounds, 0.01).steadiness == Steadiness::at_least);
+    for (Round& round : rounds) round[0].disturbed = false;
+    CHECK(sustained_rate(rounds, 0.01).steadiness == Steadiness::steady);
+}
+
+TEST_CASE("four samples that are too fast do not set a rate")
+{
+    std::vector<Round> rounds(3, round_of(quiet));
+    for (int i = 0; i < 4; ++i) rounds[0].push_back({130, 0, false});
+    CHECK(sustained_rate(rounds, 0.01).rate.median.value == Approx(100));
+}
+
+TEST_CASE("rounds that lie apart are unsteady")
+{
+    const std::vector<Round> rounds{round_of({98.8, 98.8, 98.8}), round_of({100, 100, 100}),
+                                    round_of({101.2, 101.2, 101.2})};
+    CHECK(sustained_rate(rounds, 0.01).steadiness == Steadiness::rounds_disagree);
+    CHECK(sustained_rate(rounds, 0.03).steadiness == Steadiness::steady);
+}
+
+TEST_CASE("with a clock that varied, rounds are compared per clock, and the rate has the clock's interval")
+{
+    std::vector<Round> rounds;
+    for (const double hertz : {3e9, 3.1e9, 3.2e9}) {
+        rounds.emplace_back();
+        for (int i = 0; i < 5; ++i) rounds.back().push_back({64 * hertz, hertz, false});
+    }
+    rounds[1].push_back({1, 0, false});  // without a clock: left out
+    const SustainedRate rate = sustained_rate(rounds, 0.01, {{3.1e9}, {3e9}, {3.2e9}, 3, 0});
+    CHECK(rate.per_clock.median.value == Approx(64));
+    CHECK(rate.per_clock.relative_half_width() < 1e-9);
+    CHECK(rate.rate.median.value == Approx(64 * 3.1e9));
+    CHECK(rate.rate.low.value == Approx(64 * 3e9));
+    CHECK(rate.rate.high.value == Approx(64 * 3.2e9));
+    CHECK(rate.steadiness == Steadiness::clock_varied);
+    CHECK(name(rate.steadiness) == "unsteady: clock");
+}
+
+TEST_CASE("no samples give no rate")
+{
+    CHECK(sustained_rate({}, 0.01).rate.n == 0);
+    CHECK(sustained_rate({{}, {}}, 0.01).rate.median.value == 0);
+}

@@ -1,0 +1,73 @@
+// The clock of a run: whether it varied, and its range.
+#include "ert/method/ceilings/run_clock.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+
+namespace {
+
+/// Arithmetic in rounds at these clocks in GHz; `reading`: the reading over the true clock, by sample.
+PointSummary point_at(const std::vector<double>& gigahertz, const std::vector<double>& reading)
+{
+    PointSummary point;
+    point.best.device = "cpu";
+    point.best.role = Role::compute;
+    point.best.point.set("operation", "fma");
+    point.rounds = static_cast<int>(gigahertz.size());
+    for (const double clock : gigahertz) {
+        Round& round = point.samples.emplace_back();
+        for (const double factor : reading) round.push_back({32 * clock * 1e9, factor * clock * 1e9, false});
+    }
+    return point;
+}
+
+const std::vector<double> exact(5, 1.0);
+
+}  // namespace
+
+TEST_CASE("a clock varies where rates agree better per clock")
+{
+    const RunClock clock({point_at({3.9, 4.0, 4.1}, exact)});
+    CHECK(clock.varies("cpu"));
+    CHECK_FALSE(clock.varies("gpu:0"));
+}
+
+TEST_CASE("a clock is constant where only its readings vary")
+{
+    CHECK_FALSE(RunClock({point_at({3, 3, 3}, {1, 1, 0.967, 1, 0.967})}).varies("cpu"));
+}
+
+TEST_CASE("the run's clock is the median of the rounds, with the range of the middle 95% of them")
+{
+    const PointSummary point = point_at({3.9, 4.2, 4.0, 4.1, 4.0}, exact);
+    const Estimate<Hertz> clock = RunClock({point}).under(point);
+    CHECK(clock.median.value == Approx(4.0e9));
+    CHECK(clock.low.value == Approx(3.9e9));
+    CHECK(clock.high.value == Approx(4.2e9));
+}
+
+TEST_CASE("similar work has its own clock, and few rounds of it use the device's")
+{
+    PointSummary wide = point_at({3.0, 3.0, 3.0, 3.0, 3.0}, exact);
+    wide.best.point.set("isa", "avx512");
+    const PointSummary narrow = point_at({4, 4, 4, 4, 4, 4, 4, 4}, exact);
+    const PointSummary rare = point_at({2.0}, exact);
+    PointSummary other = rare;
+    other.best.point.set("isa", "amx");
+    const RunClock clock({wide, narrow, other});
+    CHECK(clock.under(wide).median.value == Approx(3e9));
+    CHECK(clock.under(narrow).median.value == Approx(4e9));
+    CHECK(clock.under(other).median.value == Approx(4e9));
+}
+
+TEST_CASE("disturbed samples do not count for the clock")
+{
+    PointSummary point = point_at({4, 4, 4, 4, 4}, exact);
+    for (Round& round : point.samples)
+        for (std::size_t i = 0; i < 2; ++i) round[i] = {1, 1e9, true};
+    CHECK(RunClock({point}).under(point).low.value == Approx(4e9));
+    for (Round& round : point.samples)
+        for (RateSample& sample : round) sample.disturbed = true;
+    CHECK(RunClock({point}).under(point).n == 0);
+}
