@@ -45,9 +45,10 @@ Series series_of(const std::vector<PointSummary>& points, const std::string& dev
         const double working_set = of_sweep(row) && threads_of(row) == most ? row.point.number("working_set") : 0;
         if (!(working_set > 0)) continue;
         const std::string name = name_of_series(row);
-        series[name].push_back(
-            {working_set, point.rate.median.value, point.rate.low.value, point.rate.high.value,
-             fmt::format("{} over {}: {}", name, format_capacity(working_set), with_interval(point.rate, "B/s"))});
+        series[name].push_back({working_set, point.sustained.rate.median.value, point.sustained.rate.low.value,
+                                point.sustained.rate.high.value,
+                                fmt::format("{} over {}: {}", name, format_capacity(working_set),
+                                            with_interval(point.sustained.rate, "B/s"))});
     }
     for (auto& [name, samples] : series) std::ranges::sort(samples, {}, &SeriesPoint::x);
     return series;

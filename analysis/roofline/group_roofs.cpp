@@ -22,7 +22,7 @@ void add(Rate& sum, const Rate& rate)
     sum.n = std::min(sum.n, rate.n);
 }
 
-/// The sum under the group's name. Clock and modes, which belong to one device, are left out.
+/// The sum under the group's name. The clock, which belongs to one device, are left out.
 Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& parts)
 {
     const Ceiling& first = *parts.front();
@@ -42,7 +42,6 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
     }
     for (const Ceiling* part : parts) {
         sum.steadiness = std::max(sum.steadiness, part->steadiness);
-        sum.disturbed = sum.disturbed || part->disturbed;
         sum.working_set_low += part->working_set_low;
         sum.working_set_high += part->working_set_high;
     }

@@ -7,12 +7,12 @@
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/method/ceilings/spec_rate.hpp"
-#include "ert/method/ceilings/steadiness.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 namespace roof::analysis {
@@ -32,6 +32,13 @@ Cell name_cell(const std::string& name)
     return only_if(!name.empty(), word(name));
 }
 
+/// "≥ 178 GB/s" for a lower bound, which has no upper end.
+Cell rate_cell(const Ceiling& ceiling)
+{
+    if (ceiling.steadiness != Steadiness::at_least) return range(ceiling.rate, ceiling.unit());
+    return numeric_text("≥ " + format_si(ceiling.rate.median.value, ceiling.unit()));
+}
+
 Cell per_clock_cell(R r)
 {
     const double reached = per_clock_and_core(r.c, r.machine);
@@ -47,7 +54,7 @@ Cell share_of_spec_cell(R r)
 Cell verdict_cell(const Ceiling& ceiling)
 {
     if (ceiling.steadiness == Steadiness::steady) return absent();
-    Cell cell = word(verdict_of(ceiling));
+    Cell cell = word(name(ceiling.steadiness));
     cell.is_warning = true;
     return cell;
 }
@@ -56,7 +63,7 @@ Cell verdict_cell(const Ceiling& ceiling)
 Columns with_rate(Columns columns, const char* rate, const char* per_clock)
 {
     for (const ColumnOf<Row>& column :
-         Columns{{rate, "", [](R r) { return range(r.c.rate, r.c.unit()); }},
+         Columns{{rate, "", [](R r) { return rate_cell(r.c); }},
                  {"GHz",
                   "",
                   [](R r) {
@@ -99,6 +106,8 @@ const Columns& columns_of(Role kind)
          Align::right},
         {"per access [95%]", "",
          [](R r) {
+             if (r.c.steadiness == Steadiness::at_least)
+                 return numeric_text("≤ " + format_si(r.c.per_access().value, "s"));
              return range({r.c.per_access().value, 1 / r.c.rate.high.value, 1 / r.c.rate.low.value}, "s");
          }},
         {"clocks",
@@ -175,7 +184,7 @@ std::vector<int> unseen_with(const MeasuredLevel& level, const std::vector<Measu
     return unseen;
 }
 
-/// A level and all plateaus of its machine.
+/// A level and all levels of its machine.
 struct Level {
     const MeasuredLevel& level;
     const std::vector<MeasuredLevel>& all;
@@ -187,19 +196,15 @@ Cell level_verdict(L l)
 {
     const MeasuredLevel& level = l.level;
     std::vector<std::string> remarks;
-    if (!level.confirmed) {
-        remarks.push_back("unconfirmed: seen with " + threads_list(level.seen_with) + " only");
-    } else {
-        if (level.contradiction)
-            remarks.emplace_back("contradiction: more than a factor of two apart");
-        else if (level.reported.value > 0 && level.name != memory_level)
-            remarks.emplace_back("agree");
-        if (const std::vector<int> unseen = unseen_with(level, l.all); !unseen.empty())
-            remarks.push_back("not seen with " + threads_list(unseen));
-    }
+    if (level.contradiction)
+        remarks.emplace_back("contradiction: more than a factor of two apart");
+    else if (level.reported.value > 0 && level.name != memory_level)
+        remarks.emplace_back("agree");
+    if (const std::vector<int> unseen = unseen_with(level, l.all); !unseen.empty())
+        remarks.push_back("not seen with " + threads_list(unseen));
     if (remarks.empty()) return absent();
     Cell cell = word(join(remarks, "; "));
-    cell.is_warning = !level.confirmed || level.contradiction;
+    cell.is_warning = level.contradiction;
     return cell;
 }
 
@@ -217,12 +222,15 @@ std::string title_of(const Ceiling& first)
                        first.condition.empty() ? "" : ", " + first.condition);
 }
 
-std::string not_steady(const Ceilings& ceilings)
+/// "12 of 14 ceilings are steady; 1 unsteady: clock; 1 at least."
+std::string states_of(const Ceilings& ceilings)
 {
-    const auto other = std::ranges::count_if(
-        ceilings.all, [](const Ceiling& ceiling) { return ceiling.steadiness != Steadiness::steady; });
-    if (other == 0) return "All of these ceilings are steady: repeated rounds found one rate.\n";
-    return fmt::format("{} of {} ceilings are not steady: see their verdicts.\n", other, ceilings.all.size());
+    std::map<Steadiness, int> counts;
+    for (const Ceiling& ceiling : ceilings.all) ++counts[ceiling.steadiness];
+    std::string text = fmt::format("{} of {} ceilings are steady", counts[Steadiness::steady], ceilings.all.size());
+    counts.erase(Steadiness::steady);
+    for (const auto& [state, count] : counts) text += fmt::format("; {} {}", count, name(state));
+    return text + ".\n";
 }
 
 std::string list_of(const std::string& heading, const std::vector<std::string>& sentences)
@@ -291,12 +299,12 @@ DataTable levels_table(const Ceilings& ceilings)
         {"verdict", "", level_verdict, {}, Align::left},
         {"", "sharing", [](L l) { return word(name(l.level.sharing)); }},
         {"", "contradiction", [](L l) { return truth(l.level.contradiction); }},
-        {"", "confirmed", [](L l) { return truth(l.level.confirmed); }},
     };
-    const std::vector<MeasuredLevel> plateaus = ceilings.plateaus();
+    const std::vector<MeasuredLevel>& all =
+        ceilings.levels_by_threads.empty() ? ceilings.levels : ceilings.levels_by_threads;
     const bool names_device = devices_of(ceilings).size() > 1;
     std::vector<Level> rows;
-    for (const MeasuredLevel& level : plateaus) rows.push_back({level, plateaus, names_device});
+    for (const MeasuredLevel& level : all) rows.push_back({level, all, names_device});
     DataTable table = table_of(columns, rows);
     table.title = "Memory levels (measured beside reported)";
     table.expendable = {"instances", "but not"};
@@ -304,25 +312,17 @@ DataTable levels_table(const Ceilings& ceilings)
     return table;
 }
 
-std::string verdict_of(const Ceiling& ceiling)
-{
-    std::string text(name(ceiling.steadiness));
-    if (ceiling.steadiness != Steadiness::bimodal || ceiling.modes.empty()) return text;
-    const bool is_time = ceiling.kind == Role::latency;
-    std::vector<double> modes;
-    for (const Mode& mode : ceiling.modes) modes.push_back(is_time ? 1 / mode.rate : mode.rate);
-    return text + " " + in_one_unit(modes, is_time ? "s" : ceiling.unit());
-}
-
 std::string moved_processors(const Ceilings& ceilings)
 {
-    const auto moved = std::ranges::find_if(ceilings.all, shows_two_distances);
+    constexpr double far_apart = 0.5;
+    const auto moved = std::ranges::find_if(ceilings.all, [](const Ceiling& ceiling) {
+        return ceiling.operation == "core_to_core" && ceiling.typical_share() <= far_apart;
+    });
     if (moved == ceilings.all.end()) return {};
     return fmt::format(
-        "vCPUs migrate: a line went from one core to another in {} at some times and in {} at others. The cores share "
-        "a last "
+        "vCPUs migrate: a line went from one core to another in {} at best and typically in {}. The cores share a last "
         "cache only at times, so several threads have two rates there and in memory",
-        format_duration(1 / moved->modes.back().rate), format_duration(1 / moved->modes.front().rate));
+        format_duration(moved->per_access().value), format_duration(1 / moved->typical));
 }
 
 std::string spec_footnote(const Ceilings& ceilings, const Machine& machine)
@@ -339,7 +339,7 @@ std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int 
     for (const DataTable& table : ceiling_tables(ceilings, machine)) text += to_text(table, columns) + "\n";
     std::string remarks = ceilings.all.empty()
                               ? "No ceilings were measured.\n"
-                              : printable(spec_footnote(ceilings, machine)) + "\n" + not_steady(ceilings) +
+                              : printable(spec_footnote(ceilings, machine)) + "\n" + states_of(ceilings) +
                                     list_of("Above the spec of the core", impossible_ceilings(ceilings, machine));
     std::vector<std::string> inconsistencies = machine.inconsistencies;
     if (std::string moved = moved_processors(ceilings); !moved.empty()) inconsistencies.push_back(std::move(moved));

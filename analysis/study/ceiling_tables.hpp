@@ -17,10 +17,7 @@ std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& m
 /// row for each device, precision and thread count.
 DataTable named_ceilings(const Ceilings& ceilings);
 
-/// "steady", "bimodal 105 | 118 GB/s", "unsteady", "unsteady clock" or "few samples".
-std::string verdict_of(const Ceiling& ceiling);
-
-/// A sentence if core-to-core transfers had two speeds, which means that vCPUs migrate. Empty otherwise.
+/// A sentence if core-to-core transfers were typically half as fast as at best, which means that vCPUs migrate. Empty otherwise.
 std::string moved_processors(const Ceilings& ceilings);
 
 /// Explains the reference of the column "of spec".

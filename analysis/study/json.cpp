@@ -81,14 +81,6 @@ json clock_json(const Estimate<Hertz>& clock)
             {"high", json_number(clock.high.value)}};
 }
 
-json modes_json(const std::vector<Mode>& modes)
-{
-    json list = json::array();
-    for (const Mode& mode : modes)
-        list.push_back({{"rate", json_number(mode.rate)}, {"share", json_number(mode.share)}});
-    return list;
-}
-
 json ceiling_json(const Ceiling& c, const Machine& machine)
 {
     const SpecRate* const spec = spec_rate_of(c, machine);
@@ -103,7 +95,7 @@ json ceiling_json(const Ceiling& c, const Machine& machine)
             {"threads", c.threads},
             {"median", json_number(c.rate.median.value)},
             {"low", json_number(c.rate.low.value)},
-            {"high", json_number(c.rate.high.value)},
+            {"high", c.steadiness == Steadiness::at_least ? json(nullptr) : json_number(c.rate.high.value)},
             {"n", c.rate.n},
             {"unit", c.unit()},
             {"working_set_bytes", positive_or_null(c.working_set.value)},
@@ -113,7 +105,6 @@ json ceiling_json(const Ceiling& c, const Machine& machine)
             {"spec_per_clock_and_core", spec ? json_number(spec->per_clock) : json(nullptr)},
             {"share_of_spec", share ? json_number(*share) : json(nullptr)},
             {"steadiness", name(c.steadiness)},
-            {"modes", modes_json(c.modes)},
             {"rounds", c.rounds},
             {"seconds_per_access", c.kind == Role::latency ? json_number(c.per_access().value) : json(nullptr)},
             {"point", text_or_null(c.point)}};
@@ -131,8 +122,7 @@ json levels_json(const std::vector<MeasuredLevel>& levels)
                         {"beyond_bytes", positive_or_null(level.beyond.value)},
                         {"reported_bytes", positive_or_null(level.reported.value)},
                         {"sharing", name(level.sharing)},
-                        {"contradiction", level.contradiction},
-                        {"seen_with_threads", level.seen_with}});
+                        {"contradiction", level.contradiction}});
     return list;
 }
 
@@ -228,7 +218,6 @@ json ceilings_json(const Ceilings& ceilings, const Machine& machine)
             {"ceilings", all},
             {"levels", levels_json(ceilings.levels)},
             {"levels_by_threads", levels_json(ceilings.levels_by_threads)},
-            {"levels_unconfirmed", levels_json(ceilings.unconfirmed)},
             {"impossible", texts(impossible_ceilings(ceilings, machine))}};
 }
 

@@ -18,10 +18,10 @@ nlohmann::json machine_json(const Machine& machine);
 
 /// {"machine": {…}, "ceilings": [{"device", "kind", "level", "operation", "precision", "isa", "condition", "threads",
 /// "median", "low", "high", "n", "unit", "working_set_bytes", "variant", "clock_hertz", "per_clock_and_core",
-/// "spec_per_clock_and_core", "share_of_spec", "steadiness", "modes", "rounds", "seconds_per_access", "point"}],
+/// "spec_per_clock_and_core", "share_of_spec", "steadiness", "rounds", "seconds_per_access", "point"}],
 /// "levels": [{"device", "name", "threads", "from_bytes", "to_bytes", "beyond_bytes", "reported_bytes", "sharing",
-/// "contradiction", "seen_with_threads"}], "levels_by_threads": [the same for every thread count],
-/// "levels_unconfirmed": [plateaus that only some sweeps show], "impossible": [a sentence for each ceiling above the
+/// "contradiction"}], "levels_by_threads": [the same for every thread count],
+/// "impossible": [a sentence for each ceiling above the
 /// spec of the core]}
 nlohmann::json ceilings_json(const Ceilings& ceilings, const Machine& machine);
 

@@ -30,7 +30,7 @@ std::vector<std::string> impossible_ceilings(const Ceilings& ceilings, const Mac
         // A neighbour can make the measured clock too low. A ceiling is impossible only if its whole interval is above
         // the spec at the fastest measured clock, too.
         const double low_end = ceiling.per_clock.low / ceiling.per_clock.median;
-        if (!share || ceiling.per_clock.n < least_samples || *share * low_end <= max_share_of_spec) continue;
+        if (!share || *share * low_end <= max_share_of_spec) continue;
         const Hertz clock = fastest_clock(ceilings, ceiling.device);
         if (clock.value > 0 && *share * (ceiling.clock.median / clock) <= max_share_of_spec) continue;
         const bool moves = ceiling.kind == Role::bandwidth;

@@ -256,9 +256,22 @@ TEST_CASE("the newest calibration of the same machine is found next to a run")
     other.name = "other";
     make("2026-01-04-a", probes, other);
     make("2026-01-05-a", stopped_early, fake_machine());
+    make("2026-01-06-a", "quick: true\n" + probes, fake_machine());
     REQUIRE(find_calibration(root / "m" / "2026-01-03-a").filename() == "2026-01-02-a");
+    REQUIRE(find_calibration(root / "m" / "2026-01-06-a").filename() == "2026-01-06-a");
     REQUIRE(find_calibration(root / "m" / "2026-01-01-a").filename() == "2026-01-01-a");
     REQUIRE(find_calibration(root / "nowhere").empty());
+}
+
+TEST_CASE("a quick calibration is found only where there is no full one")
+{
+    const TemporaryFolder root;
+    const std::string probes =
+        "quick: true\nrun:\n  - {bench: flops, threads: 1, isa: avx2}\n"
+        "  - {bench: bandwidth, operation: load}\n";
+    RunDirectory run(root / "m" / "2026-01-01-a", probes, fake_machine());
+    for (const Measurement& row : measured(probes)) run.append(row);
+    REQUIRE(find_calibration(root / "m").filename() == "2026-01-01-a");
 }
 
 TEST_CASE("every column has its own name, with a unit if it has one")

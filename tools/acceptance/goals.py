@@ -59,7 +59,7 @@ def rows(ceilings, beside, sheet, seconds):
     for level in BY_HAND:
         seen = of_ceilings(ceilings, "per_clock_and_core", "bandwidth", {"operation": "load", "level": level})
         yield {"goal": f"{level}: bytes per clock and multiprocessor", "seen": seen, "wanted": "gpu-benches' within 5%", "is": "by hand"}
-    inside = [c["high"] - c["low"] <= 2 * INTERVAL * c["median"] for c in ceilings]
+    inside = [c["high"] is not None and c["high"] - c["low"] <= 2 * INTERVAL * c["median"] for c in ceilings]
     yield line(f"share of ceilings with an interval inside {100 * INTERVAL:g}%", sum(inside) / len(inside) if inside else None, 1)
     for name, most in SECONDS.items():
         yield line(f"{name}: seconds", seconds.get(name), most, at_most=True)

@@ -102,8 +102,13 @@ def key_of(ceiling):
             ceiling["threads"], ceiling.get("condition"))
 
 
+def high_end(ceiling):
+    """A lower bound has no upper end."""
+    return math.inf if ceiling["high"] is None else ceiling["high"]
+
+
 def meet(before, after):
-    return before["low"] <= after["high"] and after["low"] <= before["high"]
+    return before["low"] <= high_end(after) and after["low"] <= high_end(before)
 
 
 def pairs_in_a_row(calibrations):
@@ -124,7 +129,8 @@ def group_of(key):
 
 
 def half_width(ceiling):
-    return (ceiling["high"] - ceiling["low"]) / (2 * ceiling["median"])
+    """Infinite for a lower bound."""
+    return (high_end(ceiling) - ceiling["low"]) / (2 * ceiling["median"])
 
 
 def spread(rates):
@@ -157,9 +163,7 @@ def levels_sentence(calibrations):
         for level in calibration.get("levels_by_threads", ()):
             sweeps.setdefault((level["device"], level["threads"]), []).append(level["name"])
         found.update(" ".join(levels) for levels in sweeps.values())
-    words = "; ".join(f"{levels}: in {count} of {found.total()} sweeps" for levels, count in found.most_common())
-    plateaus = sum(len(calibration.get("levels_unconfirmed", ())) for calibration in calibrations)
-    return words + (f"; unconfirmed beside them: {plateaus}" if plateaus else "")
+    return "; ".join(f"{levels}: in {count} of {found.total()} sweeps" for levels, count in found.most_common())
 
 
 def repeatability_table(calibrations):

@@ -26,6 +26,7 @@ class Parser {
         plan.source = text;
         if (root["name"]) plan.name = text_of(root["name"], "name");
         if (root["description"]) plan.description = text_of(root["description"], "description");
+        plan.quick = root["quick"] && flag(root["quick"], "quick");
         number(root, "rounds", 1, plan.rounds);
         plan.max_rounds = plan.rounds;
         number(root, "max_rounds", plan.rounds, plan.max_rounds);
@@ -157,9 +158,9 @@ class Parser {
     }
 
     std::string name_;
-    std::vector<std::string> plan_keys_{
-        "name", "description", "device", "measure", "rounds", "max_rounds", "extra_rounds_until_seconds",
-        "run",  "expect",      "profile"};
+    std::vector<std::string> plan_keys_{"name",  "description", "device",     "measure",
+                                        "quick", "rounds",      "max_rounds", "extra_rounds_until_seconds",
+                                        "run",   "expect",      "profile"};
     std::vector<std::string> flags_{"true", "false"};
     std::vector<std::string> measure_keys_{"warmup", "min_samples", "max_samples", "interval", "budget_seconds"};
 };

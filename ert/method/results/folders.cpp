@@ -53,6 +53,12 @@ bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
     }
 }
 
+/// Whether the folder's plan is a quick calibration.
+bool is_quick(const fs::path& folder)
+{
+    return parse_plan(read_file(folder / "plan.yaml"), folder.filename().string()).quick;
+}
+
 }  // namespace
 
 fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text,
@@ -83,9 +89,13 @@ fs::path find_calibration(const fs::path& folder)
     const std::vector<fs::path> beside =
         newest_first(here.has_filename() ? here.parent_path() : here.parent_path().parent_path());
     places.insert(places.end(), beside.begin(), beside.end());
-    const auto found =
-        std::ranges::find_if(places, [&](const fs::path& place) { return holds_ceilings(place, machine_name); });
-    return found == places.end() ? fs::path{} : *found;
+    fs::path quick;
+    for (const fs::path& place : places) {
+        if (!holds_ceilings(place, machine_name)) continue;
+        if (!is_quick(place)) return place;
+        if (quick.empty()) quick = place;
+    }
+    return quick;
 }
 
 }  // namespace roof

@@ -76,8 +76,8 @@ class RunDirectory {
 std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,
                                     const std::string& plan_text, const Scheduler& scheduler);
 
-/// The newest folder with measured ceilings (bandwidth and compute) of the same machine: `folder` itself, one in it, or one beside
-/// it. Empty if there is none.
+/// The newest full calibration (measured ceilings of bandwidth and compute) of the same machine: `folder` itself, one in it, or one
+/// beside it. A quick one (Plan::quick) only where there is no full one. Empty if there is none.
 std::filesystem::path find_calibration(const std::filesystem::path& folder);
 
 }  // namespace roof

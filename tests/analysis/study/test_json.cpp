@@ -72,16 +72,6 @@ TEST_CASE("ceilings name level, operation, precision and unit")
     CHECK(json["levels"][2]["reported_bytes"].is_null());
 }
 
-TEST_CASE("a plateau that only some sweeps show is listed beside the levels, with those sweeps")
-{
-    Ceilings ceilings = made::ceilings();
-    ceilings.unconfirmed = {ceilings.levels.front()};
-    ceilings.unconfirmed[0].seen_with = {1};
-    const nlohmann::json json = ceilings_json(ceilings, made::machine());
-    CHECK(json["levels_unconfirmed"][0]["seen_with_threads"] == nlohmann::json{1});
-    CHECK(json["levels"].size() == ceilings.levels.size());
-}
-
 TEST_CASE("the interference of a run: samples taken, and disturbed ones by reason")
 {
     Measurement row = made::row("net");
@@ -102,8 +92,7 @@ TEST_CASE("a ceiling has its clock, its spec and its steadiness")
     c.clock = made::about<Hertz>(1e9);
     c.per_clock = {{200}, {199}, {201}, 9, 0};
     c.variant = "avx2, 8 per iteration";
-    c.steadiness = Steadiness::bimodal;
-    c.modes = {{150e9, 0.5}, {200e9, 0.5}};
+    c.steadiness = Steadiness::at_least;
     Machine machine = made::machine();
     machine.devices[0].spec_rates = {{"bandwidth", "L1", "load", "", "", 128, "Made"}};
     const nlohmann::json json = ceilings_json(ceilings, machine);
@@ -112,8 +101,8 @@ TEST_CASE("a ceiling has its clock, its spec and its steadiness")
     CHECK(ceiling["per_clock_and_core"].get<double>() == Approx(200));
     CHECK(ceiling["share_of_spec"].get<double>() == Approx(200.0 / 128));
     CHECK(ceiling["variant"] == "avx2, 8 per iteration");
-    CHECK(ceiling["steadiness"] == "bimodal");
-    CHECK(ceiling["modes"][1]["rate"].get<double>() == Approx(200e9));
+    CHECK(ceiling["steadiness"] == "at least");
+    CHECK(ceiling["high"].is_null());
     CHECK(json["impossible"].size() == 1);
     CHECK(json["machine"]["devices"][0]["spec_rates"][0]["per_clock"] == 128);
     CHECK(json["ceilings"][1]["clock_hertz"].is_null());

@@ -108,7 +108,7 @@ def run_calibration(scene, name, seconds, *more):
 
 
 def words_of(ceilings, folder):
-    wide = [c for c in ceilings if c["high"] - c["low"] > 2 * goals.INTERVAL * c["median"]]
+    wide = [c for c in ceilings if c["high"] is None or c["high"] - c["low"] > 2 * goals.INTERVAL * c["median"]]
     with open(folder / "measurements.csv", newline="", encoding="utf-8") as file:
         failed = [row for row in csv.DictReader(file) if row["status"] == "failed"]
     with open(folder / "samples.csv", newline="", encoding="utf-8") as file:
