@@ -1,6 +1,6 @@
 // Plateaus on synthetic curves: the true levels are found, and none between them, for any width of the descent to
 // memory.
-#include "ert/method/ceilings/plateau.hpp"
+#include "ert/method/ceilings/levels.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -114,8 +114,7 @@ TEST_CASE("each of a thousand noisy sweeps shows the true levels and no other")
     CHECK(wrong == 0);
 }
 
-TEST_CASE(
-    "points that happen to agree on a wide way down to memory are a level in at most one of 300 rough sweeps")
+TEST_CASE("points that happen to agree on a wide way down to memory are a level in at most one of 300 rough sweeps")
 {
     const Curve curve{one_thread, 40e9, 2.5, 0.06};
     int phantoms = 0;

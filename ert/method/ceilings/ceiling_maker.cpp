@@ -1,4 +1,4 @@
-#include "ert/method/ceilings/ceiling_maker.hpp"
+#include "ert/method/ceilings/ceiling_points.hpp"
 
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"

@@ -1,5 +1,4 @@
 // From rows to ceilings: summaries of the points, levels, the points that become ceilings, and a ceiling of each.
-#include "ert/method/ceilings/ceiling_maker.hpp"
 #include "ert/method/ceilings/ceiling_points.hpp"
 
 #include <algorithm>

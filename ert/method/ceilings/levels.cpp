@@ -2,7 +2,6 @@
 
 #include "ert/base/names.hpp"
 #include "ert/method/bench/level.hpp"
-#include "ert/method/ceilings/plateau.hpp"
 
 #include <algorithm>
 #include <array>

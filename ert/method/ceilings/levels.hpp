@@ -1,4 +1,4 @@
-// The levels of memory found in a working-set sweep, beside the sizes that the machine reports.
+// The levels of memory found in a working-set sweep, beside the sizes that the machine reports; and the plateaus that show them (plateau.cpp).
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"
@@ -32,5 +32,24 @@ std::vector<MeasuredLevel> with_levels_past_l1(const std::vector<MeasuredLevel>&
 /// Sets `sharing`: with n threads on n cores a private level holds n times as much, a shared one as much as before. Unclear where
 /// the machine reports the opposite.
 void compare_thread_counts(std::vector<MeasuredLevel>& levels, const Machine& machine);
+
+struct RatePoint {
+    double working_set = 0;  ///< bytes
+    double rate = 0;         ///< any unit
+};
+
+/// Indices into the sweep, both included.
+struct Plateau {
+    std::size_t first = 0;
+    std::size_t last = 0;
+};
+
+/// `sweep`: by ascending working set, rates above 0. Plateaus come in the same order, each lower than the one before; the last reaches
+/// to the end of the sweep, which lies in memory. Fewer than three points have none.
+///
+/// Interference only slows, and a level that delivers a rate from a large set delivers it from a smaller one. So each point counts as
+/// the fastest of itself and all larger sets, after a median of three has removed single outliers. That leaves a staircase; a plateau
+/// ends where it falls by more than 0.35 (log2 of rate) per octave, unless the fall is under 16%. It has at least three points, spans an octave and falls by at most 0.22 per octave in all.
+std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep);
 
 }  // namespace roof

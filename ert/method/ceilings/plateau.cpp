@@ -1,4 +1,4 @@
-#include "ert/method/ceilings/plateau.hpp"
+#include "ert/method/ceilings/levels.hpp"
 
 #include <algorithm>
 #include <cmath>

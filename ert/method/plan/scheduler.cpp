@@ -1,7 +1,6 @@
 #include "ert/method/plan/scheduler.hpp"
 
 #include "ert/method/bench/level.hpp"
-#include "ert/method/ceilings/ceiling_maker.hpp"
 #include "ert/method/ceilings/ceiling_points.hpp"
 #include "ert/method/plan/resolved_sizes.hpp"
 
