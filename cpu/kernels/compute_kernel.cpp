@@ -51,7 +51,7 @@ ComputeKernel::ComputeKernel(const Isa& isa_row, Precision precision, const Mix&
     for (const Strand& strand : mix_.strands) {
         if (const auto reason = contradiction(name(strand.kind), isa_row, precision)) throw Unsupported(*reason);
     }
-    if (mix_.chains() + mix_.constants() > isa_row.registers) {
+    if (mix_.chains() + mix_.constants() + mix_.scratch() > isa_row.registers) {
         throw Error(mix_.description() + " are too many for the registers of " + std::string(isa_row.name));
     }
     generate();
@@ -59,7 +59,7 @@ ComputeKernel::ComputeKernel(const Isa& isa_row, Precision precision, const Mix&
 
 Format ComputeKernel::accumulator_format() const
 {
-    if (!sums_products()) return format_of(precision_);
+    if (!mix_.sums_products()) return format_of(precision_);
     return precision_ == Precision::int8 ? Format::int32 : Format::fp32;
 }
 
@@ -85,6 +85,10 @@ void ComputeKernel::generate()
     }
     for (int i = 0; i < mix_.chains(); ++i) read(i, start, i);
     for (int i = 0; i < mix_.constants(); ++i) read(constant_register(i), constants, i);
+    if (mix_.uses(Arithmetic::widened)) {
+        upper_halves(scratch_register(4));
+        widen_constant(0, 0);
+    }
     emit_loop();
     for (int i = 0; i < mix_.chains(); ++i) write(result, i);
     if (has_tiles()) tilerelease();
@@ -123,7 +127,18 @@ void ComputeKernel::emit(const Step& step)
             return add_products(step.accumulator, first, constant);
         case Arithmetic::tile:
             return add_tile_product(step.accumulator, first, constant);
+        case Arithmetic::widened:
+            if (widened_ != step.constant) widen_constant(step.constant, 2);
+            widened_ = step.constant;
+            add_fp32_product(step.accumulator, scratch_register(0), scratch_register(2));
+            return add_fp32_product(step.accumulator, scratch_register(1), scratch_register(3));
     }
+}
+
+void ComputeKernel::widen_constant(int constant, int first_scratch)
+{
+    widen(scratch_register(first_scratch), scratch_register(first_scratch + 1), constant_register(constant),
+          scratch_register(4));
 }
 
 void ComputeKernel::read(int register_index, const Xbyak::Reg64& from, int position)

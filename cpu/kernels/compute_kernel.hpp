@@ -34,16 +34,19 @@ class ComputeKernel : public Emitter {
     void generate();
     void emit_loop();
     void emit(const Step& step);
+    /// Widens a constant into two scratch registers, from `first_scratch` on.
+    void widen_constant(int constant, int first_scratch);
     void read(int register_index, const Xbyak::Reg64& from, int position);
     void write(const Xbyak::Reg64& to, int position);
     int constant_register(int constant) const { return isa().registers - 1 - constant; }
     bool has_tiles() const { return isa().encoding == Encoding::tile; }
-    bool sums_products() const { return mix_.uses(Arithmetic::dot) || mix_.uses(Arithmetic::tile); }
+    int scratch_register(int index) const { return constant_register(mix_.constants()) - index; }
 
     Precision precision_;
     Mix mix_;
     std::vector<Step> steps_;
     double flops_per_iteration_;
+    int widened_ = -1;  ///< the constant in scratch registers 2 and 3
 };
 
 }  // namespace roof::cpu

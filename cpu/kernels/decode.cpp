@@ -46,6 +46,7 @@ class Decoder {
         const int modrm = byte();
         Instruction instruction = meaning(head, opcode);
         const bool memory = read_address(modrm, head, head.scales ? instruction.bytes : 1, instruction.address);
+        if (head.map == map_0f && opcode == 0x72) byte();  // the distance of a shift
         const bool stores = instruction.kind == Kind::store;
         const bool moves = stores || instruction.kind == Kind::load || instruction.kind == Kind::sqrt;
         instruction.register_index = head.register_high + (modrm >> 3 & 7);
@@ -244,7 +245,7 @@ class Decoder {
     {
         constexpr int tile_bytes = 1024;
         const Element element = is_double(head, true) ? Element::fp64 : Element::fp32;
-        if (opcode == 0xa8) return {Kind::fma, element, head.vector_bytes};
+        if (opcode == 0xa8 || opcode == 0xb8) return {Kind::fma, element, head.vector_bytes};
         if (opcode == 0xa9) return {Kind::fma, element, element == Element::fp64 ? 8 : 4};
         if (opcode == 0x50 && head.prefix == prefix_66) return {Kind::dot, Element::int8, head.vector_bytes};
         if (opcode == 0x52 && head.prefix == prefix_f3) return {Kind::dot, Element::bf16, head.vector_bytes};

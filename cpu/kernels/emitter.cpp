@@ -173,6 +173,30 @@ void Emitter::add_products(int accumulator, int first, int second)
     vpdpbusd(a, vector(first), vector(second), is_vex ? Xbyak::VexEncoding : Xbyak::EvexEncoding);
 }
 
+void Emitter::upper_halves(int mask)
+{
+    const Xbyak::Xmm m = vector(mask);
+    if (isa_.encoding == Encoding::evex)
+        vpternlogd(m, m, m, 0xff);
+    else
+        vpcmpeqd(m, m, m);
+    vpslld(m, m, 16);
+}
+
+void Emitter::widen(int low, int high, int from, int mask)
+{
+    vpslld(vector(low), vector(from), 16);
+    if (isa_.encoding == Encoding::evex)
+        vpandd(vector(high), vector(from), vector(mask));
+    else
+        vpand(vector(high), vector(from), vector(mask));
+}
+
+void Emitter::add_fp32_product(int accumulator, int first, int second)
+{
+    vfmadd231ps(vector(accumulator), vector(first), vector(second));
+}
+
 void Emitter::add_tile_product(int accumulator, int first, int second)
 {
     const Xbyak::Tmm a(accumulator);

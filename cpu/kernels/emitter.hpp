@@ -58,6 +58,13 @@ class Emitter : public Xbyak::CodeGenerator {
     void add_products(int accumulator, int first, int second);
     /// The same for tiles: accumulator += first times second, both signed.
     void add_tile_product(int accumulator, int first, int second);
+    /// mask = the upper half of each 32-bit lane
+    void upper_halves(int mask);
+    /// low and high = the bf16 elements in the lower and in the upper half of each 32-bit lane of `from`, as fp32. VEX
+    /// and EVEX only.
+    void widen(int low, int high, int from, int mask);
+    /// accumulator += first * second, in fp32. VEX and EVEX only.
+    void add_fp32_product(int accumulator, int first, int second);
 
     void mark_loop_begin() { loop_begin_ = getSize(); }
     void mark_loop_end() { loop_end_ = getSize(); }

@@ -14,11 +14,12 @@ struct Kind {
     std::string_view name;
     int constants;
     int first_in_turn = 0;  ///< steps read the constants from this one on in turns
+    int scratch = 0;        ///< further registers
 };
 
 /// In the order of the enumeration.
-constexpr std::array<Kind, 7> kinds{
-    {{"fma", 1}, {"mul", 1}, {"add", 1}, {"div", 2}, {"sqrt", 0}, {"dot", 3, 1}, {"tile", 3, 1}}};
+constexpr std::array<Kind, 8> kinds{
+    {{"fma", 1}, {"mul", 1}, {"add", 1}, {"div", 2}, {"sqrt", 0}, {"dot", 3, 1}, {"tile", 3, 1}, {"widened", 3, 1, 5}}};
 
 const Kind& row(Arithmetic kind)
 {
@@ -57,6 +58,7 @@ int flops_of(Arithmetic kind, Precision precision)
         case Arithmetic::fma:
             return 2;
         case Arithmetic::dot:
+        case Arithmetic::widened:
             return 2 * lane_bytes / element_bytes;
         case Arithmetic::tile:
             return 2 * row_bytes / element_bytes;
@@ -75,6 +77,16 @@ int Mix::constants() const
     int most = 0;
     for (const Strand& strand : strands) most = std::max(most, row(strand.kind).constants);
     return most;
+}
+
+int Mix::scratch() const
+{
+    return row(strands.front().kind).scratch;
+}
+
+bool Mix::sums_products() const
+{
+    return uses(Arithmetic::dot) || uses(Arithmetic::tile) || uses(Arithmetic::widened);
 }
 
 bool Mix::uses(Arithmetic kind) const

@@ -39,14 +39,9 @@ double whole(int index)
     return 1 + static_cast<int>((real(index) - 1) * most);
 }
 
-bool sums_products(const ComputeKernel& kernel)
-{
-    return kernel.mix().uses(Arithmetic::dot) || kernel.mix().uses(Arithmetic::tile);
-}
-
 double start_value(const ComputeKernel& kernel, int index)
 {
-    if (sums_products(kernel)) return whole(index);
+    if (kernel.mix().sums_products()) return whole(index);
     // The range is narrower than [1, 2), so that a start and its quotient lie between the same powers of two.
     if (kernel.mix().uses(Arithmetic::div)) return 1 + (real(index) - 1) / 8;
     return kernel.mix().uses(Arithmetic::sqrt) ? real(index) / 2 : real(index);
@@ -83,7 +78,7 @@ void set_factors(RegisterFile& constants, Third third)
 Operands steady_operands(const ComputeKernel& kernel)
 {
     Operands made = operands(kernel);
-    if (sums_products(kernel)) {
+    if (kernel.mix().sums_products()) {
         set_factors(made.constants, [](int, double second) { return -second; });
         return made;
     }
@@ -97,7 +92,7 @@ Operands steady_operands(const ComputeKernel& kernel)
 Operands telling_operands(const ComputeKernel& kernel)
 {
     Operands made = operands(kernel);
-    if (sums_products(kernel)) {
+    if (kernel.mix().sums_products()) {
         set_factors(made.constants, [](int element, double) { return 16 - whole(element + 1000); });
         return made;
     }

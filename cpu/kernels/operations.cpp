@@ -39,7 +39,8 @@ bool has(const std::vector<Arithmetic>& kinds, Arithmetic kind)
 std::vector<Arithmetic> kinds_of(Precision precision)
 {
     if (is_floating(precision)) return {floating.begin(), floating.end()};
-    if (precision == Precision::bf16 || precision == Precision::int8) return {Arithmetic::dot, Arithmetic::tile};
+    if (precision == Precision::bf16) return {Arithmetic::dot, Arithmetic::tile, Arithmetic::widened};
+    if (precision == Precision::int8) return {Arithmetic::dot, Arithmetic::tile};
     return {};
 }
 
@@ -51,6 +52,7 @@ bool exists(Arithmetic kind, const Isa& isa, Precision precision)
         case Precision::fp16:
             return isa.encoding == Encoding::evex;
         case Precision::bf16:
+            if (kind == Arithmetic::widened) return isa.encoding == Encoding::vex || isa.encoding == Encoding::evex;
             return isa.encoding == Encoding::evex || isa.encoding == Encoding::tile;
         case Precision::int8:
             return isa.encoding != Encoding::scalar && isa.encoding != Encoding::sse;
@@ -85,7 +87,7 @@ std::vector<Operation> searched(std::string_view operation, const Isa& isa, Prec
 {
     if (operation != best_operation) return {parse_operation(operation)};
     std::vector<Operation> all;
-    for (const std::string_view word : {"fma+add", "fma", "mul+add", "add", "dot", "tile"}) {
+    for (const std::string_view word : {"fma+add", "fma", "mul+add", "add", "dot", "tile", "widened"}) {
         const Operation& row = parse_operation(word);
         if (exists(row.first, isa, precision)) all.push_back(row);
     }
@@ -115,7 +117,7 @@ void add_mixes(const Operation& operation, const Isa& isa, std::vector<Mix>& mix
     if (!operation.second) {
         for (const int chains : chains_to_try(operation.first, isa)) {
             const Mix mix{{{operation.first, chains}}};
-            if (chains + mix.constants() <= isa.registers) mixes.push_back(mix);
+            if (chains + mix.constants() + mix.scratch() <= isa.registers) mixes.push_back(mix);
         }
         return;
     }
@@ -161,7 +163,7 @@ std::string_view needed_feature(Arithmetic kind, const Isa& isa, Precision preci
     if (kind == Arithmetic::dot && precision == Precision::bf16) return "avx512_bf16";
     if (kind == Arithmetic::dot) return isa.encoding == Encoding::evex ? "avx512_vnni" : "avx_vnni";
     if (precision == Precision::fp16) return "avx512_fp16";
-    return kind == Arithmetic::fma ? "fma" : "";
+    return kind == Arithmetic::fma || kind == Arithmetic::widened ? "fma" : "";
 }
 
 std::string missing_feature(std::string_view operation, const Isa& isa, Precision precision,

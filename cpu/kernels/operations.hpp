@@ -23,7 +23,7 @@ struct Operation {
 /// The fastest operation: the ceiling of the precision.
 inline constexpr std::string_view best_operation = "best";
 
-inline constexpr std::array<Operation, 9> operation_table{{
+inline constexpr std::array<Operation, 10> operation_table{{
     {"fma", Arithmetic::fma},
     {"mul", Arithmetic::mul},
     {"add", Arithmetic::add},
@@ -33,6 +33,7 @@ inline constexpr std::array<Operation, 9> operation_table{{
     {"sqrt", Arithmetic::sqrt},
     {"dot", Arithmetic::dot},
     {"tile", Arithmetic::tile},
+    {"widened", Arithmetic::widened},
 }};
 
 /// `best` and the names in the table.

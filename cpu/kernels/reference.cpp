@@ -54,7 +54,7 @@ double product(const ComputeKernel& kernel, const RegisterFile& constants, int c
 {
     const int beside = bytes_of(kernel.accumulator_format()) / bytes_of(constants.format());  // elements in a lane
     double sum = 0;
-    if (kernel.mix().uses(Arithmetic::dot)) {
+    if (!kernel.mix().uses(Arithmetic::tile)) {
         for (int k = lane * beside; k < (lane + 1) * beside; ++k) sum += constants.at(0, k) * constants.at(constant, k);
         return sum;
     }

@@ -114,6 +114,7 @@ TEST_CASE("the instructions in every compute loop give the counted FLOPs")
 {
     int loops = 0;
     for_every_mix(all_features, [&](const Isa& isa, Precision precision, const std::string&, const Mix& mix) {
+        if (mix.uses(Arithmetic::widened)) return;  // the next test
         const ComputeKernel kernel(isa, precision, mix);
         const std::vector<Instruction> instructions = decode(kernel.loop());
         REQUIRE(instructions.size() == kernel.steps().size());
@@ -131,6 +132,29 @@ TEST_CASE("the instructions in every compute loop give the counted FLOPs")
         ++loops;
     });
     CHECK(loops > 150);
+}
+
+TEST_CASE("widened bf16 is multiplied by fma in fp32, and each constant is widened once for all chains")
+{
+    for (const char* isa : {"avx2", "avx512"}) {
+        for (const Mix& mix : candidates("widened", parse_isa(isa), Precision::bf16, {"fma"})) {
+            CAPTURE(isa, mix.description());
+            const ComputeKernel kernel = kernel_of(isa, Precision::bf16, mix);
+            double flops = 0;
+            int others = 0;
+            for (const Instruction& instruction : decode(kernel.loop())) {
+                REQUIRE_FALSE(instruction.reads_memory);
+                if (instruction.kind == Kind::fma) {
+                    REQUIRE(instruction.element == Element::fp32);
+                    flops += flops_of(instruction, 4);
+                } else {
+                    ++others;
+                }
+            }
+            CHECK(flops == kernel.flops_per_iteration());
+            CHECK(others == 2 * static_cast<int>(kernel.steps().size()) / mix.chains());
+        }
+    }
 }
 
 TEST_CASE("a product of tiles uses three different tiles, as the processor requires")

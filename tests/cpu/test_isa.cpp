@@ -51,7 +51,8 @@ TEST_CASE("an operation that a precision or instruction set lacks has a reason")
 {
     CHECK_THAT(why_not("fma", "avx512", Precision::int8), Equals("int8 has the operations dot, tile, not fma"));
     CHECK_THAT(why_not("dot", "avx2", Precision::fp32), Contains("fp32 has the operations fma, mul, add, div, sqrt"));
-    CHECK_THAT(why_not("dot", "avx2", Precision::bf16), Equals("avx2 has no arithmetic in bf16"));
+    CHECK_THAT(why_not("dot", "sse", Precision::bf16), Equals("sse has no arithmetic in bf16"));
+    CHECK_THAT(why_not("dot", "avx2", Precision::bf16), Equals("avx2 in bf16 has widened, not dot"));
     CHECK_THAT(why_not("best", "avx2", Precision::fp16), Equals("avx2 has no arithmetic in fp16"));
     CHECK_THAT(why_not("tile", "avx512", Precision::int8), Equals("avx512 in int8 has dot, not tile"));
     CHECK_THAT(why_not("dot", "amx", Precision::bf16), Equals("amx in bf16 has tile, not dot"));
@@ -81,6 +82,10 @@ TEST_CASE("`best` is searched among the operations that the machine can run")
     CHECK(tried("best", "avx512", Precision::bf16, {}) == 0);
     CHECK(tried("best", "avx512", Precision::bf16, {"avx512_bf16"}) ==
           tried("dot", "avx512", Precision::bf16, {"avx512_bf16"}));
+    CHECK(tried("best", "avx2", Precision::bf16, {"fma"}) > 0);
+    CHECK(tried("best", "avx512", Precision::bf16, {"avx512_bf16", "fma"}) ==
+          tried("dot", "avx512", Precision::bf16, {"avx512_bf16"}) +
+              tried("widened", "avx512", Precision::bf16, {"fma"}));
     CHECK(tried("best", "amx", Precision::int8, {"amx_int8"}) > 0);
 }
 
@@ -98,14 +103,16 @@ TEST_CASE("a missing feature is named only if no other form of the operation can
     CHECK(missing("tile", "amx", Precision::bf16, {"amx_int8"}) == "amx_bf16");
 }
 
-TEST_CASE("every candidate leaves a register for its constants")
+TEST_CASE("every candidate leaves registers for its constants and its scratch")
 {
     for (const Isa& isa : isa_table) {
         for (const std::string& operation : operation_names()) {
-            if (contradiction(operation, isa, Precision::fp64)) continue;
-            for (const Mix& mix : candidates(operation, isa, Precision::fp64, {"fma"})) {
-                CAPTURE(isa.name, mix.description());
-                CHECK(mix.chains() + mix.constants() <= isa.registers);
+            for (const Precision precision : {Precision::fp64, Precision::bf16}) {
+                if (contradiction(operation, isa, precision)) continue;
+                for (const Mix& mix : candidates(operation, isa, precision, {"fma"})) {
+                    CAPTURE(isa.name, mix.description());
+                    CHECK(mix.chains() + mix.constants() + mix.scratch() <= isa.registers);
+                }
             }
         }
     }

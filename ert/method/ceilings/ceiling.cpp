@@ -39,7 +39,7 @@ const Ceiling* Ceilings::compute(const std::string& device, const std::string& p
 const Ceiling* Ceilings::multiply_add(const std::string& device, const std::string& precision, int threads) const
 {
     using Operations = std::initializer_list<std::string_view>;
-    for (const Operations& operations : {Operations{"fma", "dot", "tile"}, Operations{"mul+add"}}) {
+    for (const Operations& operations : {Operations{"fma", "dot", "tile", "widened"}, Operations{"mul+add"}}) {
         const Ceiling* const best = best_of(all, [&](const Ceiling& c) {
             return c.kind == Role::compute && c.device == device && c.precision == precision && c.threads == threads &&
                    c.condition.empty() && std::ranges::find(operations, c.operation) != operations.end();
