@@ -1,6 +1,10 @@
 // Random numbers and blocked maps for the tests of the convolution loops.
 #pragma once
 
+#include "workloads/kernels/elements.hpp"
+
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <random>
 #include <vector>
@@ -31,5 +35,62 @@ struct Maps {
     }
     bool holds(int row, int column) const { return row >= 0 && row < height && column >= 0 && column < width; }
 };
+
+/// Rounded to numbers that bf16 has.
+inline Numbers rounded(Numbers numbers)
+{
+    for (float& number : numbers) {
+        BFloat16 half{};
+        narrow(number, half);
+        number = widen(half);
+    }
+    return numbers;
+}
+
+/// Numbers in memory in a precision, aligned to a cache line as in the engine.
+class Stored {
+  public:
+    explicit Stored(const Numbers& numbers, Precision precision = Precision::fp32)
+        : size_(numbers.size()), memory_((size_ * sizeof(float) + sizeof(Line) - 1) / sizeof(Line))
+    {
+        elements = {memory_.data(), precision};
+        for (std::size_t i = 0; i < size_; ++i) {
+            if (precision == Precision::bf16)
+                narrow(numbers[i], elements.as<BFloat16>()[i]);
+            else
+                elements.as<float>()[i] = numbers[i];
+        }
+    }
+    float* data() { return elements.as<float>(); }
+    Numbers numbers() const
+    {
+        Numbers all(size_);
+        for (std::size_t i = 0; i < size_; ++i)
+            all[i] =
+                elements.precision == Precision::bf16 ? widen(elements.as<BFloat16>()[i]) : elements.as<float>()[i];
+        return all;
+    }
+
+    Elements elements;
+
+  private:
+    struct alignas(64) Line {
+        char bytes[64];
+    };
+    std::size_t size_;
+    std::vector<Line> memory_;
+};
+
+/// The maximum difference divided by the size of a typical value. NaN counts as the maximum.
+inline double error(const Numbers& computed, const std::vector<double>& right)
+{
+    double largest = 0, squares = 0;
+    for (std::size_t i = 0; i < right.size(); ++i) {
+        const double difference = std::abs(static_cast<double>(computed[i]) - right[i]);
+        largest = std::isnan(difference) ? INFINITY : std::max(largest, difference);
+        squares += right[i] * right[i];
+    }
+    return largest / std::sqrt(squares / static_cast<double>(right.size()));
+}
 
 }  // namespace roof::kernels

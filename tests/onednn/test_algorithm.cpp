@@ -64,13 +64,12 @@ TEST_CASE("Executed FLOPs come from the candidate")
     if (kernels::convolution_lanes() == 0) return;
     const kernels::ConvolutionShape shape{
         .batch = 2, .inputs = 32, .outputs = 32, .height = 14, .width = 14, .window = 3, .padding = 1};
-    const auto winograd = kernels::plan_winograd(Pass::forward, shape, {});
-    const auto direct = kernels::plan_direct(Pass::forward, shape, {});
-    REQUIRE(winograd);
-    REQUIRE(direct);
-    CHECK(winograd->executed.value == 2.0 * 2 * 22 * 22 * 32 * 32);  // 14 = 4 + 4 + 4 + 2
-    CHECK(direct->executed == facts("jit:avx512_core").executed);
-    CHECK(direct->algorithm == Algorithm::direct);
+    const auto plans = kernels::convolution_plans(Pass::forward, shape, {});
+    REQUIRE(plans.size() == 2);
+    CHECK(plans[0].executed == facts("jit:avx512_core").executed);
+    CHECK(plans[0].algorithm == Algorithm::direct);
+    CHECK(plans[1].executed.value == 2.0 * 2 * 22 * 22 * 32 * 32);  // 14 = 4 + 4 + 4 + 2
+    CHECK(plans[1].algorithm == Algorithm::winograd);
 }
 
 TEST_CASE("Winograd computes suitable convolutions, direct the rest, and the parts name them")
@@ -91,11 +90,12 @@ TEST_CASE("Winograd computes suitable convolutions, direct the rest, and the par
 
 TEST_CASE("Direct takes this project's kernel, or with choices the faster of it and oneDNN's")
 {
-    if (direct_lanes() == 0) return;
+    if (convolution_lanes() == 0) return;
     const auto of_body = [](const std::shared_ptr<Choices>& choices) {
         return find(parts_of(Algorithm::direct, choices), "body", Phase::forward).implementation;
     };
-    CHECK_THAT(of_body(nullptr), Catch::Contains(direct_implementation()));
+    const std::string kernel = convolution_lanes() == 16 ? "roof:direct:avx512" : "roof:direct:avx2";
+    CHECK_THAT(of_body(nullptr), Catch::Contains(kernel));
     CHECK_THAT(find(parts_of(Algorithm::direct), "stem", Phase::forward).implementation, !Catch::Contains("roof"));
 
     Question asked = question;
@@ -105,8 +105,35 @@ TEST_CASE("Direct takes this project's kernel, or with choices the faster of it 
     REQUIRE(tried->find(asked));
     CHECK_THAT(found, Catch::Contains(*tried->find(asked)));
     CHECK_FALSE(tried->find(question));  // the question of `auto`, which has more candidates
-    known->remember(asked, direct_implementation(), Seconds{1});
-    CHECK_THAT(of_body(known), Catch::Contains(direct_implementation()));
+    known->remember(asked, kernel, Seconds{1});
+    CHECK_THAT(of_body(known), Catch::Contains(kernel));
+}
+
+TEST_CASE("In bf16 the candidates of a pass multiply by the dot product and by widened numbers")
+{
+    const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+    const Convolution shapes{.source = any({2, 32, 14, 14}, Precision::bf16),
+                             .weights = {32, 32, 3, 3},
+                             .bias = {},
+                             .result = {2, 32, 14, 14},
+                             .window = {.size = 3, .stride = 1, .padding = 1},
+                             .precision = Precision::bf16};
+    if (convolution_lanes() < 16) return;  // oneDNN has no bf16 there
+    for (const Pass pass : {Pass::forward, Pass::backward_data, Pass::backward_weights}) {
+        const std::vector<Candidate> all = candidates(engine, shapes, pass, 1);
+        const auto has = [&](const std::string& name) {
+            return std::ranges::find(all, name, &Candidate::name) != all.end();
+        };
+        CHECK(all.front().is_preferred);
+        CHECK(precision_of(all.front().layouts.source) == Precision::bf16);
+        CHECK(has("roof:direct:avx512"));
+        CHECK(has("roof:wino_4x3:avx512"));
+        const auto in_fp32 =
+            std::ranges::find_if(all, [](const Candidate& candidate) { return candidate.name.ends_with(" in fp32"); });
+        REQUIRE(in_fp32 != all.end());
+        CHECK(in_fp32->is_preferred);
+        CHECK(precision_of(in_fp32->layouts.source) == Precision::fp32);
+    }
 }
 
 TEST_CASE("The implicit matrix product is available on request")
@@ -186,7 +213,7 @@ TEST_CASE("An unavailable algorithm or precision reports the reason")
     point.set("algorithm", "auto");
     point.set("precision", "bf16");
     CHECK_THAT(bench.unsupported_reason(point, machine, cpu).value_or(""), Catch::Contains("avx512_bf16"));
-    machine.features = {"avx512_bf16"};
+    machine.isa = {"avx512"};
     CHECK_FALSE(bench.unsupported_reason(point, machine, cpu));
     point.set("algorithm", "fft");
     CHECK_THROWS_AS(bench.unsupported_reason(point, machine, cpu), InputError);

@@ -8,27 +8,29 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <vector>
 
+using namespace roof;
 using namespace roof::kernels;
 
 namespace {
 
 struct Case {
     ConvolutionShape shape;
+    Precision precision;
     int lanes;
     Maps source, result;
     Numbers x, w, dy, bias;
 
-    Case(const ConvolutionShape& of, int of_lanes)
+    Case(const ConvolutionShape& of, Precision of_maps, int of_lanes)
         : shape(of),
+          precision(of_maps),
           lanes(of_lanes),
           source{of.inputs, of.height, of.width, lanes},
           result{of.outputs, of.result_height(), of.result_width(), lanes},
-          x(random_numbers(source.size(of.batch), 1)),
-          w(random_numbers(static_cast<std::size_t>(of.inputs * of.outputs * of.window * of.window), 2)),
-          dy(random_numbers(result.size(of.batch), 3)),
+          x(rounded(random_numbers(source.size(of.batch), 1))),
+          w(rounded(random_numbers(static_cast<std::size_t>(of.inputs * of.outputs * of.window * of.window), 2))),
+          dy(rounded(random_numbers(result.size(of.batch), 3))),
           bias(random_numbers(static_cast<std::size_t>(of.outputs), 4))
     {
     }
@@ -58,42 +60,21 @@ struct Case {
     }
 };
 
-/// The maximum difference divided by the size of a typical value. NaN counts as the maximum.
-double error(const Numbers& computed, const std::vector<double>& right)
+/// Results in bf16 are rounded to 8 bits.
+double tolerance(Precision precision)
 {
-    double largest = 0, squares = 0;
-    for (std::size_t i = 0; i < right.size(); ++i) {
-        const double difference = std::abs(static_cast<double>(computed[i]) - right[i]);
-        largest = std::isnan(difference) ? INFINITY : std::max(largest, difference);
-        squares += right[i] * right[i];
-    }
-    return largest / std::sqrt(squares / static_cast<double>(right.size()));
+    return precision == Precision::bf16 ? 4e-2 : 1e-5;
 }
-
-constexpr double tolerance = 1e-5;
 const float poison = std::nanf("");
-
-/// Memory aligned to a cache line, as in the engine.
-struct Aligned {
-    explicit Aligned(const Numbers& numbers) : memory(numbers.size() + 16, poison)
-    {
-        void* first = memory.data();
-        std::size_t space = memory.size() * sizeof(float);
-        data = static_cast<float*>(std::align(64, numbers.size() * sizeof(float), first, space));
-        std::ranges::copy(numbers, data);
-    }
-    Numbers memory;
-    float* data;
-};
 
 Numbers pass(const DirectLoops& loops, const Case& c, Pass which, bool relu, int threads)
 {
-    const DirectMaps maps(loops, which, c.shape, threads);
+    const DirectMaps maps(loops, which, c.shape, {.precision = c.precision, .relu = relu, .threads = threads});
     const bool forward = which == Pass::forward;
-    Aligned scratch(Numbers(maps.scratch(), poison)), result(Numbers(forward ? c.dy.size() : c.x.size(), poison));
-    maps.run(forward ? c.x.data() : c.dy.data(), c.w.data(), forward ? c.bias.data() : nullptr, relu, result.data,
-             scratch.data);
-    return {result.data, result.data + (forward ? c.dy.size() : c.x.size())};
+    Stored scratch(Numbers(maps.scratch(), poison)), source(forward ? c.x : c.dy, c.precision);
+    const Stored result(Numbers(forward ? c.dy.size() : c.x.size(), poison), c.precision);
+    maps.run(source.elements, c.w.data(), forward ? c.bias.data() : nullptr, result.elements, scratch.data());
+    return result.numbers();
 }
 
 void check(const DirectLoops& loops, const Case& c, int threads)
@@ -108,18 +89,26 @@ void check(const DirectLoops& loops, const Case& c, int threads)
             for (int place = 0; place < c.result.height * c.result.width; ++place)
                 y[c.result.at(image, o, place / c.result.width, place % c.result.width)] +=
                     static_cast<double>(c.bias[static_cast<std::size_t>(o)]);
-    CHECK(error(pass(loops, c, Pass::forward, false, threads), y) < tolerance);
-    CHECK(error(pass(loops, c, Pass::backward_data, false, threads), dx) < tolerance);
+    CHECK(error(pass(loops, c, Pass::forward, false, threads), y) < tolerance(c.precision));
+    CHECK(error(pass(loops, c, Pass::backward_data, false, threads), dx) < tolerance(c.precision));
     for (double& value : y) value = std::max(value, 0.0);
-    CHECK(error(pass(loops, c, Pass::forward, true, threads), y) < tolerance);
+    CHECK(error(pass(loops, c, Pass::forward, true, threads), y) < tolerance(c.precision));
 }
 
-std::vector<const DirectLoops*> loops_here()
+/// Calls check(loops, case) for every instruction set and precision.
+template <class Check>
+void for_all(const std::vector<ConvolutionShape>& shapes, const Check& check)
 {
-    std::vector<const DirectLoops*> all;
-    if (__builtin_cpu_supports("x86-64-v3")) all.push_back(&direct_avx2);
-    if (__builtin_cpu_supports("x86-64-v4")) all.push_back(&direct_avx512);
-    return all;
+    for (const DirectLoops* loops : direct_loops_here()) {
+        for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+            if (loops->numbers == 2 && precision == Precision::fp32) continue;
+            for (const ConvolutionShape& shape : shapes) {
+                CAPTURE(loops->name, traits(precision).name, shape.inputs, shape.height, shape.width, shape.window,
+                        shape.stride, shape.padding);
+                check(*loops, Case(shape, precision, loops->lanes));
+            }
+        }
+    }
 }
 
 ConvolutionShape shape_of(int batch, int inputs, int outputs, int height, int width, int window, int stride,
@@ -145,45 +134,83 @@ TEST_CASE("A direct convolution equals the definition for every window, map and 
         shape_of(2, 64, 32, 9, 14, 3, 2, 1),    // stride 2
         shape_of(1, 32, 32, 11, 11, 5, 1, 2),   // padding too wide for a tile: needs a frame
         shape_of(2, 32, 32, 12, 12, 7, 2, 3),   // a frame with a stride
-        shape_of(1, 32, 32, 23, 25, 11, 4, 2),  // a frame with a longer stride
+        shape_of(1, 32, 32, 23, 25, 11, 2, 2),  // a frame with a longer window
         shape_of(2, 64, 32, 15, 28, 1, 1, 0),   // one tap
         shape_of(2, 32, 64, 14, 14, 1, 2, 0),   // no result reads three of four inputs
-        shape_of(2, 32, 32, 8, 8, 2, 3, 0),     // a window smaller than its stride
+        shape_of(2, 32, 32, 8, 8, 1, 2, 1),     // a window smaller than its stride
         shape_of(2, 32, 32, 6, 6, 3, 1, 0),     // fewer results than inputs
         shape_of(1, 32, 32, 1, 1, 3, 1, 1),     // the smallest map
         shape_of(2, 32, 32, 5, 1, 3, 1, 2),     // more padding than map
     };
-    for (const DirectLoops* loops : loops_here()) {
-        for (const ConvolutionShape& shape : shapes) {
-            const Case c(shape, loops->lanes);
-            for (const int threads : {1, 3}) {
-                CAPTURE(loops->name, shape.height, shape.width, shape.window, shape.stride, shape.padding, threads);
-                check(*loops, c, threads);
-            }
+    for_all(shapes, [](const DirectLoops& loops, const Case& c) {
+        for (const int threads : {1, 3}) {
+            CAPTURE(threads);
+            check(loops, c, threads);
         }
-    }
+    });
 }
 
 TEST_CASE("A direct convolution is correct with channels and rows in parts")
 {
     const std::vector<ConvolutionShape> shapes{
-        shape_of(2, 512, 32, 4, 4, 3, 1, 1),   // inputs in chunks forward, outputs in groups backward
+        shape_of(2, 512, 32, 4, 4, 3, 1, 1),   // inputs that fill the L2 forward, outputs in groups backward
         shape_of(1, 32, 512, 4, 4, 3, 2, 1),   // the reverse
         shape_of(1, 32, 32, 90, 30, 5, 1, 2),  // strips of rows, in frames
     };
-    for (const DirectLoops* loops : loops_here()) {
-        for (const ConvolutionShape& shape : shapes) {
-            CAPTURE(loops->name, shape.inputs, shape.outputs, shape.height);
-            check(*loops, Case(shape, loops->lanes), 2);
+    for_all(shapes, [](const DirectLoops& loops, const Case& c) { check(loops, c, 2); });
+}
+
+TEST_CASE("Results that do not fit a cache are those of each image alone")
+{
+    const ConvolutionShape one = shape_of(1, 32, 32, 129, 120, 1, 1, 0);
+    ConvolutionShape many = one;
+    many.batch = 18;  // more than 16 MiB in bf16
+    for_all({many}, [&](const DirectLoops& loops, const Case& all) {
+        const Numbers y = pass(loops, all, Pass::forward, true, 2);
+        Case last(one, all.precision, all.lanes);
+        last.x.assign(all.x.end() - std::ssize(last.x), all.x.end());
+        const Numbers of_last = pass(loops, last, Pass::forward, true, 2);
+        CHECK(std::equal(of_last.begin(), of_last.end(), y.end() - std::ssize(of_last)));
+    });
+}
+
+TEST_CASE("There are kernels only for channels that fill a block, and windows and strides in range")
+{
+    if (convolution_lanes() == 0) return;
+    const auto has_direct = [](const ConvolutionShape& shape) {
+        return !convolution_plans(Pass::forward, shape, {}).empty();
+    };
+    CHECK(has_direct(shape_of(1, 64, 64, 8, 8, 3, 1, 1)));
+    CHECK_FALSE(has_direct(shape_of(1, 3, 64, 8, 8, 3, 1, 1)));
+    CHECK_FALSE(has_direct(shape_of(1, 64, 40, 8, 8, 3, 1, 1)));
+    CHECK_FALSE(has_direct(shape_of(1, 64, 64, 8, 8, 3, direct_largest_stride + 1, 1)));
+    CHECK_FALSE(has_direct(shape_of(1, 64, 64, 40, 40, direct_largest_window + 1, 1, 1)));
+}
+
+TEST_CASE("Plans apply the ReLU in the forward pass only")
+{
+    const ConvolutionShape shape = shape_of(2, 32, 32, 8, 8, 3, 1, 1);
+    const Numbers maps(2 * 32 * 8 * 8, 1), weights(32 * 32 * 9, -1);
+    for (const Pass of : {Pass::forward, Pass::backward_data}) {
+        for (const ConvolutionPlan& plan : convolution_plans(of, shape, {.relu = true})) {
+            CAPTURE(plan.name);
+            const Stored x(maps), y(maps);
+            Stored w(weights), workspace(Numbers(plan.workspace, poison));
+            plan.run({.source = x.elements, .weights = w.data(), .result = y.elements, .workspace = workspace.data()});
+            const Numbers written = (of == Pass::forward ? y : x).numbers();
+            CHECK(std::ranges::all_of(written, [&](float number) { return (number < 0) != (of == Pass::forward); }));
         }
     }
 }
 
-TEST_CASE("direct_suits() rejects channels that do not fill a block")
+TEST_CASE("In bf16 the kernels multiply by the dot product if there is one, and by widened numbers")
 {
-    if (direct_lanes() == 0) return;
-    CHECK(direct_suits(shape_of(1, 64, 64, 8, 8, 3, 1, 1)));
-    CHECK_FALSE(direct_suits(shape_of(1, 3, 64, 8, 8, 3, 1, 1)));
-    CHECK_FALSE(direct_suits(shape_of(1, 64, 40, 8, 8, 3, 1, 1)));
-    CHECK_FALSE(direct_suits(shape_of(1, 64, 64, 40, 40, direct_largest_window + 1, 1, 1)));
+    if (convolution_lanes() == 0) return;
+    for (const Pass pass : {Pass::forward, Pass::backward_data, Pass::backward_weights}) {
+        const auto plans = convolution_plans(pass, shape_of(2, 32, 32, 8, 8, 3, 1, 1), {.precision = Precision::bf16});
+        const bool has_dot = direct_loops_here().front()->numbers == 2;
+        REQUIRE(plans.size() == (has_dot ? 3 : 2));
+        CHECK((plans.front().name == "roof:direct:avx512_bf16") == has_dot);
+        CHECK(plans.back().algorithm == Algorithm::winograd);
+    }
 }

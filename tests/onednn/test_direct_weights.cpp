@@ -2,7 +2,7 @@
 // set, many windows, strides and paddings, work divided into pieces, regions and thread shares.
 #include "tests/onednn/blocked_maps.hpp"
 #include "workloads/kernels/convolution.hpp"
-#include "workloads/kernels/direct/weights_gradient.hpp"
+#include "workloads/kernels/direct/gradient.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,6 +10,7 @@
 #include <cmath>
 #include <vector>
 
+using namespace roof;
 using namespace roof::kernels;
 
 namespace {
@@ -39,31 +40,12 @@ struct Case {
     }
 };
 
-/// Rounded to numbers that the loops can read.
-Numbers readable(const WeightsGradientLoops& loops, Numbers numbers)
-{
-    for (float& number : numbers) {
-        BFloat16 rounded{};
-        narrow(number, rounded);
-        if (loops.images == 2) number = widen(rounded);
-    }
-    return numbers;
-}
-
-std::vector<BFloat16> halves(const Numbers& numbers)
-{
-    std::vector<BFloat16> of(numbers.size());
-    for (std::size_t i = 0; i < of.size(); ++i) narrow(numbers[i], of[i]);
-    return of;
-}
-
-Case make_case(const ConvolutionShape& shape, const WeightsGradientLoops& loops)
+Case make_case(const ConvolutionShape& shape, int lanes)
 {
     const auto batch = static_cast<std::size_t>(shape.batch);
     const auto source = static_cast<std::size_t>(shape.inputs * shape.height * shape.width);
     const auto result = static_cast<std::size_t>(shape.outputs * shape.result_height() * shape.result_width());
-    return {shape, loops.lanes, readable(loops, random_numbers(batch * source, 1)),
-            readable(loops, random_numbers(batch * result, 2))};
+    return {shape, lanes, rounded(random_numbers(batch * source, 1)), rounded(random_numbers(batch * result, 2))};
 }
 
 /// The definition: the gradient of one weight, for a pair of channels and a tap of the window.
@@ -109,18 +91,6 @@ std::vector<double> right_bias(const Case& c)
     return right;
 }
 
-/// The maximum difference divided by the size of a typical value.
-double error(const Numbers& computed, const std::vector<double>& right)
-{
-    double largest = 0, squares = 0;
-    for (std::size_t i = 0; i < right.size(); ++i) {
-        const double difference = std::abs(static_cast<double>(computed[i]) - right[i]);
-        largest = std::isnan(difference) ? difference : std::max(largest, difference);
-        squares += right[i] * right[i];
-    }
-    return largest / std::sqrt(squares / static_cast<double>(right.size()));
-}
-
 constexpr double tolerance = 1e-5;
 const float poison = std::nanf("");
 
@@ -128,41 +98,41 @@ struct Gradients {
     Numbers weights, bias;
 };
 
-Gradients computed(const WeightsGradientLoops& loops, const Case& c, int threads, bool has_bias = true)
+Gradients computed(const DirectLoops& loops, Precision precision, const Case& c, int threads, bool has_bias = true)
 {
-    const WeightsGradient pass(loops, c.shape, threads);
+    const DirectGradient pass(loops, c.shape, {.precision = precision, .threads = threads});
     Gradients of{Numbers(c.weights(), poison), Numbers(static_cast<std::size_t>(c.shape.outputs), poison)};
-    Numbers scratch(pass.scratch(), poison);
-    float* const bias = has_bias ? of.bias.data() : nullptr;
-    if (loops.images == 2)
-        pass.run(halves(c.x).data(), halves(c.dy).data(), of.weights.data(), bias, scratch.data());
-    else
-        pass.run(c.x.data(), c.dy.data(), of.weights.data(), bias, scratch.data());
+    Stored scratch(Numbers(pass.scratch(), poison));
+    pass.run(Stored(c.x, precision).elements, Stored(c.dy, precision).elements, of.weights.data(),
+             has_bias ? of.bias.data() : nullptr, scratch.data());
     return of;
 }
 
-std::vector<const WeightsGradientLoops*> loops_here()
+/// Calls round(loops, precision) for every instruction set and precision of maps.
+template <class Round>
+void for_loops(const Round& round)
 {
-    std::vector<const WeightsGradientLoops*> all;
-    if (__builtin_cpu_supports("x86-64-v3")) all.push_back(&weights_gradient_avx2);
-    if (__builtin_cpu_supports("x86-64-v4")) all.push_back(&weights_gradient_avx512);
-    if (has_direct_weights_bf16()) all.push_back(&weights_gradient_bf16);
-    return all;
+    for (const DirectLoops* loops : direct_loops_here()) {
+        for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+            CAPTURE(loops->name, traits(precision).name);
+            if (loops->numbers == 1 || precision == Precision::bf16) round(*loops, precision);
+        }
+    }
 }
 
 void check(const ConvolutionShape& shape, const std::vector<int>& teams)
 {
-    for (const WeightsGradientLoops* loops : loops_here()) {
-        const Case c = make_case(shape, *loops);
+    for_loops([&](const DirectLoops& loops, Precision precision) {
+        const Case c = make_case(shape, loops.lanes);
         const std::vector<double> weights = right_weights(c), bias = right_bias(c);
         for (const int threads : teams) {
-            CAPTURE(loops->name, shape.batch, shape.inputs, shape.outputs, shape.height, shape.width, shape.window,
-                    shape.stride, shape.padding, threads);
-            const Gradients found = computed(*loops, c, threads);
+            CAPTURE(shape.batch, shape.inputs, shape.outputs, shape.height, shape.width, shape.window, shape.stride,
+                    shape.padding, threads);
+            const Gradients found = computed(loops, precision, c, threads);
             CHECK(error(found.weights, weights) < tolerance);
             CHECK(error(found.bias, bias) < tolerance);
         }
-    }
+    });
 }
 
 }  // namespace
@@ -217,13 +187,14 @@ TEST_CASE("The direct weights' gradient works without bias and is bitwise reprod
 {
     const ConvolutionShape shape{
         .batch = 3, .inputs = 32, .outputs = 48, .height = 12, .width = 12, .window = 3, .padding = 1};
-    for (const WeightsGradientLoops* loops : loops_here()) {
-        const Case c = make_case(shape, *loops);
+    for_loops([&](const DirectLoops& loops, Precision precision) {
+        const Case c = make_case(shape, loops.lanes);
         for (const int threads : {1, 5}) {
-            CAPTURE(loops->name, threads);
-            const Gradients once = computed(*loops, c, threads), again = computed(*loops, c, threads, false);
+            CAPTURE(threads);
+            const Gradients once = computed(loops, precision, c, threads);
+            const Gradients again = computed(loops, precision, c, threads, false);
             CHECK(once.weights == again.weights);
             CHECK(std::ranges::all_of(again.bias, [](float value) { return std::isnan(value); }));
         }
-    }
+    });
 }

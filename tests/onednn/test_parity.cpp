@@ -198,6 +198,15 @@ TEST_CASE("Networks in bf16 train as PyTorch does with operands rounded to bf16"
     }
 }
 
+TEST_CASE("Networks in bf16 with Winograd convolutions train as PyTorch does with operands rounded to bf16")
+{
+    if (!offers_winograd(Precision::bf16)) return;
+    for (const std::string model : {"alexnet", "resnet18"}) {
+        INFO(model);
+        compare_five_steps(model, {.algorithm = Algorithm::winograd, .precision = Precision::bf16}, bf16_tolerance);
+    }
+}
+
 TEST_CASE("VGG-11 with batch norm has PyTorch's losses and gradients")
 {
     compare_start("vgg11_bn", {});

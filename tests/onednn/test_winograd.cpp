@@ -12,6 +12,7 @@
 #include <cmath>
 #include <vector>
 
+using namespace roof;
 using namespace roof::kernels;
 
 namespace {
@@ -41,31 +42,25 @@ void for_products(const ConvolutionShape& shape, int lanes, const Round& round)
                     }
 }
 
-/// The maximum difference divided by the size of a typical value.
-double error(const Numbers& computed, const std::vector<double>& right)
+/// Results in bf16 are rounded to 8 bits.
+double tolerance(Precision precision)
 {
-    double largest = 0, squares = 0;
-    for (std::size_t i = 0; i < right.size(); ++i) {
-        largest = std::max(largest, std::abs(static_cast<double>(computed[i]) - right[i]));
-        squares += right[i] * right[i];
-    }
-    return largest / std::sqrt(squares / static_cast<double>(right.size()));
+    return precision == Precision::bf16 ? 4e-2 : 1e-4;
 }
-
-constexpr double tolerance = 1e-4;
 const float poison = std::nanf("");
 
 struct Case {
     ConvolutionShape shape;
+    Precision precision;  ///< of the maps
     Numbers x, w, dy;
 };
 
-Case make_case(const ConvolutionShape& shape)
+Case make_case(const ConvolutionShape& shape, Precision precision)
 {
     const auto maps = static_cast<std::size_t>(shape.batch * shape.height * shape.width);
     const auto inputs = static_cast<std::size_t>(shape.inputs), outputs = static_cast<std::size_t>(shape.outputs);
-    return {shape, random_numbers(maps * inputs, 1), random_numbers(9 * inputs * outputs, 2),
-            random_numbers(maps * outputs, 3)};
+    return {shape, precision, rounded(random_numbers(maps * inputs, 1)), random_numbers(9 * inputs * outputs, 2),
+            rounded(random_numbers(maps * outputs, 3))};
 }
 
 void check_forward(const WinogradLoops& loops, const Case& c, int threads)
@@ -82,12 +77,13 @@ void check_forward(const WinogradLoops& loops, const Case& c, int threads)
         right[y] += static_cast<double>(c.x[x]) * static_cast<double>(c.w[w]);
     });
     for (const bool relu : {false, true}) {
-        const WinogradMaps pass(loops, c.shape, c.shape.inputs, c.shape.outputs, threads);
-        Numbers y(right.size(), poison), scratch(pass.scratch(), poison);
-        pass.run(c.x.data(), c.w.data(), loops.weights, {bias.data(), relu}, y.data(), scratch.data());
+        const WinogradMaps pass(loops, Pass::forward, c.shape, {.relu = relu, .threads = threads});
+        const Stored y(Numbers(right.size(), poison), c.precision);
+        Numbers scratch(pass.scratch(), poison);
+        pass.run(Stored(c.x, c.precision).elements, c.w.data(), bias.data(), y.elements, scratch.data());
         std::vector<double> wanted = right;
         for (double& value : wanted) value = relu ? std::max(value, 0.0) : value;
-        CHECK(error(y, wanted) < tolerance);
+        CHECK(error(y.numbers(), wanted) < tolerance(c.precision));
     }
 }
 
@@ -97,10 +93,11 @@ void check_backward_data(const WinogradLoops& loops, const Case& c, int threads)
     for_products(c.shape, loops.lanes, [&](std::size_t x, std::size_t w, std::size_t y) {
         right[x] += static_cast<double>(c.dy[y]) * static_cast<double>(c.w[w]);
     });
-    const WinogradMaps pass(loops, c.shape, c.shape.outputs, c.shape.inputs, threads);
-    Numbers dx(right.size(), poison), scratch(pass.scratch(), poison);
-    pass.run(c.dy.data(), c.w.data(), loops.turned_weights, {}, dx.data(), scratch.data());
-    CHECK(error(dx, right) < tolerance);
+    const WinogradMaps pass(loops, Pass::backward_data, c.shape, {.threads = threads});
+    const Stored dx(Numbers(right.size(), poison), c.precision);
+    Numbers scratch(pass.scratch(), poison);
+    pass.run(Stored(c.dy, c.precision).elements, c.w.data(), nullptr, dx.elements, scratch.data());
+    CHECK(error(dx.numbers(), right) < tolerance(c.precision));
 }
 
 void check_backward_weights(const WinogradLoops& loops, const Case& c, int threads)
@@ -116,19 +113,30 @@ void check_backward_weights(const WinogradLoops& loops, const Case& c, int threa
             for (int place = 0; place < c.shape.height * c.shape.width; ++place)
                 right_bias[static_cast<std::size_t>(o)] +=
                     static_cast<double>(c.dy[result.at(image, o, place / c.shape.width, place % c.shape.width)]);
-    const WinogradWeights pass(loops, c.shape, threads);
+    const WinogradWeights pass(loops, c.shape, {.threads = threads});
     Numbers dw(right.size(), poison), db(right_bias.size(), poison), scratch(pass.scratch(), poison);
-    pass.run(c.x.data(), c.dy.data(), dw.data(), db.data(), scratch.data());
-    CHECK(error(dw, right) < tolerance);
-    CHECK(error(db, right_bias) < tolerance);
+    pass.run(Stored(c.x, c.precision).elements, Stored(c.dy, c.precision).elements, dw.data(), db.data(),
+             scratch.data());
+    CHECK(error(dw, right) < tolerance(Precision::fp32));
+    CHECK(error(db, right_bias) < tolerance(Precision::fp32));
 }
 
-std::vector<const WinogradLoops*> loops_here()
+void check_all(const std::vector<ConvolutionShape>& shapes, const std::vector<int>& teams)
 {
-    std::vector<const WinogradLoops*> all;
-    if (__builtin_cpu_supports("x86-64-v3")) all.push_back(&winograd_avx2);
-    if (__builtin_cpu_supports("x86-64-v4")) all.push_back(&winograd_avx512);
-    return all;
+    for (const WinogradLoops* loops : winograd_loops_here()) {
+        for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+            for (const ConvolutionShape& shape : shapes) {
+                const Case c = make_case(shape, precision);
+                for (const int threads : teams) {
+                    CAPTURE(loops->name, traits(precision).name, shape.inputs, shape.outputs, shape.height, shape.width,
+                            threads);
+                    check_forward(*loops, c, threads);
+                    check_backward_data(*loops, c, threads);
+                    check_backward_weights(*loops, c, threads);
+                }
+            }
+        }
+    }
 }
 
 }  // namespace
@@ -141,17 +149,7 @@ TEST_CASE("Winograd passes equal the definition for every map and thread count")
         {.batch = 1, .inputs = 64, .outputs = 32, .height = 7, .width = 22},   // height is not width
         {.batch = 3, .inputs = 32, .outputs = 32, .height = 1, .width = 1},    // the smallest map
     };
-    for (const WinogradLoops* loops : loops_here()) {
-        for (const ConvolutionShape& shape : shapes) {
-            const Case c = make_case(shape);
-            for (const int threads : {1, 3}) {
-                CAPTURE(loops->name, shape.inputs, shape.outputs, shape.height, shape.width, threads);
-                check_forward(*loops, c, threads);
-                check_backward_data(*loops, c, threads);
-                check_backward_weights(*loops, c, threads);
-            }
-        }
-    }
+    check_all(shapes, {1, 3});
 }
 
 TEST_CASE("Winograd passes are correct with weights larger than a cache and batches in pieces")
@@ -166,15 +164,7 @@ TEST_CASE("Winograd passes are correct with weights larger than a cache and batc
          .width = 7},  // larger than near_weights, below the limit of small weights
         {.batch = 2, .inputs = 352, .outputs = 352, .height = 5, .width = 5},  // just above the limit of small weights
     };
-    for (const WinogradLoops* loops : loops_here()) {
-        for (const ConvolutionShape& shape : shapes) {
-            CAPTURE(loops->name, shape.inputs, shape.height);
-            const Case c = make_case(shape);
-            check_forward(*loops, c, 2);
-            check_backward_data(*loops, c, 2);
-            check_backward_weights(*loops, c, 2);
-        }
-    }
+    check_all(shapes, {2});
 }
 
 TEST_CASE("Each result is in one tile, and a tile needs two more points per axis than it has results")
@@ -202,10 +192,15 @@ TEST_CASE("Each result is in one tile, and a tile needs two more points per axis
     }
 }
 
-TEST_CASE("winograd_suits() rejects channels that do not fill a block")
+TEST_CASE("There are Winograd kernels for windows of 3x3 with stride and padding 1")
 {
-    if (winograd_lanes() == 0) return;
-    CHECK(winograd_suits({.batch = 1, .inputs = 64, .outputs = 64, .height = 8, .width = 8}));
-    CHECK_FALSE(winograd_suits({.batch = 1, .inputs = 3, .outputs = 64, .height = 8, .width = 8}));
-    CHECK_FALSE(winograd_suits({.batch = 1, .inputs = 64, .outputs = 40, .height = 8, .width = 8}));
+    if (convolution_lanes() == 0) return;
+    const auto has_winograd = [](ConvolutionShape shape, int stride) {
+        shape.stride = stride;
+        return convolution_plans(Pass::forward, shape, {}).back().algorithm == Algorithm::winograd;
+    };
+    const ConvolutionShape shape{
+        .batch = 1, .inputs = 64, .outputs = 64, .height = 8, .width = 8, .window = 3, .padding = 1};
+    CHECK(has_winograd(shape, 1));
+    CHECK_FALSE(has_winograd(shape, 2));
 }

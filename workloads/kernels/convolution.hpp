@@ -1,4 +1,4 @@
-// Convolution kernels of this project. A plan computes one pass of one shape; there is none if the kernels cannot.
+// Convolution kernels of this project. A plan computes one pass of one shape.
 #pragma once
 
 #include "ert/base/units.hpp"
@@ -8,8 +8,8 @@
 
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace roof::kernels {
 
@@ -30,40 +30,20 @@ struct ConvolutionPlan {
     Algorithm algorithm = Algorithm::direct;
     Flops executed{};           ///< FLOPs that the kernel executes, without transforms
     std::size_t workspace = 0;  ///< fp32 numbers
-    std::function<void(const ConvolutionOperands&)> run;
+    std::function<void(const ConvolutionOperands&)> run{};
 };
 
-struct ConvolutionOptions {
-    Precision precision = Precision::fp32;  ///< of the maps
-    bool relu = false;                      ///< forward: applied to the result
-    int threads = 1;
-};
-
-/// The direct algorithm. bf16: backward_weights only, with AVX512_BF16 and at least two images.
-std::optional<ConvolutionPlan> plan_direct(Pass pass, const ConvolutionShape& shape, const ConvolutionOptions& options);
-/// Winograd's F(4x4, 3x3): 36 products per pair of channels give 4x4 results; the definition takes 144.
-/// Needs fp32, a 3x3 window, stride 1 and padding 1.
-std::optional<ConvolutionPlan> plan_winograd(Pass pass, const ConvolutionShape& shape,
-                                             const ConvolutionOptions& options);
+/// All kernels for a pass of a shape; empty if there are none. Both channel counts must be multiples of twice
+/// convolution_lanes().
+/// Direct: window <= direct_largest_window, stride <= direct_largest_stride. Winograd's F(4x4, 3x3): 3x3, stride 1,
+/// padding 1; 36 products per pair of channels give 4x4 results, for which the definition takes 144.
+/// Maps in bf16: the dot product first ("roof:direct:avx512_bf16"), which rounds weights to bf16, then the kernels that
+/// widen the maps to fp32 ("roof:direct:avx512", "roof:wino_4x3:avx512"), which do not. The dot product needs
+/// AVX512_BF16, and for backward_weights two images.
+std::vector<ConvolutionPlan> convolution_plans(Pass pass, const ConvolutionShape& shape,
+                                               const ConvolutionOptions& options);
 
 /// Channels per vector: 16 with AVX-512, 8 with AVX2, 0 with neither. With 0 there are no plans.
 int convolution_lanes();
-inline int direct_lanes()
-{
-    return convolution_lanes();
-}
-inline int winograd_lanes()
-{
-    return convolution_lanes();
-}
-/// "roof:direct:avx512", "roof:wino_4x3:avx512". Requires convolution_lanes() > 0.
-const char* direct_implementation();
-const char* winograd_implementation();
-/// True if both channel counts are multiples of 2 * lanes. Direct also needs window and stride <=
-/// direct_largest_window.
-bool direct_suits(const ConvolutionShape& shape);
-bool winograd_suits(const ConvolutionShape& shape);
-/// True if the machine has AVX512_BF16.
-bool has_direct_weights_bf16();
 
 }  // namespace roof::kernels

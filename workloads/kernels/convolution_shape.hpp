@@ -3,6 +3,7 @@
 //   weights  [outputs / lanes][inputs / lanes][window][window][inputs of the block][outputs of the block]
 #pragma once
 
+#include "ert/base/precision.hpp"
 #include "workloads/model/pass.hpp"
 
 namespace roof::kernels {
@@ -23,6 +24,13 @@ struct ConvolutionShape {
     constexpr int result_width() const { return (width + 2 * padding - window) / stride + 1; }
 };
 
-inline constexpr int direct_largest_window = 16;  ///< for window and stride
+struct ConvolutionOptions {
+    Precision precision = Precision::fp32;  ///< of the maps, fp32 or bf16; weights are always fp32
+    bool relu = false;                      ///< applied to the result; ignored in plans of backward passes
+    int threads = 1;
+};
+
+inline constexpr int direct_largest_window = 16;
+inline constexpr int direct_largest_stride = 2;
 
 }  // namespace roof::kernels

@@ -29,6 +29,18 @@ struct VectorTypes<16> {
     typedef std::uint16_t HalfWords __attribute__((vector_size(32)));  // NOLINT
 };
 
+/// How loops multiply 32-bit words of two operands: fp32 numbers here, pairs of bf16 numbers in pairs.hpp.
+struct MultiplyFloats {
+    static constexpr int numbers = 1;  ///< per word
+    static constexpr float one = 1;
+
+    template <class Floats>
+    [[gnu::always_inline]] static void add(float x, const Floats& y, Floats& sum)
+    {
+        sum += x * y;
+    }
+};
+
 template <int lanes>
 struct Lanes {
     using Floats = typename VectorTypes<lanes>::Floats;
@@ -48,14 +60,6 @@ struct Lanes {
     {
         __builtin_memcpy(to, &from, sizeof from);
     }
-    /// Non-temporal store; `to` is aligned to the vector's size.
-    [[gnu::always_inline]] static void stream(const Floats& from, float* to)
-    {
-        if constexpr (lanes == 16)
-            __builtin_ia32_movntps512(to, from);
-        else
-            __builtin_ia32_movntps256(to, from);
-    }
     /// Rounds as narrow() does.
     [[gnu::always_inline]] static void narrowed(const Floats& from, HalfWords& to)
     {
@@ -68,6 +72,14 @@ struct Lanes {
         HalfWords halves;
         narrowed(from, halves);
         __builtin_memcpy(to, &halves, sizeof halves);
+    }
+    /// Non-temporal stores neither read the line nor keep it in a cache. `to` is aligned to the stored size.
+    [[gnu::always_inline]] static void stream(const Floats& from, float* to) { stream_bytes<sizeof from>(&from, to); }
+    [[gnu::always_inline]] static void stream(const Floats& from, BFloat16* to)
+    {
+        HalfWords halves;
+        narrowed(from, halves);
+        stream_bytes<sizeof halves>(&halves, to);
     }
     /// Keeps the vector in a register. Compilers otherwise reload it at each use, which saturates the load ports.
     template <class Vector>
@@ -105,6 +117,22 @@ struct Lanes {
     }
 
   private:
+    template <int bytes>
+    [[gnu::always_inline]] static void stream_bytes(const void* from, void* to)
+    {
+        if constexpr (bytes < 16) {
+            __builtin_memcpy(to, from, bytes);
+        } else {
+            typename VectorTypes<bytes / 4>::Floats value;
+            __builtin_memcpy(&value, from, bytes);
+            if constexpr (bytes == 64)
+                __builtin_ia32_movntps512(static_cast<float*>(to), value);
+            else if constexpr (bytes == 32)
+                __builtin_ia32_movntps256(static_cast<float*>(to), value);
+            else
+                __builtin_ia32_movntps(static_cast<float*>(to), value);
+        }
+    }
     [[gnu::always_inline]] static void add_quarters(const Floats& of, Four& to)
     {
         Four parts[lanes / 4];

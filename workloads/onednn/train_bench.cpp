@@ -19,14 +19,12 @@ namespace {
 
 using engine::learning_rate;
 
-/// bf16 without native instructions is slower than fp32 and does not measure the machine.
+/// oneDNN's layers between the convolutions have bf16 only with AVX-512.
 std::optional<std::string> lacking_precision(const Point& point, const Machine& machine)
 {
-    if (point.precision() != Precision::bf16) return std::nullopt;
-    for (const char* feature : {"avx512_bf16", "amx_bf16"}) {
-        if (std::ranges::find(machine.features, feature) != machine.features.end()) return std::nullopt;
-    }
-    return "emulated bf16 is slower than fp32 and proves nothing; this machine has neither avx512_bf16 nor amx_bf16";
+    const bool has_avx512 = std::ranges::find(machine.isa, "avx512") != machine.isa.end();
+    if (point.precision() != Precision::bf16 || has_avx512) return std::nullopt;
+    return "bf16 needs AVX-512: its dot products (avx512_bf16), or widened to fp32 its FMA";
 }
 
 Algorithm algorithm_of(const Point& point)

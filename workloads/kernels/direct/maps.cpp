@@ -1,47 +1,58 @@
 #include "workloads/kernels/direct/maps.hpp"
 
 #include "workloads/kernels/parallel.hpp"
-#include "workloads/kernels/pieces.hpp"
 
 #include <array>
+#include <cstring>
 
 namespace roof::kernels {
 namespace {
 
-constexpr std::size_t weights_of_l2 = 96 * 1024;  ///< numbers
+constexpr std::size_t weights_of_l2 = 96 * 1024;  ///< words
 constexpr std::size_t source_of_l2 = 32 * 1024;
-constexpr std::size_t more_than_l3 = 4 << 20;  ///< numbers; a cache keeps few of them until they are read
-constexpr std::size_t line = 16;
+constexpr std::size_t more_than_l3 = 16 << 20;  ///< bytes; a cache keeps few of them until they are read
+constexpr std::size_t line = 64;                ///< bytes
+constexpr int few_groups = 4;                   ///< widening the source for each costs little
 
 std::size_t size(int count)
 {
     return static_cast<std::size_t>(count);
 }
 
-int at_least_one(std::size_t count)
-{
-    return static_cast<int>(std::max<std::size_t>(1, count));
-}
-
-DirectAxis axis_of(Pass pass, const ConvolutionShape& shape, int length)
-{
-    return pass == Pass::forward ? direct_forward_axis(shape, length) : direct_backward_axis(shape, length);
-}
-
 }  // namespace
 
+DirectAxis::DirectAxis(Pass pass, const ConvolutionShape& shape, int length)
+{
+    const int results = (length + 2 * shape.padding - shape.window) / shape.stride + 1;
+    const bool is_forward = pass == Pass::forward;
+    source = is_forward ? length : results;
+    result = is_forward ? results : length;
+    step = is_forward ? 1 : shape.stride;
+    advance = is_forward ? shape.stride : 1;
+    for (int first = 0; first < std::min(step, result); ++first) {
+        DirectClass one{.first = first, .count = (result - first + step - 1) / step};
+        for (int place = 0; place < shape.window; ++place) {
+            const int distance = is_forward ? place - shape.padding : first + shape.padding - place;
+            if (distance % step != 0) continue;
+            one.taps.push_back({place, distance / step});
+            low = std::min(low, distance / step);
+            high = std::max(high, distance / step);
+        }
+        classes.push_back(one);
+    }
+}
+
 struct DirectMaps::Job {
-    const float* source;
+    Elements source;
     const float* weights;
-    const float* turned;  ///< weights of the current group and chunk; null: `weights` are used directly
+    const float* turned;  ///< weights of the current group; null: `weights` are used directly
     const float* bias;
-    bool relu;
-    float* result;
+    Elements result;
 };
 
-/// Rows of results of one image or two, for a group of outputs and a chunk of inputs.
+/// Rows of results of one image or two, for a group of outputs.
 struct DirectMaps::Strip {
-    Range units, pairs, blocks, rows;
+    Range units, pairs, rows;
     int image, images;
 };
 
@@ -53,21 +64,26 @@ struct DirectMaps::Row {
     int index;
     const float* source;  ///< source that the tiles read
     int first_row;        ///< first row of the map at `source`
-    DirectDistances apart;
+    Distances apart;
     DirectAhead ahead;
 };
 
-DirectMaps::DirectMaps(const DirectLoops& loops, Pass pass, const ConvolutionShape& shape, int threads)
+DirectMaps::DirectMaps(const DirectLoops& loops, Pass pass, const ConvolutionShape& shape,
+                       const ConvolutionOptions& options)
     : loops_(loops),
       pass_(pass),
+      options_(options),
       batch_(shape.batch),
       window_(shape.window),
-      threads_(threads),
       from_((pass == Pass::forward ? shape.inputs : shape.outputs) / loops.lanes),
       to_((pass == Pass::forward ? shape.outputs : shape.inputs) / loops.lanes),
-      down_(axis_of(pass, shape, shape.height)),
-      across_(axis_of(pass, shape, shape.width)),
-      frame_(across_, down_.source, loops.lanes)
+      lanes_(size(loops.lanes)),
+      depth_(size(loops.lanes / loops.numbers)),
+      bytes_(bytes_of_result()),
+      down_(pass, shape, shape.height),
+      across_(pass, shape, shape.width),
+      left_(-across_.low),
+      right_(std::max(0, across_.low + across_.span(across_.most()) - across_.source))
 {
     choose_sizes();
 }
@@ -75,90 +91,124 @@ DirectMaps::DirectMaps(const DirectLoops& loops, Pass pass, const ConvolutionSha
 void DirectMaps::choose_sizes()
 {
     const int pairs = to_ / 2;
-    chunk_ = even_piece(from_, at_least_one(weights_of_l2 / (2 * weights_of_block())));
-    pairs_ = even_piece(pairs, at_least_one(weights_of_l2 / (2 * weights_of_block() * size(chunk_))));
+    const std::size_t of_pair = 2 * weights_of_block() * size(from_);
+    pairs_ = even_piece(pairs, static_cast<int>(std::max<std::size_t>(1, weights_of_l2 / of_pair)));
     groups_ = (pairs + pairs_ - 1) / pairs_;
+    const bool is_widened = bytes_ < depth_ * sizeof(float);
+    is_widened_first_ = is_widened && groups_ > few_groups;
+    is_framed_ = left_ > 1 || right_ > 1 || (is_widened && !is_widened_first_);
+    if (is_widened_first_) bytes_ = depth_ * sizeof(float);
     images_ = batch_ > 1 && 2 * across_.most() <= loops_.pixels ? 2 : 1;
-    const auto needed = [&](int rows) { return frame_.in_frame(down_.span(rows), chunk_).image * size(images_); };
+    const auto needed = [&](int rows) { return in_frame(down_.span(rows)).image * size(images_); };
     rows_ = down_.most();
     while (rows_ > 1 && needed(rows_) > source_of_l2) --rows_;
     rows_ = even_piece(down_.most(), rows_);
 }
 
+std::size_t DirectMaps::bytes_of_result() const
+{
+    return lanes_ * size(traits(options_.precision).storage_bytes);
+}
+
 std::size_t DirectMaps::weights_of_block() const
 {
-    return size(loops_.lanes * loops_.lanes * window_ * window_);
+    return lanes_ * depth_ * size(window_ * window_);
 }
 
 std::size_t DirectMaps::turned() const
 {
-    return pass_ == Pass::forward ? 0 : weights_of_block() * size(2 * pairs_ * chunk_);
+    const bool is_needed = pass_ == Pass::backward_data || loops_.numbers > 1;
+    return is_needed ? weights_of_block() * size(2 * pairs_ * from_) : 0;
 }
 
 std::size_t DirectMaps::frame() const
 {
-    return frame_.is_needed() ? frame_.in_frame(down_.span(rows_), chunk_).image * size(images_) : 0;
+    return is_framed_ ? in_frame(down_.span(rows_)).image * size(images_) : 0;
+}
+
+std::size_t DirectMaps::widened() const
+{
+    return is_widened_first_ ? odd_lines(in_map(depth_).image * size(batch_)) : 0;
 }
 
 std::size_t DirectMaps::scratch() const
 {
-    return (turned() + frame()) * size(threads_);
+    return widened() + (turned() + frame()) * size(options_.threads);
 }
 
-void DirectMaps::run(const float* source, const float* weights, const float* bias, bool relu, float* result,
+DirectMaps::Distances DirectMaps::in_map(std::size_t pixel) const
+{
+    const std::size_t row = pixel * size(across_.source), block = row * size(down_.source);
+    return {row, block, block * size(from_)};
+}
+
+DirectMaps::Distances DirectMaps::in_frame(int rows) const
+{
+    const std::size_t row = depth_ * size(left_ + across_.source + right_), block = odd_lines(row * size(rows));
+    return {row, block, block * size(from_)};
+}
+
+void DirectMaps::run(const Elements& source, const float* weights, const float* bias, const Elements& result,
                      float* scratch) const
 {
-    const Job job{source, weights, nullptr, bias, relu, result};
-#pragma omp parallel num_threads(threads_)
+    const Elements read = is_widened_first_ ? Elements{scratch, Precision::fp32} : source;
+    const Job job{read, weights, nullptr, bias, result};
+    float* const of_threads = scratch + widened();
+#pragma omp parallel num_threads(options_.threads)
     {
         const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+        if (is_widened_first_) {
+            widen(source, share_of(batch_ * from_, thread, threads), scratch);
+#pragma omp barrier
+        }
         work_off(job, share_of(groups_ * units_of_group(), thread, threads),
-                 scratch + (turned() + frame()) * size(thread));
+                 of_threads + (turned() + frame()) * size(thread));
     }
 }
 
 void DirectMaps::work_off(Job job, Range mine, float* scratch) const
 {
-    Strip strip = strip_at(mine.begin, mine.end, 0), next = strip;
-    int pair = -1, block = -1;  // position of the turned weights
-    for (bool more = mine.begin < mine.end; more; strip = next) {
-        if (turned() > 0 && (strip.pairs.begin != pair || strip.blocks.begin != block)) {
+    int pair = -1;  // of the turned weights
+    for (Strip strip = strip_at(mine.begin, mine.end); strip.units.begin < mine.end;) {
+        if (turned() > 0 && strip.pairs.begin != pair) {
             pair = strip.pairs.begin;
-            block = strip.blocks.begin;
-            loops_.turn(job.weights, to_, window_ * window_, {2 * pair, 2 * strip.pairs.end}, strip.blocks, scratch);
+            turn(job, strip, scratch);
             job.turned = scratch;
         }
-        more = advance(mine, next);
+        const bool is_last = strip.units.end == mine.end;
+        const Strip next = is_last ? strip : strip_at(strip.units.end, mine.end);
         compute(job, strip, next, scratch + turned());
+        if (is_last) return;
+        strip = next;
     }
 }
 
-DirectMaps::Strip DirectMaps::strip_at(int unit, int end, int block) const
+void DirectMaps::turn(const Job& job, const Strip& strip, float* turned) const
+{
+    const int taps = window_ * window_;
+    const std::size_t column = lanes_ * lanes_ * size(taps);  // from one block of inputs to the next
+    const bool is_forward = pass_ == Pass::forward;
+    const std::size_t row = column * size(is_forward ? from_ : to_);
+    loops_.turn({.weights = job.weights,
+                 .result_block = is_forward ? row : column,
+                 .source_block = is_forward ? column : row,
+                 .taps = taps,
+                 .results = {2 * strip.pairs.begin, 2 * strip.pairs.end},
+                 .sources = {0, from_},
+                 .transposed = !is_forward},
+                turned);
+}
+
+DirectMaps::Strip DirectMaps::strip_at(int unit, int end) const
 {
     const int rows = down_.most(), row = unit % rows;
     const int group = unit / units_of_group(), image = unit / rows % image_units() * images_;
     end = std::min({end, unit - row + rows, unit + rows_});
     return {.units = {unit, end},
             .pairs = {group * pairs_, std::min(to_ / 2, (group + 1) * pairs_)},
-            .blocks = {block, std::min(from_, block + chunk_)},
             .rows = {row, row + end - unit},
             .image = image,
             .images = std::min(images_, batch_ - image)};
-}
-
-bool DirectMaps::advance(Range mine, Strip& strip) const
-{
-    const int group = strip.units.begin / units_of_group() * units_of_group();
-    const int end = std::min(mine.end, group + units_of_group());
-    if (strip.units.end < end)
-        strip = strip_at(strip.units.end, mine.end, strip.blocks.begin);
-    else if (strip.blocks.end < from_)
-        strip = strip_at(std::max(mine.begin, group), mine.end, strip.blocks.end);
-    else if (end < mine.end)
-        strip = strip_at(end, mine.end, 0);
-    else
-        return false;
-    return true;
 }
 
 int DirectMaps::tiles_in(const Strip& strip) const
@@ -166,56 +216,63 @@ int DirectMaps::tiles_in(const Strip& strip) const
     int tiles = 0;
     const int most = loops_.pixels / strip.images;
     for (const DirectClass& down : down_.classes) {
-        if (down.taps.begin() == down.taps.end()) continue;
+        if (down.taps.empty()) continue;
         const Range rows = common(strip.rows, {0, down.count});
-        for (const DirectClass& across : across_.classes)
-            tiles += (rows.end - rows.begin) * ((across.count + most - 1) / most);
+        for (const DirectClass& across : across_.classes) tiles += length(rows) * ((across.count + most - 1) / most);
     }
-    return tiles * (strip.pairs.end - strip.pairs.begin);
-}
-
-/// Returns the source of the strip's first image and block in the map.
-const float* DirectMaps::source_of(const float* source, const Strip& strip) const
-{
-    const DirectDistances apart = frame_.in_map(from_);
-    return source + apart.image * size(strip.image) + apart.block * size(strip.blocks.begin);
+    return tiles * length(strip.pairs);
 }
 
 /// Returns the part of the next strip's source that each tile of this strip fetches.
 DirectAhead DirectMaps::ahead_of(const Job& job, const Strip& strip, const Strip& next) const
 {
-    const int first = next.rows.begin * down_.advance + down_.low();
-    const Range rows = common({0, down_.source}, {first, first + down_.span(next.rows.end - next.rows.begin)});
-    const DirectDistances apart = frame_.in_map(from_);
-    const auto lines = static_cast<int>(apart.row * size(rows.end - rows.begin) / line);
-    return {source_of(job.source, next) + apart.row * size(rows.begin), apart.block, apart.image,
-            lines / tiles_in(strip) + 1};
+    const int first = next.rows.begin * down_.advance + down_.low;
+    const Range rows = common({0, down_.source}, {first, first + down_.span(length(next.rows))});
+    const Distances apart = in_map(bytes_);
+    const auto lines = static_cast<int>(apart.row * size(length(rows)) / line);
+    return {static_cast<const char*>(job.source.at) + apart.image * size(next.image) + apart.row * size(rows.begin),
+            apart.block, apart.image, lines / tiles_in(strip) + 1};
 }
 
+void DirectMaps::widen(const Elements& source, Range planes, float* to) const
+{
+    const std::size_t plane = in_map(lanes_).block, first = plane * size(planes.begin);
+    loops_.pack(source.as<BFloat16>() + first, nullptr, length(planes) * across_.source * down_.source, to + first);
+}
+
+/// Copies the strip's source to the frame, widened where the loops need it.
 void DirectMaps::fill(const Job& job, const Strip& strip, float* frame) const
 {
-    const DirectDistances map = frame_.in_map(from_), apart = frame_.in_frame(down_.span(rows_), chunk_);
-    const int first = strip.rows.begin * down_.advance + down_.low();
-    const int rows = down_.span(strip.rows.end - strip.rows.begin);
-    for (int image = 0; image < strip.images; ++image) {
-        for (int block = 0; block < strip.blocks.end - strip.blocks.begin; ++block) {
-            const float* from = source_of(job.source, strip) + map.image * size(image) + map.block * size(block);
-            float* to = frame + apart.image * size(image) + apart.block * size(block);
-            for (int row = std::max(0, -first); row < std::min(rows, down_.source - first); ++row)
-                frame_.fill_row(from + map.row * size(first + row), to + apart.row * size(row));
+    const Distances map = in_map(lanes_), apart = in_frame(down_.span(rows_));
+    const int first = strip.rows.begin * down_.advance + down_.low;
+    const Range rows = common({0, down_.source}, {first, first + down_.span(length(strip.rows))});
+    const std::size_t before = depth_ * size(left_), inside = depth_ * size(across_.source);
+    const bool is_widened = bytes_ < depth_ * sizeof(float);
+    for (int plane = 0; plane < strip.images * from_; ++plane) {
+        for (int row = rows.begin; row < rows.end; ++row) {
+            if ((row - first) % down_.advance > down_.high - down_.low) continue;  // no tap reads it
+            const std::size_t from = map.block * size(strip.image * from_ + plane) + map.row * size(row);
+            float* const to = frame + apart.block * size(plane) + apart.row * size(row - first);
+            std::fill_n(to, before, 0.0F);
+            std::fill_n(to + before + inside, depth_ * size(right_), 0.0F);
+            if (is_widened)
+                loops_.pack(job.source.as<BFloat16>() + from, nullptr, across_.source, to + before);
+            else
+                std::memcpy(to + before, static_cast<const char*>(job.source.at) + from / lanes_ * bytes_,
+                            inside * sizeof(float));
         }
     }
 }
 
 void DirectMaps::compute(const Job& job, const Strip& strip, const Strip& next, float* frame) const
 {
-    const bool framed = frame_.is_needed();
-    if (framed) fill(job, strip, frame);
+    if (is_framed_) fill(job, strip, frame);
+    const Distances map = in_map(depth_);
     DirectAhead ahead = ahead_of(job, strip, next);
     for (int index = strip.rows.begin; index < strip.rows.end; ++index) {
         for (const DirectClass& down : down_.classes) {
             if (index >= down.count) continue;
-            if (down.taps.begin() == down.taps.end()) {
+            if (down.taps.empty()) {
                 clear_row(job, strip, down.first + index * down_.step);
                 continue;
             }
@@ -223,9 +280,9 @@ void DirectMaps::compute(const Job& job, const Strip& strip, const Strip& next, 
                     strip,
                     down,
                     index,
-                    framed ? frame : source_of(job.source, strip),
-                    framed ? strip.rows.begin * down_.advance + down_.low() : 0,
-                    framed ? frame_.in_frame(down_.span(rows_), chunk_) : frame_.in_map(from_),
+                    is_framed_ ? frame : static_cast<const float*>(job.source.at) + map.image * size(strip.image),
+                    is_framed_ ? strip.rows.begin * down_.advance + down_.low : 0,
+                    is_framed_ ? in_frame(down_.span(rows_)) : map,
                     ahead};
             for (const DirectClass& across : across_.classes) compute(row, across);
             ahead = row.ahead;
@@ -236,11 +293,11 @@ void DirectMaps::compute(const Job& job, const Strip& strip, const Strip& next, 
 /// Clears results that no window of the forward pass touched.
 void DirectMaps::clear_row(const Job& job, const Strip& strip, int row) const
 {
-    if (strip.blocks.begin > 0) return;
-    const std::size_t numbers = size(across_.result * loops_.lanes);
+    const std::size_t bytes = bytes_of_result() * size(across_.result);
     for (int image = strip.image; image < strip.image + strip.images; ++image) {
         for (int block = 2 * strip.pairs.begin; block < 2 * strip.pairs.end; ++block)
-            std::fill_n(job.result + numbers * size((image * to_ + block) * down_.result + row), numbers, 0.0F);
+            std::memset(static_cast<char*>(job.result.at) + bytes * size((image * to_ + block) * down_.result + row), 0,
+                        bytes);
     }
 }
 
@@ -253,14 +310,13 @@ void DirectMaps::compute(Row& row, const DirectClass& across) const
         DirectTile tile = tile_of(row, across, column);
         tile.taps = taps.data();
         tile.tap_count = taps_of(row, across, {column, column + next}, taps.data());
-        if (tile.tap_count == 0 && tile.add) continue;
         for (int pair = strip.pairs.begin; pair < strip.pairs.end; ++pair) {
             tile.ahead = row.ahead;
-            loops_.tile(tile, strip.images, next, frame_.step());
+            loops_.tile(tile, strip.images, next, across_.advance);
             row.ahead.from += size(row.ahead.lines) * line;
             tile.weights += 2 * tile.weights_result;
-            tile.result += 2 * tile.result_block;
-            if (tile.bias != nullptr) tile.bias += 2 * loops_.lanes;
+            tile.first_result += 2 * tile.result_block;
+            if (tile.bias != nullptr) tile.bias += 2 * lanes_;
         }
     }
 }
@@ -271,16 +327,16 @@ int DirectMaps::taps_of(const Row& row, const DirectClass& across, Range columns
     for (const DirectAxisTap& high : row.down.taps) {
         const int source_row = row.index * down_.advance + high.shift;
         if (source_row < 0 || source_row >= down_.source) continue;
-        const auto from = static_cast<std::ptrdiff_t>(row.apart.row * size(source_row - row.first_row));
+        const std::size_t from = row.apart.row * size(source_row - row.first_row);
         for (const DirectAxisTap& wide : across.taps) {
             const int first = columns.begin * across_.advance + wide.shift;
             const int last = (columns.end - 1) * across_.advance + wide.shift;
             if (last < 0 || first >= across_.source) continue;
             const bool before = first < 0, beyond = last >= across_.source;
-            taps[count++] = {
-                from + frame_.place(columns.begin, wide.shift),
-                static_cast<std::ptrdiff_t>(loops_.lanes) * loops_.lanes * (high.place * window_ + wide.place),
-                before == beyond ? DirectEdge::none : (before ? DirectEdge::first : DirectEdge::last)};
+            const auto column = static_cast<std::ptrdiff_t>(depth_) * (first + (is_framed_ ? left_ : 0));
+            taps[count++] = {static_cast<std::ptrdiff_t>(from) + column,
+                             static_cast<std::ptrdiff_t>(lanes_ * depth_) * (high.place * window_ + wide.place),
+                             before == beyond ? DirectEdge::none : (before ? DirectEdge::first : DirectEdge::last)};
         }
     }
     return count;
@@ -289,31 +345,30 @@ int DirectMaps::taps_of(const Row& row, const DirectClass& across, Range columns
 DirectTile DirectMaps::tile_of(const Row& row, const DirectClass& across, int column) const
 {
     const Strip& strip = row.strip;
-    const std::size_t lanes = size(loops_.lanes), result_row = size(across_.result) * lanes;
+    const std::size_t result_row = size(across_.result) * lanes_;
     const std::size_t result_block = result_row * size(down_.result), result_image = result_block * size(to_);
-    const int first_output = 2 * strip.pairs.begin, blocks = strip.blocks.end - strip.blocks.begin;
-    const float* turned = row.job.turned;
+    const std::size_t first_output = 2 * size(strip.pairs.begin), of_output = weights_of_block() * size(from_);
+    // Lines that are written in two halves must not pass the caches.
+    const bool has_whole_lines = across_.step == 1 || options_.precision == Precision::fp32;
     return {.source = row.source,
             .source_block = row.apart.block,
             .source_image = row.apart.image,
-            .weights = turned != nullptr
-                           ? turned
-                           : row.job.weights + weights_of_block() * size(first_output * from_ + strip.blocks.begin),
+            .weights = row.job.turned != nullptr ? row.job.turned : row.job.weights + of_output * first_output,
             .weights_block = weights_of_block(),
-            .weights_result = weights_of_block() * size(turned != nullptr ? blocks : from_),
+            .weights_result = of_output,
             .taps = nullptr,
             .tap_count = 0,
-            .blocks = blocks,
-            .result = row.job.result + result_image * size(strip.image) + result_block * size(first_output) +
-                      result_row * size(row.down.first + row.index * down_.step) +
-                      lanes * size(across.first + column * across_.step),
-            .result_column = size(across_.step) * lanes,
+            .blocks = from_,
+            .result = row.job.result,
+            .first_result = result_image * size(strip.image) + result_block * first_output +
+                            result_row * size(row.down.first + row.index * down_.step) +
+                            lanes_ * size(across.first + column * across_.step),
+            .result_column = size(across_.step) * lanes_,
             .result_block = result_block,
             .result_image = result_image,
-            .bias = row.job.bias == nullptr ? nullptr : row.job.bias + size(first_output) * lanes,
-            .add = strip.blocks.begin > 0,
-            .relu = row.job.relu && strip.blocks.end == from_,
-            .past_caches = chunk_ == from_ && result_image * size(batch_) > more_than_l3,
+            .bias = row.job.bias == nullptr ? nullptr : row.job.bias + first_output * lanes_,
+            .relu = options_.relu,
+            .past_caches = has_whole_lines && result_image / lanes_ * bytes_of_result() * size(batch_) > more_than_l3,
             .ahead = {}};
 }
 

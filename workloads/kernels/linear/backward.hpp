@@ -11,8 +11,11 @@ namespace roof::kernels {
 template <int lanes, class Element, Dot dot>
 class LinearBackward {
   public:
-    static void run(const LinearShape& shape, const Element* w, const Element* dy, float* dx, const Range& columns)
+    static void run(const LinearShape& shape, const Elements& weights, const Elements& gradients, float* dx,
+                    Range columns)
     {
+        const auto* const w = weights.as<const Element>();
+        const auto* const dy = gradients.as<const Element>();
         const int held = (linear_scratch_words - block * shape.batch) / (shape.batch * span) * span;
         const int most = held > 0 ? held : span;
         for (int begin = columns.begin; begin < columns.end; begin += most)

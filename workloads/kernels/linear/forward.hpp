@@ -11,8 +11,10 @@ namespace roof::kernels {
 template <int lanes, class Element, Dot dot>
 class LinearForward {
   public:
-    static void run(const LinearShape& shape, const Element* w, const Element* x, float* y, const Range& rows)
+    static void run(const LinearShape& shape, const Elements& weights, const Elements& values, float* y, Range rows)
     {
+        const auto* const w = weights.as<const Element>();
+        const auto* const x = values.as<const Element>();
         const int words = shape.inputs / (lanes * each) * lanes;
         const int most = depth(shape);
         for (int begin = 0; begin < words; begin += most) {
@@ -59,8 +61,11 @@ class LinearForward {
         for (int n = 0; n < shape.batch; ++n) {
             std::uint32_t* image = to + static_cast<std::ptrdiff_t>(n / wide * wide) * words + n % wide * lanes;
             const Element* from = x + std::ptrdiff_t{n} * shape.inputs;
-            for (int k = 0; k < words; k += lanes, image += wide * lanes, from += lanes * each)
-                __builtin_memcpy(image, from, sizeof(Vector));
+            for (int k = 0; k < words; k += lanes, image += wide * lanes, from += lanes * each) {
+                Vector packed;
+                Word::load_numbers(from, packed);
+                __builtin_memcpy(image, &packed, sizeof packed);
+            }
         }
         return to;
     }
@@ -109,7 +114,7 @@ class LinearForward {
 #pragma GCC unroll 8
             for (int r = 0; r < tall; ++r) {
                 Vector weights;
-                Word::load(w + r * row + k * each, weights);
+                Word::load_numbers(w + r * row + k * each, weights);
                 Lane::hold(weights);
 #pragma GCC unroll 8
                 for (int n = 0; n < images; ++n) Word::add_product(weights, values[n], sums[n][r]);

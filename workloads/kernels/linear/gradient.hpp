@@ -63,8 +63,25 @@ struct Descending {
 template <int lanes, class Element, Dot dot>
 class LinearGradient {
   public:
+    static void store(const LinearShape& shape, const Elements& x, const Elements& dy, float* g, Range rows)
+    {
+        give(shape, x.as<const Element>(), dy.as<const Element>(), Storing<lanes>{g}, rows);
+    }
+
+    static void update(const LinearShape& shape, const Elements& x, const Elements& dy, float rate,
+                       const LinearTrained& trained, Range rows)
+    {
+        give(shape, x.as<const Element>(), dy.as<const Element>(), Descending<lanes>{trained, rate}, rows);
+    }
+
+  private:
+    using Word = Words<lanes, Element, dot>;
+    using Floats = typename Lanes<lanes>::Floats;
+    using Vector = typename Word::Vector;
+
+    /// Passes the gradient of these rows of the weights to the sink.
     template <class Sink>
-    static void run(const LinearShape& shape, const Element* x, const Element* dy, const Sink& sink, const Range& rows)
+    static void give(const LinearShape& shape, const Element* x, const Element* dy, const Sink& sink, const Range& rows)
     {
         const int words = (shape.batch + each - 1) / each;
         const int held = (linear_scratch_words - words * height) / (words * span) * span;
@@ -84,11 +101,6 @@ class LinearGradient {
             }
         }
     }
-
-  private:
-    using Word = Words<lanes, Element, dot>;
-    using Floats = typename Lanes<lanes>::Floats;
-    using Vector = typename Word::Vector;
 
     static constexpr int each = Word::each;
     static constexpr int vectors = 4;

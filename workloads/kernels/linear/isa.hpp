@@ -1,4 +1,4 @@
-// loops.hpp as compiled for each instruction set in a source file of its own (avx512.cpp and so on).
+// The table of the linear loops, loops.hpp, as compiled for each instruction set.
 #pragma once
 
 #include "workloads/kernels/linear/products.hpp"
@@ -9,8 +9,8 @@
 
 namespace roof::kernels {
 
-/// Each function does a range of the function of the same name in products.hpp. All elements of a call have one
-/// precision.
+/// Each function does a range of the function of the same name in products.hpp. A table is for elements of
+/// one precision.
 struct LinearLoops {
     const char* name;
     /// A range of rows. y holds the bias on entry; no ReLU is applied.
@@ -26,12 +26,11 @@ inline constexpr int linear_scratch_words = 65536;
 /// At least `words` words of memory of the calling thread, aligned to a cache line. Valid until the next call.
 std::uint32_t* linear_scratch(std::size_t words);
 
-extern const LinearLoops linear_sse;
-extern const LinearLoops linear_avx2;
-extern const LinearLoops linear_avx512;
-extern const LinearLoops linear_avx512_bf16;
+extern const LinearLoops linear_sse, linear_avx2, linear_avx512;                          ///< fp32
+extern const LinearLoops linear_sse_widened, linear_avx2_widened, linear_avx512_widened;  ///< bf16
+extern const LinearLoops linear_avx512_bf16;                                              ///< bf16 by the dot product
 
-/// The loops that this processor supports, the fastest first.
-std::span<const LinearLoops* const> linear_loops_here();
+/// The loops for this precision that this processor supports, the widest instruction set first.
+std::span<const LinearLoops* const> linear_loops_here(Precision precision);
 
 }  // namespace roof::kernels

@@ -1,6 +1,6 @@
-// Operands of a linear layer's products as 32-bit words: one fp32 number, or two bf16 numbers that are adjacent in the
-// sum. The loops are written once; a sum over K numbers has K words in fp32 and K / 2 in bf16. Included after a source
-// file has selected its instruction set.
+// Operands of a linear layer's products as 32-bit words: fp32 numbers, widened where they are bf16, or for the dot product
+// two bf16 numbers that are adjacent in the sum. The loops are written once; a sum over K numbers has K words, or K / 2.
+// Included after a source file has selected its instruction set.
 #pragma once
 
 #include "workloads/kernels/lanes.hpp"
@@ -11,20 +11,23 @@
 
 namespace roof::kernels {
 
-/// How products of two bf16 pairs are summed: by a native instruction, or widened to fp32.
+/// How bf16 is multiplied: by a native instruction, or widened to fp32.
 enum class Dot { native, widened };
 
 template <int lanes, class Element, Dot dot>
-struct Words;
-
-template <int lanes, Dot dot>
-struct Words<lanes, float, dot> {
+struct Words {
     using Lane = Lanes<lanes>;
     using Floats = typename Lane::Floats;
     using Vector = Floats;
     static constexpr int each = 1;  ///< numbers per word
 
-    [[gnu::always_inline]] static void load(const void* from, Vector& to) { __builtin_memcpy(&to, from, sizeof to); }
+    /// Loads packed words.
+    [[gnu::always_inline]] static void load(const std::uint32_t* from, Vector& to)
+    {
+        __builtin_memcpy(&to, from, sizeof to);
+    }
+    /// Loads adjacent numbers as words.
+    [[gnu::always_inline]] static void load_numbers(const Element* from, Vector& to) { Lane::load(from, to); }
     [[gnu::always_inline]] static void broadcast(const std::uint32_t* word, Vector& to)
     {
         float value;
@@ -32,19 +35,20 @@ struct Words<lanes, float, dot> {
         to = value - Floats{};
     }
     [[gnu::always_inline]] static void add_product(const Vector& a, const Vector& b, Floats& sum) { sum += a * b; }
-    [[gnu::always_inline]] static std::uint32_t word(float value, float)
+    [[gnu::always_inline]] static std::uint32_t word(Element value, Element)
     {
+        const float wide = widen(value);
         std::uint32_t bits;
-        __builtin_memcpy(&bits, &value, sizeof bits);
+        __builtin_memcpy(&bits, &wide, sizeof bits);
         return bits;
     }
 
     /// Loads adjacent vectors 2k and 2k + 1, `wide` in all, from the row at `from`.
     template <int wide>
-    [[gnu::always_inline]] static void load_rows(const float* from, std::ptrdiff_t, Vector (&to)[wide])
+    [[gnu::always_inline]] static void load_rows(const Element* from, std::ptrdiff_t, Vector (&to)[wide])
     {
 #pragma GCC unroll 8
-        for (int v = 0; v < wide; ++v) load(from + v * lanes, to[v]);
+        for (int v = 0; v < wide; ++v) Lane::load(from + v * lanes, to[v]);
     }
     /// Restores the order of 2 * lanes columns that load_rows() changed.
     [[gnu::always_inline]] static void straighten(const float* from, float* to)
@@ -53,22 +57,26 @@ struct Words<lanes, float, dot> {
     }
 };
 
-template <int lanes, Dot dot>
-struct Words<lanes, BFloat16, dot> {
+template <int lanes>
+struct Words<lanes, BFloat16, Dot::native> {
     using Lane = Lanes<lanes>;
     using Floats = typename Lane::Floats;
     using Vector = typename Lane::Words;
     typedef std::uint16_t Numbers __attribute__((vector_size(4 * lanes)));  // NOLINT: `using` cannot say this
     static constexpr int each = 2;
 
-    [[gnu::always_inline]] static void load(const void* from, Vector& to) { __builtin_memcpy(&to, from, sizeof to); }
+    [[gnu::always_inline]] static void load(const std::uint32_t* from, Vector& to)
+    {
+        __builtin_memcpy(&to, from, sizeof to);
+    }
+    [[gnu::always_inline]] static void load_numbers(const BFloat16* from, Vector& to)
+    {
+        __builtin_memcpy(&to, from, sizeof to);
+    }
     [[gnu::always_inline]] static void broadcast(const std::uint32_t* word, Vector& to) { to = *word - Vector{}; }
     [[gnu::always_inline]] static void add_product(const Vector& a, const Vector& b, Floats& sum)
     {
-        if constexpr (dot == Dot::native)
-            sum = _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);  // NOLINT: bits, not values
-        else
-            sum += low(a) * low(b) + high(a) * high(b);
+        sum = _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);  // NOLINT: bits, not values
     }
     [[gnu::always_inline]] static std::uint32_t word(BFloat16 first, BFloat16 second)
     {
@@ -97,21 +105,6 @@ struct Words<lanes, BFloat16, dot> {
     }
 
   private:
-    [[gnu::always_inline]] static Floats low(const Vector& words)
-    {
-        const Vector bits = words << 16;
-        Floats value;
-        __builtin_memcpy(&value, &bits, sizeof value);
-        return value;
-    }
-    [[gnu::always_inline]] static Floats high(const Vector& words)
-    {
-        const Vector bits = words & 0xffff0000U;
-        Floats value;
-        __builtin_memcpy(&value, &bits, sizeof value);
-        return value;
-    }
-
     template <int... k>
     [[gnu::always_inline]] static void interleave(const Numbers& upper, const Numbers& lower, Vector& first,
                                                   Vector& second, std::integer_sequence<int, k...>)

@@ -5,14 +5,35 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <vector>
 
 namespace roof::kernels {
 namespace {
 
-const LinearLoops& loops()
+/// The shortest of a few times of a product whose operands fit the L1 and L2.
+double seconds_of_product(const LinearLoops& loops)
 {
-    return *linear_loops_here().front();
+    using Time = std::chrono::steady_clock;
+    const LinearShape shape{.batch = 24, .inputs = 512, .outputs = 64};
+    std::vector<BFloat16> w(static_cast<std::size_t>(shape.row * shape.outputs)), x(24 * 512);
+    std::vector<float> y(24 * 64);
+    double least = 1;
+    for (int trial = 0; trial < 9; ++trial) {
+        const auto begin = Time::now();
+        loops.forward(shape, {w.data(), Precision::bf16}, {x.data(), Precision::bf16}, y.data(), {0, shape.outputs});
+        least = std::min(least, std::chrono::duration<double>(Time::now() - begin).count());
+    }
+    return least;
+}
+
+/// In bf16 the dot product, or widened numbers where that is faster: tried once.
+const LinearLoops& loops(Precision precision)
+{
+    const std::span<const LinearLoops* const> all = linear_loops_here(precision);
+    if (all.front() != &linear_avx512_bf16) return *all.front();
+    static const bool is_dot_faster = seconds_of_product(*all[0]) < seconds_of_product(*all[1]);
+    return *all[is_dot_faster ? 0 : 1];
 }
 
 /// Calls loop(Range) in every thread. The ranges are whole tiles of 64 and cover [0, count).
@@ -53,7 +74,7 @@ void linear_forward(const LinearShape& shape, const Elements& w, const float* bi
             float* row = y + std::ptrdiff_t{n} * shape.outputs;
             for (int o = rows.begin; o < rows.end; ++o) row[o] = bias[o];
         }
-        loops().forward(shape, w, x, y, rows);
+        loops(w.precision).forward(shape, w, x, y, rows);
         for (int n = 0; relu && n < shape.batch; ++n) {
             float* row = y + std::ptrdiff_t{n} * shape.outputs;
             for (int o = rows.begin; o < rows.end; ++o) row[o] = std::max(row[o], 0.0F);
@@ -63,7 +84,7 @@ void linear_forward(const LinearShape& shape, const Elements& w, const float* bi
 
 void linear_backward_data(const LinearShape& shape, const Elements& w, const Elements& dy, float* dx)
 {
-    for_tiles(shape.inputs, [&](Range columns) { loops().backward_data(shape, w, dy, dx, columns); });
+    for_tiles(shape.inputs, [&](Range columns) { loops(w.precision).backward_data(shape, w, dy, dx, columns); });
 }
 
 void linear_backward_bias(const LinearShape& shape, const Elements& dy, float* db)
@@ -78,13 +99,13 @@ void linear_backward_bias(const LinearShape& shape, const Elements& dy, float* d
 
 void linear_backward_weights(const LinearShape& shape, const Elements& x, const Elements& dy, float* g)
 {
-    for_tiles(shape.outputs, [&](Range rows) { loops().backward_weights(shape, x, dy, g, rows); });
+    for_tiles(shape.outputs, [&](Range rows) { loops(x.precision).backward_weights(shape, x, dy, g, rows); });
 }
 
 void linear_update(const LinearShape& shape, const Elements& x, const Elements& dy, float rate,
                    const LinearTrained& trained)
 {
-    for_tiles(shape.outputs, [&](Range rows) { loops().update(shape, x, dy, rate, trained, rows); });
+    for_tiles(shape.outputs, [&](Range rows) { loops(x.precision).update(shape, x, dy, rate, trained, rows); });
 }
 
 std::uint32_t* linear_scratch(std::size_t words)
@@ -98,21 +119,9 @@ std::uint32_t* linear_scratch(std::size_t words)
     return memory.front().words.data();
 }
 
-std::span<const LinearLoops* const> linear_loops_here()
-{
-    static constexpr const LinearLoops* best_first[]{&linear_avx512_bf16, &linear_avx512, &linear_avx2, &linear_sse};
-    const std::size_t wider = !__builtin_cpu_supports("x86-64-v3")    ? 3
-                              : !__builtin_cpu_supports("x86-64-v4")  ? 2
-                              : !__builtin_cpu_supports("avx512bf16") ? 1
-                                                                      : 0;
-    return std::span(best_first).subspan(wider);
-}
-
 const char* linear_implementation(Precision precision)
 {
-    // In fp32 the loops with bf16 instructions do not use them.
-    const bool has_others = precision == Precision::fp32 && &loops() == &linear_avx512_bf16;
-    return has_others ? linear_avx512.name : loops().name;
+    return loops(precision).name;
 }
 
 }  // namespace roof::kernels

@@ -1,4 +1,4 @@
-// loops.hpp as compiled for each instruction set in a source file of its own (avx512.cpp and so on).
+// The table of the norm loops, loops.hpp, as compiled for each instruction set.
 #pragma once
 
 #include "workloads/kernels/elements.hpp"
@@ -54,7 +54,7 @@ struct NormLoops {
     int lanes;  ///< channels per vector
     /// first += sum of x - about, second += sum of (x - about)^2.
     void (*sums)(const Strip& strip, const Elements& x, const float* about, double* first, double* second);
-    /// y = normalised x + addend; max(y, 0) if `relu`. An addend with factors needs `relu`.
+    /// y = normalised x + addend; max(y, 0) if `relu`.
     void (*normalise)(const Strip& strip, const Elements& y, const Elements& x, const NormFactors& factors,
                       const Addend& addend, bool relu);
     /// first += sum of dy, second += sum of dy * (x - mean), where dy is the gradient before the ReLU.

@@ -24,10 +24,12 @@ class NormLoopsFor {
                           const Addend& addend, bool relu)
     {
         with_types(strip, y.precision, [&]<int wide, class Element>() {
-            if (strip.is_streamed)
-                normalise_any<wide, Element, true>(strip, y, x, factors, addend, relu);
+            if (addend.factors.mean != nullptr)
+                normalise_of<wide, Element, Added::normalised>(strip, y, x, factors, addend, relu);
+            else if (addend.tensor.at != nullptr)
+                normalise_of<wide, Element, Added::plain>(strip, y, x, factors, addend, relu);
             else
-                normalise_any<wide, Element, false>(strip, y, x, factors, addend, relu);
+                normalise_of<wide, Element, Added::none>(strip, y, x, factors, addend, relu);
         });
     }
 
@@ -36,13 +38,11 @@ class NormLoopsFor {
     {
         with_types(strip, x.precision, [&]<int wide, class Element>() {
             if (given.mask == ReluMask::none)
-                gradient_of<wide, Element, ReluMask::none, false>(strip, given, x, factors, first, second);
+                gradient_of<wide, Element, ReluMask::none>(strip, given, x, factors, first, second);
             else if (given.mask == ReluMask::normalised)
-                gradient_of<wide, Element, ReluMask::normalised, false>(strip, given, x, factors, first, second);
-            else if (given.second.at == nullptr)
-                gradient_of<wide, Element, ReluMask::result, false>(strip, given, x, factors, first, second);
+                gradient_of<wide, Element, ReluMask::normalised>(strip, given, x, factors, first, second);
             else
-                gradient_of<wide, Element, ReluMask::result, true>(strip, given, x, factors, first, second);
+                gradient_of<wide, Element, ReluMask::result>(strip, given, x, factors, first, second);
         });
     }
 
@@ -50,10 +50,10 @@ class NormLoopsFor {
                        const NormFactors& factors, const SpreadFactors& spread)
     {
         with_types(strip, x.precision, [&]<int wide, class Element>() {
-            if (strip.is_streamed)
-                spread_any<wide, Element, true>(strip, dx, dy, mask, x, factors, spread);
+            if (mask == ReluMask::none)
+                spread_of<wide, Element, ReluMask::none>(strip, dx, dy, x, factors, spread);
             else
-                spread_any<wide, Element, false>(strip, dx, dy, mask, x, factors, spread);
+                spread_of<wide, Element, ReluMask::normalised>(strip, dx, dy, x, factors, spread);
         });
     }
 
@@ -125,34 +125,14 @@ class NormLoopsFor {
         return mask > zero ? value : zero;
     }
 
-    /// A non-temporal store neither reads the line nor keeps it in a cache. Its address must be a multiple of its size;
-    /// all addresses in an arena are.
-    template <bool streamed, class Element>
-    [[gnu::always_inline]] static void put(const Floats& value, Element* to)
+    /// All addresses in an arena are aligned as a non-temporal store needs them.
+    template <class Element>
+    [[gnu::always_inline]] static void put(const Strip& strip, const Floats& value, Element* to)
     {
-        if constexpr (!streamed || lanes * sizeof(Element) < 16) {
-            Lane::store(value, to);
-        } else if constexpr (sizeof(Element) == sizeof(float)) {
-            stream<sizeof value>(&value, to);
-        } else {
-            typename Lane::HalfWords halves;
-            Lane::narrowed(value, halves);
-            stream<sizeof halves>(&halves, to);
-        }
-    }
-
-    template <int bytes>
-    [[gnu::always_inline]] static void stream(const void* from, void* to)
-    {
-        using Vector = typename VectorTypes<bytes / 4>::Floats;
-        Vector value;
-        __builtin_memcpy(&value, from, sizeof value);
-        if constexpr (bytes == 64)
-            __builtin_ia32_movntps512(static_cast<float*>(to), value);
-        else if constexpr (bytes == 32)
-            __builtin_ia32_movntps256(static_cast<float*>(to), value);
+        if (strip.is_streamed)
+            Lane::stream(value, to);
         else
-            __builtin_ia32_movntps(static_cast<float*>(to), value);
+            Lane::store(value, to);
     }
 
     /// Calls round(place, k) for vector k of each position; `place` is the offset from the start of the strip.
@@ -217,25 +197,9 @@ class NormLoopsFor {
             });
     }
 
-    template <int wide, class Element, bool streamed>
-    static void normalise_any(const Strip& strip, const Elements& y, const Elements& x, const NormFactors& factors,
-                              const Addend& addend, bool relu)
-    {
-        if (addend.factors.mean != nullptr)
-            normalise_of<wide, Element, streamed, Added::normalised, true>(strip, y, x, factors, addend);
-        else if (addend.tensor.at != nullptr && relu)
-            normalise_of<wide, Element, streamed, Added::plain, true>(strip, y, x, factors, addend);
-        else if (addend.tensor.at != nullptr)
-            normalise_of<wide, Element, streamed, Added::plain, false>(strip, y, x, factors, addend);
-        else if (relu)
-            normalise_of<wide, Element, streamed, Added::none, true>(strip, y, x, factors, addend);
-        else
-            normalise_of<wide, Element, streamed, Added::none, false>(strip, y, x, factors, addend);
-    }
-
-    template <int wide, class Element, bool streamed, Added added, bool relu>
+    template <int wide, class Element, Added added>
     static void normalise_of(const Strip& strip, const Elements& result, const Elements& source,
-                             const NormFactors& factors, const Addend& addend)
+                             const NormFactors& factors, const Addend& addend, bool relu)
     {
         Element* const y = result.as<Element>();
         const Element* const x = source.as<const Element>();
@@ -247,11 +211,11 @@ class NormLoopsFor {
                 Floats value = own.normalise(loaded(x + at), k);
                 if constexpr (added == Added::plain) value += loaded(other + at);
                 if constexpr (added == Added::normalised) value += others.normalise(loaded(other + at), k);
-                put<streamed>(relu ? where_positive(value, value) : value, y + at);
+                put(strip, relu ? where_positive(value, value) : value, y + at);
             });
     }
 
-    template <int wide, class Element, ReluMask mask, bool two>
+    template <int wide, class Element, ReluMask mask>
     static void gradient_of(const Strip& strip, const GivenGradient& given, const Elements& source,
                             const NormFactors& factors, double* first, double* second)
     {
@@ -266,7 +230,7 @@ class NormLoopsFor {
             second, [&](std::ptrdiff_t at, int k, Floats& sum, Floats& products) __attribute__((always_inline)) {
                 const Floats value = loaded(x + at);
                 Floats dy = loaded(a + at);
-                if constexpr (two) dy += loaded(b + at);
+                if (b != nullptr) dy += loaded(b + at);
                 if constexpr (mask == ReluMask::normalised) dy = where_positive(own.normalise(value, k), dy);
                 if constexpr (mask == ReluMask::result) {
                     dy = where_positive(loaded(y + at), dy);
@@ -277,17 +241,7 @@ class NormLoopsFor {
             });
     }
 
-    template <int wide, class Element, bool streamed>
-    static void spread_any(const Strip& strip, const Elements& dx, const Elements& dy, ReluMask mask, const Elements& x,
-                           const NormFactors& factors, const SpreadFactors& spread)
-    {
-        if (mask == ReluMask::none)
-            spread_of<wide, Element, streamed, ReluMask::none>(strip, dx, dy, x, factors, spread);
-        else
-            spread_of<wide, Element, streamed, ReluMask::normalised>(strip, dx, dy, x, factors, spread);
-    }
-
-    template <int wide, class Element, bool streamed, ReluMask mask>
+    template <int wide, class Element, ReluMask mask>
     static void spread_of(const Strip& strip, const Elements& result, const Elements& given, const Elements& source,
                           const NormFactors& factors, const SpreadFactors& spread)
     {
@@ -303,9 +257,16 @@ class NormLoopsFor {
                 Floats dy = loaded(from + at);
                 if constexpr (mask == ReluMask::normalised) dy = where_positive(own.normalise(value, k), dy);
                 const Floats rest = dy - of_shift.of[k] - (value - own.mean.of[k]) * of_scale.of[k];
-                put<streamed>(rest * own.slope.of[k], dx + at);
+                put(strip, rest * own.slope.of[k], dx + at);
             });
     }
 };
+
+template <int lanes>
+consteval NormLoops norm_loops(const char* name)
+{
+    using Loops = NormLoopsFor<lanes>;
+    return {name, lanes, Loops::sums, Loops::normalise, Loops::gradient_sums, Loops::spread};
+}
 
 }  // namespace roof::kernels

@@ -1,10 +1,12 @@
-// Types of the Winograd loops, and loops.hpp as compiled for each instruction set in a source file of its own.
+// The table of the Winograd loops, loops.hpp, as compiled for each instruction set.
 #pragma once
 
 #include "workloads/kernels/convolution_shape.hpp"
+#include "workloads/kernels/elements.hpp"
 #include "workloads/kernels/winograd/tiles.hpp"
 
 #include <cstddef>
+#include <span>
 
 namespace roof::kernels {
 
@@ -40,15 +42,15 @@ struct WinogradPair {
 struct WinogradLoops {
     const char* name;
     int lanes;
-    /// u[wide block][point][input][wide] for these wide blocks of outputs; points are odd_lines() apart.
-    void (*weights)(const ConvolutionShape& shape, const float* w, float* u, Range blocks);
-    /// The same for backward_data: outputs and inputs are swapped, and the window is rotated by 180 degrees.
-    void (*turned_weights)(const ConvolutionShape& shape, const float* w, float* u, Range blocks);
-    /// Transforms the source at the points that each tile needs. The first tile goes to v, the next to v + spread.tile.
-    void (*maps)(const WinogradTiles& order, int channels, const float* x, Range tiles, float* v,
+    /// u[wide block][point][input][wide] for these wide blocks of outputs; points are odd_lines() apart. `turned`: for
+    /// backward_data outputs and inputs are swapped, and the window is rotated by 180 degrees.
+    void (*weights)(const ConvolutionShape& shape, bool turned, const float* w, float* u, Range blocks);
+    /// Transforms the source, fp32 or bf16, at the points that each tile needs. The first tile goes to v, the next to
+    /// v + spread.tile.
+    void (*maps)(const WinogradTiles& order, int channels, const Elements& x, Range tiles, float* v,
                  const WinogradSpread& spread);
     /// Transforms the gradients likewise, and adds their sums over the map to sums[channels].
-    void (*gradients)(const WinogradTiles& order, int channels, const float* dy, Range tiles, float* z,
+    void (*gradients)(const WinogradTiles& order, int channels, const Elements& dy, Range tiles, float* z,
                       const WinogradSpread& spread, float* sums);
     /// m[tile][wide] of a point: the sum over inputs of v[block][tile][lanes] * u[input][wide]. `next_u`: u of the next
     /// call.
@@ -56,7 +58,7 @@ struct WinogradLoops {
                      const float* next_u, float* m);
     /// The results of tiles in these wide blocks, from their sums at the points. m: of the first tile and block.
     void (*results)(const WinogradTiles& order, int channels, const float* m, const WinogradSpread& spread, Range tiles,
-                    Range wide_blocks, const WinogradEnd& end, float* y);
+                    Range wide_blocks, const WinogradEnd& end, const Elements& y);
     /// m[input of a block][wide] = the sum over tiles of v[tile][lanes] * z[tile][wide], plus the old m if `add`.
     void (*correlate)(const WinogradPair& now, const WinogradPair& next, int tiles, float* m, bool add);
     /// The gradient of a block of weights, from its sums at the points, which are `apart` numbers apart.
@@ -65,5 +67,8 @@ struct WinogradLoops {
 
 extern const WinogradLoops winograd_avx2;
 extern const WinogradLoops winograd_avx512;
+
+/// The loops that this processor supports, the widest instruction set first.
+std::span<const WinogradLoops* const> winograd_loops_here();
 
 }  // namespace roof::kernels

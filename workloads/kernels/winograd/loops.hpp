@@ -18,65 +18,41 @@ namespace roof::kernels {
 template <int lanes, int rows, int side>
 class WinogradLoopsFor {
   public:
-    static void weights(const ConvolutionShape& shape, const float* w, float* u, Range blocks)
+    static void weights(const ConvolutionShape& shape, bool turned, const float* w, float* u, Range blocks)
     {
-        const int inner = shape.inputs / lanes;
-        const std::size_t apart = odd_lines(std::size_t(shape.inputs) * wide);
-        for (int wide_block = blocks.begin; wide_block < blocks.end; ++wide_block) {
-            float* slab = u + std::size_t(wide_block - blocks.begin) * points * apart;
-            for (int half = 0; half < 2; ++half) {
-                for (int i = 0; i < inner; ++i) {
-                    const float* from = w + (std::size_t(2 * wide_block + half) * inner + i) * taps * lanes * lanes;
-                    for (int c = 0; c < lanes; ++c)
-                        Transforms::weights(from + c * lanes, lanes * lanes,
-                                            slab + (i * lanes + c) * wide + half * lanes, apart);
-                }
+        const int channels = turned ? shape.outputs : shape.inputs;
+        const int inner = channels / lanes, across = shape.inputs / lanes;
+        const std::size_t apart = odd_lines(std::size_t(channels) * wide), block = taps * lanes * lanes;
+        alignas(64) float rotated[taps * lanes * lanes];
+        for (int result = 2 * blocks.begin; result < 2 * blocks.end; ++result) {
+            float* slab = u + std::size_t(result / 2 - blocks.begin) * points * apart + result % 2 * lanes;
+            for (int i = 0; i < inner; ++i) {
+                const float* from = w + std::size_t(turned ? i * across + result : result * inner + i) * block;
+                if (turned) Transforms::turn(from, rotated);
+                for (int c = 0; c < lanes; ++c)
+                    Transforms::weights((turned ? rotated : from) + c * lanes, lanes * lanes,
+                                        slab + (i * lanes + c) * wide, apart);
             }
         }
     }
 
-    static void turned_weights(const ConvolutionShape& shape, const float* w, float* u, Range blocks)
-    {
-        const int inner = shape.outputs / lanes;
-        const int across = shape.inputs / lanes;
-        const std::size_t apart = odd_lines(std::size_t(shape.outputs) * wide);
-        alignas(64) float turned[taps * lanes * lanes];
-        for (int wide_block = blocks.begin; wide_block < blocks.end; ++wide_block) {
-            float* slab = u + std::size_t(wide_block - blocks.begin) * points * apart;
-            for (int half = 0; half < 2; ++half) {
-                for (int o = 0; o < inner; ++o) {
-                    Transforms::turn(w + (std::size_t(o) * across + 2 * wide_block + half) * taps * lanes * lanes,
-                                     turned);
-                    for (int c = 0; c < lanes; ++c)
-                        Transforms::weights(turned + c * lanes, lanes * lanes,
-                                            slab + (o * lanes + c) * wide + half * lanes, apart);
-                }
-            }
-        }
-    }
-
-    static void maps(const WinogradTiles& order, int channels, const float* x, Range tiles, float* v,
+    static void maps(const WinogradTiles& order, int channels, const Elements& x, Range tiles, float* v,
                      const WinogradSpread& spread)
     {
-        for (int block = 0; block < channels / lanes; ++block) {
-            for (int t = tiles.begin; t < tiles.end; ++t) {
-                const WinogradPlace at = order.place_of(t);
-                Transforms::source(order, x + start_of(order, channels, block, at), at,
-                                   v + spread.at(block, t - tiles.begin), spread.point);
-            }
-        }
+        for_tiles(order, channels, {0, channels / lanes}, tiles, x,
+                  [&](int block, int t, const WinogradPlace& at, const auto* from) {
+                      Transforms::source(order, from, at, v + spread.at(block, t), spread.point);
+                  });
     }
 
-    static void gradients(const WinogradTiles& order, int channels, const float* dy, Range tiles, float* z,
+    static void gradients(const WinogradTiles& order, int channels, const Elements& dy, Range tiles, float* z,
                           const WinogradSpread& spread, float* sums)
     {
-        for (int block = 0; block < channels / lanes; ++block) {
-            for (int t = tiles.begin; t < tiles.end; ++t) {
-                const WinogradPlace at = order.place_of(t);
-                Transforms::gradient(order, dy + start_of(order, channels, block, at), at,
-                                     z + spread.at(block, t - tiles.begin), spread.point, sums + block * lanes);
-            }
-        }
+        for_tiles(order, channels, {0, channels / lanes}, tiles, dy,
+                  [&](int block, int t, const WinogradPlace& at, const auto* from) {
+                      Transforms::gradient(order, from, at, z + spread.at(block, t), spread.point,
+                                           sums + block * lanes);
+                  });
     }
 
     static void products(const float* v, std::size_t block_apart, Range tiles, int inputs, const float* u,
@@ -91,17 +67,14 @@ class WinogradLoopsFor {
     }
 
     static void results(const WinogradTiles& order, int channels, const float* m, const WinogradSpread& spread,
-                        Range tiles, Range wide_blocks, const WinogradEnd& end, float* y)
+                        Range tiles, Range wide_blocks, const WinogradEnd& end, const Elements& y)
     {
-        for (int block = 2 * wide_blocks.begin; block < 2 * wide_blocks.end; ++block) {
-            const float* from = m + spread.at(block - 2 * wide_blocks.begin, 0);
+        const Range blocks{2 * wide_blocks.begin, 2 * wide_blocks.end};
+        for_tiles(order, channels, blocks, tiles, y, [&](int block, int t, const WinogradPlace& at, auto* to) {
             const float* bias = end.bias == nullptr ? nullptr : end.bias + block * lanes;
-            for (int t = tiles.begin; t < tiles.end; ++t) {
-                const WinogradPlace at = order.place_of(t);
-                Transforms::result(order, from + (t - tiles.begin) * spread.tile, spread.tile, spread.point, at, bias,
-                                   end.relu, y + start_of(order, channels, block, at));
-            }
-        }
+            Transforms::result(order, m + spread.at(block - blocks.begin, t), spread.tile, spread.point, at, bias,
+                               end.relu, to);
+        });
     }
 
     static void correlate(const WinogradPair& now, const WinogradPair& next, int tiles, float* m, bool add)
@@ -134,6 +107,23 @@ class WinogradLoopsFor {
     {
         const std::size_t plane = std::size_t(at.image) * (channels / lanes) + block;
         return ((plane * order.height() + at.row) * order.width() + at.column) * lanes;
+    }
+
+    /// Calls use(block, index of the tile in `tiles`, place, its numbers in the map) for each block and tile.
+    template <class Use>
+    [[gnu::always_inline]] static void for_tiles(const WinogradTiles& order, int channels, Range blocks, Range tiles,
+                                                 const Elements& map, const Use& use)
+    {
+        for (int block = blocks.begin; block < blocks.end; ++block) {
+            for (int t = tiles.begin; t < tiles.end; ++t) {
+                const WinogradPlace at = order.place_of(t);
+                const std::size_t start = start_of(order, channels, block, at);
+                if (map.precision == Precision::bf16)
+                    use(block, t - tiles.begin, at, map.as<BFloat16>() + start);
+                else
+                    use(block, t - tiles.begin, at, map.as<float>() + start);
+            }
+        }
     }
 
     /// Fetches two vectors.
@@ -226,5 +216,21 @@ class WinogradLoopsFor {
         }
     }
 };
+
+template <int lanes, int rows, int side>
+consteval WinogradLoops winograd_loops(const char* name)
+{
+    using Loops = WinogradLoopsFor<lanes, rows, side>;
+    return {name,
+            lanes,
+            Loops::weights,
+
+            Loops::maps,
+            Loops::gradients,
+            Loops::products,
+            Loops::results,
+            Loops::correlate,
+            Loops::weights_gradient};
+}
 
 }  // namespace roof::kernels

@@ -15,28 +15,35 @@ constexpr int rows = 14;  ///< tiles that a product takes at a time
 }  // namespace
 
 struct WinogradMaps::Job {
-    const float* x;
+    Elements x;
     const float* w;
-    decltype(WinogradLoops::weights) make_weights;
     WinogradEnd end;
-    float* y;
+    Elements y;
     float* scratch;
 };
 
-WinogradMaps::WinogradMaps(const WinogradLoops& loops, const ConvolutionShape& shape, int from, int to, int threads)
-    : loops_(loops), shape_(shape), from_(from), to_(to), threads_(threads), all_(tiles(0, 1))
+WinogradMaps::WinogradMaps(const WinogradLoops& loops, Pass pass, const ConvolutionShape& shape,
+                           const ConvolutionOptions& options)
+    : loops_(loops),
+      is_backward_(pass == Pass::backward_data),
+      relu_(options.relu),
+      shape_(shape),
+      from_(is_backward_ ? shape.outputs : shape.inputs),
+      to_(is_backward_ ? shape.inputs : shape.outputs),
+      threads_(options.threads),
+      all_(tiles(0, 1))
 {
     const std::size_t all_weights = slab() * static_cast<std::size_t>(wide_blocks());
     const bool is_near = all_weights <= near_weights;
     by_channels_ = all_weights > small_weights && all_.count() <= few_tiles;
     group_ = is_near || by_channels_ ? 1 : wide_blocks();
     constexpr int kinds = 4;  // of tiles; each kind is divided among the threads
-    const int own_tiles = all_.count() / threads + kinds;
-    const int fitting = static_cast<int>(of_l2 / (points * static_cast<std::size_t>(from)));
+    const int own_tiles = all_.count() / threads_ + kinds;
+    const int fitting = static_cast<int>(of_l2 / (points * static_cast<std::size_t>(from_)));
     const int least = (is_near ? 2 : 8) * rows;
     piece_ = by_channels_ ? all_.count() : even_piece(own_tiles, std::max(least, fitting));
 
-    const auto team = static_cast<std::size_t>(threads);
+    const auto team = static_cast<std::size_t>(threads_);
     weights_ = by_channels_ ? slab() * team : all_weights;
     maps_ = points * spread(piece_).point * (by_channels_ ? 1 : team);
     sums_ = points * sums_spread(piece_).point;
@@ -84,10 +91,9 @@ float* WinogradMaps::sums_of(float* scratch, int thread) const
     return scratch + weights_ + maps_ + sums_ * static_cast<std::size_t>(thread);
 }
 
-void WinogradMaps::run(const float* x, const float* w, decltype(WinogradLoops::weights) make_weights,
-                       const WinogradEnd& end, float* y, float* scratch) const
+void WinogradMaps::run(const Elements& x, const float* w, const float* bias, const Elements& y, float* scratch) const
 {
-    const Job job{x, w, make_weights, end, y, scratch};
+    const Job job{x, w, {bias, relu_}, y, scratch};
     if (by_channels_)
         by_channels(job);
     else
@@ -100,7 +106,8 @@ void WinogradMaps::by_tiles(const Job& job) const
     {
         const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
         const Range blocks = share_of(wide_blocks(), thread, threads);
-        job.make_weights(shape_, job.w, job.scratch + slab() * static_cast<std::size_t>(blocks.begin), blocks);
+        loops_.weights(shape_, is_backward_, job.w, job.scratch + slab() * static_cast<std::size_t>(blocks.begin),
+                       blocks);
 #pragma omp barrier
         float* v =
             job.scratch + weights_ + maps_ / static_cast<std::size_t>(threads_) * static_cast<std::size_t>(thread);
@@ -128,7 +135,7 @@ void WinogradMaps::by_channels(const Job& job) const
         float* u = job.scratch + slab() * static_cast<std::size_t>(thread);
         const Range blocks = share_of(wide_blocks(), thread, threads);
         for (int block = blocks.begin; block < blocks.end; ++block) {
-            job.make_weights(shape_, job.w, u, {block, block + 1});
+            loops_.weights(shape_, is_backward_, job.w, u, {block, block + 1});
             results(job, all_, {0, all_.count()}, {block, block + 1}, v, u, sums_of(job.scratch, thread));
         }
     }

@@ -11,13 +11,12 @@ namespace roof::kernels {
 
 class WinogradMaps {
   public:
-    /// `from`, `to`: channel counts.
-    WinogradMaps(const WinogradLoops& loops, const ConvolutionShape& shape, int from, int to, int threads);
+    WinogradMaps(const WinogradLoops& loops, Pass pass, const ConvolutionShape& shape,
+                 const ConvolutionOptions& options);
 
     std::size_t scratch() const;
-    /// `make_weights`: `weights` or `turned_weights` of the loops.
-    void run(const float* x, const float* w, decltype(WinogradLoops::weights) make_weights, const WinogradEnd& end,
-             float* y, float* scratch) const;
+    /// `bias`: [result channels] or null.
+    void run(const Elements& x, const float* w, const float* bias, const Elements& y, float* scratch) const;
 
   private:
     struct Job;
@@ -36,6 +35,8 @@ class WinogradMaps {
     float* sums_of(float* scratch, int thread) const;
 
     const WinogradLoops& loops_;
+    bool is_backward_;
+    bool relu_;
     ConvolutionShape shape_;
     int from_, to_;  ///< channel counts
     int threads_;

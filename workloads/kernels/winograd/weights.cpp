@@ -14,11 +14,12 @@ constexpr std::size_t small_sums = 1U << 22U;  ///< numbers that fit an L3
 
 }  // namespace
 
-WinogradWeights::WinogradWeights(const WinogradLoops& loops, const ConvolutionShape& shape, int threads)
+WinogradWeights::WinogradWeights(const WinogradLoops& loops, const ConvolutionShape& shape,
+                                 const ConvolutionOptions& options)
     : loops_(loops),
       shape_(shape),
       lanes_(loops.lanes),
-      threads_(threads),
+      threads_(options.threads),
       tiles_(shape.batch, shape.height, shape.width)
 {
     const auto all_sums = static_cast<std::size_t>(points) * static_cast<std::size_t>(shape.inputs) *
@@ -31,7 +32,7 @@ WinogradWeights::WinogradWeights(const WinogradLoops& loops, const ConvolutionSh
     const auto blocks = static_cast<std::size_t>(input_blocks()) * static_cast<std::size_t>(wide_blocks());
     apart_ = odd_lines(cell() * (at_once() ? group : blocks));
 
-    const auto team = static_cast<std::size_t>(threads);
+    const auto team = static_cast<std::size_t>(threads_);
     maps_ = points * spread(piece_, shape.inputs, lanes_).point;
     gradients_ = points * spread(piece_, shape.outputs, 2 * lanes_).point;
     sums_ = points * apart_ * (at_once() ? team : 1);
@@ -125,7 +126,7 @@ void WinogradWeights::gradients_of_sums(const float* m, Range cells, float* dw) 
     }
 }
 
-void WinogradWeights::run(const float* x, const float* dy, float* dw, float* db, float* scratch) const
+void WinogradWeights::run(const Elements& x, const Elements& dy, float* dw, float* db, float* scratch) const
 {
     float* const m = scratch + maps_ + gradients_;
     float* const bias_sums = m + sums_;

@@ -10,10 +10,10 @@ namespace roof::kernels {
 
 class WinogradWeights {
   public:
-    WinogradWeights(const WinogradLoops& loops, const ConvolutionShape& shape, int threads);
+    WinogradWeights(const WinogradLoops& loops, const ConvolutionShape& shape, const ConvolutionOptions& options);
 
     std::size_t scratch() const;
-    void run(const float* x, const float* dy, float* dw, float* db, float* scratch) const;
+    void run(const Elements& x, const Elements& dy, float* dw, float* db, float* scratch) const;
 
   private:
     /// A transformed piece of the batch.

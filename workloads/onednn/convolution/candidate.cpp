@@ -44,9 +44,7 @@ Tensor ConvolutionTensors::*written_by(Pass pass)
                                          : &ConvolutionTensors::weights;
 }
 
-}  // namespace
-
-std::vector<Candidate> kernel_candidates(const Convolution& shapes, Pass pass, Algorithm algorithm, int threads)
+void add_kernels(const Convolution& shapes, Pass pass, int threads, std::vector<Candidate>& all)
 {
     const model::Convolution size = size_of(shapes);
     const kernels::ConvolutionShape shape{.batch = size.batch,
@@ -57,23 +55,47 @@ std::vector<Candidate> kernel_candidates(const Convolution& shapes, Pass pass, A
                                           .window = size.window.size,
                                           .stride = size.window.stride,
                                           .padding = size.window.padding};
-    const auto plan_of = algorithm == Algorithm::winograd ? kernels::plan_winograd : kernels::plan_direct;
-    const auto plan = plan_of(pass, shape, {.precision = shapes.precision, .relu = shapes.relu, .threads = threads});
-    if (!plan) return {};
-    return {{.name = plan->name,
-             .algorithm = plan->algorithm,
-             .executed = plan->executed,
-             .vector_bits = 32 * kernels::convolution_lanes(),
-             .is_kernel = true,
-             .layouts = kernel_layouts(shapes),
-             .append = [plan = *plan](Program& program, const ConvolutionTensors& tensors) {
-                 append_kernel(program, plan, tensors);
-             }}};
+    for (const kernels::ConvolutionPlan& plan : kernels::convolution_plans(
+             pass, shape, {.precision = shapes.precision, .relu = shapes.relu, .threads = threads}))
+        all.push_back({.name = plan.name,
+                       .algorithm = plan.algorithm,
+                       .executed = plan.executed,
+                       .vector_bits = 32 * kernels::convolution_lanes(),
+                       .is_preferred = true,
+                       .is_kernel = true,
+                       .layouts = kernel_layouts(shapes),
+                       .append = [plan](Program& program, const ConvolutionTensors& tensors) {
+                           append_kernel(program, plan, tensors);
+                       }});
+}
+
+Convolution in_fp32(Convolution shapes)
+{
+    shapes.source = any(dims_of(shapes.source));
+    shapes.precision = Precision::fp32;
+    return shapes;
+}
+
+}  // namespace
+
+std::vector<Candidate> candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass, int threads)
+{
+    std::vector<Candidate> all = library_candidates(engine, shapes, pass, Algorithm::direct);
+    add_kernels(shapes, pass, threads, all);
+    std::ranges::move(library_candidates(engine, shapes, pass, Algorithm::winograd), std::back_inserter(all));
+    if (shapes.precision != Precision::bf16) return all;
+    for (const Algorithm algorithm : {Algorithm::direct, Algorithm::winograd}) {
+        for (Candidate& candidate : library_candidates(engine, in_fp32(shapes), pass, algorithm)) {
+            candidate.name += " in fp32";
+            all.push_back(std::move(candidate));
+        }
+    }
+    return all;
 }
 
 bool offers_winograd(Precision precision)
 {
-    return (precision == Precision::fp32 && kernels::convolution_lanes() > 0) || library_offers_winograd(precision);
+    return kernels::convolution_lanes() > 0 || library_offers_winograd(precision);
 }
 
 void append_pass(Program& program, Pass pass, const Candidate& candidate, const ConvolutionTensors& tensors)

@@ -32,20 +32,23 @@ struct ConvolutionTensors {
 struct Candidate {
     std::string name;
     Algorithm algorithm = Algorithm::direct;
-    Flops executed{};        ///< FLOPs that the implementation executes; 0: as the model counts
-    int vector_bits = 0;     ///< of its instruction set; 0: unknown
-    bool is_kernel = false;  ///< a kernel of this project
-    Layouts layouts;         ///< of the tensors that it reads and writes
+    Flops executed{};           ///< FLOPs that the implementation executes; 0: as the model counts
+    int vector_bits = 0;        ///< of its instruction set; 0: unknown
+    bool is_preferred = false;  ///< oneDNN's first choice for the precision, or a kernel of this project
+    bool is_kernel = false;     ///< of this project
+    Layouts layouts;            ///< of the tensors that it reads and writes
     /// Appends the pass with its workspace. The tensors must have `layouts`.
     std::function<void(Program&, const ConvolutionTensors&)> append{};
 };
 
-/// oneDNN's implementations for `algorithm` (direct or winograd), in its order of preference. Reference code is
-/// included only if there is nothing else. Direct includes matrix products (gemm). Throws dnnl::error.
+/// All candidates for a pass: oneDNN's direct ones in its order of preference, this project's kernels, oneDNN's Winograd
+/// ones. For bf16 also oneDNN's in fp32 ("jit:avx512_core in fp32"), which convert their operands. Direct includes
+/// matrix products (gemm). Reference code is included only if there is nothing else. Throws dnnl::error.
+std::vector<Candidate> candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass, int threads);
+
+/// oneDNN's implementations for `algorithm` (direct or winograd).
 std::vector<Candidate> library_candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass,
                                           Algorithm algorithm);
-/// This project's kernel for `algorithm`; empty if there is none.
-std::vector<Candidate> kernel_candidates(const Convolution& shapes, Pass pass, Algorithm algorithm, int threads);
 
 /// The properties of a oneDNN implementation, found by its name, for one pass of the convolution.
 struct LibraryFacts {

@@ -4,7 +4,7 @@
 #include "ert/base/text.hpp"
 #include "ert/method/bench/clock.hpp"
 #include "workloads/engine/choices.hpp"
-#include "workloads/kernels/convolution.hpp"
+#include "workloads/kernels/isa/isa.hpp"
 
 #include <algorithm>
 
@@ -73,50 +73,51 @@ std::string shape_name(const Convolution& shapes)
 class Chooser {
   public:
     Chooser(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings, Pass pass)
-        : engine_(engine), shapes_(shapes), settings_(settings), pass_(pass), pass_name_(model::name(pass))
+        : engine_(engine),
+          shapes_(shapes),
+          settings_(settings),
+          pass_(pass),
+          pass_name_(model::name(pass)),
+          all_(candidates(engine, shapes, pass, settings.threads))
     {
-        direct_ = library_candidates(engine, shapes, pass, Algorithm::direct);
-        std::ranges::move(kernel_candidates(shapes, pass, Algorithm::direct, settings.threads),
-                          std::back_inserter(direct_));
-        if (direct_.empty())
+        if (all_.empty())
             throw Error("oneDNN has no " + pass_name_ + " pass of a convolution for " + shape_name(shapes));
     }
 
     /// oneDNN's first choice, or its matrix product if the settings ask for gemm.
     const Candidate& favourite() const
     {
-        if (settings_.algorithm != Algorithm::gemm) return direct_.front();
-        const auto product = std::ranges::find(direct_, Algorithm::gemm, &Candidate::algorithm);
-        return product == direct_.end() ? direct_.front() : *product;
+        return settings_.algorithm == Algorithm::gemm ? first(Algorithm::gemm) : all_.front();
     }
 
     Candidate choose(const Layouts& edges) const
     {
-        if (settings_.algorithm == Algorithm::gemm) return favourite();
-        if (settings_.algorithm == Algorithm::direct) return direct(edges);
-        const Candidates winograd = winograd_candidates();
-        if (settings_.algorithm == Algorithm::winograd) return winograd.empty() ? direct(edges) : winograd.front();
-        Candidates all = direct_;
-        all.insert(all.end(), winograd.begin(), winograd.end());
-        return known_or_fastest(pass_name_, all, edges);
+        if (settings_.algorithm == Algorithm::automatic) return known_or_fastest(pass_name_, all_, edges);
+        const Candidate& of_algorithm = first(settings_.algorithm);
+        return of_algorithm.algorithm == settings_.algorithm && settings_.algorithm != Algorithm::direct
+                   ? of_algorithm
+                   : direct(edges);
     }
 
   private:
-    Candidates winograd_candidates() const
+    /// The first candidate of an algorithm, or the first of all.
+    const Candidate& first(Algorithm algorithm) const
     {
-        Candidates all = kernel_candidates(shapes_, pass_, Algorithm::winograd, settings_.threads);
-        std::ranges::move(library_candidates(engine_, shapes_, pass_, Algorithm::winograd), std::back_inserter(all));
-        return all;
+        const auto found = std::ranges::find(all_, algorithm, &Candidate::algorithm);
+        return found == all_.end() ? all_.front() : *found;
     }
 
-    /// The faster of oneDNN's first choice and this project's kernel. Without remembered choices nothing is measured
-    /// and the kernel is taken.
+    /// The fastest of the preferred candidates. Without remembered choices nothing is measured and the first kernel is
+    /// taken.
     Candidate direct(const Layouts& edges) const
     {
-        const Candidate& kernel = direct_.back();
-        if (!kernel.is_kernel) return direct_.front();
-        if (!settings_.choices) return kernel;
-        return known_or_fastest(pass_name_ + ", direct", {direct_.front(), kernel}, edges);
+        Candidates preferred = all_;
+        std::erase_if(preferred, [](const Candidate& candidate) {
+            return !candidate.is_preferred || candidate.algorithm == Algorithm::winograd;
+        });
+        if (settings_.choices) return known_or_fastest(pass_name_ + ", direct", preferred, edges);
+        const auto kernel = std::ranges::find(preferred, true, &Candidate::is_kernel);
+        return kernel == preferred.end() ? preferred.front() : *kernel;
     }
 
     Candidate known_or_fastest(const std::string& pass, const Candidates& candidates, const Layouts& edges) const
@@ -157,15 +158,14 @@ class Chooser {
     const Settings& settings_;
     Pass pass_;
     std::string pass_name_;
-    Candidates direct_;  ///< oneDNN's in its order of preference, then this project's kernel if there is one
+    Candidates all_;
 };
 
 }  // namespace
 
 std::string convolution_library()
 {
-    if (kernels::convolution_lanes() == 0) return library_version();
-    return library_version() + " + " + kernels::winograd_implementation() + " + " + kernels::direct_implementation();
+    return library_version() + " + " + kernels::name(kernels::widest_isa());
 }
 
 ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,

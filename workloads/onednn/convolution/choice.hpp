@@ -1,5 +1,6 @@
 // Selects the candidate for each pass of a convolution. `auto` measures all candidates and takes the fastest. `direct`
-// takes the faster of oneDNN's first choice and this project's kernel. Otherwise the settings name the algorithm.
+// takes the fastest of oneDNN's first choice and this project's direct kernels. Otherwise the settings name the
+// algorithm. In bf16 the candidates multiply in both ways: by the dot product, or widened to fp32.
 #pragma once
 
 #include "workloads/onednn/convolution/candidate.hpp"

@@ -33,55 +33,37 @@ Flops executed_flops(const Known& row, const model::Convolution& convolution)
     return row.skips_padding ? flops(model::unpadded_multiply_adds(convolution)) : Flops{};
 }
 
-/// An argument of a primitive and its operand.
-struct Argument {
-    int number;
-    Tensor ConvolutionTensors::*operand;
+/// oneDNN's numbers of a pass's arguments.
+struct Numbers {
+    int source, weights, result, bias;
 };
+constexpr std::array<Numbers, 3> numbers_of_pass{
+    {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS},
+     {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST, 0},
+     {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_BIAS}}};
 
-using Operands = std::array<Argument, 3>;
-constexpr Operands forward_operands{{{DNNL_ARG_SRC, &ConvolutionTensors::source},
-                                     {DNNL_ARG_WEIGHTS, &ConvolutionTensors::weights},
-                                     {DNNL_ARG_DST, &ConvolutionTensors::result}}};
-constexpr Operands backward_data_operands{{{DNNL_ARG_DIFF_DST, &ConvolutionTensors::result},
-                                           {DNNL_ARG_WEIGHTS, &ConvolutionTensors::weights},
-                                           {DNNL_ARG_DIFF_SRC, &ConvolutionTensors::source}}};
-constexpr Operands backward_weights_operands{{{DNNL_ARG_SRC, &ConvolutionTensors::source},
-                                              {DNNL_ARG_DIFF_DST, &ConvolutionTensors::result},
-                                              {DNNL_ARG_DIFF_WEIGHTS, &ConvolutionTensors::weights}}};
-
-Layouts layouts_of(const ForwardPass& pass)
-{
-    return {pass.src_desc(), pass.weights_desc(), pass.dst_desc()};
-}
-
-Layouts layouts_of(const BackwardDataPass& pass)
-{
-    return {pass.diff_src_desc(), pass.weights_desc(), pass.diff_dst_desc()};
-}
-
-Layouts layouts_of(const BackwardWeightsPass& pass)
-{
-    return {pass.src_desc(), pass.diff_weights_desc(), pass.diff_dst_desc()};
-}
-
-/// `bias`: the number of the bias argument.
 template <class Primitive, class Description>
-std::vector<Candidate> wrap(const std::vector<Description>& implementations, const Convolution& shapes,
-                            const Operands& operands, int bias)
+std::vector<Candidate> wrap(const std::vector<Description>& implementations, const Convolution& shapes, Pass pass)
 {
+    const Numbers numbers = numbers_of_pass[static_cast<std::size_t>(pass)];
     std::vector<Candidate> all;
     for (const Description& implementation : implementations) {
         const std::string name = implementation.impl_info_str();
         const LibraryFacts facts = facts_of(name, size_of(shapes));
-        const auto append = [=](Program& program, const ConvolutionTensors& tensors) {
-            Arguments arguments;
-            for (const auto& [number, operand] : operands) arguments.emplace_back(number, tensors.*operand);
-            if (tensors.has_bias) arguments.emplace_back(bias, tensors.bias);
-            program.append<Primitive>(implementation, arguments);
-        };
-        all.push_back(
-            {name, facts.algorithm, facts.executed, facts.vector_bits, false, layouts_of(implementation), append});
+        const auto layout = [&](int number) { return implementation.query_md(dnnl::query::exec_arg_md, number); };
+        all.push_back({.name = name,
+                       .algorithm = facts.algorithm,
+                       .executed = facts.executed,
+                       .vector_bits = facts.vector_bits,
+                       .is_preferred = all.empty(),
+                       .layouts = {layout(numbers.source), layout(numbers.weights), layout(numbers.result)},
+                       .append = [=](Program& program, const ConvolutionTensors& tensors) {
+                           Arguments arguments{{numbers.source, tensors.source},
+                                               {numbers.weights, tensors.weights},
+                                               {numbers.result, tensors.result}};
+                           if (tensors.has_bias) arguments.emplace_back(numbers.bias, tensors.bias);
+                           program.append<Primitive>(implementation, arguments);
+                       }});
     }
     return all;
 }
@@ -109,16 +91,15 @@ std::vector<Candidate> library_candidates(const dnnl::engine& engine, const Conv
     const auto kind =
         algorithm == Algorithm::winograd ? dnnl::algorithm::convolution_winograd : dnnl::algorithm::convolution_direct;
     if (pass == Pass::forward)
-        return wrap<dnnl::convolution_forward>(forward_passes(engine, shapes, kind), shapes, forward_operands,
-                                               DNNL_ARG_BIAS);
+        return wrap<dnnl::convolution_forward>(forward_passes(engine, shapes, kind), shapes, pass);
     // oneDNN needs a forward pass of the same shapes to make a backward pass.
     const auto forward = forward_passes(engine, shapes, dnnl::algorithm::convolution_direct);
     if (forward.empty()) return {};
     if (pass == Pass::backward_data)
         return wrap<dnnl::convolution_backward_data>(backward_data_passes(engine, shapes, kind, forward.front()),
-                                                     shapes, backward_data_operands, 0);
+                                                     shapes, pass);
     return wrap<dnnl::convolution_backward_weights>(backward_weights_passes(engine, shapes, kind, forward.front()),
-                                                    shapes, backward_weights_operands, DNNL_ARG_DIFF_BIAS);
+                                                    shapes, pass);
 }
 
 }  // namespace roof::onednn

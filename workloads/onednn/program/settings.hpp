@@ -30,10 +30,10 @@ struct Settings {
     /// momentum, statistics, the loss and all sums are fp32.
     Precision precision = Precision::fp32;
     /// Convolution algorithm; direct if oneDNN does not have it for a shape. `automatic`: the fastest of all for each
-    /// pass of each shape. `direct`: the faster of oneDNN's first choice and this project's kernel.
+    /// pass of each shape. `direct`: the fastest of oneDNN's first choice and this project's direct kernels.
     Algorithm algorithm = Algorithm::direct;
     /// Remembered choices of `automatic` and `direct`. Null: `automatic` measures each time, and `direct` takes this
-    /// project's kernel if there is one.
+    /// project's first kernel if there is one.
     std::shared_ptr<Choices> choices{};
     /// The other ranks, each with its own batch; null: none. With ranks every gradient is stored in memory of the
     /// caller, and dropout decides as in one large batch.

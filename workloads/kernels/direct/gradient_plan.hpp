@@ -2,7 +2,7 @@
 // thread takes an equal part of the units.
 #pragma once
 
-#include "workloads/kernels/direct/weights_gradient_isa.hpp"
+#include "workloads/kernels/direct/loops.hpp"
 
 namespace roof::kernels {
 
@@ -13,7 +13,8 @@ struct GradientRegion {
 
 class GradientPlan {
   public:
-    GradientPlan(const WeightsGradientLoops& loops, const ConvolutionShape& shape, int threads);
+    /// `is_packed`: the loops read packed maps.
+    GradientPlan(const DirectLoops& loops, const ConvolutionShape& shape, bool is_packed, int threads);
 
     /// The shape that the loops use: images may be pairs, and the rows of a map may be merged into one.
     const GradientShape& shape() const { return shape_; }

@@ -1,4 +1,4 @@
-#include "workloads/kernels/direct/weights_gradient_plan.hpp"
+#include "workloads/kernels/direct/gradient_plan.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@ namespace roof::kernels {
 namespace {
 
 constexpr int of_l1 = 84;             ///< pixels of a few channel blocks, half of the L1 for the next ones
-constexpr int of_l1_paired = 112;     ///< paired data is already in the L2
+constexpr int of_l1_packed = 112;     ///< packed data is already in the L2
 constexpr int of_l2_per_lane = 4096;  ///< weights per lane; the rest of the L2 is for the maps, and L2 sizes grew with
                                       ///< the vectors
 constexpr int enough_units = 8;       ///< per thread
@@ -23,9 +23,9 @@ constexpr Range piece_of(const Range& whole, int most, int index)
 }
 
 /// The shape that the loops use: pairs count as images, and rows that no window joins are merged into one.
-ConvolutionShape seen_by(const WeightsGradientLoops& loops, ConvolutionShape shape)
+ConvolutionShape seen_by(const DirectLoops& loops, ConvolutionShape shape)
 {
-    shape.batch = pieces_of(shape.batch, loops.images);
+    shape.batch = pieces_of(shape.batch, loops.numbers);
     if (shape.window != 1 || shape.stride != 1 || shape.padding != 0) return shape;
     shape.width *= shape.height;
     shape.height = 1;
@@ -50,11 +50,11 @@ GradientShape::GradientShape(const ConvolutionShape& shape, int lanes)
     result = strides(shape.outputs, rows, columns);
 }
 
-GradientPlan::GradientPlan(const WeightsGradientLoops& loops, const ConvolutionShape& shape, int threads)
+GradientPlan::GradientPlan(const DirectLoops& loops, const ConvolutionShape& shape, bool is_packed, int threads)
     : shape_(seen_by(loops, shape), loops.lanes), group_(loops.outputs)
 {
     const int rows = shape_.rows, columns = shape_.columns;
-    const int pixels = loops.images == 1 ? of_l1 : of_l1_paired;
+    const int pixels = is_packed ? of_l1_packed : of_l1;
     piece_columns_ = std::min(columns, pixels);
     piece_rows_ = std::clamp(pixels / columns, 1, rows);
     piece_images_ = std::clamp(pixels / (rows * columns), 1, shape_.of.batch);

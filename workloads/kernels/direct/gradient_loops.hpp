@@ -4,26 +4,16 @@
 // pragma and includes this last, as for winograd/loops.hpp. The code calls nothing of the standard library.
 #pragma once
 
-#include "workloads/kernels/direct/weights_gradient_isa.hpp"
-#include "workloads/kernels/lanes.hpp"
+#include "workloads/kernels/direct/loops.hpp"
+#include "workloads/kernels/direct/tile_loops.hpp"
 
 #include <cstddef>
 
 namespace roof::kernels {
 
-struct MultiplyFloats {
-    static constexpr float one = 1;
-
-    template <class Floats>
-    [[gnu::always_inline]] static void add(float x, const Floats& dy, Floats& sum)
-    {
-        sum += x * dy;
-    }
-};
-
 /// A tile has up to `most` output vectors. `Multiply` multiplies 32 bits of either map.
 template <int lanes, int most, class Multiply = MultiplyFloats>
-class WeightsGradientFor {
+class GradientLoopsFor {
   public:
     static void products(const GradientShape& shape, const GradientStep& now, const GradientStep& next, const float* x,
                          const float* dy, const GradientSums& sums)
@@ -211,5 +201,15 @@ class WeightsGradientFor {
         }
     }
 };
+
+/// `pixels`, `outputs`: the largest tiles whose sums and operands fit the registers.
+template <int lanes, int pixels, int outputs, class Multiply = MultiplyFloats>
+consteval DirectLoops direct_loops(const char* name)
+{
+    using Tiles = DirectLoopsFor<lanes, pixels, Multiply>;
+    using Gradient = GradientLoopsFor<lanes, outputs, Multiply>;
+    return {name,        lanes,       Multiply::numbers,  pixels,        outputs, Tiles::tile,
+            Tiles::turn, Tiles::pack, Gradient::products, Gradient::bias};
+}
 
 }  // namespace roof::kernels
