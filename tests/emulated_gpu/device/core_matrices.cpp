@@ -1,0 +1,28 @@
+#include "tests/emulated_gpu/device/core_matrices.hpp"
+
+#include "tests/emulated_gpu/device/fault.hpp"
+#include "tests/emulated_gpu/device/shared_memory.hpp"
+
+namespace roof::emulated {
+
+std::vector<f64> read_operand(u64 descriptor, Format format, int rows, int k, const SharedMemory& shared,
+                              const std::vector<u32>* proxy_fences)
+{
+    if (descriptor >> 61 != 0) throw Fault(Fault::Kind::launch, "an operand with a swizzle, which is not emulated");
+    const auto field = [descriptor](int first_bit) { return static_cast<u32>(descriptor >> first_bit & 0x3FFF) << 4; };
+    const u32 start = field(0);
+    const u32 along_k = field(16);
+    const u32 along_rows = field(32);
+    const auto bytes = static_cast<u32>(bytes_of(format));
+    std::vector<f64> values;
+    for (u32 row = 0; row < static_cast<u32>(rows); ++row) {
+        for (u32 byte = 0; byte < static_cast<u32>(k) * bytes; byte += bytes) {
+            const u32 at = start + row / 8 * along_rows + byte / 16 * along_k + row % 8 * 16 + byte % 16;
+            if (proxy_fences != nullptr && byte % 16 == 0) shared.read_by_tensor_core(at, 16, *proxy_fences);
+            values.push_back(element(format, shared.at(at, bytes)));
+        }
+    }
+    return values;
+}
+
+}  // namespace roof::emulated

@@ -1,0 +1,16 @@
+// Operands of wgmma and tcgen05 in shared memory without swizzle: core matrices of 8 rows of 16 bytes, by the PTX ISA.
+#pragma once
+
+#include "tests/emulated_gpu/device/numbers.hpp"
+
+#include <vector>
+
+namespace roof::emulated {
+
+class SharedMemory;
+
+/// [row][k] of the operand. Throws Fault for a descriptor that is not emulated, or memory that is not ready to be read.
+std::vector<f64> read_operand(u64 descriptor, Format format, int rows, int k, const SharedMemory& shared,
+                              const std::vector<u32>* proxy_fences);
+
+}  // namespace roof::emulated

@@ -1,0 +1,189 @@
+#include "tests/emulated_gpu/device/execution.hpp"
+
+#include <cxxabi.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace roof::emulated {
+
+namespace {
+
+constexpr u32 most_threads_at_once = 2048;  ///< of a multiprocessor
+constexpr u32 longest_turn = 500;           ///< accesses of a thread before another has its turn
+
+std::string text(const Dim& place)
+{
+    return "(" + std::to_string(place.x) + "," + std::to_string(place.y) + "," + std::to_string(place.z) + ")";
+}
+
+std::string plain_name(const std::string& mangled)
+{
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> plain(
+        abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
+    return status == 0 ? plain.get() : mangled;
+}
+
+Dim place_in(const Dim& size, u32 number)
+{
+    return {number % size.x, number / size.x % size.y, number / size.x / size.y};
+}
+
+}  // namespace
+
+Execution::Execution(Engine& engine, const AddressSpace& memory, DeviceState& device, const Launch& launch)
+    : engine_(engine), memory_(memory), device_(device), launch_(launch)
+{
+    const Card& card = device.card;
+    const auto multiprocessors = static_cast<u32>(card.multiprocessors);
+    const u32 of_multiprocessor = std::max(1U, most_threads_at_once / launch.block.count());
+    most_blocks_ = std::size_t{multiprocessors} * of_multiprocessor;
+    const double threads =
+        std::min<double>(most_threads_at_once * card.multiprocessors, 1.0 * launch.grid.count() * launch.block.count());
+    constexpr double latency = 4;
+    cycles_of_instruction_ = std::max(1.0 / (card.lanes * card.multiprocessors), latency / threads);
+    parallel_accesses_ = threads;
+    for (u32 i = 0; i < launch.grid.count(); ++i) waiting_blocks_.push_back(i);
+    std::shuffle(waiting_blocks_.begin(), waiting_blocks_.end(), engine.chance);
+    const std::size_t fibers = std::min<std::size_t>(most_blocks_, launch.grid.count()) * launch.block.count();
+    while (engine.fibers.size() < fibers) engine.fibers.push_back(std::make_unique<Fiber>());
+    for (std::size_t i = 0; i < fibers; ++i) free_fibers_.push_back(engine.fibers[i].get());
+}
+
+std::byte* Execution::global(u64 address, std::size_t bytes)
+{
+    char place[32];
+    if (address % bytes != 0) {
+        std::snprintf(place, sizeof(place), "0x%llx", static_cast<unsigned long long>(address));
+        throw Fault(Fault::Kind::misaligned, std::string("a misaligned access to global address ") + place);
+    }
+    if (!last_range_.contains(address, bytes)) {
+        last_range_ = memory_.find(address, bytes);
+        const bool is_mine = last_range_.device == AddressSpace::host || last_range_.device == device_.number ||
+                             device_.peers.contains(last_range_.device);
+        if (!last_range_.contains(address, bytes) || !is_mine) {
+            last_range_ = {};
+            std::snprintf(place, sizeof(place), "0x%llx", static_cast<unsigned long long>(address));
+            throw Fault(Fault::Kind::outside,
+                        std::string("an access outside the memory of this device, at global address ") + place);
+        }
+    }
+    return reinterpret_cast<std::byte*>(address);
+}
+
+void Execution::take_time_of_instructions(u32 count)
+{
+    device_.seconds += count * cycles_of_instruction_ / device_.card.clock_hz;
+}
+
+void Execution::take_time_of_access(u64 address, std::size_t bytes, u32 multiprocessor, bool past_l1)
+{
+    double cycles = 0;
+    if (last_range_.device == device_.number)
+        cycles = device_.caches.cycles_of(address, bytes, multiprocessor, past_l1, parallel_accesses_);
+    else
+        cycles = static_cast<double>(bytes) / device_.card.link_bytes_per_cycle;
+    device_.seconds += cycles / device_.card.clock_hz;
+}
+
+void Execution::take_time_of_products(double operations)
+{
+    const Card& card = device_.card;
+    device_.seconds += operations / (card.tensor_operations_per_cycle * card.multiprocessors) / card.clock_hz;
+}
+
+bool Execution::is_turn_over()
+{
+    if (--accesses_left_ != 0) return false;
+    accesses_left_ = 1 + engine_.chance() % longest_turn;
+    return true;
+}
+
+void Execution::start_blocks()
+{
+    while (!waiting_blocks_.empty() && running_.size() < most_blocks_) {
+        const u32 number = waiting_blocks_.back();
+        waiting_blocks_.pop_back();
+        // Each multiprocessor gets blocks in turns, as on a device.
+        const u32 here = static_cast<u32>(started_++ % static_cast<std::size_t>(device_.card.multiprocessors));
+        running_.push_back(std::make_unique<Block>(*this, place_in(launch_.grid, number), here));
+        Block& block = *running_.back();
+        for (u32 i = 0; i < launch_.block.count(); ++i) {
+            Fiber& fiber = *free_fibers_.back();
+            free_fibers_.pop_back();
+            block.add_thread(place_in(launch_.block, i), fiber);
+            Thread* const thread = block.threads().back().get();
+            fiber.start([this, thread] {
+                try {
+                    launch_.code->function(*thread);
+                } catch (const Fault& fault) {
+                    if (fault_.empty()) {
+                        fault_ = fault.what() + std::string(", in block ") + text(thread->block().place()) +
+                                 " thread " + text(thread->index) + ", near line " + std::to_string(thread->line()) +
+                                 " of the translation, of " + plain_name(launch_.name);
+                        fault_kind_ = fault.kind();
+                    }
+                }
+                thread->has_ended = true;
+                thread->progressed = true;
+            });
+        }
+    }
+}
+
+void Execution::run_threads(Block& block, bool& progressed)
+{
+    auto& threads = block.threads();
+    const std::size_t count = threads.size();
+    const std::size_t first = engine_.chance() % count;
+    const bool is_backward = engine_.chance() % 2 == 0;
+    for (std::size_t i = 0; i < count && fault_.empty(); ++i) {
+        Thread& thread = *threads[(first + (is_backward ? count - i : i)) % count];
+        if (thread.has_ended || thread.is_in_meeting) continue;
+        thread.resume();
+        progressed |= thread.progressed;
+    }
+}
+
+bool Execution::run_round()
+{
+    bool progressed = false;
+    std::shuffle(running_.begin(), running_.end(), engine_.chance);
+    for (const auto& block : running_) {
+        run_threads(*block, progressed);
+        if (!fault_.empty()) return false;
+        progressed |= block->advance_copies(engine_.chance, false);
+    }
+    if (!progressed) {
+        for (const auto& block : running_) progressed |= block->advance_copies(engine_.chance, true);
+    }
+    std::erase_if(running_, [this](auto& block) {
+        const auto& threads = block->threads();
+        if (!std::all_of(threads.begin(), threads.end(), [](const auto& thread) { return thread->has_ended; }))
+            return false;
+        block->check_end();
+        for (const auto& thread : threads) free_fibers_.push_back(&thread->fiber());
+        unseen_.push_back(block->take_delayed());
+        return true;
+    });
+    return progressed;
+}
+
+void Execution::run()
+{
+    device_.seconds += device_.card.launch_cycles / device_.card.clock_hz;
+    try {
+        for (start_blocks(); !running_.empty(); start_blocks()) {
+            if (run_round()) continue;
+            if (!fault_.empty()) throw Fault(fault_kind_, fault_);
+            throw Fault(Fault::Kind::launch, "all threads wait for ever, in " + plain_name(launch_.name));
+        }
+    } catch (const Fault&) {
+        for (const auto& fiber : engine_.fibers) fiber->abandon();
+        throw;
+    }
+    for (auto& writes : unseen_) writes.flush_all();
+}
+
+}  // namespace roof::emulated

@@ -1,0 +1,221 @@
+#include "tests/emulated_gpu/device/thread.hpp"
+
+#include "tests/emulated_gpu/device/execution.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace roof::emulated {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what)
+{
+    throw Fault(Fault::Kind::launch, what);
+}
+
+}  // namespace
+
+Thread::Thread(Block& block, u32 number, Dim place, Fiber& fiber)
+    : index(place),
+      block_(block),
+      fiber_(fiber),
+      arguments_(block.execution().launch().arguments.data()),
+      number_(number)
+{
+}
+
+const Dim& Thread::block_size() const
+{
+    return block_.execution().launch().block;
+}
+const Dim& Thread::block_index() const
+{
+    return block_.place();
+}
+const Dim& Thread::grid_size() const
+{
+    return block_.execution().launch().grid;
+}
+u32 Thread::multiprocessor() const
+{
+    return block_.multiprocessor();
+}
+u64 Thread::cycle()
+{
+    seconds_of_cycle_ = block_.execution().seconds();
+    return static_cast<u64>(*seconds_of_cycle_ * block_.execution().device().card.clock_hz);
+}
+u64 Thread::nanosecond()
+{
+    const double seconds = std::exchange(seconds_of_cycle_, std::nullopt).value_or(block_.execution().seconds());
+    return static_cast<u64>(seconds * 1e9);
+}
+void Thread::issue(u32 instructions)
+{
+    block_.execution().take_time_of_instructions(instructions);
+}
+void Thread::trap()
+{
+    fail("a trap");
+}
+
+void Thread::wait(bool has_progressed)
+{
+    progressed = has_progressed;
+    fiber_.wait();
+}
+
+void Thread::resume()
+{
+    fiber_.resume();
+}
+
+void Thread::read_global(u64 address, void* to, std::size_t bytes, int line, bool past_l1)
+{
+    line_ = line;
+    Execution& execution = block_.execution();
+    const std::byte* const from = execution.global(address, bytes);
+    block_.delayed().flush_overlapping(address, bytes);
+    std::memcpy(to, from, bytes);
+    execution.take_time_of_access(address, bytes, multiprocessor(), past_l1);
+    if (execution.is_turn_over()) wait(true);
+}
+
+void Thread::write_global(u64 address, const void* from, std::size_t bytes, int line)
+{
+    line_ = line;
+    Execution& execution = block_.execution();
+    std::byte* const to = execution.global(address, bytes);
+    block_.delayed().flush_overlapping(address, bytes);
+    constexpr unsigned one_in = 4;
+    if (execution.chance()() % one_in == 0)
+        block_.delayed().add(address, from, bytes, execution.chance());
+    else
+        std::memcpy(to, from, bytes);
+    execution.take_time_of_access(address, bytes, multiprocessor(), true);
+    if (execution.is_turn_over()) wait(true);
+}
+
+void Thread::read_shared(u32 address, void* to, std::size_t bytes, int line)
+{
+    line_ = line;
+    const std::byte* const from = block_.shared().at(address, bytes);
+    if (block_.execution().is_turn_over()) wait(true);
+    block_.shared().read_by(block_.moment_of(*this), address, bytes);
+    std::memcpy(to, from, bytes);
+}
+
+void Thread::write_shared(u32 address, const void* from, std::size_t bytes, int line)
+{
+    line_ = line;
+    std::byte* const to = block_.shared().at(address, bytes);
+    if (block_.execution().is_turn_over()) wait(true);
+    block_.shared().written_by(block_.moment_of(*this), address, bytes);
+    std::memcpy(to, from, bytes);
+}
+
+void* Thread::atomic_place(u64 address, std::size_t bytes, int line)
+{
+    line_ = line;
+    wait(true);  // others may come first
+    Execution& execution = block_.execution();
+    std::byte* const at = execution.global(address, bytes);
+    block_.delayed().flush_overlapping(address, bytes);
+    execution.take_time_of_access(address, bytes, multiprocessor(), true);
+    return at;
+}
+
+template <class Work>
+void Thread::meet(Group& group, int line, const Work& work)
+{
+    if (group.arrived == 0) group.line = line;
+    if (group.line != line) fail("threads of a group meet at different instructions");
+    const u32 meeting = group.meetings;
+    if (++group.arrived < group.members.size()) {
+        is_in_meeting = true;
+        while (group.meetings == meeting) wait(true);
+        return;
+    }
+    group.arrived = 0;
+    ++group.meetings;
+    for (Thread* member : group.members) member->is_in_meeting = false;
+    work();
+}
+
+void Thread::meet_warp(const std::function<void()>& work)
+{
+    meet(block_.warp_of(*this), 0, work);
+}
+
+void Thread::barrier(u32 which, int line)
+{
+    if (which != 0) fail("a barrier other than the first");
+    meet(block_.all(), line, [this] { block_.count_barrier(); });
+}
+
+void Thread::warp_barrier(u32 lanes, int line)
+{
+    if ((lanes >> number_ % 32 & 1) == 0) fail("a lane waits at a barrier that does not name it");
+    meet(block_.lanes(*this, lanes), line, [this] { block_.count_warp_barrier(warp()); });
+}
+
+void Thread::fence()
+{
+    block_.delayed().flush_all();
+}
+
+void Thread::proxy_fence()
+{
+    block_.count_proxy_fence(number_);
+}
+
+void Thread::mma_of_warp(const MmaShape& shape, Registers given, std::size_t register_bytes)
+{
+    registers = given;
+    Group& warp = block_.warp_of(*this);
+    meet(warp, shape.m * 1000 + shape.k, [&] {
+        if (warp.members.size() != 32) fail("mma by less than a warp");
+        multiply_fragments(shape, warp.members, register_bytes);
+        block_.execution().take_time_of_products(2.0 * shape.m * shape.n * shape.k);
+    });
+}
+
+void Thread::wgmma_of_warpgroup(const MmaShape& shape, u32* const* sums, std::size_t count,
+                                const WgmmaOperands& operands, int line)
+{
+    std::vector<u32*> mine(sums, sums + count);
+    registers = {&mine, &operands, nullptr};
+    Group& group = block_.warpgroup_of(*this);
+    meet(group, line, [&] {
+        if (group.members.size() != 128) fail("wgmma by less than a warpgroup");
+        std::vector<std::vector<u32*>> of_threads;
+        for (const Thread* member : group.members) {
+            of_threads.push_back(*static_cast<std::vector<u32*>*>(member->registers.sums));
+            const auto& theirs = *static_cast<const WgmmaOperands*>(member->registers.a);
+            if (theirs.a != operands.a || theirs.b != operands.b)
+                fail("threads of a warpgroup name different operands");
+        }
+        block_.tensor_work_of(*this).begin(shape, operands, std::move(of_threads), block_.shared(),
+                                           block_.proxy_fences());
+        block_.execution().take_time_of_products(2.0 * shape.m * shape.n * shape.k);
+    });
+}
+
+void Thread::wgmma_fence()
+{
+    meet(block_.warpgroup_of(*this), -1, [this] { block_.tensor_work_of(*this).fence(); });
+}
+
+void Thread::wgmma_commit()
+{
+    meet(block_.warpgroup_of(*this), -2, [this] { block_.tensor_work_of(*this).commit(block_.execution().chance()); });
+}
+
+void Thread::wgmma_wait(u32 most_groups)
+{
+    meet(block_.warpgroup_of(*this), -3, [&] { block_.tensor_work_of(*this).wait(most_groups); });
+}
+
+}  // namespace roof::emulated

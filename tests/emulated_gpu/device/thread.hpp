@@ -1,0 +1,208 @@
+// A CUDA thread as the translated code sees it: its place, its accesses, and what it does together with others.
+#pragma once
+
+#include "tests/emulated_gpu/device/arithmetic.hpp"
+#include "tests/emulated_gpu/device/kernels.hpp"
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace roof::emulated {
+
+class Block;
+class Fiber;
+struct Group;
+struct Copy;
+
+struct MmaShape {
+    int m, n, k;
+    Format format;
+};
+struct WgmmaOperands {
+    u64 a, b;  ///< descriptors
+    bool keeps;
+    s32 sign;
+};
+enum class Kind { tf32, f16, i8, f8f6f4 };  ///< of tcgen05
+
+/// All functions throw Fault where a device would fail, or where the order of threads would decide about the result.
+class Thread {
+  public:
+    Thread(Block& block, u32 number, Dim place, Fiber& fiber);
+
+    const Dim index;
+    const Dim& block_size() const;
+    const Dim& block_index() const;
+    const Dim& grid_size() const;
+    u32 multiprocessor() const;
+    /// Both clocks at one moment, if the thread reads the cycle first: time that others take in between is not its own.
+    u64 cycle();
+    u64 nanosecond();
+    /// A straight run of so many instructions begins.
+    void issue(u32 instructions);
+    [[noreturn]] void trap();
+
+    template <class T>
+    T argument(std::size_t offset) const
+    {
+        T value;
+        std::memcpy(&value, arguments_ + offset, sizeof(value));
+        return value;
+    }
+    template <class T, std::size_t count>
+    std::array<T, count> load_global(u64 address, int line, bool past_l1)
+    {
+        std::array<T, count> value;
+        read_global(address, value.data(), sizeof(value), line, past_l1);
+        return value;
+    }
+    template <class T, std::size_t count>
+    void store_global(u64 address, std::array<T, count> value, int line)
+    {
+        write_global(address, value.data(), sizeof(value), line);
+    }
+    template <class T, std::size_t count>
+    std::array<T, count> load_shared(u32 address, int line)
+    {
+        std::array<T, count> value;
+        read_shared(address, value.data(), sizeof(value), line);
+        return value;
+    }
+    template <class T, std::size_t count>
+    void store_shared(u32 address, std::array<T, count> value, int line)
+    {
+        write_shared(address, value.data(), sizeof(value), line);
+    }
+    template <class T, class Operation>
+    T atomic(u64 address, T operand, Operation operation, int line)
+    {
+        auto* const at = static_cast<T*>(atomic_place(address, sizeof(T), line));
+        const T old = *at;
+        *at = operation(old, operand);
+        return old;
+    }
+
+    void barrier(u32 which, int line);
+    void warp_barrier(u32 lanes, int line);
+    void fence();
+    void proxy_fence();
+
+    void mbarrier_init(u32 at, u32 count);
+    void mbarrier_init_fence() {}
+    void mbarrier_arrive(u32 at, u32 expected_bytes);
+    bool mbarrier_try_wait(u32 at, u32 parity);
+    void bulk_load(u32 to, u64 from, u32 bytes, u32 barrier);
+    void bulk_store(u64 to, u32 from, u32 bytes);
+    void bulk_commit();
+    /// `only_read`: the copies need only have read their sources.
+    void bulk_wait(u32 most_groups, bool only_read);
+
+    template <class Sum, class Operand>
+    void mma(const MmaShape& shape, Sum* sums, const Operand* a, const Operand* b)
+    {
+        mma_of_warp(shape, {sums, a, b}, sizeof(Operand));
+    }
+    /// `sums`: where the thread's registers are.
+    template <std::size_t count>
+    void wgmma(const MmaShape& shape, u32* const (&sums)[count], const WgmmaOperands& operands, int line)
+    {
+        wgmma_of_warpgroup(shape, sums, count, operands, line);
+    }
+    void wgmma_fence();
+    void wgmma_commit();
+    void wgmma_wait(u32 most_groups);
+
+    void tcgen05_alloc(u32 at, u32 columns);
+    void tcgen05_dealloc(u32 place, u32 columns);
+    void tcgen05_relinquish();
+    void tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, bool keeps);
+    void tcgen05_commit(u32 barrier);
+    template <std::size_t count>
+    std::array<u32, count> tcgen05_load(u32 at)
+    {
+        std::array<u32, count> value;
+        tcgen05_read(at, value.data(), count);
+        return value;
+    }
+    void tcgen05_wait_load() {}
+    void tcgen05_fence() {}
+
+    // For the block and its scheduler.
+    struct Registers {
+        void* sums = nullptr;
+        const void* a = nullptr;
+        const void* b = nullptr;
+    };
+    Block& block() const { return block_; }
+    u32 number() const { return number_; }
+    /// Of the translation: the last access to memory.
+    int line() const { return line_; }
+    u32 warp() const { return number_ / 32; }
+    Fiber& fiber() const { return fiber_; }
+    /// Goes on until it waits or ends.
+    void resume();
+    /// Lets others run. `progressed`: false if the thread found nothing to do.
+    void wait(bool progressed);
+
+    bool has_ended = false;
+    bool is_in_meeting = false;  ///< and need not be resumed before it is over
+    bool progressed = false;
+    Registers registers;  ///< of the instruction that the warp or warpgroup does together
+
+  private:
+    void read_global(u64 address, void* to, std::size_t bytes, int line, bool past_l1);
+    void write_global(u64 address, const void* from, std::size_t bytes, int line);
+    void read_shared(u32 address, void* to, std::size_t bytes, int line);
+    void write_shared(u32 address, const void* from, std::size_t bytes, int line);
+    void* atomic_place(u64 address, std::size_t bytes, int line);
+    void mma_of_warp(const MmaShape& shape, Registers given, std::size_t register_bytes);
+    void wgmma_of_warpgroup(const MmaShape& shape, u32* const* sums, std::size_t count, const WgmmaOperands& operands,
+                            int line);
+    void tcgen05_read(u32 at, u32* to, std::size_t count);
+    /// Waits until all members are here; the last one does the work for all.
+    template <class Work>
+    void meet(Group& group, int line, const Work& work);
+    void meet_warp(const std::function<void()>& work);
+
+    Block& block_;
+    Fiber& fiber_;
+    const std::byte* arguments_;
+    u32 number_;
+    int line_ = 0;
+    std::optional<double> seconds_of_cycle_;
+    std::vector<std::shared_ptr<Copy>> open_copies_;
+    std::deque<std::vector<std::shared_ptr<Copy>>> copy_groups_;
+};
+
+/// Where a register of 32 bits is. (Translations are compiled with -fno-strict-aliasing.)
+template <class T>
+u32* bits_of(T& value)
+{
+    return reinterpret_cast<u32*>(&value);
+}
+
+template <class T>
+T divide(Thread& t, T a, T b)
+{
+    if constexpr (std::is_floating_point_v<T>) {
+        return a / b;
+    } else {
+        if (b == 0) t.trap();
+        if constexpr (std::is_signed_v<T>) {
+            if (b == T{-1}) return negative(a);
+        }
+        return static_cast<T>(a / b);
+    }
+}
+template <class T>
+T remainder(Thread& t, T a, T b)
+{
+    return subtract(a, multiply(divide(t, a, b), b));
+}
+
+}  // namespace roof::emulated

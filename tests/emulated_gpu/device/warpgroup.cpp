@@ -1,0 +1,107 @@
+#include "tests/emulated_gpu/device/warpgroup.hpp"
+
+#include "tests/emulated_gpu/device/core_matrices.hpp"
+#include "tests/emulated_gpu/device/fault.hpp"
+
+#include <utility>
+
+namespace roof::emulated {
+
+namespace {
+
+constexpr u32 junk = 0x7FC0DEAD;  // not a number; as a whole number, far from any sum of the tests
+
+struct Place {
+    int row, column;
+};
+Place place_of(int thread, int i)
+{
+    return {16 * (thread / 32) + thread % 32 / 4 + 8 * (i / 2 % 2), 8 * (i / 4) + 2 * (thread % 4) + i % 2};
+}
+
+u32 sum_with(u32 bits, f64 sum, Format format)
+{
+    if (format == Format::int8) return add(bits, static_cast<u32>(static_cast<s64>(sum)));
+    return std::bit_cast<u32>(static_cast<f32>(f32_of(bits) + sum));
+}
+
+}  // namespace
+
+void Warpgroup::begin(const MmaShape& shape, const WgmmaOperands& operands, std::vector<std::vector<u32*>> sums,
+                      SharedMemory& shared, const std::vector<u32>& proxy_fences)
+{
+    if (registers_.empty()) {
+        if (!is_fenced_) throw Fault(Fault::Kind::launch, "wgmma reads registers that no wgmma.fence handed over");
+        for (const auto& of_thread : sums) {
+            sums_.emplace_back();
+            for (u32* place : of_thread) sums_.back().push_back(std::exchange(*place, junk));
+        }
+        registers_ = std::move(sums);
+    } else if (registers_ != sums) {
+        throw Fault(Fault::Kind::launch,
+                    "wgmma into other registers while products are under way, which is not emulated");
+    }
+    // Checked now, because a fence that comes later is too late.
+    read_operand(operands.a, shape.format, shape.m, shape.k, shared, &proxy_fences);
+    read_operand(operands.b, shape.format, shape.n, shape.k, shared, &proxy_fences);
+    open_.push_back({shape, operands, &shared});
+}
+
+void Warpgroup::commit(std::mt19937& chance)
+{
+    groups_.push_back(std::exchange(open_, {}));
+    if (chance() % 2 == 0) {
+        // Done early, but the registers get nothing before the wait.
+        for (const auto& group : groups_) {
+            for (const Product& product : group) run(product);
+        }
+        for (auto& group : groups_) group.clear();
+    }
+}
+
+void Warpgroup::wait(u32 most_groups)
+{
+    while (groups_.size() > most_groups) {
+        for (const Product& product : groups_.front()) run(product);
+        groups_.pop_front();
+    }
+    if (groups_.empty() && open_.empty()) deliver();
+}
+
+void Warpgroup::run(const Product& product)
+{
+    const MmaShape& shape = product.shape;
+    const auto a = read_operand(product.operands.a, shape.format, shape.m, shape.k, *product.shared, nullptr);
+    const auto b = read_operand(product.operands.b, shape.format, shape.n, shape.k, *product.shared, nullptr);
+    const int n = shape.n;
+    std::vector<f64> all(static_cast<std::size_t>(shape.m * n));
+    for (int row = 0; row < shape.m; ++row) {
+        for (int column = 0; column < n; ++column) {
+            f64 sum = 0;
+            for (int k = 0; k < shape.k; ++k)
+                sum +=
+                    a[static_cast<std::size_t>(row * shape.k + k)] * b[static_cast<std::size_t>(column * shape.k + k)];
+            all[static_cast<std::size_t>(row * n + column)] = product.operands.sign * sum;
+        }
+    }
+    for (int thread = 0; thread < 128; ++thread) {
+        auto& sums = sums_[static_cast<std::size_t>(thread)];
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            const Place place = place_of(thread, static_cast<int>(i));
+            sums[i] = sum_with(product.operands.keeps ? sums[i] : 0,
+                               all[static_cast<std::size_t>(place.row * n + place.column)], shape.format);
+        }
+    }
+}
+
+void Warpgroup::deliver()
+{
+    for (std::size_t thread = 0; thread < registers_.size(); ++thread) {
+        for (std::size_t i = 0; i < registers_[thread].size(); ++i) *registers_[thread][i] = sums_[thread][i];
+    }
+    registers_.clear();
+    sums_.clear();
+    is_fenced_ = false;
+}
+
+}  // namespace roof::emulated

@@ -1,0 +1,48 @@
+// Arrays on the emulated device for tests.
+#pragma once
+
+#include "tests/emulated_gpu/runtime/machine.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+namespace roof::emulated {
+
+template <class Element>
+class Array {
+  public:
+    explicit Array(const std::vector<Element>& values) : count_(values.size())
+    {
+        REQUIRE(cudaMalloc(&memory_, count_ * sizeof(Element)) == cudaSuccess);
+        REQUIRE(cudaMemcpy(memory_, values.data(), count_ * sizeof(Element), cudaMemcpyHostToDevice) == cudaSuccess);
+    }
+    explicit Array(std::size_t count) : Array(std::vector<Element>(count)) {}
+    ~Array() { cudaFree(memory_); }
+    Array(const Array&) = delete;
+    Array& operator=(const Array&) = delete;
+
+    Element* data() const { return static_cast<Element*>(memory_); }
+    std::vector<Element> values() const
+    {
+        std::vector<Element> all(count_);
+        REQUIRE(cudaMemcpy(all.data(), memory_, count_ * sizeof(Element), cudaMemcpyDeviceToHost) == cudaSuccess);
+        return all;
+    }
+
+  private:
+    void* memory_ = nullptr;
+    std::size_t count_;
+};
+
+/// The text of the fault that the work in the default stream ends with, or nothing. The device then works again.
+inline std::string fault_of_pending_work()
+{
+    if (cudaDeviceSynchronize() == cudaSuccess) return {};
+    const std::string text = machine().last_fault();
+    machine().forget_faults();
+    cudaGetLastError();
+    return text;
+}
+
+}  // namespace roof::emulated

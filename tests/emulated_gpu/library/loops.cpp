@@ -1,0 +1,118 @@
+// In place of cuDNN and cuBLASLt behind the engine's own interface: loops on the host, in the order of the stream. The
+// engine offers them every convolution and product; batch norms stay with its own kernels. No file of
+// workloads/cudnn/library is linked beside this one.
+#include "tests/cudnn/host_values.hpp"
+#include "tests/emulated_gpu/runtime/machine.hpp"
+#include "workloads/cudnn/library/convolutions.hpp"
+#include "workloads/cudnn/library/norms.hpp"
+#include "workloads/cudnn/library/products.hpp"
+
+extern "C" cudnnStatus_t cudnnDestroy(cudnnHandle_t)
+{
+    return CUDNN_STATUS_SUCCESS;
+}
+
+namespace roof::cudnn {
+
+namespace {
+
+constexpr const char* implementation = "emulated: loops on the host";
+
+Choice by_loops()
+{
+    return {.plan = 0, .workspace = 0, .implementation = implementation, .algorithm = "gemm"};
+}
+
+/// The work of the loop is in no time model: it takes as long as an empty launch.
+template <class Work>
+std::function<void()> in_stream(const gpu::Stream& stream, const Work& work)
+{
+    return [&stream, work] {
+        emulated::Machine& machine = emulated::machine();
+        const std::lock_guard lock(machine.mutex());
+        emulated::Stream& in = machine.stream(stream.get(), emulated::current_device());
+        const emulated::Card& card = machine.device(in.device).card;
+        const auto run = [work, seconds_taken = card.launch_cycles / card.clock_hz](double& seconds) {
+            work();
+            seconds += seconds_taken;
+        };
+        machine.enqueue(in, {.run = run});
+    };
+}
+
+}  // namespace
+
+std::string library_version()
+{
+    return "none (emulated)";
+}
+std::string cublaslt_version()
+{
+    return "none (emulated)";
+}
+bool offers(Algorithm algorithm, const Settings&, const Descriptor&)
+{
+    return algorithm == Algorithm::gemm;
+}
+
+Descriptor::Descriptor(cudnnBackendDescriptorType_t) {}
+Descriptor current_device()
+{
+    return Descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+}
+Handle::Handle(cudaStream_t) {}
+
+Convolutions::Convolutions(const gpu::Stream& stream, const Settings& settings,
+                           std::shared_ptr<engine::Choices> choices, std::string device_model)
+    : stream_(stream),
+      settings_(settings),
+      choices_(std::move(choices)),
+      device_model_(std::move(device_model)),
+      handle_(stream.get()),
+      device_(current_device())
+{
+}
+Choice Convolutions::choose(const ConvolutionShape&)
+{
+    return by_loops();
+}
+std::function<void()> Convolutions::bound(const Convolve& operation, const Memory& memory) const
+{
+    return in_stream(stream_, [operation, memory] { convolve(operation, memory); });
+}
+
+struct Products::Matrices {};
+Products::Products(const gpu::Stream& stream, bool times) : stream_(stream), times_(times) {}
+Choice Products::choose(const Product&)
+{
+    return by_loops();
+}
+std::function<void()> Products::bound(const Multiply& operation, const Memory& memory) const
+{
+    return in_stream(stream_, [operation, memory] { multiply(operation, memory); });
+}
+
+Norms::Norms(const gpu::Stream& stream, const Settings& settings, std::shared_ptr<engine::Choices> choices,
+             std::string device_model)
+    : stream_(stream),
+      settings_(settings),
+      choices_(std::move(choices)),
+      device_model_(std::move(device_model)),
+      handle_(stream.get()),
+      device_(current_device())
+{
+}
+Choice Norms::choose(const NormShape&)
+{
+    return {};
+}
+std::function<void()> Norms::bound(const LibraryNorm&, const Memory&) const
+{
+    return {};
+}
+std::function<void()> Norms::bound(const LibraryNormGradient&, const Memory&) const
+{
+    return {};
+}
+
+}  // namespace roof::cudnn

@@ -1,0 +1,158 @@
+// What nvcc's host code calls to name its kernels and to launch them.
+#include "tests/emulated_gpu/runtime/machine.hpp"
+
+#include <cstring>
+
+using namespace roof::emulated;
+
+namespace {
+
+constexpr u32 shared_without_asking = 48U << 10;
+constexpr u32 most_shared = 227U << 10;
+constexpr u32 most_threads = 1024;
+
+struct Configuration {
+    dim3 grid, block;
+    std::size_t shared = 0;
+    cudaStream_t stream = nullptr;
+};
+thread_local Configuration configuration;
+
+/// The code of a kernel that the device can run.
+cudaError_t code_of(const void* kernel, const Card& card, const KernelCode*& code)
+{
+    const auto name = machine().kernel_names.find(kernel);
+    code = name == machine().kernel_names.end() ? nullptr : find_kernel(name->second);
+    if (code == nullptr) return cudaErrorInvalidDeviceFunction;
+    const int here = 10 * card.major + card.minor;
+    const bool fits = code->is_of_one_generation ? code->capability == here : code->capability <= here;
+    return fits ? cudaSuccess : cudaErrorNoKernelImageForDevice;
+}
+
+cudaError_t check_launch(const Launch& launch, const void* kernel)
+{
+    const u32 threads = launch.block.count();
+    if (threads == 0 || threads > most_threads || launch.grid.count() == 0 || launch.block.z > 64)
+        return cudaErrorInvalidConfiguration;
+    if (launch.grid.y > 65535 || launch.grid.z > 65535) return cudaErrorInvalidConfiguration;
+    if (launch.code->most_threads != 0 && threads > launch.code->most_threads) return cudaErrorInvalidConfiguration;
+    const auto raised = machine().dynamic_shared_limits.find(kernel);
+    const u32 limit = raised == machine().dynamic_shared_limits.end() ? shared_without_asking : raised->second;
+    return launch.dynamic_shared > limit ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                          cudaStream_t stream)
+{
+    const std::lock_guard lock(machine().mutex());
+    Stream& in = machine().stream(stream, current_device());
+    if (in.device != current_device()) return cudaErrorInvalidResourceHandle;
+    Launch launch;
+    if (const cudaError_t error = code_of(kernel, machine().device(in.device).card, launch.code); error != cudaSuccess)
+        return error;
+    launch.name = machine().kernel_names.at(kernel);
+    launch.grid = {grid.x, grid.y, grid.z};
+    launch.block = {block.x, block.y, block.z};
+    launch.dynamic_shared = static_cast<u32>(shared);
+    if (const cudaError_t error = check_launch(launch, kernel); error != cudaSuccess) return error;
+    for (std::size_t i = 0; i < launch.code->arguments.size(); ++i) {
+        const auto [offset, bytes] = launch.code->arguments[i];
+        launch.arguments.resize(offset + bytes);
+        std::memcpy(launch.arguments.data() + offset, arguments[i], bytes);
+    }
+    machine().launched.insert(known_name(launch.name));
+    const int device = in.device;
+    return machine().enqueue(in, {[device, launch = std::move(launch)](double& seconds) {
+                                 DeviceState& state = machine().device(device);
+                                 Execution(machine().engine(), machine().memory(), state, launch).run();
+                                 seconds = state.seconds;
+                             }});
+}
+
+}  // namespace
+
+extern "C" {
+
+void** __cudaRegisterFatBinary(void*)
+{
+    static void* handle = nullptr;
+    return &handle;
+}
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+char __cudaInitModule(void**)
+{
+    return 1;
+}
+void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*)
+{
+    machine().kernel_names[host] = name;
+}
+void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, void* stream)
+{
+    configuration = {grid, block, shared, static_cast<cudaStream_t>(stream)};
+    return 0;
+}
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, void* stream)
+{
+    *grid = configuration.grid;
+    *block = configuration.block;
+    *shared = configuration.shared;
+    *static_cast<cudaStream_t*>(stream) = configuration.stream;
+    return cudaSuccess;
+}
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function)
+{
+    *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
+    return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                               cudaStream_t stream)
+{
+    return returned(launch_kernel(kernel, grid, block, arguments, shared, stream));
+}
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                             cudaStream_t stream)
+{
+    return returned(launch_kernel(kernel, grid, block, arguments, shared, stream));
+}
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute which, int value)
+{
+    const std::lock_guard lock(machine().mutex());
+    if (which != cudaFuncAttributeMaxDynamicSharedMemorySize) return returned(cudaErrorNotSupported);
+    const KernelCode* code = nullptr;
+    const cudaError_t error = code_of(kernel, machine().device(current_device()).card, code);
+    if (error != cudaSuccess) return returned(error);
+    if (value < 0 || static_cast<u32>(value) + code->shared_bytes > most_shared + 1024)
+        return returned(cudaErrorInvalidValue);
+    machine().dynamic_shared_limits[kernel] = static_cast<u32>(value);
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
+                                                          std::size_t dynamic_shared)
+{
+    const std::lock_guard lock(machine().mutex());
+    const KernelCode* code = nullptr;
+    const cudaError_t error = code_of(kernel, machine().device(current_device()).card, code);
+    if (error != cudaSuccess) return returned(error);
+    constexpr int threads_of_multiprocessor = 2048;
+    constexpr int most_blocks = 32;
+    constexpr std::size_t shared_of_multiprocessor = 228U << 10;
+    constexpr std::size_t shared_of_system = 1U << 10;
+    const std::size_t shared = code->shared_bytes + dynamic_shared + shared_of_system;
+    *blocks = std::min(
+        {threads_of_multiprocessor / threads, most_blocks, static_cast<int>(shared_of_multiprocessor / shared)});
+    return cudaSuccess;
+}
+
+/// What the C++ template of the header calls.
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel, int threads,
+                                                                   std::size_t dynamic_shared, unsigned)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, dynamic_shared);
+}
+}

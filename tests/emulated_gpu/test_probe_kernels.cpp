@@ -1,0 +1,331 @@
+// The probes' kernels on the emulated device, against the results that the probes themselves expect. Each in several
+// schedules.
+#include "ert/base/error.hpp"
+#include "ert/gpu/kernels/bulk.hpp"
+#include "ert/gpu/kernels/chase.hpp"
+#include "ert/gpu/kernels/idle.hpp"
+#include "ert/gpu/kernels/l2_lines.hpp"
+#include "ert/gpu/kernels/partition.hpp"
+#include "ert/gpu/kernels/shared.hpp"
+#include "ert/gpu/kernels/tcgen05.hpp"
+#include "ert/gpu/probes/arrays.hpp"
+#include "ert/gpu/probes/chain_reference.hpp"
+#include "ert/gpu/probes/intensities.hpp"
+#include "ert/gpu/probes/mma_operands.hpp"
+#include "ert/gpu/probes/wgmma_operands.hpp"
+#include "tests/emulated_gpu/emulated_memory.hpp"
+
+#include <numeric>
+
+using namespace roof;
+using namespace roof::gpu;
+using emulated::Array;
+
+namespace {
+
+constexpr unsigned schedules = 2;
+
+/// Calls check() with each schedule. Nothing of it may fail on the device.
+template <class Check>
+void in_all_schedules(const Check& check)
+{
+    for (unsigned seed = 1; seed <= schedules; ++seed) {
+        emulated::machine().chance().seed(seed);
+        check();
+        REQUIRE(emulated::fault_of_pending_work() == "");
+    }
+}
+
+/// The copies of `each` in a row are what the device holds.
+void check_copies(const Array<std::byte>& found, const std::vector<std::byte>& each, std::size_t copies)
+{
+    const std::vector<std::byte> all = found.values();
+    REQUIRE(all.size() >= copies * each.size());
+    for (std::size_t i = 0; i < copies; ++i)
+        REQUIRE(std::equal(each.begin(), each.end(), all.begin() + static_cast<long>(i * each.size())));
+}
+
+struct Readings {
+    Array<ClockReading> array{std::vector<ClockReading>(clock_readings)};
+    ClockReading* data() const { return array.data(); }
+    /// Hertz, from the first multiprocessor that the launch used.
+    double clock() const
+    {
+        for (const ClockReading& one : array.values()) {
+            if (one.last_nanosecond > one.first_nanosecond)
+                return 1e9 * static_cast<double>(one.last_cycle - one.first_cycle) /
+                       static_cast<double>(one.last_nanosecond - one.first_nanosecond);
+        }
+        return 0;
+    }
+};
+
+/// A card of another generation while it lives.
+class Generation {
+  public:
+    explicit Generation(int major) : card_(emulated::machine().device(0).card), former_(card_.major)
+    {
+        card_.major = major;
+    }
+    ~Generation() { card_.major = former_; }
+    Generation(const Generation&) = delete;
+    Generation& operator=(const Generation&) = delete;
+
+  private:
+    emulated::Card& card_;
+    int former_;
+};
+
+}  // namespace
+
+TEST_CASE("chains end where the host's do, bit for bit, in every format", "[kernels]")
+{
+    for (const Precision precision :
+         {Precision::fp64, Precision::fp32, Precision::fp16, Precision::bf16, Precision::int32}) {
+        for (const ChainOperation operation : {ChainOperation::fma, ChainOperation::add, ChainOperation::mul}) {
+            if (precision == Precision::int32 && operation != ChainOperation::fma) continue;
+            for (const int chains : chain_counts) {
+                const ChainKernel kernel{precision, operation, chains};
+                const auto lanes = static_cast<std::size_t>(lanes_of(precision));
+                const std::vector<double> starts =
+                    chain_starts(precision, static_cast<std::size_t>(chains) * chain_threads * lanes);
+                std::vector<double> constants;
+                for (const double value : chain_constants(kernel)) constants.insert(constants.end(), lanes, value);
+                const Format format = format_of(precision);
+                const std::vector<std::byte> expected =
+                    encode(format, chain_ends(kernel, starts, chain_instructions / chains / 2));
+                in_all_schedules([&] {
+                    const Array<std::byte> from(encode(format, starts));
+                    const Array<std::byte> with(encode(format, constants));
+                    const Array<std::byte> to(2 * expected.size());
+                    enqueue_chains(kernel, {from.data(), with.data(), to.data(), nullptr, 2, 1}, nullptr);
+                    check_copies(to, expected, 2);
+                });
+            }
+        }
+    }
+}
+
+TEST_CASE("mma.sync multiplies every format as the host does", "[kernels]")
+{
+    for (const Mma format :
+         {Mma::fp64_small, Mma::fp64, Mma::tf32, Mma::fp16, Mma::bf16, Mma::int8, Mma::e4m3, Mma::e5m2}) {
+        for (const int chains : mma_chain_counts) {
+            const MmaOperands operands = mma_operands(format, Numbers::whole);
+            const std::vector<std::byte> expected = lanes_of_sums(format, chains, operands, 1);
+            in_all_schedules([&] {
+                const Array<std::byte> a(lanes_of_a(format, operands));
+                const Array<std::byte> b(lanes_of_b(format, operands));
+                const Array<std::byte> sums(2 * 4 * expected.size());
+                enqueue_mma(format, chains, {a.data(), b.data(), sums.data(), nullptr, 2, 1}, nullptr);
+                check_copies(sums, expected, 2 * 4);
+            });
+        }
+    }
+}
+
+namespace {
+constexpr Wgmma formats[]{Wgmma::tf32, Wgmma::fp16, Wgmma::bf16, Wgmma::int8, Wgmma::e4m3, Wgmma::e5m2};
+}
+
+TEST_CASE("wgmma multiplies every format as the host does", "[kernels]")
+{
+    for (const Wgmma format : formats) {
+        for (const int steps : {1, 3}) {
+            const WgmmaOperands operands = wgmma_operands(format, Numbers::whole);
+            const std::vector<std::byte> expected = sums_of_block(format, operands, steps);
+            in_all_schedules([&] {
+                const Array<std::byte> image(image_of(format, operands));
+                const Array<std::byte> sums(2 * expected.size());
+                enqueue_wgmma(format, {image.data(), sums.data(), nullptr, 2, steps}, nullptr);
+                check_copies(sums, expected, 2);
+            });
+        }
+    }
+}
+
+TEST_CASE("tcgen05 multiplies every format as the host does", "[kernels]")
+{
+    const Generation blackwell(10);
+    for (const Wgmma format : formats) {
+        const Tile tile{tcgen05_m, tcgen05_n};
+        const WgmmaOperands operands = wgmma_operands(format, Numbers::whole, tile);
+        const std::vector<std::byte> expected = sums_by_row(format, operands, 3);
+        in_all_schedules([&] {
+            const Array<std::byte> image(image_of(format, operands));
+            const Array<std::byte> sums(expected.size());
+            enqueue_tcgen05(format, {image.data(), sums.data(), nullptr, 1, 3}, nullptr);
+            check_copies(sums, expected, 1);
+        });
+    }
+}
+
+TEST_CASE("a kernel of another generation is refused and leaves the device working", "[kernels]")
+{
+    const Array<std::byte> memory(1024);
+    CHECK_THROWS_AS(enqueue_tcgen05(Wgmma::fp16, {memory.data(), memory.data(), nullptr, 1, 1}, nullptr), Unsupported);
+    const Generation ampere(8);
+    CHECK_THROWS_AS(enqueue_wgmma(Wgmma::fp16, {memory.data(), memory.data(), nullptr, 1, 1}, nullptr), Unsupported);
+    CHECK(emulated::fault_of_pending_work().empty());
+}
+
+TEST_CASE("streams read, write, copy and add what they should, by instructions and by bulk copies", "[kernels]")
+{
+    const Stream stream;
+    for (const StreamOperation operation :
+         {StreamOperation::load, StreamOperation::store, StreamOperation::copy, StreamOperation::triad}) {
+        in_all_schedules([&] {
+            constexpr int blocks = 3;
+            constexpr int passes = 2;
+            // 7 chunks for each array: no whole number for each block.
+            const auto set = static_cast<std::size_t>(7 * bulk_chunk_bytes * arrays_of(operation));
+            Arrays arrays(operation, set, blocks * std::size_t{1024}, stream);
+            const auto check_after = [&](std::size_t threads, const auto& enqueue) {
+                arrays.clear_results();
+                StreamLaunch launch = arrays.launch();
+                launch.blocks = blocks;
+                launch.passes = passes;
+                enqueue(launch);
+                stream.synchronize();
+                CHECK_NOTHROW(arrays.check(passes, threads));
+            };
+            for (const int threads : stream_block_sizes) {
+                for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
+                    for (const bool past_l1 : {false, true}) {
+                        for (const bool in_step : {false, true}) {
+                            check_after(static_cast<std::size_t>(blocks * threads), [&](StreamLaunch launch) {
+                                launch.in_step = in_step;
+                                enqueue_stream({operation, layout, threads, past_l1}, launch, stream.get());
+                            });
+                        }
+                    }
+                }
+            }
+            if (operation != StreamOperation::triad)
+                check_after(std::size_t{blocks} * bulk_threads,
+                            [&](const StreamLaunch& launch) { enqueue_bulk(operation, launch, stream.get()); });
+        });
+    }
+}
+
+TEST_CASE("every intensity loads and adds exactly what it counts", "[kernels]")
+{
+    const Stream stream;
+    for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+        const std::vector<double> one{1};
+        const Array<std::byte> factor(encode(format_of(precision), one));
+        constexpr std::size_t vectors = 5000;
+        const Array<std::byte> array(vectors * vector_bytes);
+        enqueue_intensity_fill(precision, array.data(), vectors, stream.get());
+        for (const int multiply_adds : multiply_adds_of_vector) {
+            for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
+                constexpr int blocks = 2;
+                const Array<double> sums(std::size_t{blocks} * intensity_threads);
+                enqueue_intensity({precision, multiply_adds, layout},
+                                  {array.data(), factor.data(), sums.data(), vectors, nullptr, blocks, 1},
+                                  stream.get());
+                stream.synchronize();
+                const std::vector<double> found = sums.values();
+                CHECK(std::accumulate(found.begin(), found.end(), 0.0) ==
+                      expected_sum(precision, multiply_adds, vectors));
+            }
+        }
+    }
+    CHECK(emulated::fault_of_pending_work().empty());
+}
+
+TEST_CASE("shared memory holds what each thread wrote", "[kernels]")
+{
+    for (const SharedOperation operation : {SharedOperation::load, SharedOperation::store}) {
+        in_all_schedules([&] {
+            const Array<std::uint32_t> results(2 * shared_threads);
+            enqueue_shared(operation, {results.data(), nullptr, 2, 3}, nullptr);
+            const auto found = results.values();
+            for (std::uint32_t i = 0; i < found.size(); ++i)
+                REQUIRE(found[i] == shared_result(operation, i % shared_threads, 3));
+        });
+    }
+}
+
+TEST_CASE("a chase ends at the line that its stride gives, and reads the card's clock", "[kernels]")
+{
+    for (const bool past_l1 : {false, true}) {
+        in_all_schedules([&] {
+            constexpr std::size_t lines = 100;
+            const Array<std::byte> slices(2 * lines * chase_line);
+            const Array<unsigned long long> positions(2);
+            const Readings readings;
+            const ChaseLaunch launch{slices.data(), positions.data(), lines, readings.data(), 2, 4, past_l1};
+            enqueue_links(launch, nullptr);
+            enqueue_chase(launch, nullptr);
+            for (const auto position : positions.values()) CHECK(position == chase_position(lines, 4 * chase_unroll));
+            CHECK(readings.clock() == Approx(emulated::machine().device(0).card.clock_hz).epsilon(0.01));
+        });
+    }
+}
+
+TEST_CASE("lines of the L2 are timed by one block of each multiprocessor, and lists of them are read whole",
+          "[kernels]")
+{
+    const int multiprocessors = emulated::machine().device(0).card.multiprocessors;
+    constexpr int blocks = 8;
+    std::vector<std::byte> pool(l2_lines * l2_stride);
+    const Array<std::byte> lines(pool);
+    const auto write_addresses = [&](std::size_t count, std::size_t stride) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto address = reinterpret_cast<std::uintptr_t>(lines.data() + i * stride);
+            std::memcpy(pool.data() + i * stride, &address, sizeof(address));
+        }
+        REQUIRE(cudaMemcpy(lines.data(), pool.data(), pool.size(), cudaMemcpyHostToDevice) == cudaSuccess);
+    };
+    const Array<unsigned> last(static_cast<std::size_t>(multiprocessors));
+
+    write_addresses(l2_lines, l2_stride);
+    const Array<std::uint32_t> cycles(l2_lines);
+    enqueue_distances({{1, last.data() + 1, 1}, lines.data(), cycles.data(), blocks, 0}, nullptr);
+    CHECK(last.values()[1] == 1);
+    for (const std::uint32_t one : cycles.values()) REQUIRE(one > 0);
+
+    const Array<const std::byte*> place(std::vector<const std::byte*>{lines.data()});
+    enqueue_l2_chase({{0, last.data(), 1}, place.data(), nullptr, blocks, 3}, nullptr);
+    CHECK(place.values()[0] == lines.data());
+
+    write_addresses(pool_lines, pool_line);
+    const Array<std::uint32_t> pool_cycles(static_cast<std::size_t>(multiprocessors) * pool_lines);
+    enqueue_pool_distances(
+        {last.data(), 2, lines.data(), pool_cycles.data(), static_cast<unsigned>(multiprocessors), blocks, 0}, nullptr);
+    for (const std::uint32_t one : pool_cycles.values()) REQUIRE(one > 0);
+
+    std::vector<std::uint32_t> list(2 * partition_lines);
+    std::iota(list.begin(), list.end(), 0U);
+    const Array<std::uint32_t> lists(list);
+    const Array<int> sides(std::vector<int>{0, 1});
+    for (const bool is_far : {false, true}) {
+        const Array<std::uint32_t> sums(2 * partition_threads);
+        const Array<int> block_sides(2);
+        enqueue_partition(
+            {lines.data(), lists.data(), sides.data(), 2, is_far, sums.data(), block_sides.data(), nullptr, 2, 1},
+            nullptr);
+        const auto found = sums.values();
+        const auto ran_on = block_sides.values();
+        for (std::size_t block = 0; block < 2; ++block) {
+            const std::size_t side =
+                static_cast<std::size_t>(ran_on[block] == 0) == static_cast<std::size_t>(is_far) ? 1 : 0;
+            std::uint32_t expected = 0;
+            for (std::size_t i = 0; i < std::size_t{partition_lines} * partition_line; i += 4) {
+                std::uint32_t word = 0;
+                std::memcpy(&word, pool.data() + side * partition_lines * partition_line + i, 4);
+                expected += word;
+            }
+            CHECK(std::accumulate(found.begin() + static_cast<long>(block) * partition_threads,
+                                  found.begin() + static_cast<long>(block + 1) * partition_threads, 0U) == expected);
+        }
+    }
+    CHECK(emulated::fault_of_pending_work().empty());
+}
+
+TEST_CASE("the empty kernel runs", "[kernels]")
+{
+    enqueue_idle(nullptr);
+    CHECK(emulated::fault_of_pending_work().empty());
+}

@@ -1,0 +1,66 @@
+// Whole training steps on the emulated device: memory, copies, input, graph, events and kernels are the engine's own;
+// loops take the place of the libraries.
+#include "tests/cudnn/host_training.hpp"
+#include "tests/cudnn/small_networks.hpp"
+#include "tests/emulated_gpu/emulated_memory.hpp"
+#include "workloads/cudnn/step.hpp"
+
+using namespace roof;
+using namespace roof::cudnn;
+
+namespace {
+
+Settings hashed(Precision precision)
+{
+    return {.batch = 2, .parameters = engine::Parameters::hashed, .precision = precision};
+}
+
+std::vector<double> losses_of(const model::Graph& graph, Precision precision, bool is_graph, int launches,
+                              unsigned seed)
+{
+    emulated::machine().chance().seed(seed);
+    Step step(graph, hashed(precision),
+              {.device = {0}, .device_model = "emulated", .data = "hashed", .graph = is_graph});
+    const Clock clock = steady_clock();
+    Trace trace(clock, step.parts().size());
+    std::vector<double> losses;
+    for (int i = 0; i < launches; ++i) {
+        trace.reset();
+        step.launch(trace);
+        losses.push_back(trace.loss().value());
+        CHECK(trace.time_taken().value().value > 0);
+    }
+    CHECK(emulated::fault_of_pending_work().empty());
+    return losses;
+}
+
+}  // namespace
+
+TEST_CASE("a captured step gives the losses of separate launches in every schedule, bit for bit")
+{
+    for (const model::Graph& graph : {plain_network(), residual_network()}) {
+        for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+            INFO(graph.name() << " " << traits(precision).name);
+            const std::vector<double> losses = losses_of(graph, precision, true, 4, 1);
+            CHECK(losses == losses_of(graph, precision, true, 4, 2));
+            CHECK(losses == losses_of(graph, precision, false, 4, 3));
+        }
+    }
+}
+
+TEST_CASE("the losses of steps on the emulated device are those of the loops")
+{
+    for (const model::Graph& graph : {plain_network(), residual_network()}) {
+        HostTraining due(graph, hashed(Precision::fp32));
+        const auto next = [&due] {
+            const double loss = due.differentiate();
+            due.update();
+            return loss;
+        };
+        const std::vector<double> losses = losses_of(graph, Precision::fp32, true, 3, 1);
+        CHECK(losses[0] == Approx(next()).epsilon(1e-4));
+        next();  // the first launch is followed by a step that times the parts
+        CHECK(losses[1] == Approx(next()).epsilon(1e-4));
+        CHECK(losses[2] == Approx(next()).epsilon(1e-4));
+    }
+}
