@@ -20,7 +20,7 @@ std::string under_title(const DataTable& table)
 /// A summary, and a row for each model and batch.
 Content verdict_panel(const Study& study, const std::string&)
 {
-    if (step_rows(study.results.rows).empty()) return {paragraph("No training steps in this folder.")};
+    if (step_rows(study.results.rows).empty()) return {};
     const std::string above = above_text(study);
     return {text_list("", summary(study)) + (above.empty() ? above : paragraph(above, "warning")) +
             html_table(verdict_table(study)) +

@@ -16,6 +16,7 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 namespace roof::analysis {
 
@@ -50,13 +51,29 @@ double rate_of(const Ceiling& roof, const std::string& name, const WhatIf& chang
     return roof.rate.median.value * (factor == change.factors.end() ? 1 : factor->second);
 }
 
-double attainable_time(const Amounts& work, const Roofs& roofs, const std::string& precision, const WhatIf& change)
-{
+/// The time that the roofs allow, and the roof under which the work takes that long.
+struct Limit {
     double time = 0;
-    for (const Ceiling* level : roofs.levels) time = std::max(time, work.bytes / rate_of(*level, level->level, change));
+    std::string roof;
+};
+
+Limit limit_of(const Amounts& work, const Roofs& roofs, const std::string& precision, const WhatIf& change)
+{
+    Limit limit;
+    const auto offer = [&](double time, const std::string& roof) {
+        if (time > limit.time) limit = {time, roof};
+    };
+    for (const Ceiling* level : roofs.levels) offer(work.bytes / rate_of(*level, level->level, change), level->level);
     if (const Ceiling* compute = roofs.precision(precision))
-        time = std::max(time, work.flops / rate_of(*compute, precision, change));
-    return time;
+        offer(work.flops / rate_of(*compute, precision, change), precision);
+    return limit;
+}
+
+/// The roof with most of the time.
+std::string binding(const std::map<std::string, double>& times)
+{
+    const auto most = std::ranges::max_element(times, {}, [](const auto& roof) { return roof.second; });
+    return most == times.end() ? "" : most->first;
 }
 
 bool same_series(const Measurement& a, const Measurement& b)
@@ -95,7 +112,7 @@ Amounts at_batch(const Placement& layer, const Placement& other, double share)
 
 Predicted predict(const Study& study, const Measurement& row, const WhatIf& change)
 {
-    Predicted answer{&row, change.batch > 0 ? change.batch : batch_of(row), {}, {}, {}};
+    Predicted answer{.row = &row, .batch = change.batch > 0 ? change.batch : batch_of(row)};
     const Layers layers = placed_layers(study, row);
     if (layers.empty()) {
         answer.reason = "its layers were not measured, or there are no ceilings";
@@ -114,14 +131,20 @@ Predicted predict(const Study& study, const Measurement& row, const WhatIf& chan
         moved ? static_cast<double>(answer.batch - batch_of(row)) / static_cast<double>(second - batch_of(row)) : 0;
     const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
     answer.seconds = row.seconds.median;
+    std::map<std::string, double> bound_before, bound_after;
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const Amounts now = amounts_of(*layers[i]);
         const Amounts then = moved ? at_batch(*layers[i], *others[i], share) : now;
-        const double before = attainable_time(now, roofs, precision_of(row), {});
-        const double after = attainable_time(then, roofs, precision_of(row), change);
-        answer.least += Seconds{after};
-        if (before > 0) answer.seconds += Seconds{layers[i]->seconds.median.value * (after / before - 1)};
+        const Limit before = limit_of(now, roofs, precision_of(row), {});
+        const Limit after = limit_of(then, roofs, precision_of(row), change);
+        bound_before[before.roof] += before.time;
+        bound_after[after.roof] += after.time;
+        answer.least += Seconds{after.time};
+        if (before.time > 0)
+            answer.seconds += Seconds{layers[i]->seconds.median.value * (after.time / before.time - 1)};
     }
+    answer.binds_before = binding(bound_before);
+    answer.binds = binding(bound_after);
     return answer;
 }
 
@@ -233,12 +256,18 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
         {"model", "", [](A a) { return word(model_of(a.row())); }},
         {"batch", "", [](A a) { return count(batch_of(a.row())); }},
         {"precision", "", [](A a) { return word(precision_of(a.row())); }},
-        {"device", "", [](A a) { return word(a.row().device); }},
+        {"device", "", [](A a) { return word(place_text(a.row())); }},
+        {"data", "", [](A a) { return only_if(a.row().point.has("data"), word(data_of(a.row()))); }},
         {"measured", "measured_s", [](A a) { return seconds(a.row().seconds.median); }},
         {"batch then", "", [](A a) { return count(a.predicted.batch); }},
         {"predicted", "predicted_s", [](A a) { return a.if_known(seconds(a.predicted.seconds)); }},
         {"times as fast", "", [](A a) { return a.if_known(plain(a.times_as_fast())); }},
         {"least", "least_s", [](A a) { return a.if_known(seconds(a.predicted.least)); }},
+        {"bound by", "binds",
+         [](A a) {
+             const auto& [before, after] = std::tie(a.predicted.binds_before, a.predicted.binds);
+             return a.if_known(word(before == after ? after : before + ", then " + after, after));
+         }},
         {"", "reason", [](A a) { return word(a.predicted.reason); }},
         {"", "known", [](A) { return word(name(Known::analytic)); }},
     };
@@ -246,12 +275,19 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
     for (const Predicted& answer : answers) rows.push_back({answer, change});
     DataTable table = table_of(columns, rows);
     for (std::size_t i = 0; i < answers.size(); ++i) table.rows[i].is_for_programs_only = !answers[i].reason.empty();
-    table.expendable = {"precision", "device", "least", "batch then"};
+    table.expendable = {"precision", "device", "data", "least", "batch then"};
+    table.identifying = {"model", "batch", "precision", "device", "data"};
+    drop_empty_columns(table);
     return table;
 }
 
 std::string to_text(const std::vector<Predicted>& answers, int columns)
 {
+    if (answers.empty())
+        return fitted_lines(
+            "No training step was measured in this folder, so there is no time to predict. `roof run` and "
+            "`roof sweep` measure steps; `roof estimate` needs none.\n",
+            columns);
     std::string reasons;
     for (const Predicted& answer : answers)
         if (!answer.reason.empty()) reasons += fmt::format("  {}: {}\n", printable(answer.row->id()), answer.reason);
@@ -259,7 +295,8 @@ std::string to_text(const std::vector<Predicted>& answers, int columns)
            fitted_lines(
                (reasons.empty() ? "" : "\nNo answer:\n" + reasons) +
                    "\nPredicted (analytic): each layer keeps the share of its roof that it reached, and time that no "
-                   "layer accounts for stays.\nTimes as fast is by images. Least is what the changed roofs "
+                   "layer accounts for stays.\nBound by: the roof with most of the time that the roofs allow, before "
+                   "and after the change.\nTimes as fast is by images. Least is what the changed roofs "
                    "allow.\n",
                columns);
 }
@@ -274,6 +311,7 @@ nlohmann::json to_json(const std::vector<Predicted>& answers)
                         {"batch", answer.batch},
                         {"predicted_seconds", known ? json_number(answer.seconds.value) : nlohmann::json(nullptr)},
                         {"least_seconds", known ? json_number(answer.least.value) : nlohmann::json(nullptr)},
+                        {"binds", known ? nlohmann::json(answer.binds) : nlohmann::json(nullptr)},
                         {"reason", known ? nlohmann::json(nullptr) : nlohmann::json(answer.reason)}});
     }
     return {{"rows", list}, {"known", "analytic"}};

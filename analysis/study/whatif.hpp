@@ -36,9 +36,11 @@ WhatIf all_doubled(const Study& study, Role kind);
 struct Predicted {
     const Measurement* row = nullptr;
     long long batch = 0;
-    Seconds seconds;     ///< 0 with a reason
-    Seconds least;       ///< time that the changed roofs allow
-    std::string reason;  ///< reason for a missing answer
+    Seconds seconds{};           ///< 0 with a reason
+    Seconds least{};             ///< time that the changed roofs allow
+    std::string binds_before{};  ///< the roof with most of the attainable time of the layers
+    std::string binds{};         ///< the same after the change
+    std::string reason{};        ///< reason for a missing answer
 };
 
 /// One prediction for each measured step, in the rows' order. Rows and study must outlive it.

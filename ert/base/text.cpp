@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -131,6 +132,13 @@ std::size_t display_width(std::string_view text)
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+std::string in_lower_case(std::string_view text)
+{
+    std::string small(text);
+    std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return small;
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> legal)
@@ -138,7 +146,7 @@ std::string nearest(std::string_view word, std::span<const std::string> legal)
     std::string best;
     std::size_t least = word.size() / 3 + 2;
     for (const std::string& candidate : legal) {
-        const std::size_t distance = edit_distance(word, candidate);
+        const std::size_t distance = edit_distance(in_lower_case(word), in_lower_case(candidate));
         if (distance < least) {
             least = distance;
             best = candidate;

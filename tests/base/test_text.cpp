@@ -45,6 +45,7 @@ TEST_CASE("a misspelt name gets the nearest legal name, and an unrelated name ge
 {
     const std::vector<std::string> legal{"resnet18", "vgg16", "alexnet"};
     REQUIRE(nearest("resnet81", legal) == "resnet18");
+    REQUIRE(nearest("RESNET18", legal) == "resnet18");
     REQUIRE(nearest("quicksilver", legal).empty());
     REQUIRE(unknown_word("model", "vgg17", legal) ==
             "unknown model 'vgg17'; did you mean 'vgg16'?; legal values: resnet18, vgg16, alexnet");

@@ -179,14 +179,14 @@ function replaceStatic(id, ...live) {
 const unfolded = ["roofline", "verdict", "headroom", "breakdown", "trajectory"];
 
 /// Folds the other sections under their headings; print shows all. `changed` is called when one is unfolded.
-function fold(changed) {
+function fold(alwaysOpen, changed) {
   const flip = (section, folded) => {
     section.classList.toggle("folded", folded);
     section.querySelector("h2 button").setAttribute("aria-expanded", String(!folded));
     if (!folded) changed();
   };
   for (const section of document.querySelectorAll("main section")) {
-    if (unfolded.includes(section.id)) continue;
+    if (unfolded.includes(section.id) || alwaysOpen.includes(section.id)) continue;
     const heading = section.querySelector("h2");
     heading.replaceChildren(element("button", { type: "button", class: "fold", onclick: () => flip(section, !section.classList.contains("folded")) }, heading.textContent));
     flip(section, true);
@@ -198,7 +198,7 @@ function start() {
   document.head.append(element("style", {}, css));
   const page = new Page(studiesOf(document.getElementById("roof-data").textContent));
   page.place();
-  fold(() => page.draw());
+  fold(page.series.size ? [] : ["ceilings"], () => page.draw());
   page.draw();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.draw());
   document.documentElement.classList.add("ready");

@@ -4,6 +4,7 @@
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 using namespace roof;
 using namespace roof::analysis;
@@ -62,6 +63,19 @@ TEST_CASE("settings are factors of known roofs and a batch")
     CHECK(rates.rates.at("fp32") == 1.5e12);
     for (const char* wrong : {"DRAM=5GFLOP/s", "fp32=5GB/s", "DRAM=5QB/s", "DRAM=-5GB/s", "DRAM=5 GB/s", "DRAM=GB/s"})
         CHECK_THROWS_AS(parse_what_if({wrong}, study), InputError);
+    CHECK_THROWS_WITH(parse_what_if({"dram=2x"}, study), Catch::Contains("did you mean 'DRAM'?"));
     for (const char* wrong : {"DRAM", "DRAM=1.5", "DRAM=0x", "DRAM=-1x", "DRAM=nanx", "HBM=2x", "batch=0", "batch=1.5"})
         CHECK_THROWS_AS(parse_what_if({wrong}, study), InputError);
+}
+
+TEST_CASE("the answer names the roof that binds before and after the change, and a folder without steps says so")
+{
+    const Study study = made::study({made::row()});
+    const Predicted changed = what_if(study, {{{"fp32", 1000.0}}, 0}).front();
+    CHECK(changed.binds_before == "fp32");
+    CHECK(changed.binds == "DRAM");
+    CHECK_THAT(to_text(what_if(study, {{{"fp32", 1000.0}}, 0})), Catch::Contains("fp32, then DRAM"));
+    CHECK(to_json(what_if(study, {{{"fp32", 1000.0}}, 0}))["rows"][0]["binds"] == "DRAM");
+    CHECK(what_if(study, {}).front().binds == "fp32");
+    CHECK_THAT(to_text(what_if(made::study({}), {})), Catch::StartsWith("No training step was measured"));
 }
