@@ -10,19 +10,19 @@ import unittest
 from collections import defaultdict
 from pathlib import Path
 
-if importlib.util.find_spec("torch") is None:
-    raise unittest.SkipTest("PyTorch is not installed")
-
-import torch
-from torch.nn.functional import cross_entropy
-from torch.utils.flop_counter import FlopCounterMode
-
-import networks
 import roof
 
-IMAGES = (torch.zeros(2, 3, 224, 224).normal_(), torch.tensor([1, 2]))
-TOKENS = torch.arange(128).reshape(4, 32) % 300
-TEXT = (TOKENS, TOKENS.flatten())
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+if HAS_TORCH:
+    import torch
+    from torch.nn.functional import cross_entropy
+    from torch.utils.flop_counter import FlopCounterMode
+
+    import networks
+
+    IMAGES = (torch.zeros(2, 3, 224, 224).normal_(), torch.tensor([1, 2]))
+    TOKENS = torch.arange(128).reshape(4, 32) % 300
+    TEXT = (TOKENS, TOKENS.flatten())
 
 
 def train(model, batch, steps=3):
@@ -39,6 +39,7 @@ def flops_by_torch(model, batch):
     return counter.get_total_flops()
 
 
+@unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
 class Recorded(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory()
