@@ -2,9 +2,9 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/yaml_text.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ class SheetReader {
 
     MachineSheet read(const std::string& text) const
     {
-        const YAML::Node root = load(text);
+        const YAML::Node root = parse_yaml(text, name_);
         check_keys(root, {"name", "title", "kind", "also", "models", "peaks", "levels", "links", "sources"});
         MachineSheet sheet;
         sheet.name = word(root, "name");
@@ -49,15 +49,6 @@ class SheetReader {
         check_keys(node, {"name", "latency", "bandwidth"});
         return {word(node, "name"), Seconds{positive(need(node, "latency"), "latency")},
                 ByteRate{positive(need(node, "bandwidth"), "bandwidth")}};
-    }
-
-    YAML::Node load(const std::string& text) const
-    {
-        try {
-            return YAML::Load(text);
-        } catch (const YAML::Exception& error) {
-            throw InputError(fmt::format("{}:{}: {}", name_, error.mark.line + 1, error.msg));
-        }
     }
 
     std::string where(const YAML::Node& node) const { return fmt::format("{}:{}", name_, node.Mark().line + 1); }
@@ -116,7 +107,7 @@ bool MachineSheet::describes(const std::string& model) const
 
 MachineSheet parse_sheet(const std::string& text, const std::string& name)
 {
-    return SheetReader(name).read(text);
+    return reading_yaml(name, [&] { return SheetReader(name).read(text); });
 }
 
 }  // namespace roof::analysis

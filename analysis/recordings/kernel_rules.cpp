@@ -2,9 +2,9 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/yaml_text.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <array>
@@ -118,8 +118,8 @@ KernelKind KernelRules::kind_of(const NamedKernel& kernel) const
 
 KernelRules parse_kernel_rules(const std::string& yaml, const std::string& file)
 {
-    try {
-        const YAML::Node root = YAML::Load(yaml);
+    return reading_yaml(file, [&] {
+        const YAML::Node root = parse_yaml(yaml, file);
         if (!root.IsMap()) throw InputError(file + ": expected `categories` and `algorithms`");
         KernelRules rules;
         for (const auto& entry : root) {
@@ -133,9 +133,7 @@ KernelRules parse_kernel_rules(const std::string& yaml, const std::string& file)
                     .push_back(rule_of(rule, is_category ? "category" : "algorithm", file));
         }
         return rules;
-    } catch (const YAML::Exception& error) {
-        throw wrong(file, error.mark, error.msg);
-    }
+    });
 }
 
 const KernelRules& built_in_kernel_rules()

@@ -60,7 +60,7 @@ void write_tables(std::span<const Study> studies, const std::filesystem::path& f
             if (table.name.empty()) continue;
             const DataTable all = over_all(studies, table);
             write_file(folder / (std::string(table.name) + ".csv"), to_csv(all));
-            write_file(folder / (std::string(table.name) + ".json"), to_json(all).dump(1) + "\n");
+            write_file(folder / (std::string(table.name) + ".json"), json_document(to_json(all), 1) + "\n");
         }
 }
 

@@ -197,7 +197,7 @@ json page_json(std::span<const Study> studies)
 
 std::string script_text(const json& document)
 {
-    const std::string plain = document.dump(-1, ' ', true, json::error_handler_t::replace);
+    const std::string plain = json_document(document, -1);
     std::string safe;
     safe.reserve(plain.size());
     for (const char letter : plain) {

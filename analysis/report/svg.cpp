@@ -195,6 +195,10 @@ LegendEntry series_entry(std::size_t index, const std::string& text)
 
 std::vector<double> ticks(double low, double high, double factor)
 {
+    constexpr double most = 60;
+    if (!(low > 0) || !std::isfinite(high) || factor <= 1) return {};
+    const double count = std::log(high / low) / std::log(factor);
+    if (count > most) factor = std::pow(factor, std::ceil(count / most));
     std::vector<double> at;
     for (double tick = low; tick <= high * 1.0001; tick *= factor) at.push_back(tick);
     return at;

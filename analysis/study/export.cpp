@@ -51,7 +51,7 @@ std::string as_ert(const Study& study, const std::string& device)
                          {{"metadata", made},
                           {"gbytes", {{"metadata", json::object()}, {"data", bytes}}},
                           {"gflops", {{"metadata", json::object()}, {"data", flops}}}}}};
-    return document.dump(2) + "\n";
+    return json_document(document, 2) + "\n";
 }
 
 /// A table in frames of '+', '-' and '|', as likwid draws them.

@@ -61,7 +61,11 @@ std::vector<json> values_of(const DataTable& table, const DataTable::Row& row)
 std::string csv_cell(const json& value)
 {
     if (value.is_null()) return {};
-    if (value.is_string()) return value.get<std::string>();
+    if (value.is_string()) {
+        std::string text = printable(value.get<std::string>());
+        const bool is_formula = !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos;
+        return is_formula ? "'" + text : text;  // spreadsheets compute what such a cell says
+    }
     return value.is_number_float() ? format_exact(value.get<double>()) : value.dump();
 }
 
@@ -72,9 +76,14 @@ json json_number(double value)
     return std::isfinite(value) ? json(value) : json(nullptr);
 }
 
+std::string json_document(const json& document, int indent)
+{
+    return document.dump(indent, ' ', true, json::error_handler_t::replace);
+}
+
 std::string json_text(const std::string& value)
 {
-    const std::string quoted = json(value).dump(-1, ' ', false, json::error_handler_t::replace);
+    const std::string quoted = json_document(value, -1);
     return json::parse(quoted).get<std::string>();
 }
 

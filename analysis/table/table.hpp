@@ -126,6 +126,8 @@ DataTable visible_in(Shown sink, const DataTable& table);
 /// Appends the rows of `more`, which must have the same columns.
 void append(DataTable& table, DataTable more);
 
+/// The text of a document: ASCII only, with invalid UTF-8 replaced. `indent`: -1 for one line.
+std::string json_document(const nlohmann::json& document, int indent);
 /// null for infinities and NaN.
 nlohmann::json json_number(double value);
 /// `value` with invalid UTF-8 replaced, because names come from files.

@@ -13,9 +13,13 @@ namespace {
 /// Initialises the library once. It is never terminated.
 int initialise()
 {
-    // Lets libpfm4 encode events of other processors too.
-    ::setenv("LIBPFM_ENCODE_INACTIVE", "1", 0);
-    return pfm_initialize();
+    // Lets libpfm4 encode events of other processors too. Programs that we start must not inherit it.
+    constexpr const char* variable = "LIBPFM_ENCODE_INACTIVE";
+    const bool is_ours = std::getenv(variable) == nullptr;
+    ::setenv(variable, "1", 0);
+    const int status = pfm_initialize();
+    if (is_ours) ::unsetenv(variable);
+    return status;
 }
 
 int status()

@@ -126,6 +126,23 @@ bool is_number_like(std::string_view cell)
     return !cell.empty() && (std::string_view("0123456789+-<~").find(cell.front()) != std::string_view::npos);
 }
 
+/// Length of the character at the beginning; 0 if it is a control character (C0, DEL, C1) or no valid UTF-8.
+std::size_t printable_bytes(std::string_view text)
+{
+    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+    const unsigned first = byte(0);
+    if (first < 0x80) return first < 0x20 || first == 0x7F ? 0 : 1;
+    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    unsigned code = first & (0xFFU >> (length + 1));
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xC0) != 0x80) return 0;
+        code = code << 6 | (byte(i) & 0x3F);
+    }
+    constexpr std::array<unsigned, 5> least{0, 0, 0xA0, 0x800, 0x10000};  // C1 ends below 0xA0
+    const bool is_surrogate = code >= 0xD800 && code < 0xE000;
+    return first < 0xC2 || first > 0xF4 || code < least[length] || code > 0x10FFFF || is_surrogate ? 0 : length;
+}
+
 /// Columns on a terminal. UTF-8 continuation bytes take none.
 std::size_t display_width(std::string_view text)
 {
@@ -143,7 +160,9 @@ std::string in_lower_case(std::string_view text)
 
 std::string nearest(std::string_view word, std::span<const std::string> legal)
 {
+    constexpr std::size_t longest = 100;  // the distance of long texts takes long
     std::string best;
+    if (word.size() > longest) return best;
     std::size_t least = word.size() / 3 + 2;
     for (const std::string& candidate : legal) {
         const std::size_t distance = edit_distance(in_lower_case(word), in_lower_case(candidate));
@@ -158,16 +177,40 @@ std::string nearest(std::string_view word, std::span<const std::string> legal)
 std::string unknown_word(std::string_view kind, std::string_view word, std::span<const std::string> legal)
 {
     const std::string near = nearest(word, legal);
-    return fmt::format("unknown {} '{}'{}; legal values: {}", kind, printable(word),
+    return fmt::format("unknown {} '{}'{}; legal values: {}", kind, shortened(printable(word), 100),
                        near.empty() ? "" : fmt::format("; did you mean '{}'?", near), join(legal, ", "));
 }
 
 std::string printable(std::string_view text)
 {
-    std::string clean(text);
-    std::ranges::replace_if(
-        clean, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+    std::string clean;
+    clean.reserve(text.size());
+    while (!text.empty()) {
+        const std::size_t length = printable_bytes(text);
+        clean += length > 0 ? text.substr(0, length) : "?";
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
     return clean;
+}
+
+std::string printable_lines(std::string_view text)
+{
+    std::string clean;
+    for (std::size_t begin = 0;;) {
+        const std::size_t end = std::min(text.find_first_of("\n\t", begin), text.size());
+        clean += printable(text.substr(begin, end - begin));
+        if (end == text.size()) return clean;
+        clean += text[end];
+        begin = end + 1;
+    }
+}
+
+std::string shortened(std::string_view text, std::size_t most)
+{
+    if (text.size() <= most) return std::string(text);
+    std::size_t end = most;
+    while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a character
+    return std::string(text.substr(0, end)) + "…";
 }
 
 Table::Table(std::vector<std::string> header)

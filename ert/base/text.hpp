@@ -33,8 +33,14 @@ std::string nearest(std::string_view word, std::span<const std::string> legal);
 /// The message for an unknown name: "unknown model 'resnet81'; did you mean 'resnet18'? legal values: …".
 std::string unknown_word(std::string_view kind, std::string_view word, std::span<const std::string> legal);
 
-/// `text` with each control character replaced by '?', since these can move a terminal's cursor.
+/// Foreign text for any sink, on one line: '?' stands for each control character (C0, DEL, C1), which could move a terminal's cursor, and
+/// for each byte that is no UTF-8.
 std::string printable(std::string_view text);
+/// The same; line ends and tabs stay.
+std::string printable_lines(std::string_view text);
+
+/// At most `most` bytes of `text`, with "…" for the rest.
+std::string shortened(std::string_view text, std::size_t most);
 
 /// A table with columns as wide as their widest cell. Numbers (cells that start with a digit, sign or '<') are
 /// right-aligned.

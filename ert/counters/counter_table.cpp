@@ -1,8 +1,7 @@
 #include "ert/counters/counter_table.hpp"
 
 #include "ert/base/error.hpp"
-
-#include <yaml-cpp/yaml.h>
+#include "ert/base/yaml_text.hpp"
 
 #include <algorithm>
 #include <set>
@@ -89,13 +88,21 @@ class Reader {
     std::string name_;
 };
 
-YAML::Node parse(const std::string& text, const std::string& name)
+CounterTable table_in(const std::string& text, const std::string& name)
 {
-    try {
-        return YAML::Load(text);
-    } catch (const YAML::Exception& error) {
-        throw InputError(name + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
+    const Reader reader(name);
+    const YAML::Node root = parse_yaml(text, name);
+    CounterTable table;
+    table.cupti = reader.value<int>(root, "cupti");
+    const auto sources = reader.value<std::map<std::string, std::string>>(root, "sources");
+    for (const YAML::Node& node : reader.value<YAML::Node>(root, "families"))
+        table.families.push_back(reader.family(node));
+    for (const YAML::Node& node : reader.value<YAML::Node>(root, "metrics")) {
+        const CounterMetric metric = reader.metric(node, sources);
+        reader.check(node, table, metric);
+        table.metrics.push_back(metric);
     }
+    return table;
 }
 
 }  // namespace
@@ -124,19 +131,7 @@ std::vector<CounterMetric> CounterTable::metrics_of(const ChipFamily& family, st
 
 CounterTable read_counter_table(const std::string& text, const std::string& name)
 {
-    const Reader reader(name);
-    const YAML::Node root = parse(text, name);
-    CounterTable table;
-    table.cupti = reader.value<int>(root, "cupti");
-    const auto sources = reader.value<std::map<std::string, std::string>>(root, "sources");
-    for (const YAML::Node& node : reader.value<YAML::Node>(root, "families"))
-        table.families.push_back(reader.family(node));
-    for (const YAML::Node& node : reader.value<YAML::Node>(root, "metrics")) {
-        const CounterMetric metric = reader.metric(node, sources);
-        reader.check(node, table, metric);
-        table.metrics.push_back(metric);
-    }
-    return table;
+    return reading_yaml(name, [&] { return table_in(text, name); });
 }
 
 const CounterTable& built_in_counter_table()

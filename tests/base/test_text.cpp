@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+#include <limits>
+
 using namespace roof;
 
 TEST_CASE("SI prefixes keep three digits and never print 1000 of a unit")
@@ -54,6 +57,31 @@ TEST_CASE("a misspelt name gets the nearest legal name, and an unrelated name ge
 TEST_CASE("control characters are not printed on a terminal")
 {
     REQUIRE(printable("a\x1b[2Jb\n") == "a?[2Jb?");
+    REQUIRE(printable("\xC2\x9B"
+                      "2J") == "??2J");  // C1
+    REQUIRE(printable("µ × é € 𝄞") == "µ × é € 𝄞");
+    REQUIRE(printable_lines("a\tb\n\rc") == "a\tb\n?c");
+}
+
+TEST_CASE("bytes that are no UTF-8 are not printed")
+{
+    for (const std::string wrong : {"\xFF", "\x80", "\xC3", "\xC0\xAF", "\xE2\x82", "\xED\xA0\x80", "\xF5\x80\x80\x80"})
+        REQUIRE(printable("a" + wrong + "b") == "a" + std::string(wrong.size(), '?') + "b");
+}
+
+TEST_CASE("a long text is shortened between characters")
+{
+    REQUIRE(shortened("abc", 3) == "abc");
+    REQUIRE(shortened("abcd", 3) == "abc…");
+    REQUIRE(shortened("aµµ", 2) == "a…");
+}
+
+TEST_CASE("what is not finite is not printed as a number")
+{
+    const double infinite = std::numeric_limits<double>::infinity();
+    REQUIRE(format_si(infinite, "B/s") == "-");
+    REQUIRE(format_capacity(infinite) == "-");
+    REQUIRE(format_exact(-std::nan("")).empty());
 }
 
 TEST_CASE("table columns are as wide as their widest cell, and numbers are right-aligned")

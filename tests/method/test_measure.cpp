@@ -126,3 +126,37 @@ TEST_CASE("an observer that returns false drops the current row")
     const auto stop_at_third = [](const Sample&, int launches) { return launches < 3; };
     REQUIRE_THROWS_AS(measure(item_of(registry, "4"), registry, time.clock(), stop_at_third), Interrupted);
 }
+
+namespace {
+
+/// The row of a bench whose subject is as `make` says.
+Measurement row_of(const FakeBench::Make& make)
+{
+    const ManualClock time;
+    BenchRegistry registry;
+    registry.machine() = fake_machine();
+    registry.add(std::make_unique<FakeBench>("train", Role::step, std::vector<Axis>{}, make, time));
+    return measure(expand(parse_plan("run: [{bench: train}]", "p"), registry).front(), registry, time.clock());
+}
+
+}  // namespace
+
+TEST_CASE("a loss that is not finite ends the row as diverged, with its step")
+{
+    const Measurement row = row_of([](const Point&) {
+        FakeSubject::Script script;
+        script.rest_seconds = 1;
+        script.loss = [](int launch) { return launch < 2 ? 1.0 : std::nan(""); };
+        return script;
+    });
+    CHECK(row.status == Status::diverged);
+    CHECK(row.reason == "the loss is not a finite number at step 3");
+    CHECK(row.samples.empty());
+}
+
+TEST_CASE("an input that shows as wrong only in a launch fails the row and not the run")
+{
+    const Measurement row = row_of([](const Point&) -> FakeSubject::Script { throw InputError("no image is usable"); });
+    CHECK(row.status == Status::failed);
+    CHECK(row.reason == "no image is usable");
+}

@@ -135,3 +135,19 @@ TEST_CASE("a missing file is an input error")
     REQUIRE_THROWS_AS(load_plan("/nowhere/plan.yaml"), InputError);
     REQUIRE_THROWS_AS(load_plan("/"), InputError);
 }
+
+TEST_CASE("a plan with too many items or rounds is refused before they are made")
+{
+    const ManualClock time;
+    const BenchRegistry registry = fake_registry(time);
+    std::string values = "1";
+    for (int i = 2; i <= 1000; ++i) values += "," + std::to_string(i);
+    const auto expanded = [&](const std::string& plan) { return expand(parse_plan(plan, "p.yaml"), registry); };
+    const std::string wide = "run:\n  - {bench: train, batch: [" + values + "], lr: [" + values + "]}\n";
+    CHECK_THROWS_WITH(expanded(wide),
+                      Catch::Contains("p.yaml:2: the plan has 1000000 items") && Catch::Contains("at most 100000"));
+    CHECK_THROWS_WITH(expanded("rounds: 2000000000\nrun:\n  - {bench: flops}\n"), Catch::Contains("p.yaml:1: rounds"));
+    CHECK_THROWS_WITH(expanded("rounds: 100000\nrun:\n  - {bench: flops}\n"),
+                      Catch::Contains("100000 rounds included"));
+    CHECK_THROWS_WITH(expanded("run:\n  - {bench: train, batch: 08}\n"), Catch::Contains("'08'"));
+}

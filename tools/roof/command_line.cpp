@@ -4,11 +4,13 @@
 #include "ert/base/text.hpp"
 #include "tools/roof/binary/version.hpp"
 #include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/safe_stream.hpp"
 #include "tools/roof/console/shell.hpp"
 #include "tools/roof/help.hpp"
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 namespace roof {
 namespace {
@@ -87,12 +89,17 @@ int dispatch(const Arguments& arguments, const Environment& environment)
 
 }  // namespace
 
-int run_command_line(const std::vector<std::string>& arguments, const Environment& environment)
+int run_command_line(const std::vector<std::string>& arguments, const Environment& unsafe)
 {
+    SafeStream out(unsafe.out);
+    SafeStream err(unsafe.err);
+    const Environment environment{
+        out, err, unsafe.assemble, unsafe.clock, unsafe.terminal, unsafe.interrupted, unsafe.results};
     constexpr int failed = 1;
     constexpr int wrong_input = 2;
     const auto complain = [&](const std::exception& error, int status) {
-        environment.err << "roof: " << printable(error.what()) << '\n';
+        constexpr std::size_t longest = 2000;
+        environment.err << "roof: " << shortened(printable(error.what()), longest) << '\n';
         return status;
     };
     try {
@@ -103,8 +110,12 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
         return complain(error, wrong_input);
     } catch (const std::filesystem::filesystem_error& error) {
         return complain(error, wrong_input);
-    } catch (const std::exception& error) {
+    } catch (const Error& error) {
         return complain(error, failed);
+    } catch (const std::bad_alloc&) {
+        return complain(Error("there is not enough memory for this command"), failed);
+    } catch (const std::exception& error) {  // of a library, and not explained by the code that called it
+        return complain(Error(std::string("unexpected: ") + error.what()), failed);
     }
 }
 

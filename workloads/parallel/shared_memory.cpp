@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 namespace roof::parallel {
@@ -53,6 +55,8 @@ struct SharedMemory::Header {
     int ranks;
     Barrier main;
     Barrier background;
+    Counts at_main;  ///< how often each rank has come to the barrier
+    Counts at_background;
     std::atomic<std::uint32_t> failures;  ///< 1: a message is being written; 2: it is there
     std::array<char, message_bytes> message;
     std::array<std::array<double, slot_doubles>, most_ranks> slots;
@@ -191,21 +195,38 @@ class SharedMemoryCommunicator : public Communicator {
         pass(header().main);
     }
 
+    /// The ranks that have not come to the barrier.
+    std::string missing_at(const SharedMemory::Counts& counts) const
+    {
+        const std::uint32_t own = counts[static_cast<std::size_t>(rank)].load();
+        std::string who;
+        for (std::size_t other = 0; other < ranks(); ++other)
+            if (counts[other].load() < own) who += (who.empty() ? "rank " : ", ") + std::to_string(other);
+        return who.empty() ? "the other ranks" : who;
+    }
+
     void pass(Barrier& barrier)
     {
         throw_failure();
+        SharedMemory::Counts& counts = &barrier == &header().main ? header().at_main : header().at_background;
+        ++counts[static_cast<std::size_t>(rank)];
         const Seconds begin = clock_();
         barrier.pass(static_cast<std::uint32_t>(header().ranks), [&] {
             throw_if_failed();
             if (clock_() - begin > wait_.limit)
                 throw Error("rank " + std::to_string(rank) + " waited " +
-                            std::to_string(std::lround(wait_.limit.value)) + " s for the other ranks");
+                            std::to_string(std::lround(wait_.limit.value)) + " s for " + missing_at(counts));
         });
     }
 
+    /// A rank that is killed while it writes its message leaves the first state.
     void throw_failure() const
     {
+        constexpr int most_milliseconds = 1000;
+        for (int i = 0; i < most_milliseconds && header().failures.load() == 1; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
         if (header().failures.load() == 2) throw Error(header().message.data());
+        if (header().failures.load() == 1) throw Error("a rank failed, and was killed before it could say why");
     }
 
     std::shared_ptr<SharedMemory> memory_;

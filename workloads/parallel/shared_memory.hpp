@@ -6,6 +6,9 @@
 #include "ert/base/units.hpp"
 #include "workloads/parallel/communicator.hpp"
 
+#include <array>
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -31,6 +34,7 @@ class SharedMemory {
 
   private:
     friend class SharedMemoryCommunicator;
+    using Counts = std::array<std::atomic<std::uint32_t>, most_ranks>;
     struct Header;
 
     SharedMemory(int descriptor, void* mapping) : descriptor_(descriptor), header_(static_cast<Header*>(mapping)) {}

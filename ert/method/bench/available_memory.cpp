@@ -2,6 +2,8 @@
 
 #include "ert/base/files.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -71,12 +73,20 @@ double left_of_group()
     return left;
 }
 
+/// The limit of the address space (ulimit -v).
+double limit_of_addresses()
+{
+    rlimit limit{};
+    const bool is_limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return is_limited ? static_cast<double>(limit.rlim_cur) : unlimited;
+}
+
 }  // namespace
 
 Bytes available_memory()
 {
     const std::optional<double> kibibytes = number_after("/proc/meminfo", "MemAvailable:");
-    return {std::min(kibibytes ? *kibibytes * 1024 : unlimited, left_of_group())};
+    return {std::min({kibibytes ? *kibibytes * 1024 : unlimited, left_of_group(), limit_of_addresses()})};
 }
 
 }  // namespace roof

@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/yaml_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -164,15 +165,14 @@ YAML::Node to_yaml(const Machine& machine)
 
 Machine read_machine(const std::filesystem::path& file)
 {
-    try {
-        Reader reader{YAML::Load(read_file(file))};
+    const std::string name = file.string();
+    return reading_yaml(name, [&] {
+        Reader reader{parse_yaml(read_file(file), name)};
         Machine machine;
         list_fields(reader, machine);
-        if (machine.name.empty()) throw InputError(file.string() + ": it names no machine");
+        if (machine.name.empty()) throw InputError(name + ": it names no machine");
         return machine;
-    } catch (const YAML::Exception& error) {
-        throw InputError(file.string() + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
-    }
+    });
 }
 
 }  // namespace roof

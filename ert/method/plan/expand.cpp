@@ -104,6 +104,19 @@ Axes axes_as_written(const PlanEntry& entry, const Settings& settings)
     return axes;
 }
 
+/// Throws InputError if the plan's entries so far have too many combinations.
+void check_number(const Axes& axes, const Plan& plan, const std::string& where, double& so_far)
+{
+    constexpr double most_items = 100'000;
+    double here = 1;
+    for (const auto& [axis, values] : axes) here *= static_cast<double>(values.size());
+    so_far += here * plan.rounds;
+    if (so_far > most_items)
+        throw InputError(fmt::format(
+            "{}: the plan has {:.0f} items up to this entry, {} rounds included; at most {:.0f} are allowed", where,
+            so_far, plan.rounds, most_items));
+}
+
 /// Calls `take` with every combination. The last axis varies fastest.
 template <class Take>
 void combine(const Axes& axes, std::size_t depth, Point& point, const Take& take)
@@ -183,6 +196,7 @@ std::vector<Item> combinations(const Plan& plan, const BenchRegistry& registry, 
 {
     std::vector<Item> items;
     std::set<std::string> seen;
+    double number = 0;
     const auto take = [&](const Item& item) {
         if (seen.insert(item.id()).second) items.push_back(item);
     };
@@ -192,6 +206,7 @@ std::vector<Item> combinations(const Plan& plan, const BenchRegistry& registry, 
         const Axes axes =
             bench == nullptr ? axes_as_written(entry, settings) : axes_of(entry, *bench, registry.machine(), settings);
         if ((bench != nullptr && has_keyword(axes, *bench, registry)) != (sizes != nullptr)) continue;
+        check_number(axes, plan, entry.where, number);
         Point point;
         combine(axes, 0, point, [&](const Point& complete) {
             item.point = complete;
@@ -233,8 +248,10 @@ void check_value(const Axis& axis, const std::string& value, const std::string& 
     }
     if (!axis.numeric || std::ranges::find(axis.keywords, value) != axis.keywords.end()) return;
     long long number = 0;
-    const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error == std::errc{} && rest == value.data() + value.size() && number >= axis.min && number <= axis.max) return;
+    const std::errc error = std::from_chars(value.data(), value.data() + value.size(), number).ec;
+    const bool is_canonical =
+        error == std::errc{} && std::to_string(number) == value;  // "01" would be another row than "1"
+    if (is_canonical && number >= axis.min && number <= axis.max) return;
     const std::string words = axis.keywords.empty() ? "" : ", or " + join(axis.keywords, ", ");
     throw InputError(fmt::format("{}: {}: '{}' is not a legal value; legal values: whole numbers from {} to {}{}",
                                  where, axis.name, printable(value), axis.min, axis.max, words));

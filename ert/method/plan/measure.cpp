@@ -121,18 +121,30 @@ std::vector<std::string> record(Subject& subject, Trace& trace, const Profile& p
     }
 }
 
+/// A wrong input that shows only here, such as a folder without a usable image, fails the row and not the run.
+template <class Call>
+auto failing(const Call& call)
+{
+    try {
+        return call();
+    } catch (const InputError& error) {
+        throw Error(error.what());
+    }
+}
+
 void run(Measurement& row, const Item& item, const BenchRegistry& registry, const Clock& clock,
          const SampleObserver& observer, const std::filesystem::path& folder)
 {
     const Device device = device_for(registry.machine(), item.device);
-    const std::unique_ptr<Subject> subject = item.bench->make(item.point, registry.machine(), device);
+    const std::unique_ptr<Subject> subject =
+        failing([&] { return item.bench->make(item.point, registry.machine(), device); });
     row.work = subject->work();
     row.memory = subject->memory();
     const std::vector<TimedPart> parts = subject->parts();
     Trace trace(clock, parts.size());
     Profiling profiling = start_profiling(item, registry, device, parts);
     if (profiling.profile) trace.set_listener(&profiling.profile->listener);
-    row.samples = collect(*subject, trace, item.stopping, clock, row.parts, observer);
+    row.samples = failing([&] { return collect(*subject, trace, item.stopping, clock, row.parts, observer); });
     if (profiling.profile) profiling.remarks = record(*subject, trace, *profiling.profile, clock, folder, row.id());
     std::vector<std::string> remarks = subject->remarks();
     for (std::string& remark : profiling.remarks) remarks.push_back(std::move(remark));

@@ -3,9 +3,9 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/yaml_text.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ class Parser {
 
     Plan parse(const std::string& text)
     {
-        const YAML::Node root = load(text);
+        const YAML::Node root = parse_yaml(text, name_);
         if (!root.IsMap()) throw InputError(name_ + ": a plan is a map with the keys " + join(plan_keys_, ", "));
         check_keys(root, plan_keys_, "key of a plan");
         Plan plan;
@@ -46,15 +46,6 @@ class Parser {
     }
 
   private:
-    YAML::Node load(const std::string& text) const
-    {
-        try {
-            return YAML::Load(text);
-        } catch (const YAML::Exception& error) {
-            throw InputError(fmt::format("{}:{}: {}", name_, error.mark.line + 1, error.msg));
-        }
-    }
-
     std::string where(const YAML::Node& node) const { return fmt::format("{}:{}", name_, node.Mark().line + 1); }
 
     void check_keys(const YAML::Node& map, const std::vector<std::string>& legal, const std::string& kind) const
@@ -95,6 +86,7 @@ class Parser {
     template <class Number>
     void number(const YAML::Node& map, const char* key, Number least, Number& value) const
     {
+        constexpr Number most = std::is_integral_v<Number> ? 1'000'000 : 1'000'000'000;
         const YAML::Node node = map[key];
         if (!node) return;
         try {
@@ -104,9 +96,9 @@ class Parser {
                                          node.IsScalar() ? printable(node.as<std::string>()) : "…",
                                          std::is_integral_v<Number> ? "whole " : ""));
         }
-        if (!(value >= least))
-            throw InputError(
-                fmt::format("{}: {}: {} is too small; legal values: from {}", where(node), key, value, least));
+        if (!(value >= least && value <= most))
+            throw InputError(fmt::format("{}: {}: {} is not a legal value; legal values: from {} to {}", where(node),
+                                         key, value, least, most));
     }
 
     StoppingOptions measure(const YAML::Node& node, StoppingOptions options) const
@@ -169,7 +161,7 @@ class Parser {
 
 Plan parse_plan(const std::string& text, const std::string& name)
 {
-    return Parser(name).parse(text);
+    return reading_yaml(name, [&] { return Parser(name).parse(text); });
 }
 
 Plan load_plan(const std::filesystem::path& file)

@@ -3,6 +3,7 @@
 
 #include "analysis/report/page_data.hpp"
 #include "analysis/study/summary.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/programs/png.hpp"
@@ -32,7 +33,7 @@ void write_data(const std::filesystem::path& where, const std::vector<analysis::
 {
     const bool is_file = where.extension() == ".json";
     if (!is_file) analysis::write_tables(studies, where);
-    write_file(is_file ? where : where / "page.json", analysis::page_json(studies).dump(1) + "\n");
+    write_file(is_file ? where : where / "page.json", analysis::json_document(analysis::page_json(studies), 1) + "\n");
 }
 
 void write_extras(const Options& options, const std::vector<analysis::Study>& studies, Context& context)

@@ -58,6 +58,7 @@ int sweep_plan(const Options& options, Context& context)
     const Plan plan = find_plan(options.plan);
     const Scheduler scheduler(plan, context.registry, parse_settings(options.settings), options.only);
     if (options.dry_run) {
+        check_items(scheduler.planned(), context.registry);
         if (options.json)
             print_json(context.out, dry_run_json(scheduler.planned(), sweep_arguments(options)));
         else

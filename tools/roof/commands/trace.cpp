@@ -1,6 +1,7 @@
 // `roof trace`: writes one training step of a results folder as a trace for Perfetto.
 #include "analysis/report/trace.hpp"
 
+#include "analysis/table/table.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
@@ -31,7 +32,7 @@ int write_trace(const Options& options, Context& context)
     if (steps.empty()) throw InputError("no training step was measured in '" + options.folder + "'");
     const int number = whole_number("--row", options.row, 1, static_cast<int>(steps.size()));
     const Measurement& row = *steps[static_cast<std::size_t>(number - 1)];
-    write_file(options.out, analysis::trace_of(study, row).dump(1) + "\n");
+    write_file(options.out, analysis::json_document(analysis::trace_of(study, row), 1) + "\n");
     context.out << fmt::format("{}: step {} of {}, {}\n", options.out, number, steps.size(), row.id());
     return 0;
 }

@@ -21,6 +21,11 @@ InterruptGuard::InterruptGuard()
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
     sigaction(SIGINT, &action, &old_interrupt_);
     sigaction(SIGTERM, &action, &old_terminate_);
+    // Writing beyond a limit of the file size then fails with a reason. A handler, because programs that we start inherit an ignored
+    // signal.
+    action.sa_handler = [](int) {};
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGXFSZ, &action, nullptr);
 }
 
 InterruptGuard::~InterruptGuard()

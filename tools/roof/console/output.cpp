@@ -1,10 +1,12 @@
 #include "tools/roof/console/output.hpp"
 
+#include "analysis/table/table.hpp"
+
 namespace roof {
 
 void print_json(std::ostream& out, const nlohmann::json& document)
 {
-    out << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    out << analysis::json_document(document, 2) << '\n';
 }
 
 }  // namespace roof

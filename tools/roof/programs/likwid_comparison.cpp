@@ -4,6 +4,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/plan/measure.hpp"
+#include "tools/roof/console/safe_stream.hpp"
 
 #include <fmt/format.h>
 
@@ -70,7 +71,7 @@ std::optional<double> run_likwid(const LikwidPoint& point, const RunProgram& run
 
 void show_progress(const Context& context, const std::string& text)
 {
-    if (context.terminal.live) context.err << "\r\033[K" << text << std::flush;
+    if (context.terminal.live) context.err << erase_line << text << std::flush;
 }
 
 void measure_round(int round, std::vector<LikwidComparison>& comparisons, const Context& context, const RunProgram& run)

@@ -1,6 +1,7 @@
 #include "tools/roof/session/progress.hpp"
 
 #include "ert/base/text.hpp"
+#include "tools/roof/console/safe_stream.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,6 @@
 namespace roof {
 namespace {
 
-constexpr std::string_view erase_line = "\r\033[K";
 constexpr Seconds redraw_every{0.1};
 constexpr std::size_t long_list = 100;  ///< rows; longer lists get fewer lines
 

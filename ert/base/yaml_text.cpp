@@ -1,0 +1,77 @@
+#include "ert/base/yaml_text.hpp"
+
+#include "ert/base/text.hpp"
+
+#include <set>
+
+namespace roof {
+namespace {
+
+class Check {
+  public:
+    explicit Check(const std::string& name) : name_(name) {}
+
+    void operator()(const YAML::Node& node, int depth = 0)
+    {
+        constexpr int most_values = 100'000;
+        constexpr int deepest = 100;  // an alias can contain itself
+        if (depth > deepest) fail(node, "values are nested too deeply");
+        if (++values_ > most_values) fail(node, "there are more than 100000 values");
+        std::set<std::string> keys;
+        for (const auto& entry : node) {
+            if (!node.IsMap()) {
+                (*this)(entry, depth + 1);
+                continue;
+            }
+            if (!entry.first.IsScalar()) fail(entry.first, "a key is one word");
+            if (!keys.insert(entry.first.Scalar()).second)
+                fail(entry.first, "the key '" + shortened(printable(entry.first.Scalar()), 100) + "' stands twice");
+            (*this)(entry.second, depth + 1);
+        }
+    }
+
+  private:
+    [[noreturn]] void fail(const YAML::Node& node, const std::string& what) const
+    {
+        throw InputError(name_ + ":" + std::to_string(node.Mark().line + 1) + ": " + what);
+    }
+
+    const std::string& name_;
+    int values_ = 0;
+};
+
+/// The line at which a second document begins; 0 if there is none. YAML::LoadAll() never ends for some texts.
+int second_document(const std::string& text)
+{
+    bool has_content = false, has_ended = false;
+    int number = 0;
+    for (const std::string& line : split(text, '\n')) {
+        ++number;
+        const bool is_begin = line.starts_with("---") && trim(line.substr(3)).substr(0, 1) != "-";
+        const bool is_end = line.starts_with("...");
+        if (is_end || (is_begin && !has_content)) {
+            has_ended = has_ended || (is_end && has_content);
+            continue;
+        }
+        const std::string_view words = trim(line);
+        if (words.empty() || words.front() == '#') continue;
+        if (is_begin || has_ended) return number;
+        has_content = true;
+    }
+    return 0;
+}
+
+}  // namespace
+
+YAML::Node parse_yaml(const std::string& text, const std::string& name)
+{
+    return reading_yaml(name, [&] {
+        if (const int line = second_document(text); line > 0)
+            throw InputError(name + ":" + std::to_string(line) + ": a second document; one is expected");
+        const YAML::Node document = YAML::Load(text);
+        Check{name}(document);
+        return document;
+    });
+}
+
+}  // namespace roof

@@ -1,0 +1,28 @@
+// The only reader of YAML. It turns the library's exceptions into errors with file and line.
+#pragma once
+
+#include "ert/base/error.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <string>
+#include <utility>
+
+namespace roof {
+
+/// The document in `text`; `name` is used in messages. Throws InputError, with the line, for text that is no YAML, a second document, a
+/// key that is no word or stands twice in its map, and more than 100,000 values, which aliases can multiply.
+YAML::Node parse_yaml(const std::string& text, const std::string& name);
+
+/// Returns read(); an exception of the library, such as for a value of another kind, becomes an InputError with the line.
+template <class Read>
+auto reading_yaml(const std::string& name, Read&& read)
+{
+    try {
+        return std::forward<Read>(read)();
+    } catch (const YAML::Exception& error) {
+        throw InputError(name + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
+    }
+}
+
+}  // namespace roof

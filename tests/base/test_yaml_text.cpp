@@ -1,0 +1,38 @@
+#include "ert/base/yaml_text.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using Catch::Contains;
+
+TEST_CASE("a YAML text has one document, whose keys are words that stand once in their map")
+{
+    CHECK(parse_yaml("a: 1\nb: {a: 2}\n", "x.yaml")["b"]["a"].as<int>() == 2);
+    CHECK(parse_yaml("", "x.yaml").IsNull());
+    CHECK_THROWS_WITH(parse_yaml("a: 1\na: 2\n", "x.yaml"), Contains("x.yaml:2: the key 'a' stands twice"));
+    CHECK_THROWS_WITH(parse_yaml("a: 1\n---\nb: 2\n", "x.yaml"), Contains("x.yaml:2: a second document"));
+    CHECK_THROWS_WITH(parse_yaml("a: 1\n...\nb: 2\n", "x.yaml"), Contains("x.yaml:3: a second document"));
+    CHECK(parse_yaml("# text\n---\na: 1\n...\n", "x.yaml")["a"].as<int>() == 1);
+    CHECK_THROWS_WITH(parse_yaml("[a, b]: 1\n", "x.yaml"), Contains("x.yaml:1: a key is one word"));
+    CHECK_THROWS_AS(parse_yaml("a: [1\n", "x.yaml"), InputError);
+}
+
+TEST_CASE("aliases that multiply values, and deep nesting, are refused")
+{
+    std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+    for (int i = 1; i < 12; ++i) {
+        const std::string before = "*a" + std::to_string(i - 1);
+        std::string list;
+        for (int k = 0; k < 10; ++k) list += before + (k < 9 ? ", " : "");
+        bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + list + "]\n";
+    }
+    CHECK_THROWS_WITH(parse_yaml(bomb, "x.yaml"), Contains("more than 100000 values"));
+    CHECK_THROWS_WITH(parse_yaml("a: &a [*a]\n", "x.yaml"), Contains("nested too deeply"));
+    CHECK_THROWS_AS(parse_yaml(std::string(100'000, '['), "x.yaml"), InputError);
+}
+
+TEST_CASE("a value of another kind is an error with its line")
+{
+    const YAML::Node node = parse_yaml("a: 1\nb: word\n", "x.yaml");
+    CHECK_THROWS_WITH(reading_yaml("x.yaml", [&] { return node["b"].as<int>(); }), Contains("x.yaml:2"));
+}

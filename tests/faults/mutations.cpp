@@ -1,0 +1,88 @@
+// mutations SECONDS [SEED [READER]]: feeds mutated files to every reader in turn. Each must be read, or refused with an error of this project,
+// within 5 s and 500 MB. Prints the number of inputs of each reader; exit status 1 after a failure, whose input is kept.
+#include "ert/base/error.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+#include "tests/faults/mutate.hpp"
+#include "tests/faults/readers.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+namespace roof::faults {
+namespace {
+
+using Time = std::chrono::steady_clock;
+
+double seconds_since(Time::time_point begin)
+{
+    return std::chrono::duration<double>(Time::now() - begin).count();
+}
+
+/// The most memory that this process has had, in MB.
+double peak_megabytes()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1000;
+}
+
+/// What is wrong with the reader's answer; empty if nothing is.
+std::string failure_of(const Reader& reader, const std::string& text, const std::string& scratch)
+{
+    const Time::time_point begin = Time::now();
+    try {
+        reader.read(text, scratch);
+    } catch (const Error& error) {
+        if (std::string_view(error.what()).empty()) return "an error without words";
+    } catch (const std::exception& error) {
+        return std::string("not an error of ours: ") + error.what();
+    }
+    if (seconds_since(begin) > 5) return fmt::format("it took {:.1f} s", seconds_since(begin));
+    return {};
+}
+
+int fuzz(const std::string& data, double seconds, std::uint64_t seed, const std::string& only)
+{
+    const fakes::TemporaryFolder scratch;
+    Chance chance(seed);
+    std::vector<Reader> all = readers(data);
+    std::erase_if(all, [&](const Reader& reader) { return !only.empty() && reader.name != only; });
+    int failures = 0;
+    long total = 0;
+    for (const Reader& reader : all) {
+        const Time::time_point begin = Time::now();
+        const double before = peak_megabytes();
+        long inputs = 0;
+        for (; seconds_since(begin) < seconds / static_cast<double>(all.size()); ++inputs) {
+            const std::string text = mutation(chance, reader.corpus[below(chance, reader.corpus.size())]);
+            const std::string failure = failure_of(reader, text, scratch.path().string());
+            if (failure.empty()) continue;
+            const std::string kept = fmt::format("failure-{}", ++failures);
+            std::ofstream(kept, std::ios::binary) << text;
+            std::cout << reader.name << ": " << failure << "; its input is " << kept << std::endl;
+            if (failures == 20) return 1;
+        }
+        const double grown = peak_megabytes() - before;
+        std::cout << fmt::format("{:28} {:8} inputs, {:4.0f} MB more at most\n", reader.name, inputs, grown)
+                  << std::flush;
+        if (grown > 500) ++failures;
+        total += inputs;
+    }
+    std::cout << total << " inputs, " << failures << " failures\n";
+    return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace roof::faults
+
+int main(int count, char** words)
+{
+    const double seconds = count > 1 ? std::atof(words[1]) : 10;
+    const std::uint64_t seed = count > 2 ? std::strtoull(words[2], nullptr, 10) : 1;
+    return roof::faults::fuzz(ROOF_TESTS, seconds, seed, count > 3 ? words[3] : "");
+}

@@ -1,0 +1,122 @@
+#include "tests/faults/readers.hpp"
+
+#include "analysis/estimate/machine_sheet.hpp"
+#include "analysis/estimate/prediction.hpp"
+#include "analysis/estimate/published.hpp"
+#include "analysis/recordings/import.hpp"
+#include "analysis/recordings/kernel_rules.hpp"
+#include "analysis/study/points.hpp"
+#include "ert/base/checksum.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "ert/counters/counter_table.hpp"
+#include "ert/method/plan/plan.hpp"
+#include "ert/recording/record_files.hpp"
+#include "tests/tools/workbench.hpp"
+#include "tools/roof/binary/embedded.hpp"
+
+#include <sstream>
+
+namespace roof::faults {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The embedded texts whose path begins so.
+std::vector<std::string> embedded(const std::string& beginning)
+{
+    std::vector<std::string> texts;
+    for (const EmbeddedText& file : embedded_texts())
+        if (file.path.starts_with(beginning)) texts.emplace_back(file.text);
+    return texts;
+}
+
+/// Writes the mutated file into a whole folder and runs a command on it, which must answer with words of ours.
+Reader folder_reader(const std::string& name, const std::string& whole, const std::string& file,
+                     const std::vector<std::string>& words)
+{
+    return {name, {read_file(fs::path(whole) / file)}, [=](const std::string& text, const std::string& scratch) {
+                static const tests::Workbench bench;
+                const fs::path copy = fs::path(scratch) / name;
+                if (!fs::exists(copy)) fs::copy(whole, copy);
+                write_file(copy / file, text);
+                std::vector<std::string> all = words;
+                all.insert(all.begin() + 1, copy.string());
+                const tests::Said said = bench.roof(all);
+                if (said.status != 0 && said.err.find("roof: ") == std::string::npos)
+                    throw std::logic_error("status without a sentence");
+                if (said.err.find("roof: unexpected: ") != std::string::npos) throw std::logic_error(said.err);
+                for (const std::string* shown : {&said.out, &said.err})
+                    for (const char letter : *shown)
+                        if (static_cast<unsigned char>(letter) < 0x20 && letter != '\n' && letter != '\t')
+                            throw std::logic_error("a control character was printed");
+            }};
+}
+
+}  // namespace
+
+std::vector<Reader> readers(const std::string& data)
+{
+    std::vector<Reader> all;
+    std::vector<std::string> plans = embedded("configs/calibrate/");
+    for (const std::string& text : embedded("configs/run/")) plans.push_back(text);
+    all.push_back({"plan", plans, [](const std::string& text, const std::string&) {
+                       static const fakes::ManualClock clock;
+                       static const BenchRegistry registry = fakes::fake_registry(clock);
+                       expand(parse_plan(text, "plan.yaml"), registry);
+                   }});
+    all.push_back({"sheet", embedded("configs/machines/"),
+                   [](const std::string& text, const std::string&) { analysis::parse_sheet(text, "sheet"); }});
+    all.push_back({"rules",
+                   {read_file(fs::path(data) / "../configs/kernels.yaml")},
+                   [](const std::string& text, const std::string&) { analysis::parse_kernel_rules(text, "rules"); }});
+    all.push_back({"counters",
+                   {read_file(fs::path(data) / "../configs/counters/nvidia.yaml")},
+                   [](const std::string& text, const std::string&) { read_counter_table(text, "counters"); }});
+    all.push_back({"published", embedded("configs/studies/published/"),
+                   [](const std::string& text, const std::string&) { analysis::parse_published(text, "published"); }});
+    all.push_back({"points",
+                   {"name,flops,bytes,seconds,precision,device,threads\na,1e12,2e9,0.5,fp32,cpu,2\nb,1e9,,0.1,,,\n"},
+                   [](const std::string& text, const std::string&) { analysis::parse_points(text, "points", {}); }});
+    all.push_back(
+        {"predictions",
+         {"row,least_s,predicted_s,memory_bytes,fits\na b=1,0.1,0.2,1e9,1\n"},
+         [](const std::string& text, const std::string&) { analysis::parse_predictions(text, "predictions"); }});
+    all.push_back(
+        {"kernels",
+         {with_checksums("id,name,duration_s,start_s,registers,shared_bytes\nr,k,0.1,2,3,4\n\"s,t\",l,0.2,,,\n"),
+          "id,name,duration_s\nr,k,1\n"},
+         [](const std::string& text, const std::string&) {
+             std::istringstream csv(text);
+             read_records<KernelRecord>(csv, "kernels.csv", [](const std::string&, const KernelRecord&) {});
+         }});
+    for (const char* file : {"ncu_details.csv", "ncu_raw.csv", "kineto.json", "kineto_cpu_2.13.json", "perf.json",
+                             "perf_6.1.json", "likwid.csv", "ert_roofline.json", "ert_1.1.0.json"})
+        all.push_back({std::string("import ") + file,
+                       {read_file(fs::path(data) / "import/data" / file)},
+                       [](const std::string& text, const std::string& scratch) {
+                           const fs::path copy = fs::path(scratch) / "imported";
+                           std::ofstream(copy, std::ios::binary) << text;
+                           analysis::import_file(copy, "");
+                       }});
+    const std::string run = data + "/analysis/data/made/run";
+    for (const char* file :
+         {"measurements.csv", "samples.csv", "layers.csv", "machine.yaml", "plan.yaml", "checksums.csv"})
+        all.push_back(folder_reader(std::string("report ") + file, run, file, {"report", "--plain"}));
+    all.push_back(folder_reader("whatif", run, "measurements.csv", {"whatif", "--set", "batch=32"}));
+    all.push_back(folder_reader("compare", run, "measurements.csv", {"compare", run}));
+    all.push_back(folder_reader("calibration", data + "/analysis/data/made/calibration", "measurements.csv",
+                                {"report", "--plain"}));
+    // Without checksums the mutated cells reach the readers behind them.
+    for (const char* file : {"measurements.csv", "layers.csv"}) {
+        Reader reader = folder_reader(std::string("plain ") + file, run, file, {"report", "--plain"});
+        std::string plain;
+        std::istringstream lines(reader.corpus.front());
+        for (std::string line; std::getline(lines, line);) plain += line.substr(0, line.rfind(',')) + "\n";
+        reader.corpus = {plain};
+        all.push_back(std::move(reader));
+    }
+    return all;
+}
+
+}  // namespace roof::faults
