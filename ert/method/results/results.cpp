@@ -97,6 +97,7 @@ RunDirectory::RunDirectory(fs::path folder, const std::string& plan_text, const 
 
 RunDirectory::~RunDirectory()
 {
+    if (!lock_) return;
     try {
         move_unfinished_tails(folder_, done_);
         seal(folder_);
@@ -124,9 +125,14 @@ void RunDirectory::read_back()
 void RunDirectory::append(const Measurement& row)
 {
     const std::string id = row.id();
-    append_rows<Sample>(folder_ / samples_file, sample_columns(), id, row.samples);
-    append_rows<PartMeasurement>(folder_ / layers_file, part_columns(), id, row.parts);
-    append_rows<Measurement>(folder_ / measurements_file, measurement_columns(), id, {&row, 1});
+    try {
+        append_rows<Sample>(folder_ / samples_file, sample_columns(), id, row.samples);
+        append_rows<PartMeasurement>(folder_ / layers_file, part_columns(), id, row.parts);
+        append_rows<Measurement>(folder_ / measurements_file, measurement_columns(), id, {&row, 1});
+    } catch (const Error&) {
+        lock_.reset();  // whether the row is complete is read from the files by the next opening
+        throw;
+    }
     done_.insert(id);
 }
 
