@@ -110,7 +110,7 @@ std::string layer_table(const ModelEstimate& estimate)
         table.add(layer_cells(layer.name, output, layer.parameters, layer.work.forward, true));
     }
     for (const LayerKind kind : {LayerKind::batch_norm, LayerKind::relu, LayerKind::max_pool, LayerKind::average_pool,
-                                 LayerKind::add, LayerKind::dropout}) {
+                                 LayerKind::add, LayerKind::dropout, LayerKind::relu6, LayerKind::concat}) {
         int layers = 0;
         long long parameters = 0;
         const PassWork forward = total(estimate, &LayerWork::forward, [&](const LayerEstimate& layer) {

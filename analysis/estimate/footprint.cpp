@@ -18,12 +18,16 @@ using model::LayerKind;
 
 constexpr std::array<std::string_view, 2> pass_names{"forward", "step"};
 
+bool is_relu(const Layer& layer)
+{
+    return layer.kind == LayerKind::relu || layer.kind == LayerKind::relu6;
+}
+
 /// A layer whose output uses the memory of its first input.
 bool is_in_place(const Layer& layer)
 {
     const bool keeps_size = layer.kind == LayerKind::average_pool && layer.window.size == 1;
-    return keeps_size || layer.kind == LayerKind::flatten || layer.kind == LayerKind::relu ||
-           layer.kind == LayerKind::add;
+    return keeps_size || layer.kind == LayerKind::flatten || is_relu(layer) || layer.kind == LayerKind::add;
 }
 
 /// The layer that allocated the memory of this layer's output.
@@ -45,7 +49,7 @@ struct Block {
 int read_by_backward(const Graph& graph, int index)
 {
     const Layer& layer = graph.layer(index);
-    if (layer.kind == LayerKind::relu) return index;
+    if (is_relu(layer)) return index;
     const bool reads_input = model::is_contraction(layer.kind) || layer.kind == LayerKind::batch_norm;
     return reads_input ? layer.inputs.front() : -1;
 }

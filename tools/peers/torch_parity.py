@@ -41,9 +41,9 @@ def filled(torch, seed, shape, scale, offset):
     return (unit(torch, seed, math.prod(shape)) * scale + offset).float().double().reshape(shape)
 
 
-def gains(model):
+def gains(torch, model, network):
     """Gains of convolutions and hidden linear layers. Networks without batch norm are damped."""
-    if model.startswith("resnet") or model.endswith("_bn"):
+    if any(isinstance(layer, torch.nn.BatchNorm2d) for layer in network.modules()):
         return 1.0, 1.0
     return (0.75 if model == "alexnet" else 0.85), 0.25
 
@@ -56,7 +56,7 @@ def scale_and_offset(torch, model, network, name, parameter):
     if kind == "bias":
         return 0.1, 0.0
     fan_in = math.prod(parameter.shape[1:])
-    convolution, hidden = gains(model)
+    convolution, hidden = gains(torch, model, network)
     if parameter.dim() == 4:
         return 2 * math.sqrt(6 / fan_in) * convolution, 0.0
     if parameter.shape[0] == CLASSES:

@@ -4,8 +4,8 @@
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/probes/capability.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
+#include "workloads/cudnn/program/layers.hpp"
 #include "workloads/cudnn/step.hpp"
-#include "workloads/data/source.hpp"
 #include "workloads/engine/axes.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/parallel/cpus.hpp"
@@ -42,6 +42,9 @@ std::optional<std::string> lacking_algorithm(const Settings& settings, const Dev
 
 std::optional<std::string> lacking_on(const Point& point, const Device& device)
 {
+    if (const std::string model = point.text("model"); model::is_network_file(model)) {
+        if (auto lacking = lacking_layers(model::build_model(model))) return lacking;
+    }
     const Settings settings = settings_of(point);
     const int least = settings.precision == Precision::fp32 || settings.precision == Precision::fp16 ? 75 : 80;
     if (auto missing = gpu::missing_capability(device, least, "training in " + point.text("precision"))) return missing;
@@ -113,8 +116,7 @@ std::vector<Axis> TrainBench::axes(const Machine&) const
 std::optional<std::string> TrainBench::unsupported_reason(const Point& point, const Machine& machine,
                                                           const Device& device) const
 {
-    learning_rate(point);
-    data::require_source(point.text("data"));
+    engine::require_legal(point);
     if (auto lacking = lacking_on(point, device)) return lacking;
     for (const std::string& other : device.others) {
         if (auto lacking = lacking_on(point, machine.device(other))) return other + ": " + *lacking;

@@ -1,6 +1,7 @@
 #include "workloads/engine/axes.hpp"
 
 #include "ert/base/error.hpp"
+#include "workloads/data/source.hpp"
 #include "workloads/model/models.hpp"
 
 #include <cmath>
@@ -10,7 +11,9 @@ namespace roof::engine {
 std::vector<Axis> training_axes(const TrainingAxes& of_engine)
 {
     const Values models = model::model_names();
-    return {{"model", "network", models, models},
+    Axis model{"model", "network: a name, or an ONNX file", models, models};
+    model.file_ending = model::network_ending;
+    return {model,
             {"batch", "images", of_engine.batches, {}, true, 1, 65536},
             {"precision",
              "number format of activations and of the weights that are read; " + of_engine.precision_note +
@@ -31,6 +34,13 @@ std::vector<Axis> training_axes(const TrainingAxes& of_engine)
 Parameters parameters_of(const Point& point)
 {
     return point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random;
+}
+
+void require_legal(const Point& point)
+{
+    learning_rate(point);
+    data::require_source(point.text("data"));
+    if (model::is_network_file(point.text("model"))) model::build_model(point.text("model"));
 }
 
 float learning_rate(const Point& point)

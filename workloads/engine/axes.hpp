@@ -22,6 +22,8 @@ struct TrainingAxes {
 /// model, batch, precision, algorithm, data, parameters, lr.
 std::vector<Axis> training_axes(const TrainingAxes& of_engine);
 
+/// Throws InputError for a point that is wrong on every machine: its `lr`, `data` or file of a network.
+void require_legal(const Point& point);
 /// The point's `lr`. Throws InputError if it is negative or no number.
 float learning_rate(const Point& point);
 /// The point's `parameters`.

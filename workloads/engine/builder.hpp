@@ -3,6 +3,7 @@
 // played from its end.
 #pragma once
 
+#include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/subject.hpp"
 #include "workloads/model/graph.hpp"
@@ -155,7 +156,14 @@ void write_unit(Builder& build, const Unit& unit)
             return dropout(build, unit);
         case LayerKind::linear:
             return linear(build, unit);
+        case LayerKind::relu6:
+            if constexpr (requires { relu6(build, unit); }) return relu6(build, unit);
+            break;
+        case LayerKind::concat:
+            if constexpr (requires { concat(build, unit); }) return concat(build, unit);
+            break;
     }
+    throw Unsupported("this engine has no layer of the kind " + std::string(model::name(build.layer(unit).kind)));
 }
 
 /// Writes the step behind the input: forward, loss, backward, update.

@@ -25,9 +25,9 @@ Shape slid_over(const Shape& input, int channels, const Window& window)
 
 std::string_view name(LayerKind kind)
 {
-    static constexpr std::array<std::string_view, 10> names{"input",    "convolution",  "batch_norm", "relu",
+    static constexpr std::array<std::string_view, 12> names{"input",    "convolution",  "batch_norm", "relu",
                                                             "max_pool", "average_pool", "add",        "flatten",
-                                                            "dropout",  "linear"};
+                                                            "dropout",  "linear",       "relu6",      "concat"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -36,7 +36,7 @@ long long Layer::parameters(const Shape& input) const
     const long long biases = bias ? output.channels : 0;
     switch (kind) {
         case LayerKind::convolution:
-            return 1LL * output.channels * input.channels * window.size * window.size + biases;
+            return 1LL * output.channels * (input.channels / groups) * window.size * window.size + biases;
         case LayerKind::linear:
             return output.channels * input.elements() + biases;
         case LayerKind::batch_norm:
@@ -70,15 +70,20 @@ const Shape& Graph::input_shape(int index) const
     return of.inputs.empty() ? of.output : layer(of.inputs.front()).output;
 }
 
-int Graph::convolution(std::string name, int input, int channels, Window window, bool bias)
+int Graph::convolution(std::string name, int input, int channels, Window window, bool bias, int groups)
 {
-    const Shape output = slid_over(layer(input).output, channels, window);
-    return append({std::move(name), LayerKind::convolution, {input}, output, window, bias});
+    const Shape& from = layer(input).output;
+    if (groups < 1 || from.channels % groups != 0 || channels % groups != 0)
+        throw std::logic_error(std::to_string(from.channels) + " and " + std::to_string(channels) +
+                               " channels are no " + std::to_string(groups) + " groups");
+    const Shape output = slid_over(from, channels, window);
+    return append({std::move(name), LayerKind::convolution, {input}, output, window, bias, 0, groups});
 }
 
-int Graph::batch_norm(std::string name, int input)
+int Graph::batch_norm(std::string name, int input, float epsilon)
 {
-    return append({std::move(name), LayerKind::batch_norm, {input}, layer(input).output, {}});
+    const Shape& map = layer(input).output;
+    return append({std::move(name), LayerKind::batch_norm, {input}, map, {}, false, 0, 1, epsilon});
 }
 
 int Graph::relu(std::string name, int input)
@@ -86,10 +91,28 @@ int Graph::relu(std::string name, int input)
     return append({std::move(name), LayerKind::relu, {input}, layer(input).output, {}});
 }
 
-int Graph::max_pool(std::string name, int input, Window window)
+int Graph::relu6(std::string name, int input)
+{
+    return append({std::move(name), LayerKind::relu6, {input}, layer(input).output, {}});
+}
+
+int Graph::max_pool(std::string name, int input, Window window, bool ceil)
 {
     const Shape& from = layer(input).output;
-    return append({std::move(name), LayerKind::max_pool, {input}, slid_over(from, from.channels, window), window});
+    Shape output = slid_over(from, from.channels, window);
+    const auto one_more = [&](int extent, int outputs) {
+        const int begin = outputs * window.stride - window.padding;  // of one more window
+        return ceil && begin + window.size - window.stride < extent + window.padding && begin < extent;
+    };
+    output.height += one_more(from.height, output.height) ? 1 : 0;
+    output.width += one_more(from.width, output.width) ? 1 : 0;
+    return append({std::move(name), LayerKind::max_pool, {input}, output, window});
+}
+
+int Graph::average_pool(std::string name, int input, Window window)
+{
+    const Shape& from = layer(input).output;
+    return append({std::move(name), LayerKind::average_pool, {input}, slid_over(from, from.channels, window), window});
 }
 
 int Graph::average_pool(std::string name, int input, int size)
@@ -111,6 +134,19 @@ int Graph::add(std::string name, int left, int right)
                                "', whose shapes differ");
     }
     return append({std::move(name), LayerKind::add, {left, right}, layer(left).output, {}});
+}
+
+int Graph::concat(std::string name, std::vector<int> inputs)
+{
+    Shape output = layer(inputs.at(0)).output;
+    output.channels = 0;
+    for (const int input : inputs) {
+        const Shape& map = layer(input).output;
+        if (map.height != output.height || map.width != output.width)
+            throw std::logic_error(name + " joins maps of different sizes");
+        output.channels += map.channels;
+    }
+    return append({std::move(name), LayerKind::concat, std::move(inputs), output, {}});
 }
 
 int Graph::flatten(std::string name, int input)
@@ -139,7 +175,7 @@ std::vector<Parameter> Graph::parameters() const
         const int size = of.window.size;
         switch (of.kind) {
             case LayerKind::convolution:
-                all.push_back({of.name + ".weight", index, false, {channels, input.channels, size, size}});
+                all.push_back({of.name + ".weight", index, false, {channels, input.channels / of.groups, size, size}});
                 break;
             case LayerKind::linear:
                 all.push_back({of.name + ".weight", index, false, {channels, static_cast<int>(input.elements())}});

@@ -7,7 +7,20 @@
 
 namespace roof::model {
 
-enum class LayerKind { input, convolution, batch_norm, relu, max_pool, average_pool, add, flatten, dropout, linear };
+enum class LayerKind {
+    input,
+    convolution,
+    batch_norm,
+    relu,
+    max_pool,
+    average_pool,
+    add,
+    flatten,
+    dropout,
+    linear,
+    relu6,
+    concat
+};
 
 std::string_view name(LayerKind kind);
 
@@ -33,9 +46,11 @@ struct Layer {
     LayerKind kind = LayerKind::input;
     std::vector<int> inputs;  ///< indices of earlier layers
     Shape output;
-    Window window;      ///< convolution and pooling; average_pool: the whole map, or 1 for identity
-    bool bias = false;  ///< used by convolution and linear
-    float dropout = 0;  ///< probability that a value becomes zero
+    Window window;          ///< convolution and pooling; average_pool: the whole map, or 1 for identity
+    bool bias = false;      ///< used by convolution and linear
+    float dropout = 0;      ///< probability that a value becomes zero
+    int groups = 1;         ///< convolution: channels are read only within their group; as many as channels: depthwise
+    float epsilon = 1e-5F;  ///< batch norm: added to the variance
 
     /// Returns the number of trained values: weight and bias.
     long long parameters(const Shape& input) const;
@@ -56,13 +71,20 @@ class Graph {
 
     /// These functions append a layer and return its index. Layer 0 is the input. Throw std::logic_error if shapes do
     /// not match.
-    int convolution(std::string name, int input, int channels, Window window, bool bias);
-    int batch_norm(std::string name, int input);
+    int convolution(std::string name, int input, int channels, Window window, bool bias, int groups = 1);
+    int batch_norm(std::string name, int input, float epsilon = 1e-5F);
     int relu(std::string name, int input);
-    int max_pool(std::string name, int input, Window window);
+    /// min(max(x, 0), 6)
+    int relu6(std::string name, int input);
+    /// `ceil`: the last window may begin inside the map and end outside, as PyTorch's ceil_mode.
+    int max_pool(std::string name, int input, Window window, bool ceil = false);
+    /// Without padding.
+    int average_pool(std::string name, int input, Window window);
     /// Appends a pool with an output of `size` x `size`; identity if the input already has that size.
     int average_pool(std::string name, int input, int size);
     int add(std::string name, int left, int right);
+    /// The channels of all inputs, one after the other.
+    int concat(std::string name, std::vector<int> inputs);
     int flatten(std::string name, int input);
     int dropout(std::string name, int input, float probability);
     int linear(std::string name, int input, int features);
@@ -86,7 +108,11 @@ class Graph {
 
 /// Returns the names ("alexnet", "vgg16_bn", "resnet50", …). As in torchvision: 1000 classes, 3x224x224.
 std::vector<std::string> model_names();
-/// Throws InputError with the known models and the nearest name.
+/// The ending of the files that stand in place of a name.
+inline constexpr std::string_view network_ending = ".onnx";
+bool is_network_file(std::string_view model);
+/// The network of this name, with that many classes, or that of an ONNX file (onnx.hpp), with its own. Throws InputError
+/// with the known models and the nearest name.
 Graph build_model(std::string_view name, int classes = 1000);
 
 }  // namespace roof::model

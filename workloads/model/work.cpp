@@ -58,8 +58,8 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
 
     const long long outputs = batch * layer.output.elements();
     LayerWork work;
-    work.multiply_adds = outputs * input.channels * window.size * window.size;
-    work.multiply_adds_unpadded = unpadded_multiply_adds({batch, input, layer.output, window});
+    work.multiply_adds = outputs * (input.channels / layer.groups) * window.size * window.size;
+    work.multiply_adds_unpadded = unpadded_multiply_adds({batch, input, layer.output, window, layer.groups});
 
     const Flops flops{2.0 * static_cast<double>(work.multiply_adds)};
     const double y = static_cast<double>(outputs) * size.stored;
@@ -96,6 +96,13 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
         case LayerKind::relu:
             work.forward = elementwise(out, moved);
             work.backward_data = elementwise(out, moved + out * size.stored);
+            break;
+        case LayerKind::relu6:
+            work.forward = elementwise(2 * out, moved);
+            work.backward_data = elementwise(out, moved + out * size.stored);
+            break;
+        case LayerKind::concat:
+            work.forward = work.backward_data = elementwise(0, 2 * out * size.stored);
             break;
         case LayerKind::max_pool:
             work.forward = elementwise((layer.window.size * layer.window.size - 1) * out, moved + out * mask_bytes);
@@ -140,15 +147,16 @@ LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
 
 Convolution convolution_of(const Graph& graph, int layer, int batch)
 {
-    return {batch, graph.input_shape(layer), graph.layer(layer).output, graph.layer(layer).window};
+    const Layer& of = graph.layer(layer);
+    return {batch, graph.input_shape(layer), of.output, of.window, of.groups};
 }
 
 long long unpadded_multiply_adds(const Convolution& convolution)
 {
-    const auto& [batch, source, result, window] = convolution;
+    const auto& [batch, source, result, window, groups] = convolution;
     const long long rows = count_axis(source.height, result.height, window).taps;
     const long long columns = count_axis(source.width, result.width, window).taps;
-    return 1LL * batch * source.channels * result.channels * rows * columns;
+    return 1LL * batch * (source.channels / groups) * result.channels * rows * columns;
 }
 
 long long winograd_multiply_adds(const Convolution& convolution, int tile, CutTiles cut)
@@ -158,8 +166,8 @@ long long winograd_multiply_adds(const Convolution& convolution, int tile, CutTi
         const int of_last = rest == 0 ? 0 : (cut == CutTiles::by_need ? rest : tile) + 2;
         return 1LL * (extent / tile) * (tile + 2) + of_last;
     };
-    const auto& [batch, source, result, window] = convolution;
-    const long long channel_pairs = 1LL * source.channels * result.channels;
+    const auto& [batch, source, result, window, groups] = convolution;
+    const long long channel_pairs = 1LL * source.channels * result.channels / groups;
     return batch * points(result.height) * points(result.width) * channel_pairs;
 }
 

@@ -44,6 +44,7 @@ struct Convolution {
     int batch = 1;
     Shape source, result;
     Window window;
+    int groups = 1;
 };
 Convolution convolution_of(const Graph& graph, int layer, int batch);
 

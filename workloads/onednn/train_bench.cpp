@@ -1,7 +1,6 @@
 #include "workloads/onednn/train_bench.hpp"
 
 #include "ert/base/error.hpp"
-#include "workloads/data/source.hpp"
 #include "workloads/engine/axes.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/onednn/convolution/candidate.hpp"
@@ -68,8 +67,7 @@ std::vector<Axis> TrainBench::axes(const Machine& machine) const
 std::optional<std::string> TrainBench::unsupported_reason(const Point& point, const Machine& machine,
                                                           const Device&) const
 {
-    learning_rate(point);
-    data::require_source(point.text("data"));
+    engine::require_legal(point);
     if (auto lacking = lacking_precision(point, machine)) return lacking;
     if (auto lacking = lacking_algorithm(point)) return lacking;
     return parallel::unsupported_reason(point);

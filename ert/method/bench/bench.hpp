@@ -31,7 +31,8 @@ struct Axis {
     long long max = 1;
     /// Keywords in place of numbers; they are resolved from earlier rows of the plan (ert/method/plan/resolved_sizes.hpp).
     std::vector<std::string> keywords{};
-    bool optional = false;  ///< left out of points unless the plan names it; then the first of `defaults` applies
+    std::string file_ending{};  ///< not empty: the names of files that end so are values beside `allowed`
+    bool optional = false;      ///< left out of points unless the plan names it; then the first of `defaults` applies
 };
 
 /// What is the same for a bench on every machine.

@@ -3,8 +3,13 @@
 
 #include "workloads/cudnn/program/builder.hpp"
 
+#include <optional>
+#include <string>
+
 namespace roof::cudnn {
 
+/// What of the network this engine does not train, or nothing.
+std::optional<std::string> lacking_layers(const model::Graph& graph);
 /// Writes the whole step: import of images, forward, loss, backward, update.
 void write_step(Builder& build);
 

@@ -1,5 +1,6 @@
 #include "workloads/cudnn/program/parameters.hpp"
 
+#include "workloads/cudnn/program/formulas.hpp"
 #include "workloads/engine/builder.hpp"
 
 #include <algorithm>
@@ -39,10 +40,7 @@ std::size_t Trained::pytorch_place(std::size_t k) const
 {
     const auto channels = static_cast<std::size_t>(per_output.channels);
     const auto map = static_cast<std::size_t>(per_output.height) * static_cast<std::size_t>(per_output.width);
-    const std::size_t channel = k % channels;
-    const std::size_t place = k / channels % map;
-    const std::size_t output = k / channels / map;
-    return (output * channels + channel) * map + place;
+    return planar_place(k, channels, map);
 }
 
 Parameters::Parameters(const model::Graph& graph, const Settings& settings, Program& program)

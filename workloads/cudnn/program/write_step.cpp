@@ -16,8 +16,28 @@ void import_images(Builder& build)
 
 }  // namespace
 
+std::optional<std::string> lacking_layers(const model::Graph& graph)
+{
+    using model::LayerKind;
+    for (int index = 1; index < static_cast<int>(graph.layers().size()); ++index) {
+        const model::Layer& layer = graph.layer(index);
+        const model::Shape& source = graph.input_shape(index);
+        std::string what;
+        if (layer.kind == LayerKind::relu6 || layer.kind == LayerKind::concat) what = model::name(layer.kind);
+        if (layer.groups > 1) what = "convolution in groups";
+        if (layer.kind == LayerKind::batch_norm && layer.epsilon != engine::batch_norm_epsilon)
+            what = "batch norm with another epsilon than 1e-5";
+        if (layer.kind == LayerKind::average_pool && layer.window.size > 1 && layer.window.size != source.height)
+            what = "average pool of a part of the map";
+        if (!what.empty()) return "the GPU's engine has no " + what + ", which '" + layer.name + "' is";
+    }
+    if (graph.layers().back().kind == LayerKind::linear) return std::nullopt;
+    return "the GPU's engine trains networks that end in a linear layer";
+}
+
 void write_step(Builder& build)
 {
+    if (const auto lacking = lacking_layers(build.graph)) throw Unsupported(*lacking);
     import_images(build);
     engine::write_layers(build);
 }

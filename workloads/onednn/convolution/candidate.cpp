@@ -47,6 +47,7 @@ Tensor ConvolutionTensors::*written_by(Pass pass)
 void add_kernels(const Convolution& shapes, Pass pass, int threads, std::vector<Candidate>& all)
 {
     const model::Convolution size = size_of(shapes);
+    if (size.groups > 1) return;
     const kernels::ConvolutionShape shape{.batch = size.batch,
                                           .inputs = size.source.channels,
                                           .outputs = size.result.channels,
@@ -119,7 +120,8 @@ model::Convolution size_of(const Convolution& shapes)
         return {static_cast<int>(dims[1]), static_cast<int>(dims[2]), static_cast<int>(dims[3])};
     };
     const Dims source = dims_of(shapes.source);
-    return {static_cast<int>(source[0]), map(source), map(shapes.result), shapes.window};
+    const int groups = shapes.weights.size() > 4 ? static_cast<int>(shapes.weights[0]) : 1;
+    return {static_cast<int>(source[0]), map(source), map(shapes.result), shapes.window, groups};
 }
 
 }  // namespace roof::onednn

@@ -65,9 +65,10 @@ std::string shape_name(const Convolution& shapes)
     return join(std::vector<std::string>{std::to_string(source[0]), std::to_string(source[1]),
                                          std::to_string(source[2]), std::to_string(source[3])},
                 "x") +
-           " to " + std::to_string(shapes.weights[0]) + ", window " + std::to_string(window.size) + " stride " +
-           std::to_string(window.stride) + " padding " + std::to_string(window.padding) +
-           (shapes.bias.empty() ? "" : " bias") + (shapes.relu ? " relu" : "");
+           " to " + std::to_string(shapes.result[1]) +
+           (shapes.weights.size() > 4 ? ", groups " + std::to_string(shapes.weights[0]) : "") + ", window " +
+           std::to_string(window.size) + " stride " + std::to_string(window.stride) + " padding " +
+           std::to_string(window.padding) + (shapes.bias.empty() ? "" : " bias") + (shapes.relu ? " relu" : "");
 }
 
 class Chooser {

@@ -40,6 +40,7 @@ Norm describe(Builder& build, int layer)
     const Trained& scale = build.train(layer, false, plain(channels), channels);
     const Trained& shift = build.train(layer, true, plain(channels), channels);
     if (build.settings.synchronised_batch_norm) norm.ranks = build.settings.ranks;
+    norm.epsilon = build.graph.layer(layer).epsilon;
     const Dim ranks = norm.ranks == nullptr ? 1 : norm.ranks->size;
     norm.values = static_cast<double>(norm.map.images * norm.map.positions * ranks);
     norm.factors = build.program.tensor(plain({factor_rows, norm.map.groups() * norm.map.together}));

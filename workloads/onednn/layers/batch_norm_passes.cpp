@@ -182,7 +182,7 @@ void find_statistics(const PlacedNorm& placed, Dim group, const double* sums)
         const Dim channel = group * together + c;
         const double mean = sums[c] / norm.values;
         const double variance = std::max(0.0, sums[c + together] / norm.values - mean * mean);
-        const double inverse = 1 / std::sqrt(variance + batch_norm_epsilon);
+        const double inverse = 1 / std::sqrt(variance + static_cast<double>(norm.epsilon));
         placed.row(FactorRow::mean, group)[c] = static_cast<float>(mean);
         placed.row(FactorRow::inverse, group)[c] = static_cast<float>(inverse);
         placed.row(FactorRow::slope, group)[c] = static_cast<float>(placed.scale[channel] * inverse);

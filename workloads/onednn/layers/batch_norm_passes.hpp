@@ -18,6 +18,7 @@ inline constexpr Dim factor_rows = 6;
 
 struct Norm {
     ChannelMap map;
+    float epsilon = 0;                              ///< added to the variance
     double values = 0;                              ///< per channel, over all ranks
     std::shared_ptr<parallel::Communicator> ranks;  ///< null: statistics of this rank only
     Tensor source;

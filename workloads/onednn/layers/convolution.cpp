@@ -23,8 +23,11 @@ Convolution shapes_of(const Builder& build, const Unit& unit)
     const model::Layer& layer = build.layer(unit);
     const Precision precision = build.settings.precision;
     const Dims source = build.map(build.source(unit));
+    const Dim groups = layer.groups;
+    Dims weights{layer.output.channels / groups, source[1] / groups, layer.window.size, layer.window.size};
+    if (groups > 1) weights.insert(weights.begin(), groups);
     return {.source = build.is_image(build.source(unit)) ? plain(source, precision) : any(source, precision),
-            .weights = {layer.output.channels, source[1], layer.window.size, layer.window.size},
+            .weights = weights,
             .bias = layer.bias ? Dims{layer.output.channels} : Dims{},
             .result = build.map(unit.layer),
             .window = layer.window,

@@ -8,6 +8,7 @@ namespace {
 /// Without `right` there is one term; without `result` no backward pass.
 struct Operands {
     Elements y, left, right, result;
+    float most;  ///< of the ReLU
 };
 
 template <class Element, bool has_right, ReluPass relu>
@@ -17,12 +18,13 @@ template <class Element, bool has_right, ReluPass relu>
     const Element* const left = of.left.as<Element>();
     const Element* const right = of.right.as<Element>();
     const Element* const result = of.result.as<Element>();
+    const float most = of.most;
 #pragma omp simd
     for (std::size_t i = begin; i < end; ++i) {
         float sum = widen(left[i]);
         if constexpr (has_right) sum += widen(right[i]);
-        if constexpr (relu == ReluPass::forward) sum = sum > 0 ? sum : 0;
-        if constexpr (relu == ReluPass::backward) sum = widen(result[i]) > 0 ? sum : 0;
+        if constexpr (relu == ReluPass::forward) sum = sum > 0 ? (sum < most ? sum : most) : 0;
+        if constexpr (relu == ReluPass::backward) sum = widen(result[i]) > 0 && widen(result[i]) < most ? sum : 0;
         narrow(sum, y[i]);
     }
 }
@@ -48,7 +50,7 @@ template <class Element, bool has_right>
 }  // namespace
 
 void append_sum(Program& program, const Tensor& y, const std::vector<Tensor>& terms, ReluPass relu,
-                const Tensor& result)
+                const Tensor& result, float most)
 {
     const bool two = terms.size() > 1;
     std::vector<Tensor> used{y};
@@ -57,7 +59,7 @@ void append_sum(Program& program, const Tensor& y, const std::vector<Tensor>& te
     program.append(
         [=] {
             const Operands of{y.elements(), terms[0].elements(), two ? terms[1].elements() : Elements{},
-                              relu == ReluPass::backward ? result.elements() : Elements{}};
+                              relu == ReluPass::backward ? result.elements() : Elements{}, most};
             for_ranges(y.stored(), [&](auto begin, auto end) { sum(of, relu, begin, end); });
         },
         used,

@@ -13,6 +13,8 @@ void batch_norm(Builder& build, const Unit& unit);
 /// batch norm.
 bool sum_of_batch_norms(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
+void relu6(Builder& build, const Unit& unit);
+void concat(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);
 void add(Builder& build, const Unit& unit);

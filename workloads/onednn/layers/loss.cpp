@@ -57,8 +57,8 @@ void softmax_cross_entropy(Builder& build)
     const int batch = build.settings.batch;
     const int classes = build.graph.classes();
     build.program.begin("loss", "softmax_cross_entropy", Phase::forward);
-    const Tensor logits =
-        build.program.in_layout(build.outputs[static_cast<std::size_t>(last)], plain(build.flat(last)));
+    const Tensor& result = build.outputs[static_cast<std::size_t>(last)];
+    const Tensor logits = build.program.in_layout(result, plain(dims_of(result.desc())));
     const Tensor probabilities = build.program.tensor(logits.desc());
     build.program.add_work(elementwise(logits, 4, 2));
     build.program.append(

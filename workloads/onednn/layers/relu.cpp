@@ -1,4 +1,4 @@
-// ReLU:  y = max(x, 0);  dx = dy where y > 0, else 0. It needs only its output, so it works in place.
+// ReLU:  y = max(x, 0);  dx = dy where y > 0, else 0. ReLU6 is also clipped at 6. It needs only its output, so it works in place.
 // Most ReLUs are computed by the layer before them. This file has their backward pass and the ReLUs that are not fused.
 // Two gradients, as at the end of a residual block, are summed here: dx = (da + db) where y > 0.
 #include "workloads/onednn/layers/elementwise.hpp"
@@ -6,13 +6,28 @@
 
 namespace roof::onednn {
 
+namespace {
+
+/// Of this ReLU's result.
+float most_of(const Builder& build, int layer)
+{
+    return build.graph.layer(layer).kind == model::LayerKind::relu6 ? 6 : std::numeric_limits<float>::infinity();
+}
+
+}  // namespace
+
+void relu6(Builder& build, const Unit& unit)
+{
+    relu(build, unit);
+}
+
 void relu(Builder& build, const Unit& unit)
 {
     const Tensor x = build.input(unit);
     build.begin(unit, Phase::forward);
     build.add_work(build.work(unit.layer).forward);
     const Tensor y = build.program.tensor(x.desc());
-    append_sum(build.program, y, {x}, ReluPass::forward);
+    append_sum(build.program, y, {x}, ReluPass::forward, {}, most_of(build, unit.layer));
     build.put(unit, y);
     build.tape.emplace_back([=, &build] {
         build.begin(unit, Phase::backward);
@@ -36,7 +51,7 @@ Gradient gradient_before_relu(Builder& build, const Unit& unit)
         build.program.add_work({.flops = {count}, .compulsory = read, .no_reuse = read});
         terms.push_back(given.front().tensor);
     }
-    append_sum(build.program, dx, terms, ReluPass::backward, y);
+    append_sum(build.program, dx, terms, ReluPass::backward, y, most_of(build, unit.relu));
     return {dx};
 }
 

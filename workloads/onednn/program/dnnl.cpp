@@ -69,17 +69,17 @@ Dims square(int extent)
 
 /// The dilation is an argument in 3.x only.
 template <class Pooling, class... Hint, class... Maps>
-auto pooling(const dnnl::engine& engine, const model::Window& window, const std::tuple<Hint...>& hint,
-             const Maps&... maps)
+auto pooling(const dnnl::engine& engine, const model::Window& window, const Dims& end_padding,
+             const std::tuple<Hint...>& hint, const Maps&... maps)
 {
     const Dims strides = square(window.stride);
     const Dims kernel = square(window.size);
     const Dims padding = square(window.padding);
     if constexpr (HasOperation<Pooling>)
-        return *implementation<Pooling>(0, engine, attributes(), hint, maps..., strides, kernel, padding, padding);
+        return *implementation<Pooling>(0, engine, attributes(), hint, maps..., strides, kernel, padding, end_padding);
     else
         return *implementation<Pooling>(0, engine, attributes(), hint, maps..., strides, kernel, square(0), padding,
-                                        padding);
+                                        end_padding);
 }
 
 template <class Description>
@@ -195,10 +195,17 @@ std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& eng
 PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, const Dims& result,
                                const model::Window& window, dnnl::algorithm algorithm)
 {
-    const auto forward = pooling<dnnl::pooling_forward>(engine, window, std::tuple(), prop_kind::forward_training,
-                                                        algorithm, source, any(result, precision_of(source)));
-    return {forward,
-            pooling<dnnl::pooling_backward>(engine, window, std::tie(forward), algorithm, source, forward.dst_desc())};
+    const Dims map = dims_of(source);
+    Dims end_padding;  // the last window may end outside the map
+    for (std::size_t axis = 2; axis < 4; ++axis) {
+        const Dim end = (result[axis] - 1) * window.stride + window.size - window.padding;
+        end_padding.push_back(std::max<Dim>(window.padding, end - map[axis]));
+    }
+    const auto forward =
+        pooling<dnnl::pooling_forward>(engine, window, end_padding, std::tuple(), prop_kind::forward_training,
+                                       algorithm, source, any(result, precision_of(source)));
+    return {forward, pooling<dnnl::pooling_backward>(engine, window, end_padding, std::tie(forward), algorithm, source,
+                                                     forward.dst_desc())};
 }
 
 std::string library_version()

@@ -53,7 +53,7 @@ dnnl::primitive_attr attributes(bool relu = false);
 /// The shapes of a convolution. A bias without dimensions means no bias.
 struct Convolution {
     Desc source;
-    Dims weights;
+    Dims weights;  ///< [o][i][y][x], or with groups [g][o / g][i / g][y][x]
     Dims bias;
     Dims result;
     model::Window window{};

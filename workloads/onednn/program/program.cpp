@@ -57,6 +57,12 @@ Tensor Program::resident(const Desc& desc)
     return kept;
 }
 
+Tensor Program::part(const Tensor& of, const Dims& dims, const Dims& begin)
+{
+    tensors_.push_back({dnnl::memory(of.desc().submemory_desc(dims, begin), engine_, DNNL_MEMORY_NONE), of.block});
+    return tensors_.back();
+}
+
 Tensor Program::outside(const Desc& desc) const
 {
     return {dnnl::memory(desc, engine_, DNNL_MEMORY_NONE)};

@@ -47,6 +47,8 @@ class Program : public engine::Program<std::function<void()>> {
     Tensor tensor(const Desc& desc);
     /// A tensor that is always live.
     Tensor resident(const Desc& desc);
+    /// A part of a tensor of the program, in its memory. Throws dnnl::error if the layout has no such part.
+    Tensor part(const Tensor& of, const Dims& dims, const Dims& begin);
     /// A tensor whose memory the caller sets before each run.
     Tensor outside(const Desc& desc) const;
 

@@ -13,7 +13,6 @@
 namespace roof::onednn {
 
 using engine::Algorithm;
-using engine::batch_norm_epsilon;
 using engine::batch_norm_momentum;
 using engine::Choices;
 using engine::momentum;

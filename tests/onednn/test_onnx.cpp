@@ -1,0 +1,61 @@
+// Networks from ONNX files train as PyTorch trains them: the losses of five steps from hashed parameters.
+#include "tests/onednn/hashed_training.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace roof;
+using namespace roof::onednn;
+
+namespace {
+
+std::string file_of(const std::string& model)
+{
+    return std::string(ROOF_TEST_DATA) + "/../model/data/onnx/" + model + ".onnx";
+}
+
+/// `tolerance`: four times the spread of PyTorch's fp32 variants after five steps.
+void compare(const std::string& model, double tolerance)
+{
+    INFO(model);
+    constexpr double first_tolerance = 2e-5;
+    const Reference reference = Reference::of_family(model);
+    HashedTraining training(file_of(model));
+    for (int step = 0; step < 5; ++step) {
+        INFO("step " << step);
+        const double due = reference.at("loss", std::to_string(step));
+        const double loss = training.differentiate();
+        CHECK(std::abs(loss - due) < (step == 0 ? first_tolerance : tolerance));
+        training.update();
+    }
+}
+
+}  // namespace
+
+TEST_CASE("MobileNetV2, of depthwise convolutions and ReLU6, trains as in PyTorch over five steps")
+{
+    compare("mobilenet_v2", 5e-2);
+}
+
+TEST_CASE("SqueezeNet, of concatenations and pools in ceil mode, trains as in PyTorch over five steps")
+{
+    compare("squeezenet1_1", 2e-5);
+}
+
+TEST_CASE("ResNeXt-50, of grouped convolutions, has PyTorch's first loss and gradients")
+{
+    const Reference reference = Reference::of_family("resnext50_32x4d");
+    HashedTraining training(file_of("resnext50_32x4d"));
+    CHECK(std::abs(training.differentiate() - reference.at("loss", "0")) < 2e-5);
+    const Network& network = training.network();
+    for (std::size_t k = 0; k < network.parameters().size(); ++k) {
+        const std::string& name = network.parameters()[k].name;
+        if (!reference.has("grad_l2", name)) continue;
+        INFO(name);
+        const std::vector<float> gradient = network.gradient(k);
+        const double length = reference.at("grad_l2", name);
+        CHECK(engine::norm(gradient) == Approx(length).epsilon(5e-2));
+        CHECK(std::abs(engine::projection(gradient, k) - reference.at("grad_proj", name)) < 0.25 * length);
+    }
+}

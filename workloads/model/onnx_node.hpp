@@ -1,0 +1,83 @@
+// What a node of an ONNX file says: its inputs and attributes, constants, and windows.
+#pragma once
+
+#include "workloads/model/graph.hpp"
+
+#include <onnx/onnx_pb.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace roof::model::onnx_file {
+
+using Numbers = std::vector<long long>;
+
+/// An operator, or a use of one, that the graph has no layer for.
+struct Refused {
+    std::string reason;
+};
+
+/// A constant: its extents and, for integers, its values.
+struct Constant {
+    Numbers dims;
+    Numbers values;
+    std::optional<float> scalar{};  ///< of a float with one value
+
+    explicit Constant(const onnx::TensorProto& tensor);
+};
+
+class Node {
+  public:
+    explicit Node(const onnx::NodeProto& proto) : proto_(proto) {}
+
+    const std::string& operation() const { return proto_.op_type(); }
+    const std::string& output() const { return proto_.output(0); }
+    int inputs() const { return proto_.input_size(); }
+    bool has(int index) const { return index < inputs() && !proto_.input(index).empty(); }
+    const std::string& input(int index) const
+    {
+        if (!has(index)) throw Refused{"without input " + std::to_string(index)};
+        return proto_.input(index);
+    }
+    std::string name() const { return proto_.name().empty() ? output() : proto_.name(); }
+
+    const onnx::AttributeProto* attribute(const std::string& of) const
+    {
+        for (const onnx::AttributeProto& one : proto_.attribute()) {
+            if (one.name() == of) return &one;
+        }
+        return nullptr;
+    }
+    long long number(const std::string& of, long long usual) const
+    {
+        const onnx::AttributeProto* const found = attribute(of);
+        return found == nullptr ? usual : found->i();
+    }
+    float real(const std::string& of, float usual) const
+    {
+        const onnx::AttributeProto* const found = attribute(of);
+        return found == nullptr ? usual : found->f();
+    }
+    Numbers numbers(const std::string& of, const Numbers& usual) const
+    {
+        const onnx::AttributeProto* const found = attribute(of);
+        return found == nullptr ? usual : Numbers(found->ints().begin(), found->ints().end());
+    }
+    /// Throws Refused unless the attribute has this value.
+    void require(const std::string& of, long long value) const
+    {
+        const long long given = number(of, value);
+        if (given != value) throw Refused{"with " + of + " " + std::to_string(given)};
+    }
+
+  private:
+    const onnx::NodeProto& proto_;
+};
+
+/// "3x3"
+std::string text(const Numbers& numbers);
+/// The window of a convolution or a pool: square, undilated, with the same padding on all sides.
+Window window_of(const Node& node, const Numbers& kernel);
+
+}  // namespace roof::model::onnx_file
