@@ -1,7 +1,7 @@
 #include "ert/recording/cells.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/names.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <array>
@@ -10,25 +10,6 @@
 
 namespace roof {
 namespace {
-
-constexpr std::array<Named<ApiDomain>, 2> domains{{{ApiDomain::runtime, "runtime"}, {ApiDomain::driver, "driver"}}};
-constexpr std::array<Named<CopyKind>, 6> copy_kinds{{{CopyKind::host_to_device, "H2D"},
-                                                     {CopyKind::device_to_host, "D2H"},
-                                                     {CopyKind::device_to_device, "D2D"},
-                                                     {CopyKind::peer, "P2P"},
-                                                     {CopyKind::host_to_host, "H2H"},
-                                                     {CopyKind::fill, "memset"}}};
-constexpr std::array<Named<MemoryKind>, 5> memory_kinds{{{MemoryKind::pageable, "pageable"},
-                                                         {MemoryKind::pinned, "pinned"},
-                                                         {MemoryKind::device, "device"},
-                                                         {MemoryKind::managed, "managed"},
-                                                         {MemoryKind::pool, "pool"}}};
-constexpr std::array<Named<MemoryAction>, 2> actions{
-    {{MemoryAction::allocate, "allocate"}, {MemoryAction::release, "free"}}};
-constexpr std::array<Named<RangeKind>, 4> range_kinds{
-    {{RangeKind::step, "step"}, {RangeKind::phase, "phase"}, {RangeKind::layer, "layer"}, {RangeKind::nvtx, "nvtx"}}};
-constexpr std::array<Named<CounterScope>, 3> scopes{
-    {{CounterScope::kernel, "kernel"}, {CounterScope::phase, "phase"}, {CounterScope::step, "step"}}};
 
 template <class Value>
 void append_number(std::string& line, Value value)
@@ -40,10 +21,7 @@ void append_number(std::string& line, Value value)
 template <class Value>
 Value number_in(std::string_view cell)
 {
-    Value value{};
-    const char* const end = cell.data() + cell.size();
-    const auto [rest, error] = std::from_chars(cell.data(), end, value);
-    if (error == std::errc{} && rest == end) return value;
+    if (const std::optional<Value> value = parse_number<Value>(cell)) return *value;
     throw Error("'" + printable(cell) + "' is not a number");
 }
 
@@ -56,36 +34,6 @@ double not_negative(std::string_view cell)
 }
 
 }  // namespace
-
-std::string_view name(ApiDomain domain)
-{
-    return name_in(domains, domain);
-}
-
-std::string_view name(CopyKind kind)
-{
-    return name_in(copy_kinds, kind);
-}
-
-std::string_view name(MemoryKind kind)
-{
-    return name_in(memory_kinds, kind);
-}
-
-std::string_view name(MemoryAction action)
-{
-    return name_in(actions, action);
-}
-
-std::string_view name(RangeKind kind)
-{
-    return name_in(range_kinds, kind);
-}
-
-std::string_view name(CounterScope scope)
-{
-    return name_in(scopes, scope);
-}
 
 namespace cells {
 
@@ -113,36 +61,6 @@ void write(std::string& line, Number number)
     if (number) append_number(line, *number);
 }
 
-void write(std::string& line, ApiDomain domain)
-{
-    line += name(domain);
-}
-
-void write(std::string& line, CopyKind kind)
-{
-    line += name(kind);
-}
-
-void write(std::string& line, MemoryKind kind)
-{
-    line += name(kind);
-}
-
-void write(std::string& line, MemoryAction action)
-{
-    line += name(action);
-}
-
-void write(std::string& line, RangeKind kind)
-{
-    line += name(kind);
-}
-
-void write(std::string& line, CounterScope scope)
-{
-    line += name(scope);
-}
-
 void read(std::string& text, std::string_view cell)
 {
     text.assign(cell);
@@ -168,36 +86,6 @@ void read(Seconds& seconds, std::string_view cell)
 void read(Bytes& bytes, std::string_view cell)
 {
     bytes.value = not_negative(cell);
-}
-
-void read(ApiDomain& domain, std::string_view cell)
-{
-    domain = value_in(domains, "kind of API", cell);
-}
-
-void read(CopyKind& kind, std::string_view cell)
-{
-    kind = value_in(copy_kinds, "kind of copy", cell);
-}
-
-void read(MemoryKind& kind, std::string_view cell)
-{
-    kind = value_in(memory_kinds, "kind of memory", cell);
-}
-
-void read(MemoryAction& action, std::string_view cell)
-{
-    action = value_in(actions, "action", cell);
-}
-
-void read(RangeKind& kind, std::string_view cell)
-{
-    kind = value_in(range_kinds, "kind of range", cell);
-}
-
-void read(CounterScope& scope, std::string_view cell)
-{
-    scope = value_in(scopes, "scope", cell);
 }
 
 }  // namespace cells

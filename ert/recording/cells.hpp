@@ -13,12 +13,11 @@ namespace roof::cells {
 void write(std::string& line, const std::string& text);
 void write(std::string& line, double value);
 void write(std::string& line, Number number);
-void write(std::string& line, ApiDomain domain);
-void write(std::string& line, CopyKind kind);
-void write(std::string& line, MemoryKind kind);
-void write(std::string& line, MemoryAction action);
-void write(std::string& line, RangeKind kind);
-void write(std::string& line, CounterScope scope);
+template <NamedInCells Enum>
+void write(std::string& line, Enum value)
+{
+    line += name(value);
+}
 template <int F, int B, int T>
 void write(std::string& line, Quantity<F, B, T> quantity)
 {
@@ -36,12 +35,12 @@ void read(double& value, std::string_view cell);
 void read(Number& number, std::string_view cell);
 void read(Seconds& seconds, std::string_view cell);
 void read(Bytes& bytes, std::string_view cell);
-void read(ApiDomain& domain, std::string_view cell);
-void read(CopyKind& kind, std::string_view cell);
-void read(MemoryKind& kind, std::string_view cell);
-void read(MemoryAction& action, std::string_view cell);
-void read(RangeKind& kind, std::string_view cell);
-void read(CounterScope& scope, std::string_view cell);
+template <NamedInCells Enum>
+void read(Enum& value, std::string_view cell)
+{
+    const auto names = names_of(value);
+    value = value_in(names.rows, names.what, cell);
+}
 template <class Value>
 void read(std::optional<Value>& value, std::string_view cell)
 {

@@ -115,87 +115,19 @@ constexpr std::array counter_fields{
 }  // namespace
 
 template <>
-std::string_view file_of<KernelRecord>()
-{
-    return "kernels.csv";
-}
-
+const RecordFile<KernelRecord> RecordFile<KernelRecord>::table{"kernels.csv", kernel_fields};
 template <>
-std::span<const Field<KernelRecord>> fields_of()
-{
-    return kernel_fields;
-}
-
+const RecordFile<ApiRecord> RecordFile<ApiRecord>::table{"api.csv", api_fields};
 template <>
-std::string_view file_of<ApiRecord>()
-{
-    return "api.csv";
-}
-
+const RecordFile<CopyRecord> RecordFile<CopyRecord>::table{"copies.csv", copy_fields};
 template <>
-std::span<const Field<ApiRecord>> fields_of()
-{
-    return api_fields;
-}
-
+const RecordFile<MemoryRecord> RecordFile<MemoryRecord>::table{"memory.csv", memory_fields};
 template <>
-std::string_view file_of<CopyRecord>()
-{
-    return "copies.csv";
-}
-
+const RecordFile<SynchronisationRecord> RecordFile<SynchronisationRecord>::table{"synchronisations.csv",
+                                                                                 synchronisation_fields};
 template <>
-std::span<const Field<CopyRecord>> fields_of()
-{
-    return copy_fields;
-}
-
+const RecordFile<RangeRecord> RecordFile<RangeRecord>::table{"ranges.csv", range_fields};
 template <>
-std::string_view file_of<MemoryRecord>()
-{
-    return "memory.csv";
-}
-
-template <>
-std::span<const Field<MemoryRecord>> fields_of()
-{
-    return memory_fields;
-}
-
-template <>
-std::string_view file_of<SynchronisationRecord>()
-{
-    return "synchronisations.csv";
-}
-
-template <>
-std::span<const Field<SynchronisationRecord>> fields_of()
-{
-    return synchronisation_fields;
-}
-
-template <>
-std::string_view file_of<RangeRecord>()
-{
-    return "ranges.csv";
-}
-
-template <>
-std::span<const Field<RangeRecord>> fields_of()
-{
-    return range_fields;
-}
-
-template <>
-std::string_view file_of<CounterRecord>()
-{
-    return "counters.csv";
-}
-
-template <>
-std::span<const Field<CounterRecord>> fields_of()
-{
-    return counter_fields;
-}
+const RecordFile<CounterRecord> RecordFile<CounterRecord>::table{"counters.csv", counter_fields};
 
 }  // namespace roof

@@ -18,10 +18,13 @@ struct Field {
     void (*read)(Record&, std::string_view cell);  ///< throws Error for an invalid cell
 };
 
-/// The name of the file in the results folder, and its fields after the first column, `id`, which names the row.
+/// A file in the results folder, and its fields after the first column, `id`, which names the row.
 template <class Record>
-std::string_view file_of();
-template <class Record>
-std::span<const Field<Record>> fields_of();
+struct RecordFile {
+    std::string_view name;
+    std::span<const Field<Record>> fields;
+
+    static const RecordFile table;
+};
 
 }  // namespace roof

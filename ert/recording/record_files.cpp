@@ -23,7 +23,7 @@ template <class Record>
 std::string header()
 {
     std::string line = "id";
-    for (const Field<Record>& field : fields_of<Record>()) line.append(",").append(field.name);
+    for (const Field<Record>& field : RecordFile<Record>::table.fields) line.append(",").append(field.name);
     return line + "\n";
 }
 
@@ -45,7 +45,7 @@ Places<Record> places_in(const CsvLines& lines)
     Places<Record> places;
     places.id = place("id");
     if (places.id == lines.cells().size()) throw missing("id");
-    for (const Field<Record>& field : fields_of<Record>()) {
+    for (const Field<Record>& field : RecordFile<Record>::table.fields) {
         const std::size_t at = place(field.name);
         if (at < lines.cells().size())
             places.fields.emplace_back(&field, at);
@@ -73,12 +73,12 @@ template <class Record>
 void append_records(const std::filesystem::path& folder, const std::string& id, std::span<const Record> records)
 {
     if (records.empty()) return;
-    const std::filesystem::path file = folder / file_of<Record>();
+    const std::filesystem::path file = folder / RecordFile<Record>::table.name;
     std::string first, lines;
     cells::write(first, id);
     for (const Record& record : records) {
         lines += first;
-        for (const Field<Record>& field : fields_of<Record>()) {
+        for (const Field<Record>& field : RecordFile<Record>::table.fields) {
             lines += ',';
             field.write(record, lines);
         }
@@ -114,15 +114,6 @@ std::size_t read_records(std::istream& csv, const std::string& name, const TakeR
     return count;
 }
 
-template <class Record>
-std::size_t read_records(const std::filesystem::path& folder, const TakeRecord<Record>& take)
-{
-    const std::filesystem::path file = folder / file_of<Record>();
-    if (!std::filesystem::exists(file)) return 0;
-    std::ifstream csv = open_to_read(file);
-    return read_records<Record>(csv, file.string(), take);
-}
-
 template void append_records(const std::filesystem::path&, const std::string&, std::span<const KernelRecord>);
 template void append_records(const std::filesystem::path&, const std::string&, std::span<const ApiRecord>);
 template void append_records(const std::filesystem::path&, const std::string&, std::span<const CopyRecord>);
@@ -138,13 +129,5 @@ template std::size_t read_records(std::istream&, const std::string&, const TakeR
 template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<SynchronisationRecord>&);
 template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<RangeRecord>&);
 template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<CounterRecord>&);
-
-template std::size_t read_records(const std::filesystem::path&, const TakeRecord<KernelRecord>&);
-template std::size_t read_records(const std::filesystem::path&, const TakeRecord<ApiRecord>&);
-template std::size_t read_records(const std::filesystem::path&, const TakeRecord<CopyRecord>&);
-template std::size_t read_records(const std::filesystem::path&, const TakeRecord<MemoryRecord>&);
-template std::size_t read_records(const std::filesystem::path&, const TakeRecord<SynchronisationRecord>&);
-template std::size_t read_records(const std::filesystem::path&, const TakeRecord<RangeRecord>&);
-template std::size_t read_records(const std::filesystem::path&, const TakeRecord<CounterRecord>&);
 
 }  // namespace roof

@@ -4,10 +4,12 @@
 // Each line carries a checksum (ert/base/checksum.hpp); a file without is read, too.
 #pragma once
 
+#include "ert/base/files.hpp"
 #include "ert/recording/fields.hpp"
 
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <istream>
 #include <span>
@@ -32,6 +34,21 @@ std::size_t read_records(std::istream& csv, const std::string& name, const TakeR
 
 /// The same for a results folder; 0 if it has no such file.
 template <class Record>
-std::size_t read_records(const std::filesystem::path& folder, const TakeRecord<Record>& take);
+std::size_t read_records(const std::filesystem::path& folder, const TakeRecord<Record>& take)
+{
+    const std::filesystem::path file = folder / RecordFile<Record>::table.name;
+    if (!std::filesystem::exists(file)) return 0;
+    std::ifstream csv = open_to_read(file);
+    return read_records<Record>(csv, file.string(), take);
+}
+
+/// Calls the template `call` for the type of each recorded file.
+template <class Call>
+void for_each_kind_of_record(const Call& call)
+{
+    const auto each = [&]<class... Record>() { (call.template operator()<Record>(), ...); };
+    each.template
+    operator()<KernelRecord, ApiRecord, CopyRecord, MemoryRecord, SynchronisationRecord, RangeRecord, CounterRecord>();
+}
 
 }  // namespace roof

@@ -4,8 +4,10 @@
 // made.
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "ert/base/units.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,12 +23,64 @@ enum class MemoryAction { allocate, release };
 enum class RangeKind { step, phase, layer, nvtx };
 enum class CounterScope { kernel, phase, step };
 
-std::string_view name(ApiDomain domain);
-std::string_view name(CopyKind kind);
-std::string_view name(MemoryKind kind);
-std::string_view name(MemoryAction action);
-std::string_view name(RangeKind kind);
-std::string_view name(CounterScope scope);
+/// The names of an enumeration in the files, and what it is called in messages.
+template <class Enum, std::size_t count>
+struct CellNames {
+    std::string_view what;
+    std::array<Named<Enum>, count> rows;
+};
+constexpr CellNames<ApiDomain, 2> names_of(ApiDomain)
+{
+    return {"kind of API", {{{ApiDomain::runtime, "runtime"}, {ApiDomain::driver, "driver"}}}};
+}
+constexpr CellNames<CopyKind, 6> names_of(CopyKind)
+{
+    return {"kind of copy",
+            {{{CopyKind::host_to_device, "H2D"},
+              {CopyKind::device_to_host, "D2H"},
+              {CopyKind::device_to_device, "D2D"},
+              {CopyKind::peer, "P2P"},
+              {CopyKind::host_to_host, "H2H"},
+              {CopyKind::fill, "memset"}}}};
+}
+constexpr CellNames<MemoryKind, 5> names_of(MemoryKind)
+{
+    return {"kind of memory",
+            {{{MemoryKind::pageable, "pageable"},
+              {MemoryKind::pinned, "pinned"},
+              {MemoryKind::device, "device"},
+              {MemoryKind::managed, "managed"},
+              {MemoryKind::pool, "pool"}}}};
+}
+constexpr CellNames<MemoryAction, 2> names_of(MemoryAction)
+{
+    return {"action", {{{MemoryAction::allocate, "allocate"}, {MemoryAction::release, "free"}}}};
+}
+constexpr CellNames<RangeKind, 4> names_of(RangeKind)
+{
+    return {"kind of range",
+            {{{RangeKind::step, "step"},
+              {RangeKind::phase, "phase"},
+              {RangeKind::layer, "layer"},
+              {RangeKind::nvtx, "nvtx"}}}};
+}
+constexpr CellNames<CounterScope, 3> names_of(CounterScope)
+{
+    return {"scope",
+            {{{CounterScope::kernel, "kernel"}, {CounterScope::phase, "phase"}, {CounterScope::step, "step"}}}};
+}
+
+template <class Enum>
+concept NamedInCells = requires(Enum value)
+{
+    names_of(value).rows;
+};
+
+template <NamedInCells Enum>
+constexpr std::string_view name(Enum value)
+{
+    return name_in(names_of(value).rows, value);
+}
 
 /// The number of a stream, a correlation or a thread.
 using Number = std::optional<std::uint64_t>;

@@ -32,7 +32,7 @@ void check_round_trip(const std::vector<Record>& records)
     const std::vector<Record> read = back<Record>(first);
     REQUIRE(read.size() == records.size());
     append_records<Record>(second.path(), "train gpu:1 batch=2", read);
-    const std::string file(file_of<Record>());
+    const std::string file(RecordFile<Record>::table.name);
     CHECK(read_file(first / file) == read_file(second / file));
 }
 

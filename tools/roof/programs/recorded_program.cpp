@@ -140,17 +140,6 @@ void move_records(const fs::path& from, const fs::path& to, const std::string& i
     write();
 }
 
-void move_all_records(const fs::path& from, const fs::path& to, const std::string& id)
-{
-    move_records<KernelRecord>(from, to, id);
-    move_records<ApiRecord>(from, to, id);
-    move_records<CopyRecord>(from, to, id);
-    move_records<MemoryRecord>(from, to, id);
-    move_records<SynchronisationRecord>(from, to, id);
-    move_records<RangeRecord>(from, to, id);
-    move_records<CounterRecord>(from, to, id);
-}
-
 /// Whether it was counted but not traced. Then the program's time is not meaningful.
 bool is_counted_alone(const Summary& summary)
 {
@@ -211,7 +200,7 @@ std::vector<Measurement> gather_recording(const fs::path& folder, const std::str
         if (const std::optional<std::string> device = device_of(process)) {
             Measurement row = row_of_process(process, *device, program);
             if (!rows.empty()) row.point.set("round", std::to_string(rows.size() + 1));
-            move_all_records(process, folder, row.id());
+            for_each_kind_of_record([&]<class Record>() { move_records<Record>(process, folder, row.id()); });
             rows.push_back(std::move(row));
         } else {
             for (const std::string& note : read_summary(process / "recorded.yaml").notes) reasons.push_back(note);
