@@ -11,23 +11,14 @@ namespace roof::gpu {
 namespace {
 
 /// Keeps the compiler from moving work on the sums past this place.
-__device__ void hold(float& sum)
-{
-    asm volatile("" : "+f"(sum)::"memory");
-}
-__device__ void hold(std::int32_t& sum)
-{
-    asm volatile("" : "+r"(sum)::"memory");
-}
-template <class Sum>
-__device__ void hold(Sum (&sums)[wgmma_sums])
+__device__ void hold(std::uint32_t (&sums)[wgmma_sums])
 {
 #pragma unroll
-    for (int i = 0; i < wgmma_sums; ++i) hold(sums[i]);
+    for (int i = 0; i < wgmma_sums; ++i) asm volatile("" : "+r"(sums[i])::"memory");
 }
 
 template <class Format, const auto& factors>
-__device__ void along_k(typename Format::Sum (&sums)[wgmma_sums], unsigned a, unsigned b)
+__device__ void along_k(std::uint32_t (&sums)[wgmma_sums], unsigned a, unsigned b)
 {
 #pragma unroll
     for (int k = 0; k < wgmma_k_steps; ++k) {
@@ -48,7 +39,7 @@ __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch
 
     const auto a = static_cast<unsigned>(__cvta_generic_to_shared(operands));
     const unsigned b = a + wgmma_factors * wgmma_a_bytes;
-    typename Format::Sum sums[wgmma_sums] = {};
+    std::uint32_t sums[wgmma_sums] = {};
     hold(sums);
 #pragma unroll 1
     for (int step = 0; step < launch.steps; ++step) {
@@ -61,8 +52,8 @@ __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     hold(sums);
 
-    auto* to = static_cast<typename Format::Sum*>(launch.sums) +
-               (std::size_t(blockIdx.x) * wgmma_threads + threadIdx.x) * wgmma_sums;
+    auto* to =
+        static_cast<std::uint32_t*>(launch.sums) + (std::size_t(blockIdx.x) * wgmma_threads + threadIdx.x) * wgmma_sums;
 #pragma unroll
     for (int i = 0; i < wgmma_sums; ++i) to[i] = sums[i];
     span.end(launch.reading);
