@@ -1,6 +1,15 @@
-"""Tables as text and as Markdown, and text between the marks of a page; for bench_ceilings, bench_training and study_page."""
+"""Tables read from CSV files, and as text and as Markdown, and text between the marks of a page."""
 
+import csv
 from pathlib import Path
+
+
+def rows(path):
+    """The rows of a CSV file; none without the file."""
+    if not Path(path).exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def as_text(head, rows):

@@ -2,40 +2,23 @@
 
 import math
 import os
-import subprocess
 import tempfile
 
 from ceilings.answers import (Quantity, at_working_set, parse_ceilings_table, parse_cpufp, parse_ert, parse_ert_curve,
                               parse_likwid, parse_mixbench, parse_stream)
-
-
-class NotMeasured(Exception):
-    """A program failed; the message is the reason."""
-
-
-def run(command, **environment):
-    """Standard output of the command. Raises NotMeasured."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
-                              env={**os.environ, **environment})
-    except OSError as error:
-        raise NotMeasured(f"{command[0]}: {error.strerror}") from error
-    if done.returncode != 0:
-        reason = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
-        raise NotMeasured(f"{command[0]} ended with status {done.returncode}: {reason}")
-    return done.stdout
+from measuring import run
 
 
 def openmp(threads):
     return {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
 
 
-def measure_with_threads(command, calibration, say, parse):
-    """`parse`: text -> {(level, operation, precision): rate}."""
+def measure_with_threads(command, calibration, say, parse, arguments=lambda threads: ()):
+    """`parse`: text -> {(level, operation, precision): rate}; `arguments`: of the command, for a number of threads."""
     rates = {}
     for threads in sorted({1, calibration["machine"]["threads"]}):
         say(f"{command[0]}, {threads} threads")
-        for (level, operation, precision), rate in parse(run(command, **openmp(threads))).items():
+        for (level, operation, precision), rate in parse(run([*command, *arguments(threads)], **openmp(threads))).items():
             rates[Quantity(level, operation, precision, threads)] = rate
     return rates
 
@@ -107,13 +90,10 @@ def measure_mixbench(command, calibration, say):
 
 
 def measure_cpufp(command, calibration, say):
-    rates = {}
-    for threads in sorted({1, calibration["machine"]["threads"]}):
-        say(f"{command[0]}, {threads} threads")
-        text = run(command + ["--thread_pool=[0]" if threads == 1 else f"--thread_pool=[0-{threads - 1}]"])
-        for (operation, precision), rate in parse_cpufp(text).items():
-            rates[Quantity("core", operation, precision, threads)] = rate
-    return rates
+    def parse(text):
+        return {("core", *key): rate for key, rate in parse_cpufp(text).items()}
+    return measure_with_threads(command, calibration, say, parse,
+                                lambda threads: ("--thread_pool=[0]" if threads == 1 else f"--thread_pool=[0-{threads - 1}]",))
 
 
 def measure_ert(command, calibration, say):

@@ -2,21 +2,15 @@
 in its CUDA graphs, phases counted by ranges, probes under their own roofs, and the cost of tracing. Each check throws
 RuntimeError."""
 
-import csv
 import re
 from collections import defaultdict
+
+from pages import rows
 
 L2 = "lts__t_bytes.sum"
 PHASES_WITHIN = 0.05    # of the step: work between phases, and different cache contents in a pass
 ROOF_WITHIN = 0.10      # of the measured roof of the same probe
 TRACING_AT_MOST = 0.05  # of a step's time
-
-
-def rows(path):
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def remarks(folder):

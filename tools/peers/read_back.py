@@ -5,6 +5,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from pages import rows
+
 TABLE = Path(__file__).resolve().parents[2] / "configs" / "counters" / "nvidia.yaml"
 ROW = re.compile(r"quantity: ([\w.]+), +set: \w+, +metric: ([\w.]+), +factor: ([\d.e-]+)")
 FLOPS_WITHIN = 0.01
@@ -15,13 +17,6 @@ def formulas(text=None):
     """{metric: (quantity, factor)} from the table of metrics. A metric has the same meaning on every chip."""
     found = ROW.findall(TABLE.read_text(encoding="utf-8") if text is None else text)
     return {metric: (quantity, float(factor)) for quantity, metric, factor in found}
-
-
-def rows(path):
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def quantities(folder, scope="step"):

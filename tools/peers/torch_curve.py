@@ -12,7 +12,7 @@ import itertools
 import json
 import sys
 
-from torch_step import REMEDY, import_torchvision
+from torch_step import imported
 
 
 def parse_arguments(arguments):
@@ -51,12 +51,10 @@ def losses_of(torch, torchvision, options):
 
 def main(arguments):
     options = parse_arguments(arguments)
-    try:
-        import torch  # pylint: disable=import-outside-toplevel
-        torchvision = import_torchvision(torch)
-    except ImportError as error:
-        print(f"torch_curve: {error}; {REMEDY}", file=sys.stderr)
+    libraries = imported("torch_curve")
+    if libraries is None:
         return 2
+    torch, torchvision = libraries
     if options.threads:
         torch.set_num_threads(options.threads)
     print(json.dumps({"losses": list(losses_of(torch, torchvision, options))}))

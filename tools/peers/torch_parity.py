@@ -14,7 +14,7 @@ import math
 import re
 import sys
 
-from torch_step import REMEDY, import_torchvision
+from torch_step import imported
 
 BATCH, CLASSES = 2, 1000
 INPUT_SEED, FIRST_PARAMETER_SEED, FIRST_PROJECTION_SEED = 1, 100, 9000
@@ -119,12 +119,10 @@ def main(arguments):
     parser.add_argument("--variant", choices=["fp64", "fp32", "channels_last", "no_onednn"], default="fp64",
                         help="fp32 ones show how far legitimate implementations stand apart [fp64]")
     options = parser.parse_args(arguments)
-    try:
-        import torch  # pylint: disable=import-outside-toplevel
-        torchvision = import_torchvision(torch)
-    except ImportError as error:
-        print(f"torch_parity: {error}; {REMEDY}", file=sys.stderr)
+    libraries = imported("torch_parity")
+    if libraries is None:
         return 2
+    torch, torchvision = libraries
     torch.backends.mkldnn.enabled = options.variant != "no_onednn"
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(["model", "quantity", "name", "value"])

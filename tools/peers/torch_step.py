@@ -69,6 +69,16 @@ def import_torchvision(torch):
             declared.define(f"{lacking[1]}(Tensor of) -> Tensor")
 
 
+def imported(program):
+    """torch and torchvision; nothing, with the remedy on standard error, where one is missing."""
+    try:
+        import torch  # pylint: disable=import-outside-toplevel
+        return torch, import_torchvision(torch)
+    except ImportError as error:
+        print(f"{program}: {error}; {REMEDY}", file=sys.stderr)
+        return None
+
+
 def optimizer_of(torch, parameters):
     """SGD in a single pass over the parameters if this PyTorch has it, because that is fastest."""
     # A small rate prevents overflow with random labels; it does not affect the time.
@@ -173,12 +183,10 @@ def say(answer):
 
 def main(arguments):
     options = parse_arguments(arguments)
-    try:
-        import torch  # pylint: disable=import-outside-toplevel
-        torchvision = import_torchvision(torch)
-    except ImportError as error:
-        print(f"torch_step: {error}; {REMEDY}", file=sys.stderr)
+    libraries = imported("torch_step")
+    if libraries is None:
         return 2
+    torch, torchvision = libraries
     if options.compile and not hasattr(torch, "compile"):
         print(f"torch_step: --compile needs PyTorch 2, this is {torch.__version__}", file=sys.stderr)
         return 2

@@ -3,13 +3,12 @@ from random parameters and shuffle, crop and flip at random, so the curves agree
 course, not step by step."""
 
 import json
-import os
 import shlex
-import subprocess
 import tempfile
 from pathlib import Path
 
-from training.programs import PEERS, NotMeasured, openmp, run_roof
+from measuring import NotMeasured, run
+from training.programs import PEERS, openmp, run_roof
 from training.table import Row
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 860, 420, 60, 48, 40
@@ -27,11 +26,7 @@ def losses_of_torch(options, model, batch):
     command = shlex.split(options.python[0]) + [str(PEERS / "torch_curve.py"), "--model", model, "--batch", str(batch), "--data",
                                                 options.curve, "--steps", str(options.curve_steps), "--lr",
                                                 options.curve_lr, "--threads", str(options.threads)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False,
-                          env={**os.environ, **openmp(options.threads)})
-    if done.returncode != 0:
-        raise NotMeasured((done.stderr.strip() or "PyTorch ended without a message").splitlines()[-1])
-    return json.loads(done.stdout)["losses"]
+    return json.loads(run(command, **openmp(options.threads)))["losses"]
 
 
 def losses_of_roof(options, model, batch):

@@ -9,15 +9,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from measuring import NotMeasured, last_line
+
 PEERS = Path(__file__).resolve().parents[1] / "peers"
 
 # Without these, glibc returns the activations to the kernel after each step and faults them in again as small pages.
 ALLOCATOR = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "MALLOC_TRIM_THRESHOLD_": "20000000000",
              "MALLOC_MMAP_THRESHOLD_": "20000000000", "MALLOC_TOP_PAD_": "268435456"}
-
-
-class NotMeasured(Exception):
-    """A program failed; the message is the reason."""
 
 
 def openmp(threads):
@@ -49,8 +47,7 @@ class Torch:
         if not line:
             self.process.wait()
             self.complaints.seek(0)
-            reason = self.complaints.read().strip().splitlines() or ["no message"]
-            raise NotMeasured(f"PyTorch ended: {reason[-1]}")
+            raise NotMeasured(f"PyTorch ended: {last_line(self.complaints.read())}")
         return json.loads(line)
 
     def steps(self, count):
@@ -172,8 +169,7 @@ def run_roof(options, row, steps, folder, *more):
         err.seek(0)
         printed, complaints = out.read(), err.read()
     if process.returncode != 0:
-        reason = (complaints.strip() or printed.strip() or "no message").splitlines()[-1]
-        raise NotMeasured(f"roof ended with status {process.returncode}: {reason}")
+        raise NotMeasured(f"roof ended with status {process.returncode}: {last_line(complaints, printed)}")
     answer = json.loads(printed)["rows"][0]
     if answer["status"] != "ok":
         raise NotMeasured(f"{answer['status']}: {answer['reason']}")

@@ -6,6 +6,8 @@ import statistics
 import sys
 import time
 
+import pages
+
 from acceptance import goals
 from acceptance.programs import Failed, errors_of, last_words
 from acceptance.scene import PEERS
@@ -31,20 +33,15 @@ def ceilings_in(log):
     return ceilings
 
 
-def best(ceilings, kind, fields):
-    rates = [c["median"] for c in ceilings if c["kind"] == kind and all(c.get(k) == v for k, v in fields.items())]
-    return max(rates, default=None)
-
-
 def rows_beside(ceilings, rounds):
     """One row for each peer's number: ours, the peer's median over its rounds, and the ratio."""
     for name, (kind, fields) in BESIDE.items():
         seen = [round[name] for round in rounds if round.get(name)]
-        ours = best(ceilings, kind, fields)
+        ours = goals.of_ceilings(ceilings, "median", kind, fields)
         peer = statistics.median(seen) if seen else None
         raw = None
         if kind == "compute":
-            found = [best(ceilings, kind, {**fields, "operation": operation}) for operation in RAW]
+            found = [goals.of_ceilings(ceilings, "median", kind, {**fields, "operation": operation}) for operation in RAW]
             raw = max((rate for rate in found if rate), default=None)
         yield {"what": name, "ours": ours, "peer": peer, "rounds": len(seen),
                "ratio": ours / peer if ours and peer else None, "raw issue rate": raw}
@@ -57,9 +54,7 @@ def in_words(value):
 
 
 def as_markdown(rows):
-    columns = list(rows[0])
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    return "\n".join(lines + ["| " + " | ".join(in_words(row[column]) for column in columns) + " |" for row in rows]) + "\n"
+    return pages.as_markdown(list(rows[0]), [map(in_words, row.values()) for row in rows]) + "\n"
 
 
 def read_json(path, otherwise):
@@ -109,10 +104,8 @@ def run_calibration(scene, name, seconds, *more):
 
 def words_of(ceilings, folder):
     wide = [c for c in ceilings if c["high"] is None or c["high"] - c["low"] > 2 * goals.INTERVAL * c["median"]]
-    with open(folder / "measurements.csv", newline="", encoding="utf-8") as file:
-        failed = [row for row in csv.DictReader(file) if row["status"] == "failed"]
-    with open(folder / "samples.csv", newline="", encoding="utf-8") as file:
-        dropped = sum(row["disturbance"] != "" for row in csv.DictReader(file))
+    failed = [row for row in pages.rows(folder / "measurements.csv") if row["status"] == "failed"]
+    dropped = sum(row["disturbance"] != "" for row in pages.rows(folder / "samples.csv"))
     return (f"{len(ceilings)} ceilings, {len(wide)} of them with an interval beyond {100 * goals.INTERVAL:g}%; "
             f"{len(failed)} rows failed, {dropped} launches disturbed")
 
