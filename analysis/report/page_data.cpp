@@ -128,6 +128,7 @@ class Points {
         column("compulsory", json_number(p.levels.empty() ? 0 : p.levels.front().low.value));
         column("high", bytes_of(p));
         column("attainable", json_number(p.attainable.value));
+        column("at_most", p.is_at_most);
         column("bottlenecks", bottlenecks_of(p));
     }
 

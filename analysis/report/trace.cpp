@@ -1,4 +1,5 @@
 #include "analysis/report/trace.hpp"
+#include "analysis/roofline/describe.hpp"
 
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"
@@ -53,7 +54,7 @@ json arguments_of(const Placement& p)
             {"flops", json_number(p.flops.value)},
             {"time", with_interval(p.seconds, "s")},
             {"bound", json_text(bottleneck_text(p))},
-            {"reached", p.binds.empty() ? "-" : percent(p.fraction)}};
+            {"reached", p.binds.empty() ? "-" : share_text(p)}};
 }
 
 /// Collects slices on tracks.

@@ -17,6 +17,11 @@ std::string title_of(const Placement& p)
     return title;
 }
 
+std::string share_text(const Placement& p)
+{
+    return (p.is_at_most ? "≤ " : "") + percent(p.fraction);
+}
+
 std::string explain(const Placement& p)
 {
     std::string what = p.name;
@@ -35,7 +40,7 @@ std::string explain(const Placement& p)
                             plain_number(p.link->intensity_high.value, 2));
     if (!p.binds.empty())
         text += fmt::format("; the {} roof allows {}: {} reached", p.binds, format_duration(p.attainable.value),
-                            percent(p.fraction));
+                            share_text(p));
     return text + ".";
 }
 

@@ -10,6 +10,9 @@ namespace roof::analysis {
 /// "resnet50, batch 32, fp32 on cpu, 2 threads".
 std::string title_of(const Placement& placement);
 
+/// The share of attainable: "78%", or "≤ 78%" under a roof that is a lower bound.
+std::string share_text(const Placement& placement);
+
 /// The arithmetic of a point: FLOPs, bytes, time, and its roof.
 std::string explain(const Placement& placement);
 /// Why the point is above the roof of the farthest level, and the time that its bytes would take without reuse. Each

@@ -140,19 +140,21 @@ struct Limit {
     Seconds time;
     std::string roof;
     bool compute = false;
+    bool is_lower_bound = false;  ///< the roof may be higher
 };
 
 Limit limit_of(const Work& work, const RowRoofs& over)
 {
     Limit limit;
-    const auto offer = [&](Seconds time, const std::string& roof, bool compute) {
-        if (time > limit.time) limit = {time, roof, compute};
+    const auto offer = [&](Seconds time, const std::string& roof, bool compute, const Ceiling& ceiling) {
+        if (time > limit.time) limit = {time, roof, compute, ceiling.steadiness == Steadiness::at_least};
     };
     for (const Ceiling* level : over.roofs.levels)
         if (level->rate.median.value > 0)
-            offer(work.compulsory / ByteRate{level->rate.median.value}, level->level, false);
+            offer(work.compulsory / ByteRate{level->rate.median.value}, level->level, false, *level);
     if (over.compute)
-        offer(executed_by(work) / FlopRate{over.compute->rate.median.value}, over.compute->precision, true);
+        offer(executed_by(work) / FlopRate{over.compute->rate.median.value}, over.compute->precision, true,
+              *over.compute);
     return limit;
 }
 
@@ -163,8 +165,9 @@ void bind(Placement& p, const std::vector<const Work*>& works, const RowRoofs& o
     for (const Work* work : works) {
         const Limit limit = limit_of(*work, over);
         p.attainable += limit.time;
+        p.is_at_most = p.is_at_most || limit.is_lower_bound;
         Limit& sum = under[limit.roof];
-        sum = {sum.time + limit.time, limit.roof, limit.compute};
+        sum = {sum.time + limit.time, limit.roof, limit.compute, limit.is_lower_bound};
     }
     const auto longest = std::max_element(under.begin(), under.end(),
                                           [](const auto& a, const auto& b) { return a.second.time < b.second.time; });

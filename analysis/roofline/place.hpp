@@ -87,6 +87,8 @@ struct Placement {
     std::vector<Bottleneck> bottlenecks;      ///< the most likely first (bottleneck.hpp)
     Bound beyond_roofs = Bound::unexplained;  ///< bound() below half of the roof
     Seconds attainable;                       ///< 0 without ceilings
+    /// A roof that limits it is a lower bound (Steadiness::at_least): `fraction` is then an upper bound, and `attainable` too.
+    bool is_at_most = false;
     double fraction = 0;  ///< share of attainable; may exceed 1: then `above` is true and `note` has the reason
     Seconds headroom;
     bool above = false;

@@ -252,6 +252,7 @@ json study_json(const Study& study)
         const Placement* const p = step_placement(study.placements, row);
         const bool is_placed = p != nullptr && !p->binds.empty();
         fields["share_of_attainable"] = is_placed ? json_number(p->fraction) : json(nullptr);
+        fields["share_is_upper_bound"] = is_placed ? json(p->is_at_most) : json(nullptr);
         fields["share_of_peak"] = p != nullptr ? positive_or_null(p->share_of_peak()) : json(nullptr);
     }
     document["calibration"] = nullptr;

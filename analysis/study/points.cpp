@@ -1,4 +1,5 @@
 #include "analysis/study/points.hpp"
+#include "analysis/roofline/describe.hpp"
 
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/quantities.hpp"
@@ -137,7 +138,8 @@ DataTable points_table(const Study& study)
         {"FLOP/B", "intensity_flop_per_byte", intensity_cell},
         {"ridge", "ridge_flop_per_byte", ridge_cell},
         {"bound by", "binds", [](P p) { return p.binds.empty() ? absent() : word(bottleneck_text(p), p.binds); }},
-        {"reached", "share_of_attainable", [](P p) { return only_if(!p.binds.empty(), share(p.fraction)); }},
+        {"reached", "share_of_attainable",
+         [](P p) { return only_if(!p.binds.empty(), number(p.fraction, share_text(p))); }},
         {"least time", "attainable_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.attainable)); }},
         {"headroom", "headroom_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.headroom)); }},
         {"at most", "times_as_fast", faster_cell},

@@ -63,7 +63,10 @@ std::string calibration_warning(const Study& study)
                "`roof calibrate` measures them.";
     const std::string& here = study.results.machine.name;
     const std::string& there = study.calibration.machine.name;
-    if (here == there) return {};
+    if (here == there)
+        return is_quick(study.calibration.folder) ? "The ceilings are those of a quick calibration, with wide "
+                                                    "intervals: `roof calibrate` measures them in full."
+                                                  : "";
     return "The ceilings are those of another machine, '" + there + "'; the rows are of '" + here + "'.";
 }
 

@@ -49,7 +49,7 @@ Study open_study(const std::filesystem::path& folder, const std::filesystem::pat
 /// Fits ceilings and places steps.
 Study make_study(Results results, Results calibration);
 
-/// A warning if there is no calibration, or if it is of another machine; otherwise empty.
+/// A warning if there is no calibration, if it is of another machine, or if it is a quick one; otherwise empty.
 std::string calibration_warning(const Study& study);
 
 // Totals of recordings; empty without the file. Set the kernel rules before the first use.

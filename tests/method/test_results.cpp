@@ -272,6 +272,8 @@ TEST_CASE("a quick calibration is found only where there is no full one")
     RunDirectory run(root / "m" / "2026-01-01-a", probes, fake_machine());
     for (const Measurement& row : measured(probes)) run.append(row);
     REQUIRE(find_calibration(root / "m").filename() == "2026-01-01-a");
+    REQUIRE(is_quick(root / "m" / "2026-01-01-a"));
+    REQUIRE_FALSE(is_quick(root / "nowhere"));
 }
 
 TEST_CASE("every column has its own name, with a unit if it has one")

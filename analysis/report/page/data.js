@@ -23,7 +23,7 @@ function point(study, index, columns, i, row) {
     key: `${index}:${i}`, study: index, row, roofs, levels, seconds, flops, attainable, compulsory: low,
     executed: columns.executed[i] || flops, scope: study.scopes[columns.scope[i]], name: study.names[columns.name[i]],
     kind: study.kinds[columns.kind[i]], phase: study.phases[columns.phase[i]], bound: study.bounds[columns.bound[i]],
-    known: study.known, note: study.notes[columns.note[i]],
+    isAtMost: columns.at_most[i], known: study.known, note: study.notes[columns.note[i]],
     bottlenecks: columns.bottlenecks[i].map(([roof, share]) => ({ roof: study.roofNames[roof], share })),
     fraction: attainable > 0 ? attainable / seconds.median : 0, headroom: Math.max(0, attainable > 0 ? seconds.median - attainable : 0),
   };

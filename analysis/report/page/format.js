@@ -26,6 +26,11 @@ export function withInterval({ median, low, high }, unit) {
   return `${plain(median / factor)} ${letter}${unit} [${plain(low / factor)}, ${plain(high / factor)}]`;
 }
 
+/// The share of attainable; "≤" under a roof that is a lower bound.
+export function shareText(point) {
+  return (point.isAtMost ? "≤ " : "") + percent(point.fraction);
+}
+
 export function percent(share) {
   return Number.isFinite(share) ? `${(100 * share).toFixed(Math.abs(share) < 0.0995 ? 1 : 0)}%` : "-";
 }
@@ -83,7 +88,7 @@ export function explain(point, level) {
     if (point.flops > 0) text += `, which is ${intensityText(at.intensityLow, at.intensityHigh)} FLOP/B`;
   }
   if (point.attainable > 0) {
-    text += `; the ${bottleneckText(point)} roof (measured) allows ${duration(point.attainable)}: ${percent(point.fraction)} of it is reached`;
+    text += `; the ${bottleneckText(point)} roof (measured) allows ${duration(point.attainable)}: ${shareText(point)} of it is reached`;
     text += point.fraction <= 1 ? `, and ${duration(point.headroom)} could be saved` : "";
   }
   return `${text}.${point.note ? ` ${point.note}.` : ""}${remarksOn(point, at).map((remark) => ` ${remark}`).join("")}`;

@@ -1,6 +1,6 @@
 // The table of layers: sorted by column, searched by text, saved as CSV. A row highlights its point in every chart.
 import { element } from "./controls.js";
-import { bottleneckText, duration, percent, plain, si } from "./format.js";
+import { bottleneckText, duration, percent, plain, shareText, si } from "./format.js";
 
 const most = 200;
 
@@ -13,7 +13,7 @@ const columns = [
   { name: "rate", number: true, value: (p) => p.flops / p.seconds.median, text: (p) => (p.flops > 0 ? si(p.flops / p.seconds.median, "FLOP/s") : "no FLOPs") },
   { name: "FLOP/B", number: true, value: (p) => p.levels.at(-1)?.intensityHigh ?? 0, text: (p) => plain(p.levels.at(-1)?.intensityHigh ?? 0, 2) },
   { name: "roof", value: (p) => bottleneckText(p), text: (p) => bottleneckText(p) },
-  { name: "reached", number: true, value: (p) => p.fraction, text: (p) => (p.attainable > 0 ? percent(p.fraction) : "-") },
+  { name: "reached", number: true, value: (p) => p.fraction, text: (p) => (p.attainable > 0 ? shareText(p) : "-") },
   { name: "headroom", number: true, value: (p) => p.headroom, text: (p) => (p.attainable > 0 ? duration(p.headroom) : "-") },
 ];
 

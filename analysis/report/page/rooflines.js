@@ -1,5 +1,5 @@
 // The hierarchical roofline of one device as an ECharts option: a pure function of data, choices and colours.
-import { duration, isAbove, percent, si, tick, titleOf } from "./format.js";
+import { duration, isAbove, percent, shareText, si, tick, titleOf } from "./format.js";
 
 export const symbols = { forward: "circle", backward: "rect", update: "triangle", "": "circle" };
 const radiusOfWholeStep = 26;
@@ -147,7 +147,7 @@ function item(point, choices, frame, palette, whole, { batchAt, named }) {
 export const hoverText = (point) =>
   `${point.name}${point.phase ? ` ${point.phase}` : ""}: ${duration(point.seconds.median)}` +
   (point.flops > 0 ? `, ${si(point.flops / point.seconds.median, "FLOP/s")}` : ", no FLOPs") +
-  (point.attainable > 0 ? `, ${percent(point.fraction)} of attainable` : "") + (point.scope === "step" ? `\n${titleOf(point.row)}` : "");
+  (point.attainable > 0 ? `, ${shareText(point)} of attainable` : "") + (point.scope === "step" ? `\n${titleOf(point.row)}` : "");
 
 const axis = (name, range, format, palette, extra) => ({
   type: "log", min: range[0], max: range[1], name, nameLocation: "middle", nameTextStyle: { color: palette.soft },

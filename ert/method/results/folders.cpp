@@ -53,12 +53,6 @@ bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
     }
 }
 
-/// Whether the folder's plan is a quick calibration.
-bool is_quick(const fs::path& folder)
-{
-    return parse_plan(read_file(folder / "plan.yaml"), folder.filename().string()).quick;
-}
-
 }  // namespace
 
 fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text,
@@ -77,6 +71,16 @@ fs::path choose_folder(const fs::path& root, const Machine& machine, const std::
     fs::path folder = home / (stamp + "-" + revision);
     for (int copy = 2; fs::exists(folder); ++copy) folder = home / fmt::format("{}.{}-{}", stamp, copy, revision);
     return folder;
+}
+
+bool is_quick(const fs::path& folder)
+{
+    const fs::path plan = folder / "plan.yaml";
+    try {
+        return fs::exists(plan) && parse_plan(read_file(plan), plan.string()).quick;
+    } catch (const InputError&) {
+        return false;  // another version's plan
+    }
 }
 
 fs::path find_calibration(const fs::path& folder)

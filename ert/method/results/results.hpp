@@ -76,6 +76,9 @@ class RunDirectory {
 std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,
                                     const std::string& plan_text, const Scheduler& scheduler);
 
+/// Whether the folder's plan is a quick calibration (Plan::quick). False for a plan that cannot be read.
+bool is_quick(const std::filesystem::path& folder);
+
 /// The newest full calibration (measured ceilings of bandwidth and compute) of the same machine: `folder` itself, one in it, or one
 /// beside it. A quick one (Plan::quick) only where there is no full one. Empty if there is none.
 std::filesystem::path find_calibration(const std::filesystem::path& folder);

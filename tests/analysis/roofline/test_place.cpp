@@ -1,3 +1,4 @@
+#include "analysis/roofline/describe.hpp"
 #include "analysis/roofline/place.hpp"
 #include "made.hpp"
 
@@ -67,6 +68,19 @@ TEST_CASE("the slowest level binds a layer of low intensity")
     CHECK(p.binds == "DRAM");
     CHECK(p.fraction == Approx(0.8));
     CHECK(p.bound() == Bound::bandwidth);
+}
+
+TEST_CASE("under a roof that is a lower bound a share is an upper bound")
+{
+    Ceilings ceilings = made::ceilings();
+    for (Ceiling& ceiling : ceilings.all)
+        if (ceiling.precision == "fp32") ceiling.steadiness = Steadiness::at_least;
+    const auto placements = place(made::row(), ceilings, made::machine());
+    CHECK(placements[4].is_at_most);
+    CHECK(share_text(placements[4]) == "≤ 80%");
+    CHECK_FALSE(placements[5].is_at_most);
+    CHECK(share_text(placements[5]) == "80%");
+    CHECK(placements[0].is_at_most);
 }
 
 TEST_CASE("a layer below half of its roof is unexplained")
