@@ -66,15 +66,24 @@ std::vector<std::vector<double>> drawn_costs(const RoofList& roofs)
     return costs;
 }
 
-struct Amounts {
-    double bytes;
-    double flops;
-};
+/// In the order of the roofs: the bytes of each level, as many more as its roof for the work's own accesses is slower than
+/// the level's fastest; then the FLOPs.
+using Amounts = std::vector<double>;
 
-Amounts amounts_of(const Placement& p)
+Amounts amounts_of(const Placement& p, const Roofs& roofs)
 {
-    const double flops = p.executed.value > 0 ? p.executed.value : p.flops.value;
-    return {p.levels.empty() ? 0 : p.levels.front().low.value, flops};
+    Amounts amounts;
+    for (std::size_t i = 0; i < roofs.levels.size(); ++i) {
+        if (i >= p.levels.size()) {
+            amounts.push_back(0);
+            continue;
+        }
+        const LevelPlacement& level = p.levels[i];
+        const double slower = level.roof.value > 0 ? roofs.levels[i]->rate.median.value / level.roof.value : 1;
+        amounts.push_back(level.low.value * slower);
+    }
+    amounts.push_back(p.executed.value > 0 ? p.executed.value : p.flops.value);
+    return amounts;
 }
 
 struct Hardest {
@@ -82,11 +91,11 @@ struct Hardest {
     double seconds = 0;
 };
 
-Hardest hardest(const Amounts& work, const std::vector<double>& costs, std::size_t levels)
+Hardest hardest(const Amounts& work, const std::vector<double>& costs)
 {
     Hardest most;
     for (std::size_t i = 0; i < costs.size(); ++i) {
-        const double seconds = costs[i] * (i < levels ? work.bytes : work.flops);
+        const double seconds = costs[i] * work[i];
         if (seconds > most.seconds) most = {i, seconds};
     }
     return most;
@@ -140,10 +149,10 @@ void find_bottlenecks(std::span<Placement> placements, const Roofs& roofs)
     for (Placement& p : placements) {
         if (p.binds.empty()) continue;
         std::vector<Amounts> works;
-        for (const Placement* work : works_of(p, placements)) works.push_back(amounts_of(*work));
+        for (const Placement* work : works_of(p, placements)) works.push_back(amounts_of(*work, roofs));
         Sum sum(list.all.size());
         for (const std::vector<double>& cost : costs) {
-            for (const Amounts& work : works) sum.add(hardest(work, cost, roofs.levels.size()));
+            for (const Amounts& work : works) sum.add(hardest(work, cost));
             sum.decide();
         }
         p.bottlenecks = sum.bottlenecks(list);

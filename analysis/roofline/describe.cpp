@@ -22,6 +22,11 @@ std::string share_text(const Placement& p)
     return (p.is_at_most ? "≤ " : "") + percent(p.fraction);
 }
 
+std::string roof_name(const Placement& p)
+{
+    return p.binding_access.empty() ? p.binds : p.binds + " " + p.binding_access;
+}
+
 std::string explain(const Placement& p)
 {
     std::string what = p.name;
@@ -39,7 +44,7 @@ std::string explain(const Placement& p)
         text += fmt::format("; {} over each link, {} FLOP/B", format_si(p.link->low.value, "B"),
                             plain_number(p.link->intensity_high.value, 2));
     if (!p.binds.empty())
-        text += fmt::format("; the {} roof allows {}: {} reached", p.binds, format_duration(p.attainable.value),
+        text += fmt::format("; the {} roof allows {}: {} reached", roof_name(p), format_duration(p.attainable.value),
                             share_text(p));
     return text + ".";
 }

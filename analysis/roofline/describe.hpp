@@ -13,6 +13,9 @@ std::string title_of(const Placement& placement);
 /// The share of attainable: "78%", or "≤ 78%" under a roof that is a lower bound.
 std::string share_text(const Placement& placement);
 
+/// The roof that binds, with its accesses: "DRAM update", "DRAM mix 2:1", "fp32".
+std::string roof_name(const Placement& placement);
+
 /// The arithmetic of a point: FLOPs, bytes, time, and its roof.
 std::string explain(const Placement& placement);
 /// Why the point is above the roof of the farthest level, and the time that its bytes would take without reuse. Each

@@ -1,6 +1,6 @@
 #include "analysis/roofline/place.hpp"
 
-#include "analysis/roofline/roofs.hpp"
+#include "analysis/roofline/row_roofs.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/method/bench/device_group.hpp"
 
@@ -17,80 +17,6 @@ struct ByteInterval {
     Bytes low;
     Bytes high;
 };
-
-/// The roofs over one row, and the capacity of the caches nearer to the core than each level.
-struct RowRoofs {
-    Roofs roofs;
-    const Ceiling* compute = nullptr;
-    std::vector<Bytes> nearer;  ///< one entry for each of roofs.levels
-    std::string note;
-};
-
-/// Instances of a cache that the threads use if they fill one core after another.
-double instances_reached(const MemoryLevel& level, int smt, int threads)
-{
-    const int cores_each = std::max(1, level.shared_by / std::max(1, smt));
-    return std::clamp((threads + cores_each - 1) / cores_each, 1, std::max(1, level.instances));
-}
-
-/// Capacity of a level for the threads of the row, scaled from the size measured with the most threads.
-Bytes capacity(const std::string& level, const Ceilings& ceilings, const Machine& machine, const std::string& device,
-               int threads)
-{
-    Bytes measured{};
-    for (const MeasuredLevel& found : ceilings.levels)
-        if (found.device == device && found.name == level) measured = found.to;
-    for (const Device& candidate : machine.devices)
-        for (const MemoryLevel& reported : candidate.levels)
-            if (candidate.name == device && reported.name == level)
-                return measured * (instances_reached(reported, machine.smt, threads) /
-                                   instances_reached(reported, machine.smt, ceilings.most_threads(device)));
-    return measured;
-}
-
-void remark(std::string& note, const std::string& more)
-{
-    if (!note.empty()) note += "; ";
-    note += more;
-}
-
-/// Work without bytes is work whose bytes are unknown: every work moves some.
-bool bytes_are_unknown(const Measurement& row)
-{
-    const auto none = [](const Work& work) { return work.compulsory == Bytes{} && work.no_reuse == Bytes{}; };
-    return none(row.work) &&
-           std::ranges::all_of(row.parts, [&](const PartMeasurement& part) { return none(part.part.work); });
-}
-
-RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine& machine)
-{
-    const int threads = threads_of(row);
-    RowRoofs over{roofs_of(ceilings, row.device, threads), nullptr, {}, {}};
-    if (over.roofs.empty()) {
-        if (devices_in(row.device).size() > 1)
-            over.note = "the roofs of several devices are the sums of their roofs: calibrate each device";
-        return over;
-    }
-    // Counted bytes are those at the farthest level.
-    if (row.work.known == Known::counter && over.roofs.levels.size() > 1)
-        over.roofs.levels.erase(over.roofs.levels.begin(), over.roofs.levels.end() - 1);
-    over.compute = over.roofs.precision(precision_of(row));
-    if (threads > 0 && over.roofs.threads != threads)
-        remark(over.note, "no ceiling was measured with " + std::to_string(threads) + " threads; those of " +
-                              std::to_string(over.roofs.threads) + " stand in");
-    if (!over.compute) remark(over.note, "no compute roof was measured for " + precision_of(row));
-    if (bytes_are_unknown(row)) {
-        over.roofs.levels.clear();
-        remark(over.note, "bytes are unknown: only the compute roof applies");
-    }
-    Bytes held{};
-    for (const Ceiling* level : over.roofs.levels) {
-        over.nearer.push_back(held);
-        held = std::max(
-            held, capacity(level->level, ceilings, machine, row.device, threads > 0 ? threads : over.roofs.threads));
-    }
-    return over;
-}
 
 ByteInterval traffic(const Work& work, Bytes nearer)
 {
@@ -149,9 +75,10 @@ Limit limit_of(const Work& work, const RowRoofs& over)
     const auto offer = [&](Seconds time, const std::string& roof, bool compute, const Ceiling& ceiling) {
         if (time > limit.time) limit = {time, roof, compute, ceiling.steadiness == Steadiness::at_least};
     };
-    for (const Ceiling* level : over.roofs.levels)
-        if (level->rate.median.value > 0)
-            offer(work.compulsory / ByteRate{level->rate.median.value}, level->level, false, *level);
+    for (std::size_t i = 0; i < over.roofs.levels.size(); ++i) {
+        const ByteRate rate = roof_of(work, over, i).rate;
+        if (rate.value > 0) offer(work.compulsory / rate, over.roofs.levels[i]->level, false, *over.roofs.levels[i]);
+    }
     if (over.compute)
         offer(executed_by(work) / FlopRate{over.compute->rate.median.value}, over.compute->precision, true,
               *over.compute);
@@ -204,16 +131,14 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
     const std::vector<ByteInterval> bytes = traffic(works, over);
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const auto [low, high] = bytes[i];
-        const Ceiling& roof = *over.roofs.levels[i];
-        p.levels.push_back({roof.level,
-                            low,
-                            high,
-                            p.known,
-                            high.value > 0 ? p.flops / high : Intensity{},
-                            low.value > 0 ? p.flops / low : Intensity{},
-                            {roof.rate.median.value}});
+        const MixRoof roof = roof_of(works, over, i);
+        p.levels.push_back({over.roofs.levels[i]->level, low, high, p.known,
+                            high.value > 0 ? p.flops / high : Intensity{}, low.value > 0 ? p.flops / low : Intensity{},
+                            roof.rate, roof.access});
     }
     bind(p, works, over);
+    for (const LevelPlacement& level : p.levels)
+        if (!p.binds_compute && level.level == p.binds) p.binding_access = level.access;
     explain_rate(p);
     return p;
 }

@@ -2,6 +2,8 @@
 //   bytes at a level   low = compulsory; high = compulsory if that footprint fits into the caches nearer to the core
 //                      than the level, else no_reuse
 //   intensity          FLOPs / bytes, so an interval too
+//   bandwidth roof     of a level: of the work's own mix of reads and writes (mix_roof.hpp) where they are known, else the
+//                      level's fastest measured operation
 //   attainable time    max(executed FLOPs / compute roof, compulsory bytes / bandwidth roof of each level); for a step
 //                      or a phase the sum over its parts, which run one after another; for ranks on several devices at
 //                      least the time that the link between them takes for the messages
@@ -35,7 +37,8 @@ struct LevelPlacement {
     Known known = Known::analytic;
     Intensity intensity_low;   ///< FLOPs / high
     Intensity intensity_high;  ///< FLOPs / low
-    ByteRate roof;             ///< the level's measured bandwidth
+    ByteRate roof;             ///< the level's bandwidth for these accesses
+    std::string access{};      ///< "update", "mix 2:1"; empty if reads and writes are not known
 };
 
 /// Whether the rate with compulsory traffic is above the level's bandwidth roof. Then some counted bytes were in a cache
@@ -84,6 +87,7 @@ struct Placement {
     int roof_threads = 0;   ///< the thread count of the roofs
     std::string binds;  ///< the level or precision under which most of the attainable time lies; empty without ceilings
     bool binds_compute = false;
+    std::string binding_access;               ///< LevelPlacement::access of the level that binds; empty if none binds
     std::vector<Bottleneck> bottlenecks;      ///< the most likely first (bottleneck.hpp)
     Bound beyond_roofs = Bound::unexplained;  ///< bound() below half of the roof
     Seconds attainable;                       ///< 0 without ceilings

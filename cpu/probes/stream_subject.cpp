@@ -73,7 +73,11 @@ class StreamSubject : public Subject {
     {
         const double bytes = pass_driver_->bytes_per_launch() * team_.size();
         const Bytes moved{bytes * stream_.moves()};
-        return {Flops{bytes / sizeof(double) * stream_.flops}, moved, moved, Known::analytic};
+        return {.flops = Flops{bytes / sizeof(double) * stream_.flops},
+                .compulsory = moved,
+                .no_reuse = moved,
+                .read = Bytes{bytes * stream_.loads()},
+                .written = Bytes{bytes * stream_.stores}};
     }
 
     void launch(Trace& trace) override { pass_driver_->launch(trace); }

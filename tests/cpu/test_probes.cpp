@@ -130,6 +130,8 @@ TEST_CASE("a bandwidth subject launches, passes its check and declares whole pas
             const double passes = work.compulsory.value * stream.arrays() / stream.moves() / subject->memory().value;
             CHECK(passes == static_cast<double>(static_cast<long long>(passes)));
             CHECK(work.no_reuse == work.compulsory);
+            CHECK(work.tells_reads_from_writes());
+            CHECK(work.read.value * stream.stores == work.written.value * stream.loads());
             CHECK(work.flops.value == (stream.flops > 0 ? work.compulsory.value / 12 : 0));
             CHECK_FALSE(subject->variant().empty());
         }

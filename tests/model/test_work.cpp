@@ -64,6 +64,33 @@ TEST_CASE("elementwise layers move their operands once, and masks and pool winne
     CHECK(backward(drop) == 4 * 2 * vector + vector);
 }
 
+TEST_CASE("what a pass writes is its results, as the operands are counted")
+{
+    Graph graph("tiny", {2, 4, 4});
+    const int first = graph.convolution("first", 0, 3, {.size = 3, .stride = 1, .padding = 1}, true);
+    const int second = graph.convolution("second", first, 5, {.size = 1, .stride = 1, .padding = 0}, true);
+    const int norm = graph.batch_norm("norm", second);
+    const int relu = graph.relu("relu", norm);
+    const int sum = graph.add("sum", relu, norm);
+    const int pool = graph.max_pool("pool", sum, {.size = 2, .stride = 2, .padding = 0});
+    const auto of = [&](int layer) { return work_of(graph, layer, 2, Precision::fp32); };
+    const double first_map = 2 * 3 * 16, map = 2 * 5 * 16, pooled = 2 * 5 * 4;
+    CHECK(of(first).forward.written.value == 4 * first_map);
+    CHECK(of(first).backward_weights.written.value == 4 * (3 * 2 * 9 + 3));
+    CHECK(of(first).backward_data.written.value == 0);
+    CHECK(of(second).backward_data.written.value == 4 * first_map);
+    CHECK(of(norm).forward.written.value == 4 * map);
+    CHECK(of(norm).backward_data.written.value == 4 * (map + 10));
+    CHECK(of(relu).forward.written.value == 4 * map);
+    CHECK(of(relu).backward_data.written.value == 4 * map);
+    CHECK(of(sum).forward.written.value == 4 * map);
+    CHECK(of(sum).backward_data.written.value == 4 * 2 * map);
+    CHECK(of(pool).forward.written.value == 4 * pooled + pooled);
+    CHECK(of(pool).backward_data.written.value == 4 * map);
+    CHECK(of(second).update.written.value == 8 * 20);
+    CHECK(work_of(graph, second, 2, Precision::bf16).update.written.value == 10 * 20);
+}
+
 TEST_CASE("the update moves 20 bytes per parameter in fp32, 22 in bf16 and 40 in fp64")
 {
     const Graph graph = build_model("alexnet");
@@ -94,6 +121,7 @@ TEST_CASE("compulsory traffic is at most the traffic without reuse, and work gro
             for (const PassWork LayerWork::*pass :
                  {&LayerWork::forward, &LayerWork::backward_data, &LayerWork::backward_weights}) {
                 CHECK((one.*pass).compulsory <= (one.*pass).no_reuse);
+                CHECK((one.*pass).written <= (one.*pass).compulsory);
                 CHECK((seven.*pass).flops.value == 7 * (one.*pass).flops.value);
             }
             CHECK(seven.multiply_adds_unpadded == 7 * one.multiply_adds_unpadded);

@@ -102,6 +102,7 @@ TEST_CASE("Every family's step has forward and backward parts for all layers, wi
             all += part.work.flops.value;
             if (part.phase == Phase::update) update += part.work.flops;
             CHECK(part.work.compulsory <= part.work.no_reuse);
+            CHECK(part.work.tells_reads_from_writes());
             CHECK_FALSE(part.implementation.empty());
         }
         CHECK(step.work().flops == work.step());

@@ -56,7 +56,11 @@ std::size_t parameter_index(const std::vector<model::Parameter>& parameters, int
 
 Work to_work(const model::PassWork& work)
 {
-    return {.flops = work.flops, .compulsory = work.compulsory, .no_reuse = work.no_reuse};
+    return {.flops = work.flops,
+            .compulsory = work.compulsory,
+            .no_reuse = work.no_reuse,
+            .read = work.compulsory - work.written,
+            .written = work.written};
 }
 
 }  // namespace roof::engine

@@ -8,6 +8,8 @@ void add_work(TimedPart& part, const Work& work)
     part.work.flops += work.flops;
     part.work.compulsory += work.compulsory;
     part.work.no_reuse += work.no_reuse;
+    part.work.read += work.read;
+    part.work.written += work.written;
 }
 
 void add_operation(TimedPart& part, Operation operation)

@@ -15,6 +15,8 @@ Work step_work(const model::Graph& graph, int batch, Precision precision, const 
     for (const TimedPart& part : parts) {
         work.compulsory += part.work.compulsory;
         work.no_reuse += part.work.no_reuse;
+        work.read += part.work.read;
+        work.written += part.work.written;
         if (part.work.executed.value > 0) saved += part.work.flops - part.work.executed;
     }
     if (saved != Flops{}) work.executed = work.flops - saved;

@@ -40,9 +40,9 @@ AxisCount count_axis(int extent, int outputs, const Window& window)
     return count;
 }
 
-PassWork elementwise(double flops, double bytes)
+PassWork elementwise(double flops, double bytes, double written)
 {
-    return {Flops{flops}, Bytes{bytes}, Bytes{bytes}};
+    return {Flops{flops}, Bytes{bytes}, Bytes{bytes}, Bytes{written}};
 }
 
 /// Work of a convolution, or of a linear layer as a convolution of a 1x1 map.
@@ -71,11 +71,12 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     const double refetched = 2.0 * static_cast<double>(work.multiply_adds) * size.stored;
 
     const double gradient = trained * size.trained;
-    work.forward = {flops, Bytes{x_read + trained * size.stored + y}, Bytes{refetched + biases * size.stored + y}};
+    work.forward = {flops, Bytes{x_read + trained * size.stored + y}, Bytes{refetched + biases * size.stored + y},
+                    Bytes{y}};
     if (layer.inputs.front() != 0) {
-        work.backward_data = {flops, Bytes{y + (trained - biases) * size.stored + x}, Bytes{refetched + x}};
+        work.backward_data = {flops, Bytes{y + (trained - biases) * size.stored + x}, Bytes{refetched + x}, Bytes{x}};
     }
-    work.backward_weights = {flops, Bytes{x_read + y + gradient}, Bytes{refetched + gradient}};
+    work.backward_weights = {flops, Bytes{x_read + y + gradient}, Bytes{refetched + gradient}, Bytes{gradient}};
     return work;
 }
 
@@ -87,39 +88,44 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
     const double out = static_cast<double>(batch * layer.output.elements());
     const double trained = static_cast<double>(layer.parameters(graph.input_shape(index)));
     const double moved = (in + out) * size.stored;
+    const double to_input = in * size.stored;
+    const double to_output = out * size.stored;
+    const double mask = out * mask_bytes;
     LayerWork work;
     switch (layer.kind) {
         case LayerKind::batch_norm:
-            work.forward = elementwise(8 * out, moved + trained * size.trained);
-            work.backward_data = elementwise(11 * out, moved + in * size.stored + 2 * trained * size.trained);
+            work.forward = elementwise(8 * out, moved + trained * size.trained, to_output);
+            work.backward_data =
+                elementwise(11 * out, moved + to_input + 2 * trained * size.trained, to_input + trained * size.trained);
             break;
         case LayerKind::relu:
-            work.forward = elementwise(out, moved);
-            work.backward_data = elementwise(out, moved + out * size.stored);
+            work.forward = elementwise(out, moved, to_output);
+            work.backward_data = elementwise(out, moved + to_output, to_input);
             break;
         case LayerKind::relu6:
-            work.forward = elementwise(2 * out, moved);
-            work.backward_data = elementwise(out, moved + out * size.stored);
+            work.forward = elementwise(2 * out, moved, to_output);
+            work.backward_data = elementwise(out, moved + to_output, to_input);
             break;
         case LayerKind::concat:
-            work.forward = work.backward_data = elementwise(0, 2 * out * size.stored);
+            work.forward = work.backward_data = elementwise(0, 2 * out * size.stored, to_output);
             break;
         case LayerKind::max_pool:
-            work.forward = elementwise((layer.window.size * layer.window.size - 1) * out, moved + out * mask_bytes);
-            work.backward_data = elementwise(out, moved + out * mask_bytes);
+            work.forward =
+                elementwise((layer.window.size * layer.window.size - 1) * out, moved + mask, to_output + mask);
+            work.backward_data = elementwise(out, moved + mask, to_input);
             break;
         case LayerKind::average_pool:
             if (layer.window.size == 1) break;
-            work.forward = elementwise(in, moved);
-            work.backward_data = elementwise(in, moved);
+            work.forward = elementwise(in, moved, to_output);
+            work.backward_data = elementwise(in, moved, to_input);
             break;
         case LayerKind::add:
-            work.forward = elementwise(out, moved + in * size.stored);
-            work.backward_data = elementwise(out, moved + in * size.stored);
+            work.forward = elementwise(out, moved + to_input, to_output);
+            work.backward_data = elementwise(out, moved + to_input, 2 * to_input);
             break;
         case LayerKind::dropout:
-            work.forward = elementwise(2 * out, moved + out * mask_bytes);
-            work.backward_data = elementwise(out, moved + out * mask_bytes);
+            work.forward = elementwise(2 * out, moved + mask, to_output + mask);
+            work.backward_data = elementwise(out, moved + mask, to_input);
             break;
         default:
             break;
@@ -141,7 +147,8 @@ LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
                                                              : elementwise_layer(graph, layer, batch, size);
     const double trained = static_cast<double>(graph.layer(layer).parameters(graph.input_shape(layer)));
     const double small_copy = size.stored < size.trained ? size.stored : 0;
-    work.update = elementwise(6 * trained, (5 * size.trained + small_copy) * trained);
+    work.update =
+        elementwise(6 * trained, (5 * size.trained + small_copy) * trained, (2 * size.trained + small_copy) * trained);
     return work;
 }
 

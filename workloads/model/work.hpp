@@ -15,6 +15,7 @@ struct PassWork {
     Flops flops;
     Bytes compulsory;  ///< each operand moved once; only the input positions that some window reads
     Bytes no_reuse;    ///< each multiply-add loads both operands again; equals compulsory for elementwise work
+    Bytes written;     ///< of the compulsory bytes
 };
 
 struct LayerWork {

@@ -80,6 +80,10 @@ void add_work(std::vector<Column<Row>>& columns, At at)
         "compulsory_bytes", [at](auto& row) -> auto& { return at(row).compulsory.value; }));
     columns.push_back(number<Row>(
         "no_reuse_bytes", [at](auto& row) -> auto& { return at(row).no_reuse.value; }));
+    columns.push_back(number<Row>(
+        "read_bytes", [at](auto& row) -> auto& { return at(row).read.value; }));
+    columns.push_back(number<Row>(
+        "written_bytes", [at](auto& row) -> auto& { return at(row).written.value; }));
     columns.push_back({"work_known", [at](const Row& row) { return std::string(name(at(row).known)); },
                        [at](Row& row, const std::string& cell) { at(row).known = parse_known(cell); }});
 }

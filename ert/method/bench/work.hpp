@@ -23,6 +23,12 @@ struct Work {
     /// FLOPs that the algorithm executes where they differ from `flops`: fewer products with Winograd, no taps on the padding in a direct
     /// convolution. 0: not known to differ.
     Flops executed{};
+    /// What of `compulsory` is read and what is written, where the two are told apart; the rest is unknown.
+    Bytes read{};
+    Bytes written{};
+
+    /// Whether reads and writes are known for all compulsory bytes.
+    bool tells_reads_from_writes() const;
 };
 
 /// The work of so many launches together.

@@ -32,7 +32,11 @@ Gradient sum_gradients(Builder& build, const Gradient& left, const Gradient& rig
     const Tensor y = build.over(right);
     const auto count = static_cast<double>(y.stored());
     const Bytes moved{3 * count * traits(y.precision()).storage_bytes};
-    build.program.add_work({.flops = {count}, .compulsory = moved, .no_reuse = moved});
+    build.program.add_work({.flops = {count},
+                            .compulsory = moved,
+                            .no_reuse = moved,
+                            .read = moved * (2.0 / 3),
+                            .written = moved * (1.0 / 3)});
     append_sum(build.program, y, {left.tensor, right.tensor}, ReluPass::none);
     return {y};
 }

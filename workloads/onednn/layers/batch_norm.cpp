@@ -54,14 +54,17 @@ Norm describe(Builder& build, int layer)
     return norm;
 }
 
-/// Counts each operand once: what one layer writes and the next one reads is not moved.
+/// Counts each operand once: what one layer writes and the next one reads is not moved. `spared`: these bytes; forward
+/// half of them are writes, backward none.
 Work fused_work(const Builder& build, const FusedNorms& fused, model::PassWork model::LayerWork::*pass, double spared)
 {
     Work work{};
     const auto add = [&](int layer, bool bytes) {
         const model::PassWork of = build.work(layer).*pass;
         work.flops += of.flops;
-        if (bytes) work.compulsory += of.compulsory;
+        if (!bytes) return;
+        work.compulsory += of.compulsory;
+        work.written += of.written;
     };
     for (const int layer : fused.norms) add(layer, true);
     const bool backward = pass == &model::LayerWork::backward_data;
@@ -69,6 +72,8 @@ Work fused_work(const Builder& build, const FusedNorms& fused, model::PassWork m
     if (fused.relu >= 0) add(fused.relu, backward && fused.sum >= 0);
     work.compulsory = work.compulsory - Bytes{spared};
     work.no_reuse = work.compulsory;
+    if (!backward) work.written = work.written - Bytes{spared / 2};
+    work.read = work.compulsory - work.written;
     return work;
 }
 
@@ -151,7 +156,7 @@ void backward_of_sum(Builder& build, const FusedNorms& fused, const NormSum& sum
     if (given.size() == 2) {
         gradient.second = given.front().tensor;
         const double count = static_cast<double>(sum.result.stored());
-        build.program.add_work({.flops = {count}, .compulsory = {moved}, .no_reuse = {moved}});
+        build.program.add_work({.flops = {count}, .compulsory = {moved}, .no_reuse = {moved}, .read = {moved}});
     }
     for (std::size_t k = 0; k < fused.norms.size(); ++k) {
         const bool in_place = fused.addend < 0 && k + 1 == fused.norms.size();

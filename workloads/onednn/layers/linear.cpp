@@ -66,12 +66,15 @@ Work update_work(const Linear& linear, const model::LayerWork& work)
 {
     const double weights = 1.0 * linear.shape.inputs * linear.shape.outputs;
     const double values = 1.0 * linear.shape.batch * (linear.shape.inputs + linear.shape.outputs);
-    const double moved_each = 4 * sizeof(float) + (linear.trained->copy ? sizeof(BFloat16) : 0);
+    const double written_each = 2 * sizeof(float) + (linear.trained->copy ? sizeof(BFloat16) : 0);
+    const double moved_each = 2 * sizeof(float) + written_each;
     const Bytes bytes{weights * moved_each + values * traits(linear.source.precision()).storage_bytes};
     constexpr double descent = 6;  // FLOPs, as sgd.cpp has it
     return {.flops = work.backward_weights.flops + Flops{descent * weights},
             .compulsory = bytes,
-            .no_reuse = std::max(bytes, work.backward_weights.no_reuse)};
+            .no_reuse = std::max(bytes, work.backward_weights.no_reuse),
+            .read = bytes - Bytes{weights * written_each},
+            .written = {weights * written_each}};
 }
 
 void update(Builder& build, const Unit& unit, const Linear& linear, const Tensor& given)

@@ -48,7 +48,7 @@ Gradient gradient_before_relu(Builder& build, const Unit& unit)
     if (given.size() > 1) {
         const auto count = static_cast<double>(dx.stored());
         const Bytes read{count * traits(dx.precision()).storage_bytes};
-        build.program.add_work({.flops = {count}, .compulsory = read, .no_reuse = read});
+        build.program.add_work({.flops = {count}, .compulsory = read, .no_reuse = read, .read = read});
         terms.push_back(given.front().tensor);
     }
     append_sum(build.program, dx, terms, ReluPass::backward, y, most_of(build, unit.relu));

@@ -64,7 +64,11 @@ Work work_on(long long elements)
 {
     const auto count = static_cast<double>(elements);
     const Bytes bytes{5 * sizeof(float) * count};
-    return {.flops = {6 * count}, .compulsory = bytes, .no_reuse = bytes};
+    return {.flops = {6 * count},
+            .compulsory = bytes,
+            .no_reuse = bytes,
+            .read = bytes * (3.0 / 5),
+            .written = bytes * (2.0 / 5)};
 }
 
 }  // namespace

@@ -1,0 +1,114 @@
+// The fastest sequence is a linear program with two constraints, so at most two loops take part: all pairs are tried.
+#include "analysis/roofline/mix_roof.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+struct Bulk {
+    double read;
+    double written;
+};
+
+/// Seconds for the loop alone to do both.
+double alone(const MeasuredAccess& loop, const Bulk& work)
+{
+    const auto bytes = [](double wanted, double share) { return wanted <= 0 ? 0 : share > 0 ? wanted / share : never; };
+    return std::max(bytes(work.read, loop.access.read), bytes(work.written, loop.access.written)) / loop.rate.value;
+}
+
+/// Seconds for the two loops together to do exactly both; never if that takes a negative share of one.
+double together(const MeasuredAccess& a, const MeasuredAccess& b, const Bulk& work)
+{
+    const double determinant = a.access.read * b.access.written - b.access.read * a.access.written;
+    if (determinant == 0) return never;
+    const double of_a = (work.read * b.access.written - work.written * b.access.read) / determinant;
+    const double of_b = (work.written * a.access.read - work.read * a.access.written) / determinant;
+    return of_a >= 0 && of_b >= 0 ? of_a / a.rate.value + of_b / b.rate.value : never;
+}
+
+/// "2:1", "1:3.5": reads to writes.
+std::string ratio_text(const Bulk& work)
+{
+    const auto text = [](double number) { return fmt::format("{:g}", std::round(10 * number) / 10); };
+    if (work.written <= 0) return "1:0";
+    return work.read >= work.written ? text(work.read / work.written) + ":1" : "1:" + text(work.written / work.read);
+}
+
+bool has_mix(const Access& access, const Bulk& work)
+{
+    constexpr double close = 0.02;
+    return std::abs(access.read - work.read / (work.read + work.written)) < close;
+}
+
+}  // namespace
+
+std::optional<Access> access_of(std::string_view operation)
+{
+    constexpr std::array<std::pair<std::string_view, Access>, 9> table{{
+        {"load", {1, 0}},
+        {"store", {0, 1}},
+        {"store_nt", {0, 1}},
+        {"copy", {1.0 / 2, 1.0 / 2}},
+        {"copy_nt", {1.0 / 2, 1.0 / 2}},
+        {"update", {1.0 / 2, 1.0 / 2}},
+        {"accumulate", {2.0 / 3, 1.0 / 3}},
+        {"accumulate_two", {3.0 / 4, 1.0 / 4}},
+        {"triad", {2.0 / 3, 1.0 / 3}},
+    }};
+    const auto found = std::ranges::find(table, operation, [](const auto& row) { return row.first; });
+    return found == table.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::string& device, const std::string& level,
+                                        int threads)
+{
+    std::vector<MeasuredAccess> measured;
+    for (const Ceiling& c : ceilings.all) {
+        const bool is_of_level = c.kind == Role::bandwidth && c.device == device && c.level == level;
+        if (!is_of_level || c.threads != threads || !c.condition.empty() || !(c.rate.median.value > 0)) continue;
+        if (const auto access = access_of(c.operation))
+            measured.push_back({c.operation, *access, ByteRate{c.rate.median.value}});
+    }
+    return measured;
+}
+
+std::optional<MixRoof> mix_roof(const std::vector<MeasuredAccess>& measured, Bytes read, Bytes written)
+{
+    const Bulk work{read.value, written.value};
+    if (!(work.read + work.written > 0)) return std::nullopt;
+    constexpr double rounding = 1e-9;
+    double least = never;
+    const MeasuredAccess* only = nullptr;
+    for (const MeasuredAccess& loop : measured) {
+        const double seconds = alone(loop, work);
+        if (seconds < least) {
+            least = seconds;
+            only = &loop;
+        }
+    }
+    for (const MeasuredAccess& a : measured) {
+        for (const MeasuredAccess& b : measured) {
+            const double seconds = together(a, b, work);
+            if (seconds < least * (1 - rounding)) {
+                least = seconds;
+                only = nullptr;
+            }
+        }
+    }
+    if (least == never) return std::nullopt;
+    const bool is_loop = only != nullptr && has_mix(only->access, work);
+    return MixRoof{ByteRate{(work.read + work.written) / least}, is_loop ? only->operation : "mix " + ratio_text(work)};
+}
+
+}  // namespace roof::analysis
