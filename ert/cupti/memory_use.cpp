@@ -2,18 +2,18 @@
 #include "ert/cupti/memory_use.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/gpu/library.hpp"
+#include "ert/gpu/nvml.hpp"
+#include "ert/gpu/probes/capability.hpp"
 #include "ert/method/bench/clock.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 
 namespace roof::cupti {
 namespace {
 
-using NvmlDevice = struct nvmlDevice_st*;
+using NvmlDevice = nvmlDevice_st*;
 using GpmSample = struct nvmlGpmSample_st*;
 
 constexpr int success = 0;
@@ -47,45 +47,36 @@ struct GpmQuestion {
     throw Unsupported("NVML's GPM is not available: " + why);
 }
 
-gpu::Library library(const std::array<std::string, 3>& names, const char* what)
-{
-    const std::optional<gpu::Library> found = gpu::Library::open(names);
-    if (!found) refuse(std::string("there is no ") + what);
-    return *found;
-}
-
 /// CUDA and NVML number the devices differently; the bus id is the same in both.
 std::string bus_id_of(std::size_t device)
 {
-    const gpu::Library driver =
-        library({"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", "libcuda.so"}, "driver");
+    const std::array<std::string, 3> names{"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", "libcuda.so"};
+    const std::optional<gpu::Library> driver = gpu::Library::open(names);
+    if (!driver) refuse("there is no driver");
     int handle = 0;
     std::array<char, 64> text{};
-    if (driver.function<int(int*, int)>("cuDeviceGet")(&handle, static_cast<int>(device)) != success ||
-        driver.function<int(char*, int, int)>("cuDeviceGetPCIBusId")(text.data(), text.size(), handle) != success)
+    if (driver->function<int(int*, int)>("cuDeviceGet")(&handle, static_cast<int>(device)) != success ||
+        driver->function<int(char*, int, int)>("cuDeviceGetPCIBusId")(text.data(), text.size(), handle) != success)
         refuse("the driver does not know the device");
     return text.data();
 }
 
 class Gpm {
   public:
-    explicit Gpm(std::size_t device)
-        : nvml_(library({"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
-                         "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"},
-                        "libnvidia-ml"))
+    explicit Gpm(std::size_t device) : library_(gpu::Nvml::open())
     {
-        if (nvml_.function<int()>("nvmlInit_v2")() != success) refuse("NVML does not start");
-        const auto find = nvml_.function<int(const char*, NvmlDevice*)>("nvmlDeviceGetHandleByPciBusId_v2");
-        if (find(bus_id_of(device).c_str(), &device_) != success) refuse("NVML does not know the device");
+        if (library_ == nullptr) refuse("NVML is missing or does not start");
+        device_ = library_->device(bus_id_of(device));
+        if (device_ == nullptr) refuse("NVML does not know the device");
         GpmSupport support{version, 0};
-        const auto ask = nvml_.function<int(NvmlDevice, GpmSupport*)>("nvmlGpmQueryDeviceSupport");
+        const auto ask = nvml().function<int(NvmlDevice, GpmSupport*)>("nvmlGpmQueryDeviceSupport");
         if (ask(device_, &support) != success || support.is_supported == 0) refuse("this GPU has none");
-        const auto make = nvml_.function<int(GpmSample*)>("nvmlGpmSampleAlloc");
+        const auto make = nvml().function<int(GpmSample*)>("nvmlGpmSampleAlloc");
         if (make(&first_) != success || make(&second_) != success) refuse("no sample can be made");
     }
     ~Gpm()
     {
-        const auto free_sample = nvml_.function<int(GpmSample)>("nvmlGpmSampleFree");
+        const auto free_sample = nvml().function<int(GpmSample)>("nvmlGpmSampleFree");
         if (first_ != nullptr) free_sample(first_);
         if (second_ != nullptr) free_sample(second_);
     }
@@ -99,7 +90,7 @@ class Gpm {
     {
         take(second_);
         GpmQuestion question{version, 1, first_, second_, {dram_bandwidth_used, success, 0, {}}};
-        if (nvml_.function<int(GpmQuestion*)>("nvmlGpmMetricsGet")(&question) != success ||
+        if (nvml().function<int(GpmQuestion*)>("nvmlGpmMetricsGet")(&question) != success ||
             question.metric.result != success)
             refuse("it does not say how busy the memory was");
         return question.metric.value / 100;
@@ -108,29 +99,25 @@ class Gpm {
   private:
     void take(GpmSample sample)
     {
-        if (nvml_.function<int(NvmlDevice, GpmSample)>("nvmlGpmSampleGet")(device_, sample) != success)
+        if (nvml().function<int(NvmlDevice, GpmSample)>("nvmlGpmSampleGet")(device_, sample) != success)
             refuse("it cannot be asked now");
     }
 
-    gpu::Library nvml_;
+    const gpu::Library& nvml() const { return library_->functions(); }
+
+    std::shared_ptr<const gpu::Nvml> library_;
     NvmlDevice device_ = nullptr;
     GpmSample first_ = nullptr;
     GpmSample second_ = nullptr;
 };
-
-double fact(const Device& device, const char* name)
-{
-    const auto found = device.facts.find(name);
-    return found == device.facts.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
-}
 
 /// Two transfers per clock.
 ByteRate bandwidth_of(const Device& device)
 {
     constexpr double hertz_per_kilohertz = 1e3;
     constexpr double bits_per_byte = 8;
-    return ByteRate{2 * hertz_per_kilohertz * fact(device, "memory_clock_khz") * fact(device, "memory_bus_bits") /
-                    bits_per_byte};
+    return ByteRate{2 * hertz_per_kilohertz * gpu::number_in(device, "memory_clock_khz") *
+                    gpu::number_in(device, "memory_bus_bits") / bits_per_byte};
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include "ert/cupti/memory_use.hpp"
 #include "ert/cupti/phase_ranges.hpp"
 #include "ert/cupti/recorder.hpp"
+#include "ert/gpu/probes/capability.hpp"
 #include "ert/recording/record_files.hpp"
 
-#include <charconv>
 #include <optional>
 
 namespace roof::cupti {
@@ -17,15 +17,6 @@ namespace fs = std::filesystem;
 
 /// The rare ones too: without them tensor work in fp64, fp8 and int8 would not show, and nothing would say so.
 constexpr std::string_view counted_set = "all";
-
-/// N of "gpu:N".
-std::size_t number_of(const Device& device)
-{
-    std::size_t number = 0;
-    const std::string_view digits = std::string_view(device.name).substr(device.name.find(':') + 1);
-    std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    return number;
-}
 
 /// Runs a function at the end of the scope.
 template <class Function>
@@ -91,6 +82,8 @@ class StepProfile {
     }
 
   private:
+    std::size_t number() const { return static_cast<std::size_t>(gpu::number_of(device_)); }
+
     void try_to_count(const Launch& launch, std::vector<std::string>& remarks)
     {
         try {
@@ -106,7 +99,7 @@ class StepProfile {
     void add_memory_use(const Launch& launch, std::vector<std::string>& remarks)
     {
         try {
-            const MemoryUse use = memory_use(number_of(device_), launch);
+            const MemoryUse use = memory_use(number(), launch);
             remarks.push_back(describe(use, device_));
             counters_.push_back(
                 {device_.name, CounterScope::step, {}, {}, {}, std::nullopt, "nvml.gpm.dram_bw_util", use.share, "1"});
@@ -117,7 +110,7 @@ class StepProfile {
 
     void count_all(const Launch& launch, std::vector<std::string>& remarks)
     {
-        const RangeProfiler profiler(cupti_, number_of(device_), context_());
+        const RangeProfiler profiler(cupti_, number(), context_());
         const ChipFamily* const family = table_.family_of_chip(profiler.chip());
         if (family == nullptr) throw Unsupported("the table of counters has no chip " + profiler.chip());
         std::vector<std::string> metrics;

@@ -10,10 +10,17 @@ namespace roof::gpu {
 
 namespace {
 
+/// cublasLtMatmulDescAttributes_t.
 constexpr int attribute_transpose_a = 3;
+constexpr int attribute_transpose_b = 4;
+constexpr int attribute_epilogue = 7;
+constexpr int attribute_bias = 8;
 constexpr int attribute_fast_sums = 25;
+constexpr int attribute_bias_type = 26;
 constexpr int preference_workspace = 1;
-constexpr int transposed = 1;
+constexpr std::int32_t transposed = 1;
+constexpr std::uint32_t epilogue_bias = 4;
+constexpr std::uint32_t epilogue_bias_relu = 6;
 
 void check(int status, const char* what)
 {
@@ -57,78 +64,118 @@ std::string CublasLt::version() const
            std::to_string(version % 100);
 }
 
-Product::Product(std::shared_ptr<const CublasLt> library, const ProductTypes& types, std::uint64_t n)
-    : library_(std::move(library)), scale_(types.scale)
+std::shared_ptr<cublasLtContext> CublasLt::context() const
 {
-    const auto create = library_->library_.function<int(cublasLtContext**)>("cublasLtCreate");
-    check(create(&handle_), "cublasLtCreate");
-    describe(types, n);
-    ask_for_algorithms();
+    cublasLtContext* made = nullptr;
+    check(library_.function<int(cublasLtContext**)>("cublasLtCreate")(&made), "cublasLtCreate");
+    return {made, library_.function<int(cublasLtContext*)>("cublasLtDestroy")};
+}
+
+std::size_t bytes_of(cudaDataType type)
+{
+    switch (type) {
+        case CUDA_R_64F:
+            return 8;
+        case CUDA_R_32F:
+        case CUDA_R_32I:
+            return 4;
+        case CUDA_R_8F_E4M3:
+        case CUDA_R_8I:
+            return 1;
+        default:
+            return 2;
+    }
+}
+
+Product::Product(std::shared_ptr<const CublasLt> library, std::shared_ptr<cublasLtContext> context,
+                 const ProductTypes& types, const ProductShape& shape, int most)
+    : library_(std::move(library)), context_(std::move(context)), scale_(types.scale)
+{
+    describe(types, shape);
+    ask_for_algorithms(most);
 }
 
 Product::~Product()
 {
     const Library& library = library_->library_;
     if (product_ != nullptr) library.function<int(void*)>("cublasLtMatmulDescDestroy")(product_);
-    for (void* layout : {operands_, result_}) {
+    for (void* layout : {left_, right_, result_}) {
         if (layout != nullptr) library.function<int(void*)>("cublasLtMatrixLayoutDestroy")(layout);
     }
-    if (handle_ != nullptr) library.function<int(cublasLtContext*)>("cublasLtDestroy")(handle_);
 }
 
-void Product::describe(const ProductTypes& types, std::uint64_t n)
+void Product::set(int attribute, const void* value, std::size_t bytes, const char* what) const
+{
+    using Set = int(void*, int, const void*, std::size_t);
+    check(library_->library_.function<Set>("cublasLtMatmulDescSetAttribute")(product_, attribute, value, bytes), what);
+}
+
+void Product::set_bias(const void* bias) const
+{
+    set(attribute_bias, &bias, sizeof(bias), "setting the bias");
+}
+
+void Product::describe(const ProductTypes& types, const ProductShape& shape)
 {
     const Library& library = library_->library_;
     const auto create = library.function<int(void**, int, cudaDataType)>("cublasLtMatmulDescCreate");
     check(create(&product_, types.compute, types.scale), "cublasLtMatmulDescCreate");
-    const auto set = library.function<int(void*, int, const void*, std::size_t)>("cublasLtMatmulDescSetAttribute");
-    const std::int32_t turn = transposed;
-    check(set(product_, attribute_transpose_a, &turn, sizeof(turn)), "setting the transposition");
+    constexpr const char* transposing = "setting a transposition";
+    if (shape.transposes_left) set(attribute_transpose_a, &transposed, sizeof(transposed), transposing);
+    if (shape.transposes_right) set(attribute_transpose_b, &transposed, sizeof(transposed), transposing);
     const std::int8_t fast = 1;
-    if (types.fast_sums) check(set(product_, attribute_fast_sums, &fast, sizeof(fast)), "asking for fast sums");
-    const auto layout = library.function<int(void**, cudaDataType, std::uint64_t, std::uint64_t, std::int64_t)>(
-        "cublasLtMatrixLayoutCreate");
-    check(layout(&operands_, types.operands, n, n, static_cast<std::int64_t>(n)), "cublasLtMatrixLayoutCreate");
-    check(layout(&result_, types.result, n, n, static_cast<std::int64_t>(n)), "cublasLtMatrixLayoutCreate");
+    if (types.fast_sums) set(attribute_fast_sums, &fast, sizeof(fast), "asking for fast sums");
+    if (shape.epilogue != ProductShape::Epilogue::none) {
+        const bool is_relu = shape.epilogue == ProductShape::Epilogue::bias_relu;
+        const std::uint32_t epilogue = is_relu ? epilogue_bias_relu : epilogue_bias;
+        set(attribute_epilogue, &epilogue, sizeof(epilogue), "asking for an epilogue");
+        set(attribute_bias_type, &types.result, sizeof(types.result), "setting the bias' type");
+    }
+    const auto lay_out = [&](void** layout, cudaDataType type, const ProductShape::Extent& extent) {
+        const auto make = library.function<int(void**, cudaDataType, std::uint64_t, std::uint64_t, std::int64_t)>(
+            "cublasLtMatrixLayoutCreate");
+        check(make(layout, type, extent.rows, extent.columns, static_cast<std::int64_t>(extent.rows)),
+              "cublasLtMatrixLayoutCreate");
+    };
+    lay_out(&left_, types.operands, shape.left);
+    lay_out(&right_, types.operands, shape.right);
+    lay_out(&result_, types.result, shape.result);
 }
 
-void Product::ask_for_algorithms()
+void Product::ask_for_algorithms(int most)
 {
-    constexpr int most = 8;
     const Library& library = library_->library_;
     void* preference = nullptr;
     check(library.function<int(void**)>("cublasLtMatmulPreferenceCreate")(&preference),
           "cublasLtMatmulPreferenceCreate");
     const auto set =
         library.function<int(void*, int, const void*, std::size_t)>("cublasLtMatmulPreferenceSetAttribute");
-    const std::size_t bytes = workspace_bytes;
-    int status = set(preference, preference_workspace, &bytes, sizeof(bytes));
+    int status = set(preference, preference_workspace, &max_workspace, sizeof(max_workspace));
     const auto ask =
         library.function<int(cublasLtContext*, void*, void*, void*, void*, void*, void*, int, Suggestion*, int*)>(
             "cublasLtMatmulAlgoGetHeuristic");
-    std::array<Suggestion, most> suggestions{};
+    algorithms_.resize(static_cast<std::size_t>(most));
     int count = 0;
     if (status == 0)
-        status = ask(handle_, product_, operands_, operands_, result_, result_, preference, most, suggestions.data(),
+        status = ask(context_.get(), product_, left_, right_, result_, result_, preference, most, algorithms_.data(),
                      &count);
     library.function<int(void*)>("cublasLtMatmulPreferenceDestroy")(preference);
     check(status, "cublasLtMatmulAlgoGetHeuristic");
-    for (int i = 0; i < count; ++i) {
-        const Suggestion& suggestion = suggestions[static_cast<std::size_t>(i)];
-        if (suggestion.status == 0) algorithms_.push_back(suggestion.algorithm);
-    }
+    algorithms_.resize(static_cast<std::size_t>(count));
+    std::erase_if(algorithms_, [](const Suggestion& suggestion) { return suggestion.status != 0; });
     if (algorithms_.empty()) throw Unsupported("cuBLASLt knows no algorithm for this product on this GPU");
 }
 
-void Product::enqueue(int algorithm, const void* a, const void* b, void* d, void* workspace, cudaStream_t stream) const
+void Product::enqueue(int algorithm, const void* left, const void* right, void* result, void* workspace,
+                      std::size_t workspace_bytes, cudaStream_t stream) const
 {
     const auto multiply =
         library_->library_
             .function<int(cublasLtContext*, void*, const void*, const void*, void*, const void*, void*, const void*,
                           const void*, void*, void*, void*, const Algorithm*, void*, std::size_t, cudaStream_t)>(
                 "cublasLtMatmul");
-    check(multiply(handle_, product_, one.of(scale_), a, operands_, b, operands_, zero.of(scale_), d, result_, d,
-                   result_, &algorithms_[static_cast<std::size_t>(algorithm)], workspace, workspace_bytes, stream),
+    check(multiply(context_.get(), product_, one.of(scale_), left, left_, right, right_, zero.of(scale_), result,
+                   result_, result, result_, &suggestion(algorithm).algorithm, workspace, workspace_bytes, stream),
           "cublasLtMatmul");
 }
 

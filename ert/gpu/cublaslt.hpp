@@ -1,5 +1,5 @@
 // cuBLASLt, NVIDIA's library of matrix products, opened at run time: it is hundreds of megabytes, and only one bench
-// needs it.
+// and the GPU's training engine need it.
 #pragma once
 
 #include "ert/gpu/library.hpp"
@@ -17,7 +17,7 @@ struct cublasLtContext;
 
 namespace roof::gpu {
 
-/// Types of a product D = A' * B of n x n matrices in column order.
+/// Types of a product.
 struct ProductTypes {
     cudaDataType operands;
     cudaDataType result;
@@ -25,6 +25,29 @@ struct ProductTypes {
     int compute;             ///< cublasComputeType_t
     bool fast_sums = false;  ///< fp8: sums kept in fewer bits
 };
+
+/// cublasComputeType_t.
+inline constexpr int compute_32f = 68;
+inline constexpr int compute_64f = 70;
+inline constexpr int compute_32i = 72;
+inline constexpr int compute_tf32 = 77;
+
+/// result = left * right, of matrices in column order. A transposed one is used as its transpose.
+struct ProductShape {
+    struct Extent {
+        std::uint64_t rows = 0;
+        std::uint64_t columns = 0;
+    };
+    enum class Epilogue { none, bias, bias_relu };
+
+    Extent left, right, result;
+    bool transposes_left = false;
+    bool transposes_right = false;
+    Epilogue epilogue = Epilogue::none;  ///< a bias has the type and the rows of the result
+};
+
+/// Bytes of a number of that type.
+std::size_t bytes_of(cudaDataType type);
 
 class CublasLt {
   public:
@@ -34,6 +57,9 @@ class CublasLt {
     /// "13.1.0".
     std::string version() const;
 
+    /// A context on the current device, for products. Throws Error.
+    std::shared_ptr<cublasLtContext> context() const;
+
   private:
     friend class Product;
     explicit CublasLt(Library library) : library_(library) {}
@@ -41,20 +67,26 @@ class CublasLt {
     Library library_;
 };
 
-/// A product on the current device, with the algorithms that the library suggests for it.
+/// A product on the current device, with the algorithms that the library suggests for it, the likely fastest first.
 class Product {
   public:
-    static constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
+    static constexpr std::size_t max_workspace = std::size_t{64} << 20;
 
-    /// Throws Unsupported if the library knows no algorithm, or Error.
-    Product(std::shared_ptr<const CublasLt> library, const ProductTypes& types, std::uint64_t n);
+    /// `most`: algorithms to ask for. Throws Unsupported if the library does not know the product, or Error.
+    Product(std::shared_ptr<const CublasLt> library, std::shared_ptr<cublasLtContext> context,
+            const ProductTypes& types, const ProductShape& shape, int most);
     ~Product();
     Product(const Product&) = delete;
     Product& operator=(const Product&) = delete;
 
     int algorithms() const { return static_cast<int>(algorithms_.size()); }
-    /// Puts D = A' * B into the stream. `workspace` has workspace_bytes. Throws Error.
-    void enqueue(int algorithm, const void* a, const void* b, void* d, void* workspace, cudaStream_t stream) const;
+    /// Bytes of workspace that the algorithm needs, at most max_workspace.
+    std::size_t workspace(int algorithm) const { return suggestion(algorithm).workspace; }
+    /// For an epilogue, before the product is put into a stream. Throws Error.
+    void set_bias(const void* bias) const;
+    /// Puts the product into the stream. Throws Error.
+    void enqueue(int algorithm, const void* left, const void* right, void* result, void* workspace,
+                 std::size_t workspace_bytes, cudaStream_t stream) const;
 
   private:
     /// cublasLtMatmulAlgo_t, opaque.
@@ -69,16 +101,19 @@ class Product {
         std::array<int, 4> reserved;
     };
 
-    void describe(const ProductTypes& types, std::uint64_t n);
-    void ask_for_algorithms();
+    void describe(const ProductTypes& types, const ProductShape& shape);
+    void set(int attribute, const void* value, std::size_t bytes, const char* what) const;
+    void ask_for_algorithms(int most);
+    const Suggestion& suggestion(int algorithm) const { return algorithms_[static_cast<std::size_t>(algorithm)]; }
 
     std::shared_ptr<const CublasLt> library_;
-    cublasLtContext* handle_ = nullptr;
+    std::shared_ptr<cublasLtContext> context_;
     void* product_ = nullptr;
-    void* operands_ = nullptr;
+    void* left_ = nullptr;
+    void* right_ = nullptr;
     void* result_ = nullptr;
     cudaDataType scale_ = CUDA_R_32F;
-    std::vector<Algorithm> algorithms_;
+    std::vector<Suggestion> algorithms_;
 };
 
 }  // namespace roof::gpu

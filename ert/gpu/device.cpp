@@ -3,9 +3,10 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/nvml.hpp"
+#include "ert/gpu/probes/capability.hpp"
 #include "ert/gpu/theory.hpp"
 
-#include <charconv>
+#include <array>
 
 namespace roof::gpu {
 
@@ -87,14 +88,15 @@ Capability absence(cudaError_t status)
 
 DeviceId id_of(const Device& device)
 {
-    const std::string_view name = device.name;
-    DeviceId id;
-    if (name.starts_with(prefix)) {
-        const char* end = name.data() + name.size();
-        const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, id.value);
-        if (error == std::errc{} && rest == end) return id;
-    }
-    throw Error("'" + device.name + "' names no GPU; a GPU is named gpu:0, gpu:1, …");
+    return {number_of(device)};
+}
+
+nvmlDevice_st* device_in(const Nvml* nvml, DeviceId id)
+{
+    if (nvml == nullptr) return nullptr;
+    std::array<char, 32> bus_id{};
+    check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), id.value));
+    return nvml->device(bus_id.data());
 }
 
 void describe_devices(Machine& machine, const Nvml* nvml)

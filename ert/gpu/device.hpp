@@ -5,6 +5,8 @@
 
 #include <cuda_runtime_api.h>
 
+struct nvmlDevice_st;
+
 namespace roof::gpu {
 
 class Nvml;
@@ -20,6 +22,9 @@ DeviceId id_of(const Device& device);
 /// Appends a device "gpu:N" for each GPU, and the capability "gpu" with reason and remedy. Does not throw if there is
 /// no GPU. `nvml`, which may be null, reports the driver's version.
 void describe_devices(Machine& machine, const Nvml* nvml);
+
+/// The device as NVML knows it; null without NVML, or if it does not know it. Throws Error.
+nvmlDevice_st* device_in(const Nvml* nvml, DeviceId id);
 
 /// An attribute of a device from the runtime. Throws Error.
 int attribute(DeviceId id, cudaDeviceAttr which);

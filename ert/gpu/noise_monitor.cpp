@@ -1,29 +1,15 @@
 #include "ert/gpu/noise_monitor.hpp"
 
-#include "ert/gpu/check.hpp"
 #include "ert/gpu/clock_of.hpp"
 
-#include <array>
 #include <cmath>
 
 namespace roof::gpu {
 
-namespace {
-
-nvmlDevice_st* find(const Nvml* nvml, DeviceId id)
-{
-    if (nvml == nullptr) return nullptr;
-    std::array<char, 32> bus_id{};
-    check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), id.value));
-    return nvml->device(bus_id.data());
-}
-
-}  // namespace
-
 MonitoredStream::MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml)
     : id_(id),
       nvml_(std::move(nvml)),
-      handle_(find(nvml_.get(), id)),
+      handle_(device_in(nvml_.get(), id)),
       readings_(clock_readings, "readings of the multiprocessors' clocks")
 {
 }

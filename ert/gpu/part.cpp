@@ -1,6 +1,6 @@
 // The GPU's ceilings as a part: what the shared object adds to the registry that opened it.
 #include "ert/gpu/device.hpp"
-#include "ert/gpu/probes/benches.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 
 /// Adds the GPUs found, or the reason why there are none, and all benches.
@@ -9,7 +9,5 @@ extern "C" void roof_add_part(roof::BenchRegistry& registry)
     using namespace roof::gpu;
     const Libraries libraries{Nvml::open(), CublasLt::open(), Nccl::open()};
     describe_devices(registry.machine(), libraries.nvml.get());
-    for (const auto& bench : {flops_bench, matmul_bench, bandwidth_bench, shared_bench, latency_bench, distance_bench,
-                              partition_bench, launch_bench, link_bench, peer_bench, allreduce_bench, ert_bench})
-        registry.add(make_bench(bench(libraries), libraries.nvml));
+    for (GpuBench& bench : all_benches(libraries)) registry.add(make_bench(std::move(bench), libraries.nvml));
 }

@@ -1,8 +1,8 @@
 // Exports the cuDNN benches from the shared object. Needs neither a GPU nor a driver.
+#include "ert/gpu/cublaslt.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "workloads/cudnn/library/backend.hpp"
-#include "workloads/cudnn/library/products.hpp"
 #include "workloads/cudnn/train_bench.hpp"
 #include "workloads/engine/choices.hpp"
 
@@ -10,6 +10,6 @@ extern "C" void roof_add_part(roof::BenchRegistry& registry)
 {
     using namespace roof;
     registry.machine().versions["cuDNN"] = cudnn::library_version();
-    registry.machine().versions["cuBLASLt"] = cudnn::cublaslt_version();
+    if (const auto library = gpu::CublasLt::open()) registry.machine().versions["cuBLASLt"] = library->version();
     registry.add(std::make_unique<cudnn::TrainBench>(engine::choices_folder(), gpu::Nvml::open()));
 }

@@ -6,7 +6,6 @@
 #include "workloads/engine/step_facts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <iterator>
 
@@ -30,14 +29,6 @@ std::size_t first_of(const Program& program, Phase phase)
     return static_cast<std::size_t>(found - program.stages().begin());
 }
 
-nvmlDevice_st* find(const gpu::Nvml* nvml, gpu::DeviceId id)
-{
-    if (nvml == nullptr) return nullptr;
-    std::array<char, 32> bus_id{};
-    gpu::check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), id.value));
-    return nvml->device(bus_id.data());
-}
-
 }  // namespace
 
 Step::Step(const model::Graph& graph, const Settings& settings, const StepOptions& options)
@@ -54,7 +45,7 @@ Step::Step(const model::Graph& graph, const Settings& settings, const StepOption
       between_(program_.written().program().stages().size() + 1),
       part_seconds_(program_.written().program().stages().size()),
       state_(sizeof(StepState), gpu::HostBuffer::Pages::pinned),
-      watched_device_(find(options.nvml.get(), options.device))
+      watched_device_(gpu::device_in(options.nvml.get(), options.device))
 {
 }
 

@@ -2,6 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
 #include "ert/method/bench/clock.hpp"
 #include "ert/recording/record_files.hpp"
 
@@ -10,19 +11,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <utility>
 
 namespace roof::cupti {
 namespace {
 
 constexpr int look_every_milliseconds = 50;
-
-std::string number(double value)
-{
-    char text[32];
-    return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
 
 /// The command line with blanks between the arguments; empty if it cannot be read.
 std::string command_of_process()
@@ -207,12 +201,12 @@ std::string Session::summary(const std::string& why, Nanoseconds end) const
     constexpr double nanosecond = 1e-9;
     const double seconds = nanosecond * static_cast<double>(end - begin_);
     std::string text = "command: " + command_of_process() + "\n";
-    text += "recorded_s: " + number(seconds) + "\n";
+    text += "recorded_s: " + format_exact(seconds) + "\n";
     text += "has_start: " + std::string(window_.has_start() ? "yes" : "no") + "\n";
     text += "ended: " + why + "\n";
     text += "activities: " + std::to_string(recorder_->activities()) + "\n";
     text += "dropped: " + std::to_string(recorder_->dropped()) + "\n";
-    text += "overhead_s: " + number(recorder_->overhead().value) + "\n";
+    text += "overhead_s: " + format_exact(recorder_->overhead().value) + "\n";
     for (const std::string& note : recorder_->notes()) text += "note: " + note + "\n";
     return text;
 }

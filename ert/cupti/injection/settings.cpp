@@ -5,7 +5,6 @@
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
@@ -20,11 +19,10 @@ std::string variable(const char* name)
 
 Seconds seconds(std::string_view word)
 {
-    double value = 0;
-    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || rest != word.data() + word.size() || value < 0)
+    const std::optional<double> value = parse_number<double>(word);
+    if (!value || *value < 0)
         throw InputError("ROOF_PROFILE_WINDOW: '" + std::string(word) + "' is no time in seconds");
-    return {value};
+    return {*value};
 }
 
 WindowOptions window(const std::string& text)

@@ -11,7 +11,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/stream.hpp"
-#include "ert/gpu/probes/benches.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/rank_numbers.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/stream.hpp"

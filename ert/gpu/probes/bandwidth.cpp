@@ -15,8 +15,8 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/probes/arrays.hpp"
-#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
 

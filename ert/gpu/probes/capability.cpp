@@ -1,6 +1,9 @@
 #include "ert/gpu/probes/capability.hpp"
 
-#include <charconv>
+#include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
+
+#include <cmath>
 
 namespace roof::gpu {
 
@@ -11,34 +14,31 @@ std::string text_of(int capability)
     return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
 }
 
-int number_in(const Device& device, const std::string& fact, int otherwise)
+}  // namespace
+
+int number_of(const Device& device)
 {
-    const auto found = device.facts.find(fact);
-    if (found == device.facts.end()) return otherwise;
-    int value = otherwise;
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
-    return value;
+    constexpr std::string_view prefix = "gpu:";
+    const std::string_view name = device.name;
+    const auto number = name.starts_with(prefix) ? parse_number<int>(name.substr(prefix.size())) : std::nullopt;
+    if (!number) throw Error("'" + device.name + "' names no GPU; a GPU is named gpu:0, gpu:1, …");
+    return *number;
 }
 
-}  // namespace
+double number_in(const Device& device, const std::string& fact, double otherwise)
+{
+    const auto found = device.facts.find(fact);
+    return found == device.facts.end() ? otherwise : parse_number<double>(found->second).value_or(otherwise);
+}
 
 int capability_of(const Device& device)
 {
-    const auto found = device.facts.find("compute capability");
-    if (found == device.facts.end()) return 0;
-    const std::size_t point = found->second.find('.');
-    if (point == std::string::npos) return 0;
-    int major = 0;
-    int minor = 0;
-    const char* const text = found->second.data();
-    std::from_chars(text, text + point, major);
-    std::from_chars(text + point + 1, text + found->second.size(), minor);
-    return 10 * major + minor;
+    return static_cast<int>(std::lround(10 * number_in(device, "compute capability")));
 }
 
 int multiprocessors_of(const Device& device)
 {
-    return number_in(device, "multiprocessors", 1);
+    return static_cast<int>(number_in(device, "multiprocessors", 1));
 }
 
 std::optional<std::string> missing_capability(const Device& device, int least, const std::string& what)

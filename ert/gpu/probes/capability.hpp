@@ -1,4 +1,4 @@
-// Capabilities of a GPU from its description, so that a row can state why a point is unsupported.
+// Facts of a GPU from its description, so that a row can state why a point is unsupported.
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
@@ -7,6 +7,12 @@
 #include <string>
 
 namespace roof::gpu {
+
+/// N of "gpu:N". Throws Error for other names.
+int number_of(const Device& device);
+
+/// A fact that is a number; `otherwise` if it is unknown.
+double number_in(const Device& device, const std::string& fact, double otherwise = 0);
 
 /// 90 for compute capability 9.0; 0 if unknown.
 int capability_of(const Device& device);

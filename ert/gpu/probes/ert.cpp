@@ -12,7 +12,7 @@
 //             above a roof.
 #include "ert/base/error.hpp"
 #include "ert/gpu/formats.hpp"
-#include "ert/gpu/probes/benches.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/intensities.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/working_sets.hpp"

@@ -1,9 +1,9 @@
 // Bench "flops" of a GPU: its arithmetic units on registers (CUDA cores, tensor cores by `mma`) or on shared memory
 // (tensor cores by `wgmma` and `tcgen05`). chains.cpp, mma.cpp and wgmma.cpp hold the contracts.
 #include "ert/base/error.hpp"
-#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/capability.hpp"
 #include "ert/gpu/probes/flops_subjects.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
-// A GPU bench as data. Each probe has one function that returns its GpuBench; ert/gpu/part.cpp lists them all.
+// A GPU bench as data. The source file of each begins with its contract: what is launched and counted, and what would
+// falsify it. It defines GpuBench <name>_bench(const Libraries&); ert/gpu/CMakeLists.txt lists the names.
 #pragma once
 
 #include "ert/gpu/cublaslt.hpp"
@@ -44,6 +45,9 @@ struct GpuBench {
         missing_for_all;
     std::function<std::unique_ptr<Subject>(const GpuPoint&)> create;
 };
+
+/// All benches of this build, in the order of ert/gpu/CMakeLists.txt, which writes this function.
+std::vector<GpuBench> all_benches(const Libraries& libraries);
 
 /// Its make() throws Error if the device is no GPU.
 std::unique_ptr<Bench> make_bench(GpuBench bench, std::shared_ptr<const Nvml> nvml);

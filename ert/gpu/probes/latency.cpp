@@ -9,8 +9,8 @@
 // Falsified   if any thread ends at another line than the arithmetic of its chain says.
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/chase.hpp"
-#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
 #include "ert/method/ceilings/point_summary.hpp"

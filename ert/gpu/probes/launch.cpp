@@ -9,7 +9,7 @@
 // Falsified   if the time per kernel depends on how many are launched in a row.
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/idle.hpp"
-#include "ert/gpu/probes/benches.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 

@@ -9,8 +9,8 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/host_buffer.hpp"
 #include "ert/gpu/probes/arrays.hpp"
-#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/copy_subject.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 
 namespace roof::gpu {
 

@@ -11,8 +11,8 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/formats.hpp"
-#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/product_check.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
@@ -30,14 +30,9 @@ namespace roof::gpu {
 namespace {
 
 constexpr long long max_products = 1 << 12;
+constexpr int max_algorithms = 8;
 /// Longer than other launches, to keep the card at its power cap as a program of products does.
 constexpr Seconds product_length{0.04};
-
-/// cublasComputeType_t.
-constexpr int compute_32f = 68;
-constexpr int compute_64f = 70;
-constexpr int compute_32i = 72;
-constexpr int compute_tf32 = 77;
 
 ProductTypes types_of(Precision precision)
 {
@@ -59,17 +54,10 @@ ProductTypes types_of(Precision precision)
     }
 }
 
-std::size_t bytes_of(cudaDataType type)
+/// D = A' * B of n x n matrices.
+ProductShape square(std::uint64_t n)
 {
-    switch (type) {
-        case CUDA_R_64F:
-            return 8;
-        case CUDA_R_32F:
-        case CUDA_R_32I:
-            return 4;
-        default:
-            return 2;
-    }
+    return {.left = {n, n}, .right = {n, n}, .result = {n, n}, .transposes_left = true};
 }
 
 double number_in(const std::byte* at, cudaDataType type)
@@ -107,16 +95,16 @@ void repeat(const std::vector<std::byte>& numbers, Buffer<std::byte>& buffer)
 
 class MatmulSubject final : public TunedSubject {
   public:
-    MatmulSubject(std::shared_ptr<const CublasLt> library, const GpuPoint& at)
+    MatmulSubject(const std::shared_ptr<const CublasLt>& library, const GpuPoint& at)
         : TunedSubject(at),
           precision_(at.point.precision()),
           n_(static_cast<std::size_t>(at.point.integer("size"))),
           types_(types_of(precision_)),
-          product_(std::move(library), types_, n_),
+          product_(library, library->context(), types_, square(n_), max_algorithms),
           a_(n_ * n_ * static_cast<std::size_t>(traits(precision_).storage_bytes), "matrix A"),
           b_(a_.size(), "matrix B"),
           d_(n_ * n_ * bytes_of(types_.result), "the product"),
-          workspace_(Product::workspace_bytes, "the library's workspace"),
+          workspace_(Product::max_workspace, "the library's workspace"),
           numbers_of_a_(product_numbers(precision_, 1)),
           numbers_of_b_(product_numbers(precision_, 2))
     {
@@ -165,7 +153,8 @@ class MatmulSubject final : public TunedSubject {
     void enqueue(int algorithm, long long repeats) const
     {
         for (long long i = 0; i < repeats; ++i)
-            product_.enqueue(algorithm, a_.data(), b_.data(), d_.data(), workspace_.data(), stream().get());
+            product_.enqueue(algorithm, a_.data(), b_.data(), d_.data(), workspace_.data(), workspace_.bytes(),
+                             stream().get());
     }
 
     Precision precision_;

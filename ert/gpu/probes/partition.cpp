@@ -16,8 +16,8 @@
 #include "ert/gpu/kernels/l2_lines.hpp"
 #include "ert/gpu/kernels/stream.hpp"
 #include "ert/gpu/probes/arrays.hpp"
-#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/sides.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 

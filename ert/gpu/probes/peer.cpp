@@ -8,8 +8,8 @@
 // Time        device events around all copies; the second stream is forked from and joined to the first.
 // Falsified   if what arrived is not what was sent.
 #include "ert/gpu/check.hpp"
-#include "ert/gpu/probes/benches.hpp"
 #include "ert/gpu/probes/copy_subject.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 
 #include <algorithm>
 

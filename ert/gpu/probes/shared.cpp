@@ -9,7 +9,7 @@
 //             16 bytes.
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/base/error.hpp"
-#include "ert/gpu/probes/benches.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <set>

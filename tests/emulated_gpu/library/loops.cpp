@@ -46,10 +46,6 @@ std::string library_version()
 {
     return "none (emulated)";
 }
-std::string cublaslt_version()
-{
-    return "none (emulated)";
-}
 bool offers(Algorithm algorithm, const Settings&, const Descriptor&)
 {
     return algorithm == Algorithm::gemm;
@@ -81,7 +77,6 @@ std::function<void()> Convolutions::bound(const Convolve& operation, const Memor
     return in_stream(stream_, [operation, memory] { convolve(operation, memory); });
 }
 
-struct Products::Matrices {};
 Products::Products(const gpu::Stream& stream, bool times) : stream_(stream), times_(times) {}
 Choice Products::choose(const Product&)
 {

@@ -1,11 +1,10 @@
 // Chooses and runs the products of linear layers by cuBLASLt: times the suggested algorithms and keeps the fastest.
 #pragma once
 
+#include "ert/gpu/cublaslt.hpp"
 #include "ert/gpu/stream.hpp"
 #include "workloads/cudnn/program/choose.hpp"
 #include "workloads/cudnn/program/program.hpp"
-
-#include <cublasLt.h>
 
 #include <functional>
 #include <memory>
@@ -14,12 +13,9 @@
 
 namespace roof::cudnn {
 
-/// Returns "13.1.0".
-std::string cublaslt_version();
-
 class Products {
   public:
-    /// `times`: choose the fastest of the library's suggestions, else the first that runs. Throws Error.
+    /// `times`: choose the fastest of the library's suggestions, else the first that runs. Throws Unsupported without the library, or Error.
     Products(const gpu::Stream& stream, bool times);
 
     /// Throws Unsupported if the library has no algorithm.
@@ -28,19 +24,19 @@ class Products {
     std::function<void()> bound(const Multiply& operation, const Memory& memory) const;
 
   private:
-    struct Matrices;
     struct Chosen {
-        std::shared_ptr<Matrices> matrices;
-        cublasLtMatmulAlgo_t algorithm;
-        std::size_t workspace;
-        Pass pass;
+        std::shared_ptr<gpu::Product> product;
+        int algorithm = 0;
+        Pass pass = Pass::forward;
+        bool fused = false;
     };
 
     Chosen find(const Product& product);
 
     const gpu::Stream& stream_;
     bool times_;
-    std::shared_ptr<cublasLtContext> handle_;
+    std::shared_ptr<const gpu::CublasLt> library_;
+    std::shared_ptr<cublasLtContext> context_;
     std::vector<Chosen> chosen_;
 };
 
