@@ -97,6 +97,8 @@ Imported import_file(const std::filesystem::path& file, const std::string& row)
     const std::string text = read_file(file);
     for (const Format& format : formats)
         if (format.is(text)) return format.read(text, name, row_name);
+    if (const std::string error = error_of_nsight_compute(text); !error.empty())
+        throw InputError(name + ": Nsight Compute counted nothing: " + error);
     throw InputError(name +
                      ": the format is unknown. Known formats: Nsight Compute's CSV, Nsight Systems' SQLite "
                      "export, PyTorch's trace, `perf stat -j`, likwid-perfctr's CSV, the Empirical Roofline Tool's "

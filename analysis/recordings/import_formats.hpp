@@ -13,6 +13,8 @@ namespace roof::analysis {
 
 /// `ncu --csv --page details` and `--page raw`, and the output of `ncu --csv`. `text` is the whole file.
 bool is_nsight_compute(std::string_view text);
+/// The first line "==ERROR== …" of its log, without the mark; empty without one.
+std::string error_of_nsight_compute(std::string_view text);
 Imported read_nsight_compute(const std::string& text, const std::string& name, const std::string& row);
 
 /// `nsys export --type sqlite`.

@@ -29,29 +29,19 @@ struct KnownUnit {
 
 constexpr std::span<const Prefix> none(&decimal[3], 1), small(&decimal[0], 4), large(&decimal[3], 5);
 constexpr std::array known_units{
-    KnownUnit{"byte", "byte", large},
-    KnownUnit{"Bytes", "byte", large},
-    KnownUnit{"B", "byte", none},
-    KnownUnit{"B", "byte", binary},
-    KnownUnit{"second", "s", small},
-    KnownUnit{"sec", "s", small},
-    KnownUnit{"s", "s", small},
-    KnownUnit{"hz", "Hz", large},
-    KnownUnit{"Hz", "Hz", large},
-    KnownUnit{"FLOP", "FLOP", large},
-    KnownUnit{"inst", "inst", large},
-    KnownUnit{"sector", "sector", large},
-    KnownUnit{"cycle", "cycle", large},
-    KnownUnit{"request", "request", none},
-    KnownUnit{"warp", "warp", none},
-    KnownUnit{"thread", "thread", none},
-    KnownUnit{"block", "block", none},
-    KnownUnit{"register", "register", none},
-    KnownUnit{"Joules", "J", none},
-    KnownUnit{"J", "J", none},
-    KnownUnit{"W", "W", none},
-    KnownUnit{"1", "", none},
-    KnownUnit{"", "", none},
+    KnownUnit{"byte", "byte", large},   KnownUnit{"Bytes", "byte", large},
+    KnownUnit{"B", "byte", none},       KnownUnit{"B", "byte", binary},
+    KnownUnit{"second", "s", small},    KnownUnit{"sec", "s", small},
+    KnownUnit{"s", "s", small},         KnownUnit{"hz", "Hz", large},
+    KnownUnit{"Hz", "Hz", large},       KnownUnit{"FLOP", "FLOP", large},
+    KnownUnit{"inst", "inst", large},   KnownUnit{"sector", "sector", large},
+    KnownUnit{"cycle", "cycle", large}, KnownUnit{"request", "request", none},
+    KnownUnit{"warp", "warp", none},    KnownUnit{"thread", "thread", none},
+    KnownUnit{"block", "block", none},  KnownUnit{"register", "register", none},
+    KnownUnit{"SM", "SM", none},        KnownUnit{"cluster", "cluster", none},
+    KnownUnit{"pass", "pass", none},    KnownUnit{"Joules", "J", none},
+    KnownUnit{"J", "J", none},          KnownUnit{"W", "W", none},
+    KnownUnit{"1", "", none},           KnownUnit{"", "", none},
 };
 
 bool is_digit(char letter)
@@ -98,8 +88,12 @@ std::optional<NumberStyle> style_shown_by(std::string_view number)
     const auto points = std::ranges::count(number, '.'), commas = std::ranges::count(number, ',');
     if (points > 1 && commas <= 1) return NumberStyle::comma;
     if (commas > 1 && points <= 1) return NumberStyle::point;
-    if (points != 1 || commas != 1) return {};
-    return number.find('.') < number.find(',') ? NumberStyle::comma : NumberStyle::point;
+    if (points == 1 && commas == 1)
+        return number.find('.') < number.find(',') ? NumberStyle::comma : NumberStyle::point;
+    // One separator that separates no thousands is a decimal one.
+    if (points == 1 && !number_of(number, NumberStyle::comma)) return NumberStyle::point;
+    if (commas == 1 && !number_of(number, NumberStyle::point)) return NumberStyle::comma;
+    return {};
 }
 
 std::optional<double> number_of(std::string_view text, NumberStyle style)

@@ -80,6 +80,22 @@ void attribute_phases(ImportedRow& row)
     for (CopyRecord& copy : row.copies) attribute(copy.cause);
 }
 
+/// Seconds of each step. `busy`: only of steps in which the host made a call; a profiler's last step may be cut off
+/// before it begins to work.
+std::vector<double> lengths_of_steps(const ImportedRow& row, bool busy)
+{
+    std::vector<double> steps;
+    for (const RangeRecord& range : row.ranges) {
+        const auto is_within = [&](const ApiRecord& call) {
+            return call.start && range.start && *call.start >= *range.start &&
+                   *call.start < *range.start + range.duration;
+        };
+        if (range.kind != RangeKind::step || (busy && std::ranges::none_of(row.calls, is_within))) continue;
+        steps.push_back(range.duration.value);
+    }
+    return steps;
+}
+
 }  // namespace
 
 void complete_timeline(ImportedRow& row, Imported& imported)
@@ -96,9 +112,8 @@ void complete_timeline(ImportedRow& row, Imported& imported)
     // An allocation may precede the first record.
     for (MemoryRecord& record : row.memory)
         if (record.start) record.start->value = std::max(0.0, record.start->value - extent.begin.value_or(0));
-    std::vector<double> steps;
-    for (const RangeRecord& range : row.ranges)
-        if (range.kind == RangeKind::step) steps.push_back(range.duration.value);
+    std::vector<double> steps = lengths_of_steps(row, true);
+    if (steps.empty()) steps = lengths_of_steps(row, false);
     if (steps.empty() && extent.begin) steps.push_back(*extent.end - *extent.begin);
     if (!steps.empty()) row.measurement.seconds = Estimate<Seconds>::of(steps);
     row.measurement.work.known = Known::counter;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -32,7 +33,8 @@ struct Columns {
     std::string_view cell(const CsvLines& lines, std::string_view column) const
     {
         const auto place = of.find(column);
-        return place == of.end() ? std::string_view{} : lines.cells()[place->second];
+        return place == of.end() || place->second >= lines.cells().size() ? std::string_view{}
+                                                                          : lines.cells()[place->second];
     }
 };
 
@@ -78,6 +80,7 @@ class Reader {
         if (!raw_ && !columns_.of.contains("Metric Value"))
             throw InputError(lines.where() + ": there is no column 'Metric Value'");
         style_ = style_of(text.substr(header), name);
+        error = error_of_nsight_compute(text);
         read_lines(lines);
         if (lines.cut_off()) throw InputError(lines.where() + ": the line after this one is cut off");
         if (launches.empty()) throw InputError(name + ": it holds no launch of a kernel");
@@ -86,18 +89,25 @@ class Reader {
     std::map<std::uint64_t, Launch> launches;
     std::set<std::string> unknown_units;
     std::size_t unavailable = 0;
+    std::string error;  ///< what Nsight Compute reported as one; empty if nothing
 
     bool raw() const { return raw_; }
 
   private:
-    static NumberStyle style_of(const std::string& text, const std::string& name)
+    /// Of the metrics' values. Other cells, as the compute capability, have a point in every locale.
+    NumberStyle style_of(const std::string& text, const std::string& name) const
     {
         std::istringstream csv(text);
         CsvLines lines(csv, name);
         std::set<NumberStyle> shown;
-        while (lines.next())
-            for (const std::string_view cell : lines.cells())
-                if (const auto style = style_shown_by(cell); style && number_of(cell, *style)) shown.insert(*style);
+        const auto add = [&](std::string_view cell) {
+            if (const auto style = style_shown_by(cell); style && number_of(cell, *style)) shown.insert(*style);
+        };
+        while (lines.next()) {
+            if (!raw_) add(columns_.cell(lines, "Metric Value"));
+            for (const auto& [column, place] : columns_.of)
+                if (raw_ && column.find("__") != column.npos) add(columns_.cell(lines, column));
+        }
         if (shown.size() > 1)
             throw InputError(name +
                              ": some of its numbers have decimal points and others decimal commas; export it "
@@ -112,7 +122,7 @@ class Reader {
         std::vector<std::string> names(lines.cells().begin(), lines.cells().end());
         while (lines.next()) {
             if (lines.cells().front().starts_with("==")) continue;
-            if (lines.cells().size() != width)
+            if (lines.cells().size() != width && (raw_ || lines.cells().size() != width_without_rule()))
                 throw InputError(fmt::format("{}: {} cells, not {}", lines.where(), lines.cells().size(), width));
             if (raw_ && units.empty()) {
                 units.assign(lines.cells().begin(), lines.cells().end());
@@ -128,6 +138,13 @@ class Reader {
                 if (names[i].find("__") != std::string::npos)
                     add(launch, names[i], units[i], lines.cells()[i], lines.where());
         }
+    }
+
+    /// A line of a metric in a file with rules ends with an empty "Rule Name".
+    std::size_t width_without_rule() const
+    {
+        const auto rule = columns_.of.find("Rule Name");
+        return rule == columns_.of.end() ? columns_.of.size() : rule->second + 1;
     }
 
     Launch& launch_of(const CsvLines& lines)
@@ -188,6 +205,43 @@ class Reader {
     bool raw_ = false;
 };
 
+/// What a name's prefix and ending make of a sum: a rate over time or over cycles.
+struct Rate {
+    std::string_view prefix, ending;
+    bool over_cycles;
+    double factor;
+};
+
+/// The sets "full" and "roofline" have rates in place of sums. "derived__smsp__…_x2" counts multiply-adds twice;
+/// "derived__sm__…_x2" is the peak.
+constexpr std::array rates{Rate{"", ".sum.per_second", false, 1}, Rate{"", ".sum.per_cycle_elapsed", true, 1},
+                           Rate{"derived__", "_x2", true, 0.5}};
+
+/// Adds the sums that follow from rates, where they are missing.
+void add_sums(Metrics& metrics)
+{
+    const auto value = [&](std::string_view name, std::string_view unit) {
+        const auto found = metrics.find(std::string(name));
+        return found != metrics.end() && found->second.unit == unit ? found->second.value : 0;
+    };
+    const double seconds = value(time_metric, "s");
+    const double cycles = seconds * std::max(value("smsp__cycles_elapsed.avg.per_second", "Hz"),
+                                             value("smsp__cycles_elapsed.avg.per_second", "cycle/s"));
+    Metrics sums;
+    for (const auto& [name, metric] : metrics) {
+        for (const Rate& rate : rates) {
+            if (!name.starts_with(rate.prefix) || !name.ends_with(rate.ending)) continue;
+            if (name.starts_with("derived__sm__")) continue;
+            const double length = rate.over_cycles ? cycles : seconds;
+            if (length <= 0) continue;
+            const std::string stem =
+                name.substr(rate.prefix.size(), name.size() - rate.prefix.size() - rate.ending.size());
+            sums[stem + ".sum"] = {metric.value * rate.factor * length, metric.unit.substr(0, metric.unit.find('/'))};
+        }
+    }
+    metrics.insert(sums.begin(), sums.end());  // keeps what was counted
+}
+
 void record(ImportedRow& row, std::uint64_t id, const Launch& launch)
 {
     const Cause cause{launch.device, launch.stream, {}, {}, {}};
@@ -236,6 +290,14 @@ void add_up(Measurement& row, const std::vector<const Launch*>& launches, Import
 
 }  // namespace
 
+std::string error_of_nsight_compute(std::string_view text)
+{
+    constexpr std::string_view mark = "==ERROR== ";
+    const std::size_t at = find_line(text, [&](std::string_view line) { return line.starts_with(mark); });
+    if (at == text.npos) return {};
+    return printable(text.substr(at + mark.size(), text.find('\n', at) - at - mark.size()));
+}
+
 bool is_nsight_compute(std::string_view text)
 {
     return find_line(text, is_header) != std::string_view::npos;
@@ -243,7 +305,8 @@ bool is_nsight_compute(std::string_view text)
 
 Imported read_nsight_compute(const std::string& text, const std::string& name, const std::string& row_name)
 {
-    const Reader reader(text, name);
+    Reader reader(text, name);
+    for (auto& [id, launch] : reader.launches) add_sums(launch.metrics);
     Imported imported{reader.raw() ? "Nsight Compute, raw page" : "Nsight Compute, details page", {}, {}, {}, {}};
     std::map<std::string, std::vector<const Launch*>> devices;
     std::map<std::string, ImportedRow> rows;
@@ -265,6 +328,7 @@ Imported read_nsight_compute(const std::string& text, const std::string& name, c
         "Times are those of Nsight Compute, which runs kernels one by one, by default with cold caches and locked "
         "clocks. They "
         "differ from the times of the run.");
+    if (!reader.error.empty()) imported.remarks.push_back("Nsight Compute reported: " + reader.error);
     for (const std::string& unit : reader.unknown_units)
         imported.remarks.push_back("Metrics in the unit '" + unit + "' were left out: the unit is unknown.");
     if (reader.unavailable > 0)

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <map>
@@ -18,6 +19,12 @@ namespace {
 
 constexpr double nanosecond = 1e-9;
 constexpr std::int64_t latest = 4'000'000'000'000'000'000;  ///< nanoseconds since 1970
+
+/// "aten::mul, op_id = 314339" -> "aten::mul": PyTorch's emit_nvtx numbers each call of an operator.
+std::string without_number(const std::string& name)
+{
+    return name.substr(0, std::min(name.find(", op_id = "), name.find(", seq = ")));
+}
 
 using Strings = std::unordered_map<std::int64_t, std::string>;
 
@@ -94,6 +101,16 @@ class Reader {
         return "gpu:" + std::to_string(row.is_null(column) ? 0 : row.whole(column));
     }
 
+    /// Each process of a recording counts its calls from the same number, so the process is a part of ours. `global`: the
+    /// column of the process or thread, in which the thread has the lowest 24 bits; the column may be missing.
+    Number correlation_of(const Row& row, int column, int global) const
+    {
+        const Number number = row.number(column);
+        if (!number || row.is_null(global)) return number;
+        const auto [process, is_new] = processes_.try_emplace(row.whole(global) >> 24, processes_.size());
+        return *number + (static_cast<std::uint64_t>(process->second) << 32);
+    }
+
     static std::string extent(const Row& row, int first)
     {
         if (row.is_null(first)) return {};
@@ -104,25 +121,26 @@ class Reader {
     {
         const std::string table = "CUPTI_ACTIVITY_KIND_KERNEL";
         const bool demangled = database_.columns(table).contains("demangledName");
-        database_.select(table,
-                         {"start", "end", demangled ? "demangledName" : "shortName", "deviceId", "streamId",
-                          "correlationId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
-                          "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "graphNodeId"},
-                         3, [&](const Row& row) {
-                             const auto [start, duration] = time_of(row, table);
-                             KernelRecord kernel{{device_of(row, 3), row.number(4), row.number(5), {}, {}},
-                                                 text_of(row, 2),
-                                                 start,
-                                                 duration,
-                                                 extent(row, 6),
-                                                 extent(row, 9),
-                                                 row.number(12),
-                                                 {},
-                                                 row.number(15)};
-                             if (row.number(13) && row.number(14))
-                                 kernel.shared = Bytes{static_cast<double>(*row.number(13) + *row.number(14))};
-                             imported.kernels.push_back(std::move(kernel));
-                         });
+        database_.select(
+            table,
+            {"start", "end", demangled ? "demangledName" : "shortName", "deviceId", "streamId", "correlationId",
+             "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread", "staticSharedMemory",
+             "dynamicSharedMemory", "graphNodeId", "globalPid"},
+            3, [&](const Row& row) {
+                const auto [start, duration] = time_of(row, table);
+                KernelRecord kernel{{device_of(row, 3), row.number(4), correlation_of(row, 5, 16), {}, {}},
+                                    text_of(row, 2),
+                                    start,
+                                    duration,
+                                    extent(row, 6),
+                                    extent(row, 9),
+                                    row.number(12),
+                                    {},
+                                    row.number(15)};
+                if (row.number(13) && row.number(14))
+                    kernel.shared = Bytes{static_cast<double>(*row.number(13) + *row.number(14))};
+                imported.kernels.push_back(std::move(kernel));
+            });
     }
 
     void read_calls(ImportedRow& imported)
@@ -132,49 +150,42 @@ class Reader {
             const auto [start, duration] = time_of(row, table);
             std::string name = text_of(row, 2);
             const ApiDomain domain = name.starts_with("cuda") ? ApiDomain::runtime : ApiDomain::driver;
-            imported.calls.push_back({row.number(3), row.number(4), {}, {}, domain, std::move(name), start, duration});
+            imported.calls.push_back(
+                {row.number(3), correlation_of(row, 4, 3), {}, {}, domain, std::move(name), start, duration});
         });
     }
 
-    /// The numbers follow CUPTI's enumerations CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
-    CopyKind kind_of(const Row& row, int column) const
+    /// CUPTI's numbers (CUpti_ActivityMemcpyKind) and the export's for copies of unified memory. A copy of an unknown
+    /// kind is named by the memories that it joins.
+    CopyKind kind_of(std::int64_t number, std::optional<MemoryKind> source, std::optional<MemoryKind> destination) const
     {
-        switch (row.whole(column)) {
+        const auto is_host = [](std::optional<MemoryKind> kind) {
+            return kind == MemoryKind::pageable || kind == MemoryKind::pinned;
+        };
+        switch (number) {
             case 1:
             case 3:
+            case 11:
                 return CopyKind::host_to_device;
             case 2:
             case 4:
+            case 12:
                 return CopyKind::device_to_host;
-            case 5:
-            case 6:
-            case 7:
-            case 8:
-                return CopyKind::device_to_device;
             case 9:
                 return CopyKind::host_to_host;
             case 10:
                 return CopyKind::peer;
-            default:
-                throw InputError(fmt::format("{}: copyKind {} is unknown", database_.name(), row.text(column)));
-        }
-    }
-
-    static std::optional<MemoryKind> memory_of(const Row& row, int column)
-    {
-        switch (row.whole(column)) {
-            case 1:
-                return MemoryKind::pageable;
-            case 2:
-                return MemoryKind::pinned;
-            case 3:
-            case 4:
-                return MemoryKind::device;
             case 5:
             case 6:
-                return MemoryKind::managed;
+            case 7:
+            case 8:
+            case 13:
+                return CopyKind::device_to_device;
+            case 0:
+                if (is_host(source)) return is_host(destination) ? CopyKind::host_to_host : CopyKind::host_to_device;
+                return is_host(destination) ? CopyKind::device_to_host : CopyKind::device_to_device;
             default:
-                return {};
+                throw InputError(fmt::format("{}: copyKind {} is unknown", database_.name(), number));
         }
     }
 
@@ -188,29 +199,34 @@ class Reader {
     void read_copies(ImportedRow& imported)
     {
         const std::string table = "CUPTI_ACTIVITY_KIND_MEMCPY", fills = "CUPTI_ACTIVITY_KIND_MEMSET";
+        const std::map<std::int64_t, std::string> kinds = memory_kinds();
         database_.select(
-            table, {"start", "end", "copyKind", "bytes", "deviceId", "streamId", "correlationId", "srcKind", "dstKind"},
+            table,
+            {"start", "end", "copyKind", "bytes", "deviceId", "streamId", "correlationId", "srcKind", "dstKind",
+             "globalPid"},
             4, [&](const Row& row) {
                 const auto [start, duration] = time_of(row, table);
-                imported.copies.push_back({{device_of(row, 4), row.number(5), row.number(6), {}, {}},
-                                           kind_of(row, 2),
-                                           memory_of(row, 7),
-                                           memory_of(row, 8),
+                const auto source = memory_named(kinds, row, 7), destination = memory_named(kinds, row, 8);
+                imported.copies.push_back({{device_of(row, 4), row.number(5), correlation_of(row, 6, 9), {}, {}},
+                                           kind_of(row.whole(2), source, destination),
+                                           source,
+                                           destination,
                                            bytes_of(row, 3),
                                            start,
                                            duration});
             });
-        database_.select(fills, {"start", "end", "bytes", "deviceId", "streamId", "correlationId"}, 2,
-                         [&](const Row& row) {
-                             const auto [start, duration] = time_of(row, fills);
-                             imported.copies.push_back({{device_of(row, 3), row.number(4), row.number(5), {}, {}},
-                                                        CopyKind::fill,
-                                                        {},
-                                                        {},
-                                                        bytes_of(row, 2),
-                                                        start,
-                                                        duration});
-                         });
+        database_.select(
+            fills, {"start", "end", "bytes", "deviceId", "streamId", "correlationId", "globalPid"}, 2,
+            [&](const Row& row) {
+                const auto [start, duration] = time_of(row, fills);
+                imported.copies.push_back({{device_of(row, 3), row.number(4), correlation_of(row, 5, 6), {}, {}},
+                                           CopyKind::fill,
+                                           {},
+                                           {},
+                                           bytes_of(row, 2),
+                                           start,
+                                           duration});
+            });
     }
 
     /// Enumeration tables of the export define the numbers of operations and kinds of memory.
@@ -218,7 +234,7 @@ class Reader {
     {
         const std::string table = "CUDA_GPU_MEMORY_USAGE_EVENTS";
         const std::map<std::int64_t, std::string> operations = labels_of("ENUM_CUDA_DEV_MEM_EVENT_OPER");
-        const std::map<std::int64_t, std::string> kinds = labels_of("ENUM_CUDA_MEM_KIND");
+        const std::map<std::int64_t, std::string> kinds = memory_kinds();
         database_.select(table, {"start", "memoryOperationType", "bytes", "address", "deviceId", "memKind"}, 3,
                          [&](const Row& row) {
                              const auto operation = operations.find(row.whole(1));
@@ -227,7 +243,7 @@ class Reader {
                              record.cause.device = device_of(row, 4);
                              const bool allocates = operation->second.starts_with("Alloc");
                              record.action = allocates ? MemoryAction::allocate : MemoryAction::release;
-                             record.memory = memory_named(kinds, row.whole(5));
+                             record.memory = memory_named(kinds, row, 5);
                              record.address = row.number(3);
                              record.bytes = bytes_of(row, 2);
                              record.start = moment_of(row, table);
@@ -242,29 +258,42 @@ class Reader {
         return labels;
     }
 
-    static std::optional<MemoryKind> memory_named(const std::map<std::int64_t, std::string>& kinds, std::int64_t number)
+    /// The export numbers the kinds of memory in a table of its own. Exports without it have CUPTI's numbers
+    /// (CUpti_ActivityMemoryKind).
+    std::map<std::int64_t, std::string> memory_kinds() const
     {
-        const auto kind = kinds.find(number);
+        std::map<std::int64_t, std::string> kinds = labels_of("ENUM_CUDA_MEM_KIND");
+        if (!kinds.empty()) return kinds;
+        return {{1, "Pageable"}, {2, "Pinned"},        {3, "Device"},        {4, "Array"},
+                {5, "Managed"},  {6, "Device Static"}, {7, "Managed Static"}};
+    }
+
+    static std::optional<MemoryKind> memory_named(const std::map<std::int64_t, std::string>& kinds, const Row& row,
+                                                  int column)
+    {
+        const auto kind = row.is_null(column) ? kinds.end() : kinds.find(row.whole(column));
         if (kind == kinds.end()) return {};
         if (kind->second == "Pageable") return MemoryKind::pageable;
         if (kind->second == "Pinned") return MemoryKind::pinned;
-        if (kind->second == "Managed") return MemoryKind::managed;
-        return kind->second.starts_with("Device") ? std::optional(MemoryKind::device) : std::nullopt;
+        if (kind->second.starts_with("Managed")) return MemoryKind::managed;
+        const bool is_device = kind->second.starts_with("Device") || kind->second == "Array";
+        return is_device ? std::optional(MemoryKind::device) : std::nullopt;
     }
 
     void read_waits(ImportedRow& imported)
     {
         const std::string table = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
         constexpr std::array kinds{"", "event", "stream wait", "stream", "context"};
-        database_.select(table, {"start", "end", "syncType", "deviceId", "streamId", "correlationId"}, 2,
-                         [&](const Row& row) {
-                             const auto [start, duration] = time_of(row, table);
-                             const auto kind = static_cast<std::size_t>(row.number(2).value_or(0));
-                             imported.waits.push_back({{device_of(row, 3), row.number(4), row.number(5), {}, {}},
-                                                       kind < kinds.size() ? kinds[kind] : "",
-                                                       start,
-                                                       duration});
-                         });
+        database_.select(
+            table, {"start", "end", "syncType", "deviceId", "streamId", "correlationId", "globalPid"}, 2,
+            [&](const Row& row) {
+                const auto [start, duration] = time_of(row, table);
+                const auto kind = static_cast<std::size_t>(row.number(2).value_or(0));
+                imported.waits.push_back({{device_of(row, 3), row.number(4), correlation_of(row, 5, 6), {}, {}},
+                                          kind < kinds.size() ? kinds[kind] : "",
+                                          start,
+                                          duration});
+            });
     }
 
     /// Skips marks and thread names, which have no end.
@@ -274,13 +303,14 @@ class Reader {
         database_.select(table, {"start", "end", "text", "textId", "globalTid"}, 2, [&](const Row& row) {
             if (row.is_null(1) || row.whole(1) < row.whole(0)) return;
             const auto [start, duration] = time_of(row, table);
-            std::string name = row.is_null(2) ? text_of(row, 3) : row.text(2);
-            imported.ranges.push_back({row.number(4), RangeKind::nvtx, std::move(name), start, duration});
+            const std::string name = row.is_null(2) ? text_of(row, 3) : row.text(2);
+            imported.ranges.push_back({row.number(4), RangeKind::nvtx, without_number(name), start, duration});
         });
     }
 
     Database database_;
     Strings strings_;
+    mutable std::map<std::int64_t, std::size_t> processes_;
     mutable std::int64_t zero_ = std::numeric_limits<std::int64_t>::max();
 };
 

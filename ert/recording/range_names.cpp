@@ -11,7 +11,8 @@ namespace {
 
 using Words = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Words, 17> phase_words{{{"forward", "forward"},
+constexpr std::array<Words, 19> phase_words{{{"forward", "forward"},
+                                             {"distributeddataparallel", "forward"},
                                              {"fwd", "forward"},
                                              {"loss", "forward"},
                                              {"criterion", "forward"},
@@ -27,6 +28,7 @@ constexpr std::array<Words, 17> phase_words{{{"forward", "forward"},
                                              {"load", "data"},
                                              {"enumerate", "data"},
                                              {"allreduce", "synchronise"},
+                                             {"nccl", "synchronise"},
                                              {"synchronise", "synchronise"}}};
 constexpr std::array<std::string_view, 6> step_words{"step", "steps", "iteration", "iter", "batch", "profilerstep"};
 

@@ -62,6 +62,8 @@ TEST_CASE("the phase comes from any thread that names one")
 TEST_CASE("the kind of a range follows from its name")
 {
     CHECK(phase_in("Forward pass") == "forward");
+    CHECK(phase_in("DistributedDataParallel.forward") == "forward");
+    CHECK(phase_in("nccl:all_reduce") == "synchronise");
     CHECK(phase_in("Optimizer.step#SGD.step") == "update");
     CHECK(phase_in("autograd::engine::evaluate_function: AddBackward0") == "backward");
     CHECK(phase_in("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__") == "data");

@@ -161,6 +161,125 @@ TEST_CASE("Nsight Systems: errors in a table are named, and an export without CU
     fails("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);", "no CUDA calls");
 }
 
+TEST_CASE("Nsight Systems: kinds of memory follow the export's own table, or CUPTI where it has none")
+{
+    const std::string sql = tests::fixture_text("nsys.sql");
+    const auto copies = [&](const std::string& statements) {
+        const fakes::TemporaryFolder folder;
+        tests::make_database(folder / "x", sql + statements);
+        return import_file(folder / "x").rows.at(0).copies;
+    };
+    const auto managed = copies("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET srcKind = 0, dstKind = 4;");
+    CHECK(managed.at(0).source == MemoryKind::pageable);
+    CHECK(managed.at(0).destination == MemoryKind::managed);
+    const auto old =
+        copies("DROP TABLE ENUM_CUDA_MEM_KIND; UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET srcKind = 2, dstKind = 3;");
+    CHECK(old.at(0).source == MemoryKind::pinned);
+    CHECK(old.at(0).destination == MemoryKind::device);
+    CHECK(copies("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 11;").at(0).kind == CopyKind::host_to_device);
+    CHECK(copies("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 12;").at(0).kind == CopyKind::device_to_host);
+    CHECK(copies("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 13;").at(0).kind == CopyKind::device_to_device);
+    CHECK(copies("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 0;").at(0).kind == CopyKind::host_to_device);
+    CHECK(copies("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 0, srcKind = 2, dstKind = 1;").at(0).kind ==
+          CopyKind::device_to_host);
+}
+
+TEST_CASE("Nsight Systems: calls of several processes with one number do not get each other's phase")
+{
+    const fakes::TemporaryFolder folder;
+    tests::make_database(folder / "x", tests::fixture_text("nsys.sql") +
+                                           "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN globalPid INT;"
+                                           "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = 5 << 24;"
+                                           "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = (5 << 24) + 1;"
+                                           "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1700000000000002500, "
+                                           "1700000000000012000, 0, 1, 7, 102, 1, 1, "
+                                           "1, 1, 1, 1, 1, 1, 1, 0, 0, NULL, 6 << 24);"
+                                           "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1700000000000001000, "
+                                           "1700000000000001500, 0, (6 << 24) + 1, "
+                                           "102, 3, 0);");
+    const auto kernels = import_file(folder / "x").rows.at(0).kernels;
+    REQUIRE(kernels.size() == 3);
+    CHECK(kernels[1].cause.phase == "update");   // 102 of the one process
+    CHECK(kernels[2].cause.phase == "forward");  // 102 of the other
+}
+
+TEST_CASE("Nsight Systems: the number that emit_nvtx gives each call is no part of a range's name")
+{
+    const fakes::TemporaryFolder folder;
+    tests::make_database(folder / "x", tests::fixture_text("nsys.sql") +
+                                           "INSERT INTO NVTX_EVENTS VALUES (1700000000000001000, 1700000000000002000, "
+                                           "59, 'aten::mul, op_id = 314339', NULL, 5), (1700000000000001000, "
+                                           "1700000000000002000, 59, 'aten::add, seq = 7, sizes = [[2]]', NULL, 5);");
+    const auto ranges = import_file(folder / "x").rows.at(0).ranges;
+    REQUIRE(ranges.size() == 5);
+    CHECK(std::ranges::find(ranges, "aten::mul", &RangeRecord::name) != ranges.end());
+    CHECK(std::ranges::find(ranges, "aten::add", &RangeRecord::name) != ranges.end());
+}
+
+TEST_CASE("Nsight Compute: lines of metrics are shorter than the header where the file has rules")
+{
+    const Imported file = imported("ncu_rules.csv");
+    CHECK(file.format == "Nsight Compute, details page");
+    const ImportedRow& row = file.rows.at(0);
+    REQUIRE(row.kernels.size() == 1);
+    CHECK(row.kernels[0].duration.value == Approx(406240e-9));
+    const auto processors = std::ranges::find(row.counters, "# SMs", &CounterRecord::metric);
+    REQUIRE(processors != row.counters.end());
+    CHECK(processors->unit == "SM");
+    CHECK_THROWS_WITH(
+        imported_text(replaced(tests::fixture_text("ncu_rules.csv"), "\"ns\",\"406240\",", "\"406240\",")),
+        Catch::Contains("15 cells, not 20"));
+}
+
+TEST_CASE("Nsight Compute: one decimal comma shows the style of all numbers")
+{
+    const std::string text = replaced(tests::fixture_text("ncu_rules.csv"), "\"21.68\"", "\"21,68\"");
+    const std::string german =
+        replaced(replaced(text, "\"406240\"", "\"406.240\""), "\"3995313115.40\"", "\"3.995.313.115,40\"");
+    CHECK(imported_text(german).rows.at(0).kernels.at(0).duration.value == Approx(406240e-9));
+    CHECK_THROWS_WITH(imported_text(text), Catch::Contains("LC_ALL=C"));
+}
+
+TEST_CASE("Nsight Compute: sums follow from rates over time and over cycles")
+{
+    const std::string text =
+        "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Device\",\"CC\","
+        "\"dram__bytes.sum.per_second\",\"gpu__time_duration.sum\",\"smsp__cycles_elapsed.avg.per_second\","
+        "\"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum.per_cycle_elapsed\","
+        "\"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum.per_cycle_elapsed\","
+        "\"derived__smsp__sass_thread_inst_executed_op_dfma_pred_on_x2\","
+        "\"derived__sm__sass_thread_inst_executed_op_dfma_pred_on_x2\"\n"
+        "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"Gbyte/second\",\"msecond\",\"cycle/nsecond\",\"inst/"
+        "cycle\",\"inst/cycle\","
+        "\"inst/cycle\",\"inst\"\n"
+        "\"0\",\"1\",\"app\",\"h\",\"triad\",\"1\",\"7\",\"0\",\"9.0\",\"2000\",\"2\",\"1.5\",\"10\",\"0\",\"40\","
+        "\"99999\"\n";
+    const Measurement& row = imported_text(text).rows.at(0).measurement;
+    CHECK(row.work.compulsory.value == Approx(2000e9 * 2e-3));
+    // 3e6 cycles; 10 additions and 20 multiply-adds in each.
+    CHECK(row.work.flops.value == Approx(3e6 * (10 + 2 * 20)));
+}
+
+TEST_CASE("Nsight Compute: a log without a table is refused with the error in it")
+{
+    CHECK_THROWS_WITH(imported_text("==PROF== Connected to process 1\n==ERROR== ERR_NVGPUCTRPERM - The user does not "
+                                    "have permission\n"),
+                      Catch::Contains("ERR_NVGPUCTRPERM"));
+    const Imported file = imported_text("==ERROR== one kernel failed\n" + tests::fixture_text("ncu_rules.csv"));
+    CHECK(names(file.remarks, "one kernel failed"));
+}
+
+TEST_CASE("PyTorch's profile: a step that was cut off before its first call is no step")
+{
+    const std::string text = tests::fixture_text("kineto.json");
+    const std::string list = "\"traceEvents\": [";
+    const Imported file = imported_text(replaced(
+        text, list, list + R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#9", "pid": 1, "tid": 1,
+                   "ts": 1790000000000000.000, "dur": 0.049},)"));
+    CHECK(file.rows.at(0).measurement.seconds.n == 1);
+    CHECK(file.rows.at(0).measurement.seconds.median.value == Approx(50e-6));
+}
+
 TEST_CASE("PyTorch's profile: times since 1970 keep their digits")
 {
     const Imported file = imported("kineto.json");
