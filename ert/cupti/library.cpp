@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 
 namespace roof::cupti {
 namespace {
@@ -68,20 +69,34 @@ std::vector<std::string> usual_names()
 Cupti::Cupti(gpu::Library library) : library_(library)
 {
     const auto get_version = library_.function<CUptiResult(std::uint32_t*)>("cuptiGetVersion");
-    get_version(&version_);
+    told_version_ = get_version(&version_);
     path_ = file_of(reinterpret_cast<const void*>(get_version));
     load_companions(std::filesystem::path(path_).parent_path());
 }
 
 std::shared_ptr<const Cupti> Cupti::open(const std::vector<std::string>& names)
 {
-    const std::optional<gpu::Library> library = gpu::Library::open(names);
-    if (!library) throw Unsupported(std::string("CUPTI, which records what a GPU does, was not found: ") + remedy);
-    std::shared_ptr<const Cupti> cupti(new Cupti(*library));
-    if (cupti->version() < oldest)
-        throw Unsupported("CUPTI of CUDA 12.0 or newer is needed; " + cupti->path() + " is of version " +
-                          std::to_string(cupti->version()));
-    return cupti;
+    std::string reason;
+    for (const std::string& name : names) {
+        const std::optional<gpu::Library> library = gpu::Library::open(std::span(&name, 1));
+        if (!library) continue;
+        std::shared_ptr<const Cupti> cupti(new Cupti(*library));
+        const std::string against = cupti->reason_against();
+        if (against.empty()) return cupti;
+        if (reason.empty()) reason = against;
+    }
+    if (reason.empty()) reason = std::string("CUPTI, which records what a GPU does, was not found: ") + remedy;
+    throw Unsupported(reason);
+}
+
+std::string Cupti::reason_against() const
+{
+    if (told_version_ != CUPTI_SUCCESS)
+        return path_ + " does not tell its version (" + describe(told_version_) +
+               "): it needs an NVIDIA driver, of its own version or newer";
+    if (version_ < oldest)
+        return "CUPTI of CUDA 12.0 or newer is needed; " + path_ + " is of version " + std::to_string(version_);
+    return {};
 }
 
 std::string Cupti::describe(CUptiResult result) const
@@ -102,6 +117,9 @@ void Cupti::check(CUptiResult result, const char* name) const
         result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
         throw Unsupported("this user may not read the GPU's hardware counters (" + describe(result) +
                           "): " + counters_remedy);
+    if (result == CUPTI_ERROR_HARDWARE_BUSY)
+        throw Unsupported("another profiler holds the GPU's hardware counters (" + describe(result) +
+                          "): end it; NVIDIA's DCGM lets go of them on 'dcgmi profile --pause'");
     throw Error(std::string(name) + ": " + describe(result));
 }
 

@@ -19,7 +19,8 @@ std::vector<std::string> usual_names();
 
 class Cupti {
   public:
-    /// The first of `names` that is CUPTI 12.0 or newer. Throws Unsupported with a remedy.
+    /// The first of `names` that is CUPTI 12.0 or newer and answers. One that the driver is too old for does not, and
+    /// the next is tried. Throws Unsupported with a remedy, or the reason against the first that was found.
     static std::shared_ptr<const Cupti> open(const std::vector<std::string>& names = usual_names());
 
     /// As CUPTI_API_VERSION: 130001 for 13.0.1.
@@ -43,7 +44,7 @@ class Cupti {
     }
 
     /// Throws Error with the name of the call, CUPTI's name of the error and its text; Unsupported, with a remedy, if
-    /// the user may not read hardware counters.
+    /// the user may not read hardware counters, or another profiler holds them.
     void check(CUptiResult result, const char* name) const;
 
     /// "CUPTI_ERROR_NOT_INITIALIZED: CUPTI is unable to initialize …".
@@ -51,9 +52,11 @@ class Cupti {
 
   private:
     explicit Cupti(gpu::Library library);
+    std::string reason_against() const;  ///< empty if it can be used
 
     gpu::Library library_;
-    std::uint32_t version_ = 0;
+    std::uint32_t version_ = 0;  ///< 0: it did not tell
+    CUptiResult told_version_ = CUPTI_SUCCESS;
     std::string path_;
 };
 

@@ -5,6 +5,7 @@
 #include "ert/cupti/api_names.hpp"
 #include "ert/cupti/chips.hpp"
 
+#include <cupti_version.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -118,12 +119,21 @@ TEST_CASE("a missing CUPTI is reported with a remedy")
     CHECK_THROWS_WITH(Cupti::open({"libno-such-cupti.so"}), Catch::Contains("ROOF_CUPTI"));
 }
 
+TEST_CASE("a CUPTI that does not answer with this driver is passed over, and is the reason if there is no other")
+{
+    CHECK_THROWS_WITH(Cupti::open({ROOF_FAKE_OLD_DRIVER}),
+                      Catch::Contains("fake_old_driver") && Catch::Contains("does not tell its version"));
+    CHECK(Cupti::open({"libno-such-cupti.so", ROOF_FAKE_OLD_DRIVER, ROOF_FAKE_CUPTI})->version() == CUPTI_API_VERSION);
+}
+
 TEST_CASE("missing rights for hardware counters make them unsupported, with a remedy, other failures are errors")
 {
     const auto cupti = cupti_or_warning();
     if (!cupti) return;
     CHECK_NOTHROW(cupti->check(CUPTI_SUCCESS, "call"));
     CHECK_THROWS_AS(cupti->check(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "call"), Unsupported);
+    CHECK_THROWS_AS(cupti->check(CUPTI_ERROR_HARDWARE_BUSY, "call"), Unsupported);
+    CHECK_THROWS_WITH(cupti->check(CUPTI_ERROR_HARDWARE_BUSY, "call"), Catch::Contains("dcgmi profile --pause"));
     CHECK_THROWS_WITH(cupti->check(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "call"),
                       Catch::Contains("NVreg_RestrictProfilingToAdminUsers"));
     CHECK_THROWS_WITH(cupti->check(CUPTI_ERROR_INVALID_PARAMETER, "cuptiThis"),
