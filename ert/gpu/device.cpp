@@ -91,12 +91,16 @@ DeviceId id_of(const Device& device)
     return {number_of(device)};
 }
 
-nvmlDevice_st* device_in(const Nvml* nvml, DeviceId id)
+std::string bus_id_of(DeviceId id)
 {
-    if (nvml == nullptr) return nullptr;
     std::array<char, 32> bus_id{};
     check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), id.value));
-    return nvml->device(bus_id.data());
+    return bus_id.data();
+}
+
+nvmlDevice_st* device_in(const Nvml* nvml, DeviceId id)
+{
+    return nvml == nullptr ? nullptr : nvml->device(bus_id_of(id));
 }
 
 void describe_devices(Machine& machine, const Nvml* nvml)

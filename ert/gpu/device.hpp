@@ -5,6 +5,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <string>
+
 struct nvmlDevice_st;
 
 namespace roof::gpu {
@@ -22,6 +24,9 @@ DeviceId id_of(const Device& device);
 /// Appends a device "gpu:N" for each GPU, and the capability "gpu" with reason and remedy. Does not throw if there is
 /// no GPU. `nvml`, which may be null, reports the driver's version.
 void describe_devices(Machine& machine, const Nvml* nvml);
+
+/// "0000:3B:00.0". Throws Error.
+std::string bus_id_of(DeviceId id);
 
 /// The device as NVML knows it; null without NVML, or if it does not know it. Throws Error.
 nvmlDevice_st* device_in(const Nvml* nvml, DeviceId id);

@@ -4,8 +4,6 @@
 
 #include "ert/base/error.hpp"
 
-#include <array>
-
 namespace roof::gpu {
 
 namespace {
@@ -15,9 +13,8 @@ constexpr int operation_sum = 0;
 
 }  // namespace
 
-std::shared_ptr<const Nccl> Nccl::open()
+std::shared_ptr<const Nccl> Nccl::open(const std::vector<std::string>& names)
 {
-    const std::array<std::string, 2> names{"libnccl.so.2", "libnccl.so"};
     const std::optional<Library> library = Library::open(names);
     if (!library) return nullptr;
     return std::shared_ptr<const Nccl>(new Nccl(*library));
@@ -62,9 +59,20 @@ void Communicator::enqueue_sum(const std::vector<Rank>& ranks, std::size_t count
     check(ended, "ncclGroupEnd");
 }
 
+std::shared_ptr<const Communicator> Communicators::on(const std::vector<int>& devices)
+{
+    std::shared_ptr<const Communicator>& known = known_[devices];
+    if (known == nullptr || known->has_failed()) {
+        known.reset();  // before the next is made: both would use the same devices
+        known = std::make_shared<const Communicator>(library_, devices);
+    }
+    return known;
+}
+
 void Communicator::check(int status, const char* what) const
 {
     if (status == 0) return;
+    has_failed_ = true;
     const char* const words = library_->library_.function<const char*(int)>("ncclGetErrorString")(status);
     throw Error(std::string(what) + " ended with NCCL status " + std::to_string(status) + ": " + words);
 }

@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,8 +26,8 @@ constexpr double bus_factor(int ranks)
 
 class Nccl {
   public:
-    /// Null if the library is missing.
-    static std::shared_ptr<const Nccl> open();
+    /// The first of `names` that the loader finds; null if the library is missing.
+    static std::shared_ptr<const Nccl> open(const std::vector<std::string>& names = {"libnccl.so.2", "libnccl.so"});
 
     /// "2.28.9"; empty if unknown.
     std::string version() const;
@@ -57,12 +58,29 @@ class Communicator {
     /// Puts one sum of `count` floats over all ranks into each rank's stream. `ranks` are in the order of the devices.
     /// Throws Error.
     void enqueue_sum(const std::vector<Rank>& ranks, std::size_t count) const;
+    /// Whether a call has failed. NCCL does not recover from that.
+    bool has_failed() const { return has_failed_; }
 
   private:
     void check(int status, const char* what) const;
 
     std::shared_ptr<const Nccl> library_;
     std::vector<ncclComm*> ranks_;
+    mutable bool has_failed_ = false;
+};
+
+/// The communicators of a run, one for each list of devices: making one takes NCCL seconds, and much longer with several
+/// machines.
+class Communicators {
+  public:
+    explicit Communicators(std::shared_ptr<const Nccl> library) : library_(std::move(library)) {}
+
+    /// Makes it on first use, and anew after a failure. Throws Error.
+    std::shared_ptr<const Communicator> on(const std::vector<int>& devices);
+
+  private:
+    std::shared_ptr<const Nccl> library_;
+    std::map<std::vector<int>, std::shared_ptr<const Communicator>> known_;
 };
 
 }  // namespace roof::gpu

@@ -2,6 +2,8 @@
 
 #include "ert/gpu/clock_of.hpp"
 
+#include <array>
+#include <charconv>
 #include <cmath>
 
 namespace roof::gpu {
@@ -32,6 +34,7 @@ void MonitoredStream::launch(Trace& trace, const std::function<void()>& enqueue)
     trace.ran_at(clock.value > 0 ? clock : state.clock);
     trace.ran_under(state.conditions);
     if (const std::string_view why = disturbance_in(state.slowdowns); !why.empty()) trace.disturbed(why);
+    unknown_ |= unknown_in(state.slowdowns);
     ++launches_;
     if (is_power_capped(state.slowdowns)) ++capped_;
 }
@@ -52,9 +55,17 @@ Seconds MonitoredStream::settle(const std::function<void()>& enqueue) const
 
 std::vector<std::string> MonitoredStream::remarks() const
 {
-    if (capped_ == 0) return {};
-    return {"the power cap held the clock down in " + std::to_string(capped_) + " of " + std::to_string(launches_) +
-            " launches"};
+    std::vector<std::string> remarks;
+    if (capped_ > 0)
+        remarks.push_back("the power cap held the clock down in " + std::to_string(capped_) + " of " +
+                          std::to_string(launches_) + " launches");
+    if (unknown_ != 0) {
+        std::array<char, 17> digits{};
+        std::to_chars(digits.data(), digits.data() + digits.size() - 1, unknown_, 16);
+        remarks.push_back(std::string("the driver reported clock event reasons that are not known here: 0x") +
+                          digits.data());
+    }
+    return remarks;
 }
 
 }  // namespace roof::gpu

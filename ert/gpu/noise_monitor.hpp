@@ -37,7 +37,7 @@ class MonitoredStream {
     /// twenty times. Returns the last time.
     Seconds settle(const std::function<void()>& enqueue) const;
 
-    /// States how many launches so far the power cap slowed down; empty if none.
+    /// States how many launches so far the power cap slowed down, and clock event reasons that are not known here.
     std::vector<std::string> remarks() const;
 
   private:
@@ -49,6 +49,7 @@ class MonitoredStream {
     Buffer<ClockReading> readings_;
     int launches_ = 0;
     int capped_ = 0;
+    unsigned long long unknown_ = 0;  ///< clock event reasons seen so far that are not known here
 };
 
 }  // namespace roof::gpu

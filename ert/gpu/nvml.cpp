@@ -17,12 +17,15 @@ constexpr int clock_of_memory = 2;
 constexpr int sensor_of_gpu = 0;
 
 /// nvmlClocksEventReason*, formerly nvmlClocksThrottleReason*.
+constexpr unsigned long long idle = 0x1;
+constexpr unsigned long long set_by_application = 0x2;
 constexpr unsigned long long software_power_cap = 0x4;
 constexpr unsigned long long hardware_slowdown = 0x8;
 constexpr unsigned long long sync_boost = 0x10;
 constexpr unsigned long long software_thermal = 0x20;
 constexpr unsigned long long hardware_thermal = 0x40;
 constexpr unsigned long long power_brake = 0x80;
+constexpr unsigned long long set_by_display = 0x100;
 
 struct Reason {
     unsigned long long bits;
@@ -68,6 +71,13 @@ std::string_view disturbance_in(unsigned long long slowdowns)
         if ((slowdowns & reason.bits) != 0) return reason.words;
     }
     return {};
+}
+
+unsigned long long unknown_in(unsigned long long slowdowns)
+{
+    unsigned long long known = idle | set_by_application | software_power_cap | set_by_display;
+    for (const Reason& reason : disturbances) known |= reason.bits;
+    return slowdowns & ~known;
 }
 
 bool is_power_capped(unsigned long long slowdowns)

@@ -26,6 +26,9 @@ struct GpuState {
 /// is normal for a card's heaviest work.
 std::string_view disturbance_in(unsigned long long slowdowns);
 
+/// Reasons that this build does not know, as newer drivers may report; 0 if there are none.
+unsigned long long unknown_in(unsigned long long slowdowns);
+
 /// Whether the power cap held the clock down.
 bool is_power_capped(unsigned long long slowdowns);
 

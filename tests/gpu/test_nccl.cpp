@@ -59,3 +59,28 @@ TEST_CASE("NCCL reports its version, and refuses ranks on missing GPUs")
     CHECK_THAT(library->version(), Catch::StartsWith("2."));
     CHECK_THROWS_WITH(Communicator(library, {1 << 20}), Catch::Contains("ncclCommInitAll ended with NCCL status"));
 }
+
+TEST_CASE("a communicator is made once for all rows, and anew after a failure")
+{
+    const auto nccl = Nccl::open({ROOF_FAKE_NCCL});
+    REQUIRE(nccl != nullptr);
+    const auto made = nccl->functions().function<int()>("fake_nccl_made");
+    const auto alive = nccl->functions().function<int()>("fake_nccl_alive");
+    {
+        Communicators communicators(nccl);
+        const auto first = communicators.on({0, 1});
+        first->enqueue_sum({{}, {}}, 4);
+        first->enqueue_sum({{}, {}}, 4);
+        CHECK(communicators.on({0, 1}) == first);
+        CHECK(made() == 1);
+        communicators.on({0})->enqueue_sum({{}}, 4);
+        CHECK(made() == 2);
+        CHECK(alive() == 3);
+        nccl->functions().function<void()>("fake_nccl_fail_next")();
+        CHECK_THROWS_WITH(first->enqueue_sum({{}, {}}, 4), Catch::Contains("NCCL status 1"));
+        CHECK(communicators.on({0, 1}) != first);
+        CHECK(made() == 3);
+        CHECK_THROWS_AS(communicators.on({1, 1}), Error);
+    }
+    CHECK(alive() == 0);
+}

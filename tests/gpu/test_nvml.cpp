@@ -24,6 +24,13 @@ TEST_CASE("heat, hardware slowdowns and sync boost disturb a launch, idleness an
     CHECK_FALSE(is_power_capped(0x8));
 }
 
+TEST_CASE("reasons of newer drivers are told apart from those that are known")
+{
+    CHECK(unknown_in(0x1FF) == 0);
+    CHECK(unknown_in(0x200) == 0x200);
+    CHECK(unknown_in(0x400 | 0x4) == 0x400);
+}
+
 TEST_CASE("a missing library is no error, and a missing function is named")
 {
     const std::array<std::string, 1> none{"libno-such-thing.so.1"};

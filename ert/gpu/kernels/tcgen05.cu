@@ -141,11 +141,14 @@ __global__ void __launch_bounds__(tcgen05_threads) tcgen05_kernel(WgmmaLaunch la
     for (unsigned i = threadIdx.x; i < tcgen05_operand_bytes / sizeof(uint4); i += tcgen05_threads)
         operands[i] = from[i];
     const auto barrier = static_cast<unsigned>(__cvta_generic_to_shared(barriers));
-    if (threadIdx.x < 32)
+    if (threadIdx.x < 32) {
         asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(
                          static_cast<unsigned>(__cvta_generic_to_shared(&place))),
                      "n"(tcgen05_n)
                      : "memory");
+        // Lets the other block of the multiprocessor allocate while this one runs.
+        asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory");
+    }
     if (threadIdx.x == 0) {
         for (unsigned i = 0; i < 2; ++i)
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier + i * 8) : "memory");

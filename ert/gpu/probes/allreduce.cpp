@@ -101,14 +101,14 @@ std::vector<int> numbers_of(const std::vector<DeviceId>& ids)
 class AllreduceSubject final : public TunedSubject {
   public:
     /// `factor`: bytes that count for each byte of the message.
-    AllreduceSubject(const std::shared_ptr<const Nccl>& library, const std::vector<DeviceId>& ids, double factor,
+    AllreduceSubject(std::string version, Communicators& communicators, const std::vector<DeviceId>& ids, double factor,
                      const GpuPoint& at)
-        : TunedSubject(at), version_(library->version())
+        : TunedSubject(at), version_(std::move(version))
     {
         const std::size_t vectors = static_cast<std::size_t>(at.point.integer("size")) / vector_bytes;
         for (std::size_t i = 0; i < ids.size(); ++i)
             memories_.push_back(memory_on(ids[i], vectors, static_cast<int>(i)));
-        communicator_ = std::make_unique<Communicator>(library, numbers_of(ids));
+        communicator_ = communicators.on(numbers_of(ids));
         settle_on_fastest({{"", work_of_bytes(factor * message()), [this](long long sums) { enqueue(sums); }}},
                           max_sums);
     }
@@ -159,7 +159,7 @@ class AllreduceSubject final : public TunedSubject {
     Fork begin_;
     std::string version_;
     std::vector<std::unique_ptr<RankMemory>> memories_;
-    std::unique_ptr<Communicator> communicator_;  ///< declared last: destroyed before the streams it uses
+    std::shared_ptr<const Communicator> communicator_;
 };
 
 bool is_alone(const Point& point)
@@ -215,11 +215,12 @@ GpuBench allreduce_bench(const Libraries& libraries)
                 return missing_for_all(point, machine, device);
             },
             .create =
-                [nccl = libraries.nccl](const GpuPoint& at) {
+                [nccl = libraries.nccl,
+                 communicators = std::make_shared<Communicators>(libraries.nccl)](const GpuPoint& at) {
                     const std::vector<DeviceId> ids = is_alone(at.point) ? std::vector{at.id} : gpus_of(at.machine);
                     const bool is_bus = at.point.text("operation") == "bus";
                     const double factor = is_bus ? bus_factor(static_cast<int>(ids.size())) : 1;
-                    return std::make_unique<AllreduceSubject>(nccl, ids, factor, at);
+                    return std::make_unique<AllreduceSubject>(nccl->version(), *communicators, ids, factor, at);
                 }};
 }
 

@@ -3,11 +3,13 @@
 // Launched    copies into the device's memory, out of it, or both at once on two streams. The driver copies pageable
 //             memory through buffers of its own. zero_copy: a kernel that reads or writes pinned host memory itself.
 // Saturates   PCIe, or whatever connects the two.
+//             The host's memory lies on the NUMA node next to the GPU, where Linux tells which that is.
 // Bytes       of the arrays, each once. Both ways at once: the sum of both.
 // Time        device events around all copies; the second stream is forked from and joined to the first.
 // Falsified   if what arrived is not what was sent.
 #include "ert/base/error.hpp"
 #include "ert/gpu/host_buffer.hpp"
+#include "ert/gpu/near_processors.hpp"
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/copy_subject.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
@@ -128,6 +130,7 @@ std::optional<std::string> unsupported_reason(const Point& point, const Machine&
 
 std::unique_ptr<Subject> create(const GpuPoint& at)
 {
+    const OnProcessors near(processors_near(bus_id_of(at.id)));  // while the memory is made
     const std::string& operation = at.point.text("operation");
     if (operation == "zero_copy_load") return std::make_unique<ZeroCopySubject>(StreamOperation::load, at);
     if (operation == "zero_copy_store") return std::make_unique<ZeroCopySubject>(StreamOperation::store, at);

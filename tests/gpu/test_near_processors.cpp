@@ -1,0 +1,49 @@
+// Where a thread puts memory for a GPU, from a description of the machine of our own.
+#include "ert/base/files.hpp"
+#include "ert/gpu/near_processors.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+#include <sched.h>
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::gpu;
+
+TEST_CASE("a list of processors is read as Linux writes it")
+{
+    CHECK(processors_in("0-3,8\n") == std::vector{0, 1, 2, 3, 8});
+    CHECK(processors_in("5") == std::vector{5});
+    CHECK(processors_in("").empty());
+    CHECK(processors_in("3-1").empty());
+    CHECK(processors_in("0-99999").empty());
+    CHECK(processors_in("all").empty());
+}
+
+TEST_CASE("the processors near a GPU are those that its PCI device lists")
+{
+    const fakes::TemporaryFolder folder;
+    std::filesystem::create_directories(folder / "0000:3b:00.0");
+    write_file(folder / "0000:3b:00.0" / "local_cpulist", "12-13\n");
+    CHECK(processors_near("0000:3B:00.0", folder / "") == std::vector{12, 13});
+    CHECK(processors_near("0000:5E:00.0", folder / "").empty());
+}
+
+TEST_CASE("a thread is moved to the processors, and back")
+{
+    const int here = sched_getcpu();
+    cpu_set_t before;
+    REQUIRE(sched_getaffinity(0, sizeof(before), &before) == 0);
+    {
+        const OnProcessors near({here});
+        cpu_set_t during;
+        REQUIRE(sched_getaffinity(0, sizeof(during), &during) == 0);
+        CHECK(CPU_COUNT(&during) == 1);
+        CHECK(CPU_ISSET(static_cast<std::size_t>(here), &during));
+    }
+    cpu_set_t after;
+    REQUIRE(sched_getaffinity(0, sizeof(after), &after) == 0);
+    CHECK(CPU_EQUAL(&before, &after));
+    const OnProcessors nowhere({});
+    REQUIRE(sched_getaffinity(0, sizeof(after), &after) == 0);
+    CHECK(CPU_EQUAL(&before, &after));
+}
