@@ -8,15 +8,14 @@
 //             neither a bandwidth of any link nor a ceiling.
 // Time        device events on the first GPU; the other streams are forked from its stream and joined to it.
 // Falsified   if any GPU has other sums than the host. The sums are whole numbers, exact in any order.
-#include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/stream.hpp"
+#include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/rank_numbers.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/stream.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -64,18 +63,9 @@ struct RankMemory {
 
     void compare(int ranks) const
     {
-        constexpr std::size_t most = std::size_t{1} << 18;
         const CurrentDevice current(id);
-        const std::size_t count = std::min(receive.size(), most);
-        for (const std::size_t first : {std::size_t{0}, (receive.size() - count) / 2, receive.size() - count}) {
-            const std::vector<float> found = receive.read(first, count);
-            for (std::size_t i = 0; i < count; ++i) {
-                const float expected = sum_of_ranks(first + i, ranks);
-                if (found[i] == expected) continue;
-                throw Error("word " + std::to_string(first + i) + " of the sum on gpu:" + std::to_string(id.value) +
-                            " is " + std::to_string(found[i]) + ", not " + std::to_string(expected));
-            }
-        }
+        check_words(receive, "the sum on gpu:" + std::to_string(id.value),
+                    [ranks](std::size_t index) { return sum_of_ranks(index, ranks); });
     }
 
     DeviceId id;

@@ -85,16 +85,21 @@ void Arrays::check_sum(int passes, std::size_t threads) const
 
 void Arrays::check_output() const
 {
+    check_words(*out_, "the result", [this](std::size_t index) { return expected_word(operation_, index); });
+}
+
+void check_words(const Buffer<float>& found, const std::string& what,
+                 const std::function<float(std::size_t index)>& expected)
+{
     constexpr std::size_t most = std::size_t{1} << 18;
-    const std::size_t words = vectors_ * words_of_vector;
-    const std::size_t count = std::min(words, most);
-    for (const std::size_t first : {std::size_t{0}, (words - count) / 2, words - count}) {
-        const std::vector<float> found = out_->read(first, count);
+    const std::size_t count = std::min(found.size(), most);
+    for (const std::size_t first : {std::size_t{0}, (found.size() - count) / 2, found.size() - count}) {
+        const std::vector<float> words = found.read(first, count);
         for (std::size_t i = 0; i < count; ++i) {
-            const float expected = expected_word(operation_, first + i);
-            if (found[i] == expected) continue;
-            throw Error("word " + std::to_string(first + i) + " is " + std::to_string(found[i]) + ", not " +
-                        std::to_string(expected));
+            const float due = expected(first + i);
+            if (words[i] == due) continue;
+            throw Error("word " + std::to_string(first + i) + " of " + what + " is " + std::to_string(words[i]) +
+                        ", not " + std::to_string(due));
         }
     }
 }

@@ -6,7 +6,9 @@
 #include "ert/gpu/kernels/stream.hpp"
 #include "ert/gpu/stream.hpp"
 
+#include <functional>
 #include <optional>
+#include <string>
 
 namespace roof::gpu {
 
@@ -25,6 +27,10 @@ std::uint32_t sum_of_bits(std::size_t words);
 
 /// The expected word `index` of the result.
 float expected_word(StreamOperation operation, std::size_t index);
+
+/// Compares the begin, the middle and the end of an array with what is expected. Throws Error naming `what`.
+void check_words(const Buffer<float>& found, const std::string& what,
+                 const std::function<float(std::size_t index)>& expected);
 
 class Arrays {
   public:
