@@ -202,8 +202,11 @@ TEST_CASE("An unavailable algorithm or precision reports the reason")
     const Device cpu{
         .name = "cpu", .kind = "cpu", .model = {}, .levels = {}, .memory = {}, .memory_available = {}, .facts = {}};
     Point point;
-    for (const auto& [axis, value] : std::vector<std::pair<std::string, std::string>>{
-             {"precision", "fp32"}, {"algorithm", "direct"}, {"data", "synthetic"}, {"lr", "0.01"}})
+    for (const auto& [axis, value] : std::vector<std::pair<std::string, std::string>>{{"model", "alexnet"},
+                                                                                      {"precision", "fp32"},
+                                                                                      {"algorithm", "direct"},
+                                                                                      {"data", "synthetic"},
+                                                                                      {"lr", "0.01"}})
         point.set(axis, value);
     Machine machine;
     const TrainBench bench;

@@ -1,8 +1,8 @@
 // `roof trace`: writes one training step of a results folder as a trace for Perfetto.
 #include "analysis/report/trace.hpp"
 
-#include "analysis/table/table.hpp"
 #include "analysis/table/rows.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
