@@ -80,6 +80,8 @@ Imported read_ert_roofline(const std::string& text, const std::string& name, con
         document = Json::parse(text);
     } catch (const Json::parse_error& error) {
         throw InputError(fmt::format("{}: byte {}: {}", name, error.byte, error.what()));
+    } catch (const Json::out_of_range& error) {
+        throw InputError(fmt::format("{}: a number is too large: {}", name, error.what()));
     }
     if (!document.is_object() || !document.contains("empirical") || !document.at("empirical").is_object())
         throw InputError(name + ": there is no object 'empirical'");

@@ -123,3 +123,11 @@ TEST_CASE("a damaged database is read or refused with an InputError")
         if (const auto imported = attempt(folder / "x", damage.mutated(whole))) check_sound(*imported);
     }
 }
+
+TEST_CASE("a number that is too large for a double is refused")
+{
+    const fakes::TemporaryFolder folder;
+    const std::string text =
+        R"({"empirical": {"metadata": {}, "gbytes": {"data": [["DRAM", 1e308864]]}, "gflops": {"data": [["fp64", 1]]}}})";
+    CHECK_FALSE(attempt(folder / "roofline.json", text));
+}

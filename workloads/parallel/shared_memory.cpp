@@ -223,10 +223,13 @@ class SharedMemoryCommunicator : public Communicator {
     void throw_failure() const
     {
         constexpr int most_milliseconds = 1000;
-        for (int i = 0; i < most_milliseconds && header().failures.load() == 1; ++i)
+        auto failures = header().failures.load();
+        for (int i = 0; i < most_milliseconds && failures == 1; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        if (header().failures.load() == 2) throw Error(header().message.data());
-        if (header().failures.load() == 1) throw Error("a rank failed, and was killed before it could say why");
+            failures = header().failures.load();
+        }
+        if (failures == 2) throw Error(header().message.data());
+        if (failures == 1) throw Error("a rank failed, and was killed before it could say why");
     }
 
     std::shared_ptr<SharedMemory> memory_;
