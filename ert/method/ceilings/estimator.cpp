@@ -62,28 +62,16 @@ Window fastest_agreement(const std::vector<double>& values, double reach)
     return around(centre, reach);
 }
 
-/// The rounds' values, per clock if `clock` is given; samples without what is needed are left out.
-std::vector<std::vector<double>> values_of(const std::vector<Round>& rounds, bool per_clock)
+/// The samples as they are compared: per clock if `per_clock`, and then without those whose clock is not known.
+std::vector<Round> compared(const std::vector<Round>& rounds, bool per_clock)
 {
-    std::vector<std::vector<double>> values;
-    for (const Round& round : rounds) {
-        values.emplace_back();
-        for (const RateSample& sample : round)
-            if (!per_clock || sample.clock > 0)
-                values.back().push_back(per_clock ? sample.rate / sample.clock : sample.rate);
+    if (!per_clock) return rounds;
+    std::vector<Round> result = rounds;
+    for (Round& round : result) {
+        std::erase_if(round, [](const RateSample& sample) { return sample.clock <= 0; });
+        for (RateSample& sample : round) sample.rate /= sample.clock;
     }
-    return values;
-}
-
-std::size_t undisturbed_in(const Window& window, const std::vector<Round>& rounds, bool per_clock)
-{
-    std::size_t count = 0;
-    for (const Round& round : rounds)
-        for (const RateSample& sample : round)
-            if (!sample.disturbed && (!per_clock || sample.clock > 0) &&
-                window.holds(per_clock ? sample.rate / sample.clock : sample.rate))
-                ++count;
-    return count;
+    return result;
 }
 
 /// Mean and Student's interval of the rounds' medians.
@@ -113,9 +101,17 @@ std::string_view name(Steadiness steadiness)
 SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance, const Estimate<Hertz>& clock)
 {
     const bool per_clock = clock.median.value > 0;
-    const std::vector<std::vector<double>> values = values_of(rounds, per_clock);
+    std::vector<std::vector<double>> values;
     std::vector<double> all;
-    for (const std::vector<double>& round : values) all.insert(all.end(), round.begin(), round.end());
+    std::vector<double> undisturbed;
+    for (const Round& round : compared(rounds, per_clock)) {
+        values.emplace_back();
+        for (const RateSample& sample : round) {
+            values.back().push_back(sample.rate);
+            all.push_back(sample.rate);
+            if (!sample.disturbed) undisturbed.push_back(sample.rate);
+        }
+    }
     if (all.empty()) return {};
 
     const Window window = fastest_agreement(all, tolerance * window_in_tolerances);
@@ -126,7 +122,7 @@ SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance,
             medians.push_back(spread_of(inside).median);
     const bool is_shown = medians.size() >= min_rounds && agreeing.size() >= min_samples &&
                           static_cast<double>(agreeing.size()) >= min_share * static_cast<double>(all.size()) &&
-                          2 * undisturbed_in(window, rounds, per_clock) >= agreeing.size();
+                          2 * within(window, undisturbed).size() >= agreeing.size();
     const Spread spread = medians.size() >= min_rounds ? over_rounds(medians) : spread_of(agreeing);
 
     SustainedRate result;
