@@ -14,18 +14,17 @@ enum class LevelKind { core, cache, memory, path };
 struct LevelTraits {
     std::string_view name;
     LevelKind kind = LevelKind::path;
-    int number = 0;               ///< of a cache, from 1
-    bool is_of_one_core = false;  ///< no other core can slow it: the core's arithmetic and its L1
-    bool is_near_core = false;    ///< not slowed by traffic of other cores: the core, L1 and L2
+    int number = 0;             ///< of a cache, from 1
+    bool is_near_core = false;  ///< not slowed by traffic of other cores: the core, L1 and L2
 };
 
 inline constexpr std::string_view core_level = "core";
 inline constexpr std::string_view memory_level = "DRAM";
 
 inline constexpr std::array<LevelTraits, 9> level_table{{
-    {core_level, LevelKind::core, 0, true, true},
-    {"L1", LevelKind::cache, 1, true, true},
-    {"L2", LevelKind::cache, 2, false, true},
+    {core_level, LevelKind::core, 0, true},
+    {"L1", LevelKind::cache, 1, true},
+    {"L2", LevelKind::cache, 2, true},
     {"L3", LevelKind::cache, 3},
     {"L4", LevelKind::cache, 4},
     {"L5", LevelKind::cache, 5},
