@@ -4,6 +4,7 @@
 #include "ert/method/results/results.hpp"
 #include "tests/fakes/fake_registry.hpp"
 #include "tests/fakes/temporary_folder.hpp"
+#include "tests/method/measured_rows.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -15,20 +16,9 @@
 
 using namespace roof;
 using namespace roof::fakes;
+using namespace roof::tests;
 
 namespace {
-
-const std::string plan_text = "run:\n  - {bench: train, model: tinynet, batch: [4, 8, 13]}\n";
-
-std::vector<Measurement> measured(const std::string& text = plan_text)
-{
-    const ManualClock time;
-    const BenchRegistry registry = fake_registry(time);
-    std::vector<Measurement> rows;
-    for (const Item& item : expand(parse_plan(text, "p"), registry))
-        rows.push_back(measure(item, registry, time.clock()));
-    return rows;
-}
 
 void append_text(const std::filesystem::path& file, const std::string& text)
 {

@@ -1,0 +1,24 @@
+// Rows of the fake registry, measured by a plan on a manual clock.
+#pragma once
+
+#include "ert/method/plan/measure.hpp"
+#include "tests/fakes/fake_registry.hpp"
+
+#include <string>
+#include <vector>
+
+namespace roof::tests {
+
+inline const std::string plan_text = "run:\n  - {bench: train, model: tinynet, batch: [4, 8, 13]}\n";
+
+inline std::vector<Measurement> measured(const std::string& text = plan_text)
+{
+    const fakes::ManualClock time;
+    const BenchRegistry registry = fakes::fake_registry(time);
+    std::vector<Measurement> rows;
+    for (const Item& item : expand(parse_plan(text, "p"), registry))
+        rows.push_back(measure(item, registry, time.clock()));
+    return rows;
+}
+
+}  // namespace roof::tests
