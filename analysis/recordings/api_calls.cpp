@@ -56,7 +56,7 @@ CallPurpose purpose_of(std::string_view call)
     return part == parts.end() ? CallPurpose::other : part->purpose;
 }
 
-std::vector<CallTotal> add_up_calls(const std::filesystem::path& folder)
+std::vector<CallTotal> add_up_calls(const RecordedFolder& folder)
 {
     std::map<std::pair<std::string, std::string>, CallTotal> totals;
     read_records<ApiRecord>(folder, [&](const std::string& row, const ApiRecord& call) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ert/base/units.hpp"
+#include "ert/recording/record_files.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -30,6 +31,6 @@ struct CallTotal {
 
 /// The calls of a results folder, longest first within each row; empty without api.csv. A driver call inside a runtime
 /// call counts in both.
-std::vector<CallTotal> add_up_calls(const std::filesystem::path& folder);
+std::vector<CallTotal> add_up_calls(const RecordedFolder& folder);
 
 }  // namespace roof::analysis

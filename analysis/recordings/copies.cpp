@@ -44,7 +44,7 @@ bool matches(const Measurement& row, const CopyTotal& copies)
 
 }  // namespace
 
-std::vector<CopyTotal> add_up_copies(const std::filesystem::path& folder)
+std::vector<CopyTotal> add_up_copies(const RecordedFolder& folder)
 {
     using Key = std::tuple<std::string, std::string, CopyKind, std::optional<MemoryKind>, std::optional<MemoryKind>>;
     std::map<Key, CopyTotal> totals;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
-#include "ert/recording/records.hpp"
+#include "ert/recording/record_files.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -33,7 +33,7 @@ struct CopyTotal {
 };
 
 /// The copies of a results folder, longest first within each row; empty without copies.csv.
-std::vector<CopyTotal> add_up_copies(const std::filesystem::path& folder);
+std::vector<CopyTotal> add_up_copies(const RecordedFolder& folder);
 
 /// The best rate of the benches `link` and `peer` for this kind of copy on this device. nullopt if it was not measured,
 /// and for copies within one memory.

@@ -92,7 +92,7 @@ KernelDigest digest_kernels(std::istream& csv, const std::string& name, const Ke
                   rules, kinds);
 }
 
-KernelDigest digest_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds,
+KernelDigest digest_kernels(const RecordedFolder& folder, const KernelRules& rules, const LayerKinds& kinds,
                             const TakeRecord<KernelRecord>& also)
 {
     const auto read = [&](const TakeRecord<KernelRecord>& take) {

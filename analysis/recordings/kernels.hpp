@@ -46,7 +46,7 @@ KernelDigest digest_kernels(std::istream& csv, const std::string& name,
 
 /// The digest of a results folder; empty without kernels.csv. `also` is called for each record, so a second use needs
 /// no second reading.
-KernelDigest digest_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds,
+KernelDigest digest_kernels(const RecordedFolder& folder, const KernelRules& rules, const LayerKinds& kinds,
                             const TakeRecord<KernelRecord>& also);
 
 }  // namespace roof::analysis

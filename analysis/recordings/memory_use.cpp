@@ -51,7 +51,7 @@ class MemoryTracker {
     std::unordered_map<std::uint64_t, Bytes> held_;
 };
 
-std::map<Key, std::vector<MemoryRecord>> read_memory(const std::filesystem::path& folder)
+std::map<Key, std::vector<MemoryRecord>> read_memory(const RecordedFolder& folder)
 {
     std::map<Key, std::vector<MemoryRecord>> records;
     read_records<MemoryRecord>(folder, [&](const std::string& row, const MemoryRecord& record) {
@@ -62,7 +62,7 @@ std::map<Key, std::vector<MemoryRecord>> read_memory(const std::filesystem::path
 
 }  // namespace
 
-std::vector<MemoryUse> follow_memory(const std::filesystem::path& folder)
+std::vector<MemoryUse> follow_memory(const RecordedFolder& folder)
 {
     std::vector<MemoryUse> all;
     for (auto& [key, records] : read_memory(folder)) {

@@ -1,7 +1,7 @@
 // Memory of devices and host over a run, from the allocations and releases in memory.csv.
 #pragma once
 
-#include "ert/recording/records.hpp"
+#include "ert/recording/record_files.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -29,6 +29,6 @@ struct MemoryUse {
 };
 
 /// Memory use in a results folder, highest peak first within each row; empty without memory.csv.
-std::vector<MemoryUse> follow_memory(const std::filesystem::path& folder);
+std::vector<MemoryUse> follow_memory(const RecordedFolder& folder);
 
 }  // namespace roof::analysis

@@ -142,7 +142,7 @@ class Activities {
     std::unordered_map<std::string, Activity> known_;
 };
 
-std::map<std::string, std::vector<Window>> read_steps(const std::filesystem::path& folder)
+std::map<std::string, std::vector<Window>> read_steps(const RecordedFolder& folder)
 {
     std::map<std::string, std::vector<Window>> steps;
     read_records<RangeRecord>(folder, [&](const std::string& row, const RangeRecord& range) {
@@ -219,7 +219,7 @@ std::vector<TimeBreakdown> finish_breakdowns(std::vector<Interval> intervals, st
     return all;
 }
 
-RecordedKernels read_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds)
+RecordedKernels read_kernels(const RecordedFolder& folder, const KernelRules& rules, const LayerKinds& kinds)
 {
     Timelines timelines;
     Activities activities(rules, kinds);

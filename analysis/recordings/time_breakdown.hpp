@@ -5,6 +5,7 @@
 
 #include "analysis/recordings/kernels.hpp"
 #include "ert/base/units.hpp"
+#include "ert/recording/record_files.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -62,6 +63,6 @@ struct RecordedKernels {
 };
 
 /// Reads kernels.csv (once), copies.csv and ranges.csv of a results folder.
-RecordedKernels read_kernels(const std::filesystem::path& folder, const KernelRules& rules, const LayerKinds& kinds);
+RecordedKernels read_kernels(const RecordedFolder& folder, const KernelRules& rules, const LayerKinds& kinds);
 
 }  // namespace roof::analysis

@@ -47,7 +47,7 @@ Metrics metrics_in(const Sums& sums, double divisor)
     return metrics;
 }
 
-std::map<Key, Sums> read_counters(const std::filesystem::path& folder)
+std::map<Key, Sums> read_counters(const RecordedFolder& folder)
 {
     std::map<Key, Sums> kernels;
     read_records<CounterRecord>(folder, [&](const std::string& row, const CounterRecord& counter) {
@@ -63,7 +63,7 @@ struct OfDevice {
     Phases kernels;  ///< counted one by one
 };
 
-std::map<std::pair<std::string, std::string>, OfDevice> read_phases(const std::filesystem::path& folder)
+std::map<std::pair<std::string, std::string>, OfDevice> read_phases(const RecordedFolder& folder)
 {
     std::map<std::pair<std::string, std::string>, OfDevice> devices;
     read_records<CounterRecord>(folder, [&](const std::string& row, const CounterRecord& counter) {
@@ -152,7 +152,7 @@ void place_flops(CountedKernel& kernel, const Roofs& roofs)
 
 std::vector<CountedKernel> counted_kernels(const Study& study)
 {
-    const std::map<Key, Sums> counters = read_counters(study.results.folder);
+    const std::map<Key, Sums> counters = read_counters(recorded_folder(study));
     if (counters.empty()) return {};
     const std::map<Key, CountedKernel> recorded = recorded_times(study);
     std::vector<CountedKernel> kernels;
@@ -179,7 +179,7 @@ std::vector<CountedKernel> counted_kernels(const Study& study)
 std::vector<PhaseCount> phase_counts(const Study& study)
 {
     std::vector<PhaseCount> found;
-    for (const auto& [key, device] : read_phases(study.results.folder)) {
+    for (const auto& [key, device] : read_phases(recorded_folder(study))) {
         const bool is_whole = !device.whole.empty();
         const Phases& phases = is_whole ? device.whole : device.kernels;
         if (std::ranges::all_of(phases, [](const auto& phase) { return phase.first.empty(); })) continue;

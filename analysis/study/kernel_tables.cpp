@@ -269,7 +269,7 @@ DataTable step_counters_table(const Study& study)
     };
     const RowsById rows(study);
     std::vector<Counted> counted;
-    read_records<CounterRecord>(study.results.folder, [&](const std::string& id, const CounterRecord& counter) {
+    read_records<CounterRecord>(recorded_folder(study), [&](const std::string& id, const CounterRecord& counter) {
         const Measurement* const row = rows.find(id);
         const bool has_analytic = counter.unit == "FLOP" || counter.unit == "byte";
         if (row != nullptr && counter.scope == CounterScope::step && has_analytic) counted.push_back({counter, *row});

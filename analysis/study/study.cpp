@@ -1,7 +1,9 @@
 #include "analysis/study/study.hpp"
 
 #include "analysis/roofline/roofs.hpp"
+#include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/recording/record_files.hpp"
 
 namespace roof::analysis {
 
@@ -11,9 +13,21 @@ void read_predictions(Study& study)
 {
     const std::filesystem::path file = study.results.folder / predictions_file;
     if (!std::filesystem::exists(file)) return;
-    const std::string text = read_file(file);
-    study.predictions = errors_of(parse_predictions(text, file.string()), study.results.rows);
-    study.predictions_fingerprint = fingerprint(text);
+    try {
+        const std::string text = read_file(file);
+        study.predictions = errors_of(parse_predictions(text, file.string()), study.results.rows);
+        study.predictions_fingerprint = fingerprint(text);
+    } catch (const InputError& error) {
+        study.results.damage.emplace_back(error.what());
+    }
+}
+
+void check_recordings(Study& study)
+{
+    if (study.results.folder.empty()) return;
+    study.record_damage = check_records(study.results.folder);
+    const std::vector<std::string>& found = study.record_damage.sentences;
+    study.results.damage.insert(study.results.damage.end(), found.begin(), found.end());
 }
 
 /// The value, which `make` computes at the first use.
@@ -27,7 +41,7 @@ const Value& kept(std::optional<Value>& value, const Make& make)
 const RecordedKernels& recorded_kernels(const Study& study)
 {
     return kept(study.recording.kernels, [&] {
-        return read_kernels(study.results.folder, study.kernel_rules, layer_kinds(study.results.rows));
+        return read_kernels(recorded_folder(study), study.kernel_rules, layer_kinds(study.results.rows));
     });
 }
 
@@ -43,6 +57,7 @@ Study make_study(Results results, Results calibration)
         for (Placement& placement : place(row, study.ceilings, study.calibration.machine))
             study.placements.push_back(std::move(placement));
     read_predictions(study);
+    check_recordings(study);
     return study;
 }
 
@@ -70,6 +85,11 @@ std::string calibration_warning(const Study& study)
     return "The ceilings are those of another machine, '" + there + "'; the rows are of '" + here + "'.";
 }
 
+RecordedFolder recorded_folder(const Study& study)
+{
+    return {study.results.folder, study.record_damage};
+}
+
 const KernelDigest& kernels_of(const Study& study)
 {
     return recorded_kernels(study).digest;
@@ -82,17 +102,17 @@ const std::vector<DeviceTimeBreakdown>& time_breakdown_of(const Study& study)
 
 const std::vector<CallTotal>& calls_of(const Study& study)
 {
-    return kept(study.recording.calls, [&] { return add_up_calls(study.results.folder); });
+    return kept(study.recording.calls, [&] { return add_up_calls(recorded_folder(study)); });
 }
 
 const std::vector<CopyTotal>& copies_of(const Study& study)
 {
-    return kept(study.recording.copies, [&] { return add_up_copies(study.results.folder); });
+    return kept(study.recording.copies, [&] { return add_up_copies(recorded_folder(study)); });
 }
 
 const std::vector<MemoryUse>& memory_of(const Study& study)
 {
-    return kept(study.recording.memory, [&] { return follow_memory(study.results.folder); });
+    return kept(study.recording.memory, [&] { return follow_memory(recorded_folder(study)); });
 }
 
 }  // namespace roof::analysis

@@ -12,6 +12,7 @@
 #include "analysis/roofline/place.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/results/results.hpp"
+#include "ert/recording/record_files.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -38,6 +39,7 @@ struct Study {
     std::string predictions_fingerprint{};
     std::vector<Answered> answers{};     ///< answers to the plan's hypotheses; filled in by the caller
     std::vector<MachineSheet> sheets{};  ///< data sheets of devices; filled in by the caller
+    RecordDamage record_damage{};        ///< of the recorded files; results.damage names it too
     KernelRules kernel_rules = built_in_kernel_rules();
     mutable Recording recording{};  ///< use the functions below
 };
@@ -51,6 +53,9 @@ Study make_study(Results results, Results calibration);
 
 /// A warning if there is no calibration, if it is of another machine, or if it is a quick one; otherwise empty.
 std::string calibration_warning(const Study& study);
+
+/// The recorded files of the run, without the rows that damage leaves out.
+RecordedFolder recorded_folder(const Study& study);
 
 // Totals of recordings; empty without the file. Set the kernel rules before the first use.
 const KernelDigest& kernels_of(const Study& study);

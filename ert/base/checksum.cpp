@@ -90,6 +90,21 @@ std::string with_checksums(std::string_view text)
     return out.append(text.substr(complete));
 }
 
+std::optional<std::string> with_header(std::string_view text, std::string_view header)
+{
+    std::string out;
+    const std::uint32_t crc = add_header(out, header.substr(0, header.find('\n')));
+    for (const std::string_view rest :
+         {text.substr(text.find('\n') + 1), text}) {  // the whole text if it has no line end
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        const std::size_t comma = line.rfind(',');
+        if (comma == std::string_view::npos || line.size() == rest.size()) continue;
+        const auto stated = parse_checksum(line.substr(comma + 1));
+        if (stated == crc32_of("\n", crc32_of(line.substr(0, comma), crc))) return out.append(rest);
+    }
+    return std::nullopt;
+}
+
 std::optional<std::uint32_t> checksum_at(const std::filesystem::path& file, std::uintmax_t bytes)
 {
     constexpr std::size_t tail = digits + 2;  // ",01234567\n"

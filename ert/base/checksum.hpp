@@ -29,6 +29,10 @@ void append_lines(const std::filesystem::path& file, const std::string& header, 
 /// `text` with its checksums written anew: a file without the column gets it. An unfinished last line is unchanged.
 std::string with_checksums(std::string_view text);
 
+/// `text` with `header` as its first line, in place of the one that stands there or before it, if the checksum of the line after it then
+/// matches; else none. For a file whose first line is damaged or lost. `header`: complete, without the column of the checksums.
+std::optional<std::string> with_header(std::string_view text, std::string_view header);
+
 /// The checksum at the end of the first `bytes` bytes of a file; none if there is no complete line with one.
 std::optional<std::uint32_t> checksum_at(const std::filesystem::path& file, std::uintmax_t bytes);
 

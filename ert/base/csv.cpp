@@ -5,8 +5,6 @@
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <sstream>
 
@@ -20,10 +18,7 @@ CsvTable table_in(std::istream& csv, const std::string& name)
     if (!lines.next()) return table;
     table.header.assign(lines.cells().begin(), lines.cells().end());
     while (lines.next()) {
-        if (lines.cells().size() != table.header.size())
-            throw InputError(fmt::format("{}: {} cells, its header has {}", lines.where(), lines.cells().size(),
-                                         table.header.size()));
-        if (!lines.matches()) throw InputError(lines.where() + ": it does not match its checksum");
+        if (const std::string damage = lines.damage(); !damage.empty()) throw InputError(lines.where() + ": " + damage);
         table.rows.emplace_back(lines.cells().begin(), lines.cells().end());
     }
     return table;

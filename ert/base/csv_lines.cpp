@@ -3,6 +3,8 @@
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
 
@@ -55,7 +57,16 @@ bool CsvLines::next()
     if (has_checksums_) check();
     if (!line_.empty() && line_.back() == '\r') line_.pop_back();
     split();
+    if (number_ == 1) width_ = cells_.size();
     return true;
+}
+
+std::string CsvLines::damage() const
+{
+    if (cells_.size() != width_) return fmt::format("{} cells, its header has {}", cells_.size(), width_);
+    if (!matches_)
+        return "it does not match its checksum: it was changed, or a line before it is missing, repeated or moved";
+    return {};
 }
 
 /// Compares the checksum and removes it from the line.

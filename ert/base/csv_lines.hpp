@@ -23,8 +23,8 @@ class CsvLines {
     const std::vector<std::string_view>& cells() const { return cells_; }
     /// Whether the header ends with the column of the checksums (ert/base/checksum.hpp).
     bool has_checksums() const { return has_checksums_; }
-    /// Whether the current line matches its checksum. True without checksums.
-    bool matches() const { return matches_; }
+    /// What is wrong with the current line: its number of cells, or that it does not match its checksum. Empty if nothing is.
+    std::string damage() const;
     /// Number of the current line, from 1.
     std::size_t number() const { return number_; }
     /// Length of the file up to the end of the current line.
@@ -46,6 +46,7 @@ class CsvLines {
     std::string line_;
     std::vector<std::string_view> cells_;
     std::size_t number_ = 0;
+    std::size_t width_ = 0;  ///< cells of the header
     std::size_t bytes_ = 0;
     std::uint32_t crc_ = 0;  ///< of the lines before, as they state it
     bool has_checksums_ = false;

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,7 @@ struct Places {
     std::vector<std::pair<const Field<Record>*, std::size_t>> fields;
 };
 
+/// The columns of the file. With checksums they must be those of this version, in their order.
 template <class Record>
 Places<Record> places_in(const CsvLines& lines)
 {
@@ -40,7 +43,7 @@ Places<Record> places_in(const CsvLines& lines)
         return static_cast<std::size_t>(std::ranges::find(lines.cells(), column) - lines.cells().begin());
     };
     const auto missing = [&](std::string_view column) {
-        return InputError(fmt::format("{}: it has no column '{}'", lines.name(), column));
+        return InputError(fmt::format("{}: it has no column '{}'", lines.where(), column));
     };
     Places<Record> places;
     places.id = place("id");
@@ -52,6 +55,10 @@ Places<Record> places_in(const CsvLines& lines)
         else if (field.required)
             throw missing(field.name);
     }
+    const bool in_order =
+        std::ranges::is_sorted(places.fields, {}, [](const auto& field) { return field.second; }) && places.id == 0;
+    if (lines.has_checksums() && (!in_order || places.fields.size() + 1 != lines.cells().size()))
+        throw InputError(lines.where() + ": its columns are not those that roof writes");
     return places;
 }
 
@@ -65,6 +72,72 @@ void read_record(Record& record, const CsvLines& lines, const Places<Record>& pl
             throw InputError(fmt::format("{}: column {}: {}", lines.where(), field->name, error.what()));
         }
     }
+}
+
+/// Calls `take` for each whole line, `tell` with a sentence and the ids of the line and of the one before it for each damaged one. The
+/// sentence is empty for the line after one whose id cannot be read.
+template <class Record, class Tell>
+std::size_t read_lines(CsvLines& lines, const Places<Record>& places, const TakeRecord<Record>& take, const Tell& tell)
+{
+    std::size_t count = 0;
+    std::string id, before, damage;
+    Record record;
+    for (bool follows_unknown = false;; follows_unknown = id.empty() && !damage.empty()) {
+        before = id;
+        id.clear();
+        damage.clear();
+        try {
+            if (!lines.next()) return count;
+            id.assign(places.id < lines.cells().size() ? lines.cells()[places.id] : std::string_view{});
+            damage = lines.damage();
+            if (!damage.empty())
+                damage = lines.where() + ": " + damage;
+            else
+                read_record(record, lines, places);
+        } catch (const InputError& error) {
+            damage = error.what();
+        }
+        if (!damage.empty() || follows_unknown) tell(damage, id, before);
+        if (!damage.empty()) continue;
+        take(id, record);
+        ++count;
+    }
+}
+
+template <class Record>
+Places<Record> read_header(CsvLines& lines)
+{
+    if (!lines.next()) throw InputError(lines.name() + ":1: it has no header");
+    return places_in<Record>(lines);
+}
+
+/// A file whose header is damaged is read with the one of this version if the line after it proves that.
+template <class Record, class Tell>
+std::size_t read_file_of(const std::filesystem::path& file, const TakeRecord<Record>& take, const Tell& tell,
+                         const std::function<void(const std::string&, bool is_lost)>& tell_header)
+{
+    std::ifstream csv = open_to_read(file);
+    CsvLines lines(csv, file.string());
+    Places<Record> places;
+    std::string damage;
+    try {
+        places = read_header<Record>(lines);
+    } catch (const InputError& error) {
+        damage = error.what();
+    }
+    if (damage.empty()) return read_lines(lines, places, take, tell);
+    const std::optional<std::string> mended = with_header(read_file(file), header<Record>());
+    tell_header(damage, !mended);
+    if (!mended) return 0;
+    std::istringstream text(*mended);
+    CsvLines again(text, file.string());
+    places = read_header<Record>(again);
+    return read_lines(again, places, take, tell);
+}
+
+[[noreturn]] void refuse(const std::string& damage)
+{
+    throw InputError(damage);
 }
 
 }  // namespace
@@ -90,27 +163,57 @@ void append_records(const std::filesystem::path& folder, const std::string& id, 
     if (!lines.empty()) append_lines(file, header<Record>(), lines);
 }
 
+RecordDamage check_records(const std::filesystem::path& folder)
+{
+    RecordDamage damage;
+    const auto check = [&]<class Record>() {
+        const std::filesystem::path file = folder / RecordFile<Record>::table.name;
+        if (!std::filesystem::exists(file)) return;
+        read_file_of<Record>(
+            file, [](const std::string&, const Record&) {},
+            [&](const std::string& sentence, const std::string& id, const std::string& before) {
+                if (!sentence.empty()) damage.sentences.push_back(sentence);
+                damage.left_out.insert(id);
+                damage.left_out.insert(before);
+            },
+            [&](const std::string& sentence, bool is_lost) {
+                damage.sentences.push_back(sentence);
+                damage.is_everywhere = damage.is_everywhere || is_lost;
+            });
+    };
+    for_each_kind_of_record(check);
+    return damage;
+}
+
 template <class Record>
 std::size_t read_records(std::istream& csv, const std::string& name, const TakeRecord<Record>& take)
 {
     CsvLines lines(csv, name);
-    if (!lines.next()) throw InputError(name + ": it is empty");
-    const Places<Record> places = places_in<Record>(lines);
-    const std::size_t width = lines.cells().size();
+    const Places<Record> places = read_header<Record>(lines);
+    return read_lines(lines, places, take,
+                      [](const std::string& damage, const std::string&, const std::string&) { refuse(damage); });
+}
+
+template <class Record>
+std::size_t read_records(const RecordedFolder& folder, const TakeRecord<Record>& take)
+{
+    const std::filesystem::path file = folder.path / RecordFile<Record>::table.name;
+    if (!std::filesystem::exists(file) || folder.damage.is_everywhere) return 0;
+    const bool is_known = !folder.damage.sentences.empty();
     std::size_t count = 0;
-    std::string id;
-    Record record;
-    for (; lines.next(); ++count) {
-        if (!lines.matches())
-            throw InputError(
-                lines.where() +
-                ": it does not match its checksum: it was changed, or a line before it is missing, repeated or moved");
-        if (lines.cells().size() != width)
-            throw InputError(fmt::format("{}: {} cells, not {}", lines.where(), lines.cells().size(), width));
-        id.assign(lines.cells()[places.id]);
-        read_record(record, lines, places);
-        take(id, record);
-    }
+    read_file_of<Record>(
+        file,
+        [&](const std::string& id, const Record& record) {
+            if (folder.damage.left_out.contains(id)) return;
+            take(id, record);
+            ++count;
+        },
+        [&](const std::string& damage, const std::string&, const std::string&) {
+            if (!is_known) refuse(damage);
+        },
+        [&](const std::string& damage, bool) {
+            if (!is_known) refuse(damage);
+        });
     return count;
 }
 
@@ -129,5 +232,13 @@ template std::size_t read_records(std::istream&, const std::string&, const TakeR
 template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<SynchronisationRecord>&);
 template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<RangeRecord>&);
 template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<CounterRecord>&);
+
+template std::size_t read_records(const RecordedFolder&, const TakeRecord<KernelRecord>&);
+template std::size_t read_records(const RecordedFolder&, const TakeRecord<ApiRecord>&);
+template std::size_t read_records(const RecordedFolder&, const TakeRecord<CopyRecord>&);
+template std::size_t read_records(const RecordedFolder&, const TakeRecord<MemoryRecord>&);
+template std::size_t read_records(const RecordedFolder&, const TakeRecord<SynchronisationRecord>&);
+template std::size_t read_records(const RecordedFolder&, const TakeRecord<RangeRecord>&);
+template std::size_t read_records(const RecordedFolder&, const TakeRecord<CounterRecord>&);
 
 }  // namespace roof

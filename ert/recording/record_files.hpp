@@ -1,7 +1,8 @@
 // The recorded files of a results folder, all optional:
 //   kernels.csv  api.csv  copies.csv  memory.csv  synchronisations.csv  ranges.csv  counters.csv
 // Their first column, `id`, names the row (Measurement::id()). They are read line by line.
-// Each line carries a checksum (ert/base/checksum.hpp); a file without is read, too.
+// Each line carries a checksum (ert/base/checksum.hpp); a file without is read, too. A damaged line is named, and the records of its row
+// are left out of all files, because sums over the others would be too small.
 #pragma once
 
 #include "ert/base/files.hpp"
@@ -12,8 +13,11 @@
 #include <fstream>
 #include <functional>
 #include <istream>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace roof {
 
@@ -26,21 +30,36 @@ void append_records(const std::filesystem::path& folder, const std::string& id, 
 template <class Record>
 using TakeRecord = std::function<void(const std::string& id, const Record& record)>;
 
+/// What is wrong with the recorded files of a folder.
+struct RecordDamage {
+    std::vector<std::string> sentences{};           ///< each begins with file and line
+    std::set<std::string, std::less<>> left_out{};  ///< the rows whose records are not read
+    bool is_everywhere = false;                     ///< a header is not known: no records are read
+};
+
+/// A folder with recorded files. Its damage is that which is known of: without, damage is an error.
+struct RecordedFolder {
+    std::filesystem::path path;
+    RecordDamage damage{};
+
+    RecordedFolder(std::filesystem::path folder, RecordDamage known = {})  // NOLINT: a folder is one without damage
+        : path(std::move(folder)), damage(std::move(known))
+    {
+    }
+};
+
+/// Reads all recorded files. A line that does not match its checksum leaves out its row and that of the line before it.
+RecordDamage check_records(const std::filesystem::path& folder);
+
 /// Calls `take` for each line and returns their number. `name` is used in messages. An incomplete last line is left
 /// out; a missing optional column reads as unknown. Throws InputError with the line for an invalid record, and for one that does not match
 /// its checksum.
 template <class Record>
 std::size_t read_records(std::istream& csv, const std::string& name, const TakeRecord<Record>& take);
 
-/// The same for a results folder; 0 if it has no such file.
+/// The same for the rows of a results folder that are not left out; 0 if it has no such file.
 template <class Record>
-std::size_t read_records(const std::filesystem::path& folder, const TakeRecord<Record>& take)
-{
-    const std::filesystem::path file = folder / RecordFile<Record>::table.name;
-    if (!std::filesystem::exists(file)) return 0;
-    std::ifstream csv = open_to_read(file);
-    return read_records<Record>(csv, file.string(), take);
-}
+std::size_t read_records(const RecordedFolder& folder, const TakeRecord<Record>& take);
 
 /// Calls the template `call` for the type of each recorded file.
 template <class Call>

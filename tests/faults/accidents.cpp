@@ -1,6 +1,8 @@
 // accidents TRIES [SEED]: makes one accident in one file of a results folder and reads the folder. Each accident must be told, refused, or
 // change nothing. Prints the numbers; exit status 1 after a silent change.
 #include "ert/base/files.hpp"
+#include "ert/method/results/results.hpp"
+#include "ert/recording/record_files.hpp"
 #include "tests/faults/mutate.hpp"
 #include "tests/tools/workbench.hpp"
 
@@ -42,6 +44,7 @@ class Campaign {
         write_file(bench_.path("plan.yaml"), plan);
         if (bench_.roof({"sweep", bench_.path("plan.yaml"), "--out", bench_.path("run")}).status != 1)
             throw std::runtime_error("the sweep was to have one failed row");
+        add_recordings();
         whole_ = read();
         for (const auto& entry : std::filesystem::directory_iterator(bench_.path("run")))
             if (entry.path().extension() == ".csv" || entry.path().extension() == ".yaml")
@@ -75,6 +78,30 @@ class Campaign {
     }
 
   private:
+    /// Recorded files of two rows, named in checksums.csv like the others.
+    void add_recordings() const
+    {
+        std::vector<KernelRecord> kernels(4);
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            kernels[i].name = "kernel" + std::to_string(i % 2);
+            kernels[i].cause.device = "cpu";
+            kernels[i].start = Seconds{0.1 * static_cast<double>(i)};
+            kernels[i].duration = Seconds{0.05};
+        }
+        CopyRecord copy;
+        copy.bytes = Bytes{4096};
+        copy.duration = Seconds{1e-3};
+        const CounterRecord counter{"cpu", CounterScope::kernel, {}, {}, "kernel0", 0, "dram__bytes.sum", 1e6, "byte"};
+        const std::filesystem::path run = bench_.path("run");
+        for (const int row : {0, 2}) {
+            const std::string id = read_results(run).rows.at(static_cast<std::size_t>(row)).id();
+            append_records<KernelRecord>(run, id, kernels);
+            append_records<CopyRecord>(run, id, std::vector{copy, copy});
+            append_records<CounterRecord>(run, id, std::vector{counter});
+        }
+        accept_edits(run);
+    }
+
     Reading read() const
     {
         Reading reading;

@@ -8,6 +8,7 @@
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/method/measured_rows.hpp"
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -188,7 +189,78 @@ TEST_CASE("without checksums the lines must still agree with each other")
     SECTION("a header that is not known")
     {
         folder.replace("measurements.csv", ",status,", ",statsu,");
-        CHECK_THROWS_WITH(read_results(folder.run), Catch::Contains("'statsu'") && Catch::Contains("'status'"));
+        CHECK_THAT(damage(), Catch::Contains("measurements.csv:1:") && Catch::Contains("'statsu'") &&
+                                 Catch::Contains("'status'"));
+        CHECK(read_results(folder.run).rows.empty());
+    }
+    SECTION("a number of layers")
+    {
+        const std::string lines = read_file(folder.run / "layers.csv");
+        const std::string line = line_of(lines, 2);
+        std::string many = lines;
+        for (int i = 0; i <= 100'000; ++i) {
+            many += line;
+            many.insert(many.size() - line.size() + line.find(",conv1,") + 1, std::to_string(i));
+        }
+        write_file(folder.run / "layers.csv", many);
+        CHECK_THAT(damage(), Catch::Contains("more than 100000 layers and phases in a row"));
+    }
+}
+
+TEST_CASE("a damaged header is named, and the folder is usable if the checksums prove the lines")
+{
+    const Damaged folder;
+    for (const std::string file : {"measurements.csv", "samples.csv", "layers.csv", "checksums.csv"}) {
+        INFO(file);
+        const std::string whole = read_file(folder.run / file);
+        for (const std::size_t at : {std::size_t{0}, whole.find(',') + 1, whole.find('\n') - 1}) {
+            std::string changed = whole;
+            changed[at] = '#';
+            write_file(folder.run / file, changed);
+            const Results back = read_results(folder.run);
+            REQUIRE(back.damage.size() == 1);
+            CHECK_THAT(back.damage[0], Catch::Contains(file + ":1: "));
+            CHECK(statuses(back) == std::vector{Status::ok, Status::ok, Status::failed});
+            CHECK_FALSE(back.rows[0].samples.empty());
+            CHECK_FALSE(back.rows[0].parts.empty());
+        }
+        write_file(folder.run / file, whole.substr(whole.find('\n') + 1));
+        CHECK(statuses(read_results(folder.run)) == std::vector{Status::ok, Status::ok, Status::failed});
+        CHECK_FALSE(read_results(folder.run).damage.empty());
+        write_file(folder.run / file, whole);
+    }
+}
+
+TEST_CASE("a damaged line of checksums.csv is named, and the others are compared")
+{
+    const Damaged folder;
+    folder.replace("checksums.csv", "layers.csv,", "layers.csv,9");
+    folder.change("plan.yaml", [](std::string& text) { text += "\n"; });
+    const Results back = read_results(folder.run);
+    REQUIRE(back.damage.size() == 2);
+    CHECK_THAT(back.damage[0], Catch::Contains("checksums.csv:2: it does not match its checksum"));
+    CHECK_THAT(back.damage[1], Catch::Contains("plan.yaml: it was changed"));
+}
+
+TEST_CASE("a number of ranks above the limit is damage, and is read up to it")
+{
+    for (const auto& [ranks, status] : {std::pair{"65536", Status::ok},
+                                        {"65537", Status::damaged},
+                                        {"-1", Status::damaged},
+                                        {"two", Status::damaged}}) {
+        const TemporaryFolder folder;
+        {
+            RunDirectory directory(folder / "run", plan_text, fake_machine());
+            Measurement row = measured().front();
+            row.point.set("ranks", ranks);
+            directory.append(row);
+        }
+        const Results back = read_results(folder / "run");
+        REQUIRE(back.rows.size() == 1);
+        CHECK(back.rows[0].status == status);
+        if (status == Status::damaged)
+            CHECK_THAT(back.damage.at(0),
+                       Catch::Contains(fmt::format("ranks '{}' is no whole number up to 65536", ranks)));
     }
 }
 

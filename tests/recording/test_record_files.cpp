@@ -109,7 +109,7 @@ TEST_CASE("an invalid record is reported with its line")
 {
     const std::string head = "id,name,duration_s\nr,k,1\n";
     CHECK(read_kernels(head + "r,k") == 1);
-    CHECK_THROWS_WITH(read_kernels(head + "r,k\n"), Catch::Contains("kernels.csv:3: 2 cells, not 3"));
+    CHECK_THROWS_WITH(read_kernels(head + "r,k\n"), Catch::Contains("kernels.csv:3: 2 cells, its header has 3"));
     for (const std::string wrong : {"x", "-1", "inf", "nan", "1s", ""}) {
         INFO(wrong);
         CHECK_THROWS_WITH(read_kernels(head + "r,k," + wrong + "\n"),
@@ -137,6 +137,88 @@ TEST_CASE("a changed record is an error with its line, and a file without checks
     write_file(folder / "kernels.csv", text);
     CHECK_THROWS_WITH(back<KernelRecord>(folder), Catch::Contains("kernels.csv:3: it does not match its checksum"));
     CHECK(read_kernels("id,name,duration_s\nr,k,1\n") == 1);
+}
+
+namespace {
+
+/// Three kernels of each of the rows a, b and c, and a copy of each row.
+struct Recorded {
+    fakes::TemporaryFolder folder;
+
+    Recorded()
+    {
+        for (const std::string row : {"a", "b", "c"}) {
+            append_records<KernelRecord>(folder.path(), row, std::vector<KernelRecord>(3));
+            append_records<CopyRecord>(folder.path(), row, std::vector<CopyRecord>(1));
+        }
+    }
+    void replace(const std::string& from, const std::string& to) const
+    {
+        std::string text = read_file(folder / "kernels.csv");
+        text.replace(text.find(from), from.size(), to);
+        write_file(folder / "kernels.csv", text);
+    }
+    /// The rows of the records, one letter each.
+    template <class Record>
+    std::string rows(const RecordDamage& damage) const
+    {
+        std::string rows;
+        read_records<Record>({folder.path(), damage}, [&](const std::string& id, const Record&) { rows += id; });
+        return rows;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a damaged record is named, the records of its row are left out, and the others are read")
+{
+    const Recorded recorded;
+    CHECK(check_records(recorded.folder.path()).sentences.empty());
+    SECTION("by a digit")
+    {
+        recorded.replace("c,", "c,1");
+        const RecordDamage damage = check_records(recorded.folder.path());
+        REQUIRE(damage.sentences.size() == 1);
+        CHECK_THAT(damage.sentences[0], Catch::Contains("kernels.csv:8: it does not match its checksum"));
+        CHECK(recorded.rows<KernelRecord>(damage) == "aaa");
+    }
+    SECTION("by a quote")
+    {
+        recorded.replace("b,", "b,\"");
+        const RecordDamage damage = check_records(recorded.folder.path());
+        REQUIRE(damage.sentences.size() == 1);
+        CHECK_THAT(damage.sentences[0], Catch::Contains("kernels.csv:5: a quote is opened"));
+        CHECK(recorded.rows<CopyRecord>(damage) == "c");
+        CHECK(recorded.rows<KernelRecord>(damage) == "ccc");
+    }
+    SECTION("by a lost line, which may be of the row before")
+    {
+        const std::string text = read_file(recorded.folder / "kernels.csv");
+        const std::size_t b = text.find("\nb,");
+        const std::size_t last_a = text.rfind("\na,", b);
+        write_file(recorded.folder / "kernels.csv", text.substr(0, last_a) + text.substr(b));
+        const RecordDamage damage = check_records(recorded.folder.path());
+        REQUIRE(damage.sentences.size() == 1);
+        CHECK_THAT(damage.sentences[0], Catch::Contains("kernels.csv:4: it does not match its checksum"));
+        CHECK(recorded.rows<KernelRecord>(damage) == "ccc");
+        CHECK(recorded.rows<CopyRecord>(damage) == "c");
+    }
+}
+
+TEST_CASE("a damaged header is named, and the records are read if their checksums prove it")
+{
+    const Recorded recorded;
+    recorded.replace("stream", "steram");
+    const RecordDamage proven = check_records(recorded.folder.path());
+    REQUIRE(proven.sentences.size() == 1);
+    CHECK_THAT(proven.sentences[0], Catch::Contains("kernels.csv:1: its columns are not those that roof writes"));
+    CHECK(recorded.rows<KernelRecord>(proven) == "aaabbbccc");
+    CHECK_THROWS_AS(recorded.rows<KernelRecord>({}), InputError);
+    recorded.replace("a,", "x,");
+    const RecordDamage lost = check_records(recorded.folder.path());
+    CHECK(lost.is_everywhere);
+    CHECK(recorded.rows<KernelRecord>(lost).empty());
+    CHECK(recorded.rows<CopyRecord>(lost).empty());
 }
 
 TEST_CASE("a million kernels are written and read")

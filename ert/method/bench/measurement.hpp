@@ -90,6 +90,15 @@ struct Column {
     std::function<void(Row&, const std::string& cell)> read;
 };
 
+/// The complete header of a file with these columns, without line end and without the column of the checksums.
+template <class Row>
+std::string header_of(const std::vector<Column<Row>>& columns)
+{
+    std::string header = "id";
+    for (const Column<Row>& column : columns) header += "," + column.name;
+    return header;
+}
+
 /// measurements.csv. A point's axes have a column each, in the order in which every bench lists its axes.
 std::vector<Column<Measurement>> measurement_columns();
 /// samples.csv and layers.csv. Their first column, `id`, names the row they belong to.

@@ -1,7 +1,10 @@
 // Reads a results folder. A line that is damaged, or that contradicts another, is named; its row becomes `damaged` and the others stay usable.
+#include "ert/base/checksum.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/names.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "ert/method/results/seal.hpp"
@@ -9,8 +12,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <set>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -19,8 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* mismatch =
-    "it does not match its checksum: it was changed, or a line before it is missing, repeated or moved";
+/// More layers and phases of a row are not read.
+constexpr std::size_t most_parts = 100'000;
 
 template <class Row>
 using Places = std::vector<std::pair<const Column<Row>*, std::size_t>>;
@@ -50,13 +56,9 @@ Places<Row> places_in(const CsvLines& lines, const std::vector<Column<Row>>& col
 
 /// Fills in what can be read and returns what is wrong with the line; empty if nothing is.
 template <class Row>
-std::string read_cells(Row& row, const CsvLines& lines, const Places<Row>& places, std::size_t width)
+std::string read_cells(Row& row, const CsvLines& lines, const Places<Row>& places)
 {
-    std::string what;
-    if (lines.cells().size() != width)
-        what = fmt::format("{} cells, its header has {}", lines.cells().size(), width);
-    else if (!lines.matches())
-        what = mismatch;
+    std::string what = lines.damage();
     std::string cell;
     for (const auto& [column, place] : places) {
         if (place >= lines.cells().size()) break;
@@ -76,6 +78,21 @@ bool is_ordered(const Estimate<Unit>& e)
     return e.low <= e.median && e.median <= e.high;
 }
 
+/// The axes that the analysis reads as whole numbers, and the largest that is read.
+constexpr std::array<Named<long long>, 4> whole_numbers{
+    {{1'000'000'000, "batch"}, {65'536, "threads"}, {1'000'000'000'000'000, "working_set"}, {65'536, "ranks"}}};
+
+std::string wrong_number_in(const Point& point)
+{
+    for (const auto& [most, axis] : whole_numbers) {
+        if (!point.has(axis)) continue;
+        const auto value = parse_number<long long>(point.text(axis));
+        if (!value || *value < 0 || *value > most)
+            return fmt::format("{} '{}' is no whole number up to {}", axis, printable(point.text(axis)), most);
+    }
+    return {};
+}
+
 std::string contradiction_in(const Measurement& row, const std::string& id)
 {
     if (row.id() != id) return "its id is not that of its cells";
@@ -84,7 +101,7 @@ std::string contradiction_in(const Measurement& row, const std::string& id)
                          is_ordered(row.backward) && is_ordered(row.update) && is_ordered(row.exposed) &&
                          is_ordered(row.hidden) && is_ordered(row.clock);
     if (!ordered) return "a median lies outside its interval";
-    return {};
+    return wrong_number_in(row.point);
 }
 
 /// Reads the files of one folder.
@@ -122,7 +139,12 @@ class Reader {
                 if (what.empty() && !is_ordered(part.seconds)) what = "a median lies outside its interval";
                 if (what.empty() && !seen.emplace(id, part.part.layer, part.part.kind, part.part.phase).second)
                     what = "the layer and phase stand twice in their row";
-                if (Measurement* row = row_of(id, what)) row->parts.push_back(std::move(part));
+                Measurement* const row = row_of(id, what);
+                if (row == nullptr) return;
+                if (row->parts.size() < most_parts)
+                    row->parts.push_back(std::move(part));
+                else
+                    mark(*row, fmt::format("more than {} layers and phases in a row", most_parts));
             });
     }
 
@@ -142,7 +164,8 @@ class Reader {
     }
 
   private:
-    /// Calls `take(id, row, what)` for each line; `what` is empty if nothing is wrong with it.
+    /// Calls `take(id, row, what)` for each line; `what` is empty if nothing is wrong with it. A file whose header is damaged is read with
+    /// the one of this version if the line after it proves that.
     template <class Row, class Take>
     void read(const char* name, const std::vector<Column<Row>>& columns, const Take& take)
     {
@@ -150,10 +173,28 @@ class Reader {
         if (!fs::exists(file) && results_.rows.size() > 0) return;  // no row has samples or layers
         std::ifstream csv = open_to_read(file);
         CsvLines lines(csv, file.string());
+        Places<Row> places;
+        const std::size_t known_damage = results_.damage.size();
+        try {
+            if (!lines.next()) return;
+            places = places_in(lines, columns);
+        } catch (const InputError& error) {
+            results_.damage.emplace_back(error.what());
+        }
+        if (results_.damage.size() == known_damage) {
+            read_lines(name, lines, places, take);
+        } else if (const auto mended = with_header(read_file(file), header_of(columns))) {
+            std::istringstream text(*mended);
+            CsvLines again(text, file.string());
+            again.next();
+            read_lines(name, again, places_in(again, columns), take);
+        }
+    }
+
+    template <class Row, class Take>
+    void read_lines(const char* name, CsvLines& lines, const Places<Row>& places, const Take& take)
+    {
         orphans_ = 0;
-        if (!lines.next()) return;
-        const Places<Row> places = places_in(lines, columns);
-        const std::size_t width = lines.cells().size();
         if (!lines.has_checksums())
             results_.remarks.push_back(std::string(name) + " has no checksums: a changed figure is not noticed");
         for (bool more = true; more;) {
@@ -162,7 +203,7 @@ class Reader {
             try {
                 more = lines.next();
                 if (!more) break;
-                what = read_cells(row, lines, places, width);
+                what = read_cells(row, lines, places);
             } catch (const InputError& error) {
                 what = std::string(error.what()).substr(lines.where().size() + 2);
             }
@@ -245,7 +286,8 @@ Results check_results(const fs::path& folder)
         for (bool more = true; more;) {
             try {
                 more = lines.next();
-                if (more && !lines.matches()) results.damage.push_back(lines.where() + ": " + mismatch);
+                if (more && lines.has_checksums() && !lines.damage().empty())
+                    results.damage.push_back(lines.where() + ": " + lines.damage());
             } catch (const InputError& error) {
                 results.damage.emplace_back(error.what());
             }

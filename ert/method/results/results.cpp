@@ -27,14 +27,6 @@ constexpr const char* layers_file = "layers.csv";
 constexpr const char* format_line = "format: 2\n";
 
 template <class Row>
-std::string header_line(const std::vector<Column<Row>>& columns)
-{
-    std::vector<std::string> cells{"id"};
-    for (const auto& column : columns) cells.push_back(column.name);
-    return csv_line(cells);
-}
-
-template <class Row>
 std::string row_line(const std::string& id, const Row& row, const std::vector<Column<Row>>& columns)
 {
     std::vector<std::string> cells{id};
@@ -50,7 +42,7 @@ void append_rows(const fs::path& file, const std::vector<Column<Row>>& columns, 
     if (rows.empty()) return;
     std::string lines;
     for (const Row& row : rows) lines += row_line(id, row, columns);
-    append_lines(file, header_line(columns), lines);
+    append_lines(file, header_of(columns) + "\n", lines);
 }
 
 template <class Row>
@@ -60,8 +52,7 @@ void check_header(const fs::path& file, const std::vector<Column<Row>>& columns)
     std::string first;
     std::ifstream in = open_to_read(file);
     if (!std::getline(in, first) || in.eof()) return;
-    const std::string header = header_line(columns);
-    if (first != header.substr(0, header.size() - 1) + "," + std::string(checksum_column))
+    if (first != header_of(columns) + "," + std::string(checksum_column))
         throw InputError(file.string() +
                          " was written by another version of roof: its columns differ; give --out another folder");
 }

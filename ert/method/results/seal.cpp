@@ -2,13 +2,16 @@
 
 #include "ert/base/checksum.hpp"
 #include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
+#include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace roof {
 namespace {
@@ -37,14 +40,33 @@ std::string end_of(const fs::path& file, std::uintmax_t bytes)
     return crc ? checksum_text(*crc) : "";
 }
 
-std::vector<Entry> entries_in(const fs::path& folder)
+/// The whole lines; the damaged ones go to `damage`.
+std::vector<Entry> entries_in(const fs::path& folder, std::vector<std::string>& damage)
 {
-    const CsvTable table = read_csv(folder / seal_file);
-    if (table.header != columns) throw InputError((folder / seal_file).string() + ": its columns are not known");
+    const std::string name = (folder / seal_file).string();
+    const std::string header = join(columns, ",");
+    std::string text = read_file(folder / seal_file);
+    if (!text.starts_with(header + "\n") && !text.starts_with(header + "," + std::string(checksum_column) + "\n")) {
+        damage.push_back(name + ":1: its columns are not known");
+        text = with_header(text, header).value_or("");
+    }
+    std::istringstream csv(text);
+    CsvLines lines(csv, name);
     std::vector<Entry> entries;
-    for (const auto& row : table.rows)
-        entries.push_back({row[0], parse_number<std::uintmax_t>(row[1]).value_or(0), row[2], row[3]});
-    return entries;
+    for (;;) {
+        try {
+            if (!lines.next()) return entries;
+            const auto& cells = lines.cells();
+            if (lines.number() == 1) continue;
+            if (const std::string what = lines.damage(); !what.empty())
+                damage.push_back(lines.where() + ": " + what);
+            else
+                entries.push_back({std::string(cells[0]), parse_number<std::uintmax_t>(cells[1]).value_or(0),
+                                   std::string(cells[2]), std::string(cells[3])});
+        } catch (const InputError& error) {
+            damage.emplace_back(error.what());
+        }
+    }
 }
 
 std::string damage_of(const fs::path& file, const Entry& entry)
@@ -65,10 +87,7 @@ std::string damage_of(const fs::path& file, const Entry& entry)
 void seal(const fs::path& folder, const Edits& edits)
 {
     Edits known = edits;
-    try {
-        known.merge(check_seal(folder).edits);
-    } catch (const Error&) {
-    }  // a damaged one is written anew
+    known.merge(check_seal(folder).edits);
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
         if (entry.is_regular_file() && (is_csv(entry.path()) || entry.path().extension() == ".yaml"))
@@ -90,12 +109,13 @@ SealCheck check_seal(const fs::path& folder)
 {
     SealCheck check;
     if (!fs::exists(folder / seal_file)) return check;
-    for (const Entry& entry : entries_in(folder)) {
+    for (const Entry& entry : entries_in(folder, check.damage)) {
         check.has_ended = check.has_ended || is_csv(entry.file);
         if (!entry.edited.empty()) check.edits[entry.file] = entry.edited;
         std::string damage = damage_of(folder / fs::path(entry.file).filename(), entry);
         if (!damage.empty()) check.damage.push_back(std::move(damage));
     }
+    check.has_ended = check.has_ended || !check.damage.empty();  // then nobody knows
     return check;
 }
 

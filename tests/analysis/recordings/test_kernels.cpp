@@ -72,7 +72,7 @@ TEST_CASE("a truncated last line is left out, and a malformed line is reported")
 {
     CHECK(digest("id,name,duration_s\nr,k,1\nr,k,2").launches == 1);
     CHECK_THROWS_WITH(digest("id,name,duration_s\nr,k,x\n"), Catch::Contains("kernels.csv:2"));
-    CHECK_THROWS_WITH(digest("id,name,duration_s\nr,k\n"), Catch::Contains("2 cells, not 3"));
+    CHECK_THROWS_WITH(digest("id,name,duration_s\nr,k\n"), Catch::Contains("2 cells, its header has 3"));
     CHECK_THROWS_AS(digest("id,name\n"), InputError);
     CHECK_THROWS_AS(digest(""), InputError);
 }

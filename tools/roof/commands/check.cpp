@@ -2,12 +2,14 @@
 #include "ert/method/results/results.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/recording/record_files.hpp"
 #include "tools/roof/commands/commands.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 namespace roof {
 namespace {
@@ -22,7 +24,10 @@ int check_folder(const Options& options, Context& context)
     const auto say = [&](const char* kind, const std::string& text) { context.out << kind << printable(text) << '\n'; };
     if (options.accept_edited)
         for (const std::string& note : accept_edits(options.folder)) say("accepted: ", note);
-    const Results results = check_results(options.folder);
+    Results results = check_results(options.folder);
+    const std::set<std::string> named(results.damage.begin(), results.damage.end());
+    for (const std::string& sentence : check_records(options.folder).sentences)
+        if (!named.contains(sentence)) results.damage.push_back(sentence);
     for (const std::string& damage : results.damage) say("damaged: ", damage);
     for (const std::string& remark : results.remarks) say("remark: ", remark);
     const auto damaged = std::ranges::count(results.rows, Status::damaged, &Measurement::status);
