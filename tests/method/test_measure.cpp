@@ -72,12 +72,22 @@ TEST_CASE("the check runs after the warm-up and before any timing")
 {
     const ManualClock time;
     FakeSubject::Script script;
+    script.rest_seconds = 0.1;
     int launches_at_check = -1;
     script.check = [&](int launches) { launches_at_check = launches; };
     FakeSubject subject(script, time);
     std::vector<PartMeasurement> parts;
     collect(subject, {.warmup = 2, .min_samples = 3, .max_samples = 3}, time.clock(), parts, {});
     REQUIRE(launches_at_check == 2);
+}
+
+TEST_CASE("a launch during which the clock stands still is an error, not a sample of 0 s")
+{
+    const ManualClock time;
+    FakeSubject subject({}, time);
+    std::vector<PartMeasurement> parts;
+    CHECK_THROWS_WITH(collect(subject, {.warmup = 0, .min_samples = 1, .max_samples = 1}, time.clock(), parts, {}),
+                      Catch::Contains("the clock did not advance"));
 }
 
 TEST_CASE("a failed check is a failed row with the reason and without samples")

@@ -2,6 +2,7 @@
 #include "ert/base/error.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/command_line.hpp"
+#include "tools/roof/console/exit_guard.hpp"
 #include "tools/roof/console/interrupt.hpp"
 #include "workloads/onednn/train_bench.hpp"
 
@@ -58,6 +59,7 @@ BenchRegistry assemble()
 
 int main(int count, char** words)
 {
+    const roof::ExitGuard exit_guard;
     const roof::InterruptGuard interrupt;
     return roof::run_command_line({words + 1, words + count}, {.out = std::cout,
                                                                .err = std::cerr,

@@ -1,12 +1,14 @@
 // roof: compares training steps with the machine's measured ceilings. commands/commands.hpp lists the subcommands.
 #include "tools/roof/binary/assemble.hpp"
 #include "tools/roof/command_line.hpp"
+#include "tools/roof/console/exit_guard.hpp"
 #include "tools/roof/console/interrupt.hpp"
 
 #include <iostream>
 
 int main(int count, char** words)
 {
+    const roof::ExitGuard exit_guard;
     const roof::InterruptGuard interrupt;
     return roof::run_command_line({words + 1, words + count}, {.out = std::cout,
                                                                .err = std::cerr,

@@ -10,7 +10,7 @@ namespace roof {
 /// Seconds since an arbitrary moment; monotonic.
 using Clock = std::function<Seconds()>;
 
-/// The machine's monotonic clock.
+/// The machine's monotonic clock. A reading throws Error if the clock did not advance before the first one.
 Clock steady_clock();
 
 }  // namespace roof

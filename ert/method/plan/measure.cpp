@@ -6,12 +6,15 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cmath>
 #include <ctime>
 #include <functional>
 #include <map>
 #include <new>
 #include <optional>
+#include <system_error>
+#include <thread>
 #include <type_traits>
 
 namespace roof {
@@ -29,7 +32,9 @@ Sample time_launch(Subject& subject, const std::vector<TimedPart>& parts, Trace&
     const Seconds begin = clock();
     subject.launch(trace);
     Sample sample;
-    const Seconds outside = clock() - begin - trace.data_seconds();
+    const Seconds elapsed = clock() - begin;
+    if (elapsed.value <= 0) throw Error("the clock did not advance during a launch");
+    const Seconds outside = elapsed - trace.data_seconds();
     sample.seconds = trace.time_taken().value_or(outside);
     sample.clock = trace.clock_rate();
     sample.conditions = trace.conditions();
@@ -121,6 +126,27 @@ std::vector<std::string> record(Subject& subject, Trace& trace, const Profile& p
     }
 }
 
+/// Throws Error unless the threads of the item can be started: OpenMP's library ends the process where they cannot.
+void require_threads(const Item& item)
+{
+    if (!item.point.has("threads")) return;
+    const auto count = item.point.integer("threads");
+    std::atomic_flag may_end = ATOMIC_FLAG_INIT;
+    std::vector<std::thread> others;
+    std::string reason;
+    try {
+        while (static_cast<long long>(others.size()) + 1 < count)
+            others.emplace_back([&may_end] { may_end.wait(false); });
+    } catch (const std::system_error& error) {
+        reason = error.code().message();
+    }
+    may_end.test_and_set();
+    may_end.notify_all();
+    for (std::thread& other : others) other.join();
+    if (!reason.empty())
+        throw Error(fmt::format("{} threads cannot be started ({}); `ulimit -u` shows the limit", count, reason));
+}
+
 /// A wrong input that shows only here, such as a folder without a usable image, fails the row and not the run.
 template <class Call>
 auto failing(const Call& call)
@@ -135,6 +161,7 @@ auto failing(const Call& call)
 void run(Measurement& row, const Item& item, const BenchRegistry& registry, const Clock& clock,
          const SampleObserver& observer, const std::filesystem::path& folder)
 {
+    require_threads(item);
     const Device device = device_for(registry.machine(), item.device);
     const std::unique_ptr<Subject> subject =
         failing([&] { return item.bench->make(item.point, registry.machine(), device); });

@@ -3,7 +3,7 @@
 namespace roof {
 namespace {
 
-// The program's only global variable: a signal handler cannot receive an argument of ours.
+// Global, because a signal handler cannot receive an argument of ours.
 volatile std::sig_atomic_t signal_seen = 0;
 
 void note_signal(int)
