@@ -109,8 +109,10 @@ std::string layer_table(const ModelEstimate& estimate)
         const std::string output = fmt::format("{}", fmt::join(layer.output_shape, "x"));
         table.add(layer_cells(layer.name, output, layer.parameters, layer.work.forward, true));
     }
-    for (const LayerKind kind : {LayerKind::batch_norm, LayerKind::relu, LayerKind::max_pool, LayerKind::average_pool,
-                                 LayerKind::add, LayerKind::dropout, LayerKind::relu6, LayerKind::concat}) {
+    for (const LayerKind kind :
+         {LayerKind::batch_norm, LayerKind::relu, LayerKind::max_pool, LayerKind::average_pool, LayerKind::add,
+          LayerKind::dropout, LayerKind::relu6, LayerKind::concat, LayerKind::hard_swish, LayerKind::hard_sigmoid,
+          LayerKind::silu, LayerKind::sigmoid, LayerKind::multiply, LayerKind::slice, LayerKind::shuffle}) {
         int layers = 0;
         long long parameters = 0;
         const PassWork forward = total(estimate, &LayerWork::forward, [&](const LayerEstimate& layer) {

@@ -45,13 +45,17 @@ struct Block {
     bool kept() const { return needed_by >= 0; }
 };
 
-/// The layer whose output the backward pass of a layer reads; -1 for none.
-int read_by_backward(const Graph& graph, int index)
+/// The layers whose outputs the backward pass of a layer reads.
+std::vector<int> read_by_backward(const Graph& graph, int index)
 {
     const Layer& layer = graph.layer(index);
-    if (is_relu(layer)) return index;
-    const bool reads_input = model::is_contraction(layer.kind) || layer.kind == LayerKind::batch_norm;
-    return reads_input ? layer.inputs.front() : -1;
+    if (is_relu(layer)) return {index};
+    constexpr std::array of_input{LayerKind::batch_norm, LayerKind::hard_swish, LayerKind::hard_sigmoid,
+                                  LayerKind::silu, LayerKind::sigmoid};
+    if (layer.kind == LayerKind::multiply) return layer.inputs;
+    const bool reads_input =
+        model::is_contraction(layer.kind) || std::ranges::find(of_input, layer.kind) != of_input.end();
+    return reads_input ? std::vector{layer.inputs.front()} : std::vector<int>{};
 }
 
 std::vector<Block> blocks_of(const Graph& graph)
@@ -62,8 +66,9 @@ std::vector<Block> blocks_of(const Graph& graph)
     for (int index = 1; index < layers; ++index) {
         if (!is_in_place(graph.layer(index))) block(index).values = graph.layer(index).output.elements();
         for (const int input : graph.layer(index).inputs) block(input).last_user = index;
-        const int read = read_by_backward(graph, index);
-        if (read >= 0 && !block(read).kept()) block(read).needed_by = index;
+        for (const int read : read_by_backward(graph, index)) {
+            if (!block(read).kept()) block(read).needed_by = index;
+        }
     }
     block(layers - 1).needed_by = block(layers - 1).last_user = layers - 1;  // the loss
     blocks.front() = {};                                                     // images are counted separately

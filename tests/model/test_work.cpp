@@ -144,3 +144,40 @@ TEST_CASE("Winograd counts 36 products per tile of 4 x 4 outputs and pair of cha
     CHECK(winograd_multiply_adds(convolution_of(graph, exact, 7), 4, CutTiles::by_need) ==
           winograd_multiply_adds(convolution_of(graph, exact, 7), 4, CutTiles::as_whole));
 }
+
+TEST_CASE("a window with dilation reads every second position, and only these are compulsory")
+{
+    Graph graph("tiny", {1, 5, 5});
+    const int layer = graph.convolution("dilated", 0, 1, {.size = 2, .stride = 1, .padding = 1, .dilation = 3}, false);
+    CHECK(graph.layer(layer).output == Shape{1, 4, 4});
+    // Each axis has the windows {-1, 2}, {0, 3}, {1, 4}, {2, 5}: six positions inside, five different ones.
+    CHECK(work_of(graph, layer, 1, Precision::fp32).multiply_adds == 64);
+    CHECK(work_of(graph, layer, 1, Precision::fp32).multiply_adds_unpadded == 36);
+    CHECK(work_of(graph, layer, 1, Precision::fp32).forward.compulsory.value == 4 * (25 + 4 + 16));
+}
+
+TEST_CASE("activations read their input again, and a product with factors per channel sums their gradients")
+{
+    Graph graph("tiny", {4, 3, 3});
+    const int swish = graph.activation(LayerKind::hard_swish, "swish", 0);
+    const int mean = graph.average_pool("mean", swish, 1);
+    const int gate = graph.activation(LayerKind::sigmoid, "gate", mean);
+    const int product = graph.multiply("product", swish, gate);
+    const int square = graph.multiply("square", product, swish);
+    const int half = graph.slice("half", square, 2, 2);
+    const auto work = [&](int layer) { return work_of(graph, layer, 2, Precision::fp32); };
+    const double map = 2 * 4 * 9, vector = 2 * 4;
+    CHECK(work(swish).forward.flops.value == 5 * map);
+    CHECK(work(swish).backward_data.compulsory.value == 4 * 3 * map);
+    CHECK(work(gate).backward_data.flops.value == 6 * vector);
+    CHECK(work(product).forward.compulsory.value == 4 * (2 * map + vector));
+    CHECK(work(product).backward_data.flops.value == 3 * map);
+    CHECK(work(product).backward_data.compulsory.value == 4 * (3 * map + 2 * vector));
+    CHECK(work(product).backward_data.written.value == 4 * (map + vector));
+    CHECK(work(square).backward_data.flops.value == 2 * map);
+    CHECK(work(square).backward_data.compulsory.value == 4 * 5 * map);
+    CHECK(work(half).forward.compulsory.value == 4 * map);
+    CHECK_THROWS_AS(graph.multiply("wrong", swish, half), std::logic_error);
+    CHECK_THROWS_AS(graph.slice("wrong", swish, 3, 2), std::logic_error);
+    CHECK_THROWS_AS(graph.shuffle("wrong", swish, {0, 1, 2, 2}), std::logic_error);
+}

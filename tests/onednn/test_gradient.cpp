@@ -30,11 +30,34 @@ model::Graph small_network()
     return net;
 }
 
-}  // namespace
-
-TEST_CASE("Every parameter's gradient is the slope of the loss")
+/// The kinds that only networks from files have: squeeze and excitation, slices (one of which nothing else completes),
+/// a shuffle, a dilated window, and a linear layer without bias.
+model::Graph gated_network()
 {
-    const model::Graph graph = small_network();
+    using model::LayerKind;
+    model::Graph net("gated", {3, 12, 12});
+    const model::Window three{.size = 3, .stride = 1, .padding = 2, .dilation = 2};
+    const int stem = net.activation(LayerKind::hard_swish, "h1", net.convolution("c1", 0, 20, three, true));
+    const int squeezed = net.convolution("c2", net.average_pool("p1", stem, 1), 20, {}, true);
+    const int first = net.multiply("m1", stem, net.activation(LayerKind::sigmoid, "g1", squeezed));
+    const int second = net.multiply("m2", first, net.activation(LayerKind::hard_sigmoid, "g2", squeezed));
+    std::vector<int> order;
+    for (int channel = 0; channel < 20; ++channel) order.push_back(channel % 2 * 10 + channel / 2);
+    const int mixed = net.shuffle("s1", second, order);
+    const int left = net.slice("s2", mixed, 0, 8);
+    const int right = net.activation(LayerKind::silu, "h2", net.slice("s3", mixed, 8, 12));
+    const int joined = net.concat("j1", {right, left});
+    const int branch = net.activation(LayerKind::silu, "h3", net.convolution("c3", joined, 20, {}, false));
+    const int product = net.multiply("m3", branch, joined);
+    const int part = net.slice("s4", product, 4, 9);
+    const int features =
+        net.flatten("f", net.average_pool("p2", net.add("a1", part, net.slice("s5", product, 0, 9)), 1));
+    net.linear("l2", net.relu("r1", net.linear("l1", features, 16, false)), 10);
+    return net;
+}
+
+void check_slopes(const model::Graph& graph)
+{
     Network network(graph, {.batch = batch, .threads = 2, .parameters = Parameters::hashed});
     const Clock stopped = [] { return Seconds{}; };
     Trace trace(stopped, network.parts().size());
@@ -64,4 +87,16 @@ TEST_CASE("Every parameter's gradient is the slope of the loss")
         INFO(network.parameters()[k].name << ": slope " << slope);
         CHECK(measured == Approx(slope).epsilon(0.03).margin(2e-4));
     }
+}
+
+}  // namespace
+
+TEST_CASE("Every parameter's gradient is the slope of the loss")
+{
+    check_slopes(small_network());
+}
+
+TEST_CASE("So it is with activations, products, slices, shuffles and dilation")
+{
+    check_slopes(gated_network());
 }

@@ -43,6 +43,16 @@ TEST_CASE("SqueezeNet, of concatenations and pools in ceil mode, trains as in Py
     compare("squeezenet1_1", 2e-5);
 }
 
+TEST_CASE("MobileNetV3-Large, of hard swish and squeeze and excitation, trains as in PyTorch over five steps")
+{
+    compare("mobilenet_v3_large", 2e-5);
+}
+
+TEST_CASE("EfficientNet-B0, of SiLU and sigmoids, trains as in PyTorch over five steps")
+{
+    compare("efficientnet_b0", 2e-5);
+}
+
 TEST_CASE("ResNeXt-50, of grouped convolutions, has PyTorch's first loss and gradients")
 {
     const Reference reference = Reference::of_family("resnext50_32x4d");

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Reference values of training from PyTorch in double precision, for tests/engine/data: CSV on standard output.
 
-Batch 2 of 3x224x224; parameters, images and labels by the hashed recipe (workloads/model/hashed.hpp), dropout off, batch norm
+Batch 2 of 3x224x224; parameters, images and labels by the hashed recipe (workloads/model/hashed.hpp), no dropout or stochastic
+depth, batch norm
 in training mode, mean cross-entropy, SGD with learning rate 0.01, momentum 0.9, weight decay 1e-4 on every parameter. Of the
 gradients, those of the first and of the last weight: the whole way back lies between the two.
 
@@ -67,7 +68,7 @@ def scale_and_offset(torch, model, network, name, parameter):
 def hashed_network(torch, torchvision, model):
     network = getattr(torchvision.models, model)(num_classes=CLASSES).double().train()
     for layer in network.modules():
-        if isinstance(layer, torch.nn.Dropout):
+        if isinstance(layer, (torch.nn.Dropout, torchvision.ops.StochasticDepth)):
             layer.p = 0
     with torch.no_grad():
         for k, (name, parameter) in enumerate(network.named_parameters()):

@@ -162,6 +162,21 @@ void write_unit(Builder& build, const Unit& unit)
         case LayerKind::concat:
             if constexpr (requires { concat(build, unit); }) return concat(build, unit);
             break;
+        case LayerKind::hard_swish:
+        case LayerKind::hard_sigmoid:
+        case LayerKind::silu:
+        case LayerKind::sigmoid:
+            if constexpr (requires { activation(build, unit); }) return activation(build, unit);
+            break;
+        case LayerKind::multiply:
+            if constexpr (requires { multiply(build, unit); }) return multiply(build, unit);
+            break;
+        case LayerKind::slice:
+            if constexpr (requires { slice(build, unit); }) return slice(build, unit);
+            break;
+        case LayerKind::shuffle:
+            if constexpr (requires { shuffle(build, unit); }) return shuffle(build, unit);
+            break;
     }
     throw Unsupported("this engine has no layer of the kind " + std::string(model::name(build.layer(unit).kind)));
 }

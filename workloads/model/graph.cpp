@@ -1,6 +1,7 @@
 // Each append computes the shape of its output, so that a model's file contains only what its paper gives.
 #include "workloads/model/graph.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -9,13 +10,13 @@ namespace {
 
 int window_outputs(int extent, const Window& window)
 {
-    return (extent + 2 * window.padding - window.size) / window.stride + 1;
+    return (extent + 2 * window.padding - window.extent()) / window.stride + 1;
 }
 
 Shape slid_over(const Shape& input, int channels, const Window& window)
 {
-    if (input.height + 2 * window.padding < window.size || input.width + 2 * window.padding < window.size) {
-        throw std::logic_error("a window of " + std::to_string(window.size) + " does not fit into a map of " +
+    if (std::min(input.height, input.width) + 2 * window.padding < window.extent()) {
+        throw std::logic_error("a window of " + std::to_string(window.extent()) + " does not fit into a map of " +
                                std::to_string(input.height) + "x" + std::to_string(input.width));
     }
     return {channels, window_outputs(input.height, window), window_outputs(input.width, window)};
@@ -25,9 +26,10 @@ Shape slid_over(const Shape& input, int channels, const Window& window)
 
 std::string_view name(LayerKind kind)
 {
-    static constexpr std::array<std::string_view, 12> names{"input",    "convolution",  "batch_norm", "relu",
-                                                            "max_pool", "average_pool", "add",        "flatten",
-                                                            "dropout",  "linear",       "relu6",      "concat"};
+    static constexpr std::array<std::string_view, 19> names{
+        "input",   "convolution", "batch_norm", "relu",  "max_pool", "average_pool", "add",
+        "flatten", "dropout",     "linear",     "relu6", "concat",   "hard_swish",   "hard_sigmoid",
+        "silu",    "sigmoid",     "multiply",   "slice", "shuffle"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -86,14 +88,9 @@ int Graph::batch_norm(std::string name, int input, float epsilon)
     return append({std::move(name), LayerKind::batch_norm, {input}, map, {}, false, 0, 1, epsilon});
 }
 
-int Graph::relu(std::string name, int input)
+int Graph::activation(LayerKind kind, std::string name, int input)
 {
-    return append({std::move(name), LayerKind::relu, {input}, layer(input).output, {}});
-}
-
-int Graph::relu6(std::string name, int input)
-{
-    return append({std::move(name), LayerKind::relu6, {input}, layer(input).output, {}});
+    return append({std::move(name), kind, {input}, layer(input).output, {}});
 }
 
 int Graph::max_pool(std::string name, int input, Window window, bool ceil)
@@ -136,6 +133,41 @@ int Graph::add(std::string name, int left, int right)
     return append({std::move(name), LayerKind::add, {left, right}, layer(left).output, {}});
 }
 
+int Graph::multiply(std::string name, int map, int factor)
+{
+    const Shape& shape = layer(map).output;
+    const Shape& by = layer(factor).output;
+    if (by != shape && by != Shape{shape.channels})
+        throw std::logic_error(name + " multiplies '" + layer(map).name + "' by '" + layer(factor).name +
+                               "', which has neither its shape nor one value for each of its channels");
+    return append({std::move(name), LayerKind::multiply, {map, factor}, shape, {}});
+}
+
+int Graph::slice(std::string name, int input, int first, int channels)
+{
+    Shape output = layer(input).output;
+    if (first < 0 || channels < 1 || channels > output.channels - first)
+        throw std::logic_error(name + " takes channels that '" + layer(input).name + "' does not have");
+    output.channels = channels;
+    const int index = append({std::move(name), LayerKind::slice, {input}, output, {}});
+    layers_.back().first = first;
+    return index;
+}
+
+int Graph::shuffle(std::string name, int input, std::vector<int> order)
+{
+    const Shape output = layer(input).output;
+    std::vector<int> sorted = order;
+    std::ranges::sort(sorted);
+    for (int channel = 0; channel < output.channels; ++channel) {
+        if (static_cast<int>(sorted.size()) != output.channels || sorted[static_cast<std::size_t>(channel)] != channel)
+            throw std::logic_error(name + " is no permutation of the channels of '" + layer(input).name + "'");
+    }
+    const int index = append({std::move(name), LayerKind::shuffle, {input}, output, {}});
+    layers_.back().order = std::move(order);
+    return index;
+}
+
 int Graph::concat(std::string name, std::vector<int> inputs)
 {
     Shape output = layer(inputs.at(0)).output;
@@ -160,9 +192,9 @@ int Graph::dropout(std::string name, int input, float probability)
     return append({std::move(name), LayerKind::dropout, {input}, layer(input).output, {}, false, probability});
 }
 
-int Graph::linear(std::string name, int input, int features)
+int Graph::linear(std::string name, int input, int features, bool bias)
 {
-    return append({std::move(name), LayerKind::linear, {input}, {features, 1, 1}, {}, true});
+    return append({std::move(name), LayerKind::linear, {input}, {features, 1, 1}, {}, bias});
 }
 
 std::vector<Parameter> Graph::parameters() const

@@ -19,7 +19,14 @@ enum class LayerKind {
     dropout,
     linear,
     relu6,
-    concat
+    concat,
+    hard_swish,
+    hard_sigmoid,
+    silu,
+    sigmoid,
+    multiply,
+    slice,
+    shuffle
 };
 
 std::string_view name(LayerKind kind);
@@ -39,6 +46,10 @@ struct Window {
     int size = 1;
     int stride = 1;
     int padding = 0;
+    int dilation = 1;  ///< convolution: distance between the positions that a window reads
+
+    /// Positions from the first to the last that a window reads.
+    int extent() const { return dilation * (size - 1) + 1; }
 };
 
 struct Layer {
@@ -51,6 +62,8 @@ struct Layer {
     float dropout = 0;      ///< probability that a value becomes zero
     int groups = 1;         ///< convolution: channels are read only within their group; as many as channels: depthwise
     float epsilon = 1e-5F;  ///< batch norm: added to the variance
+    int first = 0;          ///< slice: the first channel that it takes
+    std::vector<int> order{};  ///< shuffle: for each channel of the output, that of the input
 
     /// Returns the number of trained values: weight and bias.
     long long parameters(const Shape& input) const;
@@ -73,9 +86,10 @@ class Graph {
     /// not match.
     int convolution(std::string name, int input, int channels, Window window, bool bias, int groups = 1);
     int batch_norm(std::string name, int input, float epsilon = 1e-5F);
-    int relu(std::string name, int input);
-    /// min(max(x, 0), 6)
-    int relu6(std::string name, int input);
+    int relu(std::string name, int input) { return activation(LayerKind::relu, std::move(name), input); }
+    /// relu; relu6: min(max(x, 0), 6); sigmoid: 1 / (1 + e^-x); silu: x sigmoid(x); hard_sigmoid: relu6(x + 3) / 6;
+    /// hard_swish: x hard_sigmoid(x).
+    int activation(LayerKind kind, std::string name, int input);
     /// `ceil`: the last window may begin inside the map and end outside, as PyTorch's ceil_mode.
     int max_pool(std::string name, int input, Window window, bool ceil = false);
     /// Without padding.
@@ -83,11 +97,17 @@ class Graph {
     /// Appends a pool with an output of `size` x `size`; identity if the input already has that size.
     int average_pool(std::string name, int input, int size);
     int add(std::string name, int left, int right);
+    /// The product of two maps, or of a map and one factor for each of its channels.
+    int multiply(std::string name, int map, int factor);
+    /// `channels` of the input's, from `first` on.
+    int slice(std::string name, int input, int first, int channels);
+    /// Channel k of the output is channel order[k] of the input; `order` is a permutation.
+    int shuffle(std::string name, int input, std::vector<int> order);
     /// The channels of all inputs, one after the other.
     int concat(std::string name, std::vector<int> inputs);
     int flatten(std::string name, int input);
     int dropout(std::string name, int input, float probability);
-    int linear(std::string name, int input, int features);
+    int linear(std::string name, int input, int features, bool bias = true);
 
     const std::string& name() const { return name_; }
     const std::vector<Layer>& layers() const { return layers_; }

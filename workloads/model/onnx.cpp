@@ -4,8 +4,9 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "workloads/model/onnx_node.hpp"
+#include "workloads/model/onnx_values.hpp"
 
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -18,19 +19,24 @@ using onnx_file::Node;
 using onnx_file::Numbers;
 using onnx_file::Refused;
 using onnx_file::text;
+using onnx_file::Values;
 using onnx_file::window_of;
 
 class Reader {
   public:
-    Reader(const onnx::GraphProto& proto, const std::string& name) : proto_(proto), graph_(name, input_shape(proto))
+    Reader(const onnx::GraphProto& proto, const std::string& name)
+        : proto_(proto), graph_(name, onnx_file::image_of(proto)), values_(proto, graph_)
     {
-        for (const onnx::TensorProto& tensor : proto.initializer()) constants_.emplace(tensor.name(), tensor);
-        layers_.emplace(input(proto).name(), 0);
     }
 
     Graph read()
     {
-        for (const onnx::NodeProto& proto : proto_.node()) add(Node(proto));
+        if (proto_.output_size() != 1)
+            throw InputError("the network has " + std::to_string(proto_.output_size()) + " outputs; one is trained");
+        for (const onnx::NodeProto& proto : proto_.node()) {
+            if (proto.output_size() == 0) throw InputError("the operator '" + proto.name() + "' has no output");
+            add(Node(proto));
+        }
         if (!refused_.empty()) throw InputError("operators that roof does not train: " + refused_text());
         check_output();
         return std::move(graph_);
@@ -38,34 +44,6 @@ class Reader {
 
   private:
     using Function = int (Reader::*)(const Node&);
-
-    static const onnx::ValueInfoProto& input(const onnx::GraphProto& proto)
-    {
-        std::set<std::string> weights;
-        for (const onnx::TensorProto& tensor : proto.initializer()) weights.insert(tensor.name());
-        std::vector<const onnx::ValueInfoProto*> inputs;
-        for (const onnx::ValueInfoProto& one : proto.input()) {
-            if (!weights.contains(one.name())) inputs.push_back(&one);
-        }
-        if (inputs.size() != 1)
-            throw InputError("the network has " + std::to_string(inputs.size()) + " inputs; one, the images, is read");
-        return *inputs.front();
-    }
-
-    static Shape input_shape(const onnx::GraphProto& proto)
-    {
-        const auto& dims = input(proto).type().tensor_type().shape().dim();
-        if (dims.size() != 4) throw InputError("the network's input is not [batch][channels][height][width]");
-        Shape shape;
-        for (int axis = 1; axis < 4; ++axis) {
-            const long long extent = dims[axis].dim_value();  // 0 where it is a name
-            if (extent < 1 || extent > 65536)
-                throw InputError("the size of the network's images is not given: axis " + std::to_string(axis) +
-                                 " of the input has no number");
-            (axis == 1 ? shape.channels : axis == 2 ? shape.height : shape.width) = static_cast<int>(extent);
-        }
-        return shape;
-    }
 
     void add(const Node& node)
     {
@@ -77,26 +55,33 @@ class Reader {
             {"Concat", &Reader::concat},
             {"Conv", &Reader::convolution},
             {"Dropout", &Reader::dropout},
-            {"Flatten", &Reader::flatten},
             {"Gemm", &Reader::linear},
             {"GlobalAveragePool", &Reader::global_pool},
+            {"HardSigmoid", &Reader::hard_sigmoid},
+            {"HardSwish", &Reader::hard_swish},
             {"LogSoftmax", &Reader::softmax},
+            {"MatMul", &Reader::product},
             {"MaxPool", &Reader::max_pool},
+            {"Mul", &Reader::multiply},
             {"ReduceMean", &Reader::reduce_mean},
             {"Relu", &Reader::relu},
-            {"Reshape", &Reader::reshape},
+            {"Sigmoid", &Reader::sigmoid},
+            {"Slice", &Reader::slice},
             {"Softmax", &Reader::softmax},
+            {"Split", &Reader::split},
         };
         try {
-            if (node.operation() == "Constant") return add_constant(node);
-            if (node.operation() == "Identity") return rename(node);
-            if (node.inputs() > 0 && unknown_.contains(node.input(0))) {
-                unknown_.insert(node.output());  // it follows from an operator that is already named
-                if (functions.contains(node.operation())) return;
-            }
             const auto function = functions.find(node.operation());
-            if (function == functions.end()) throw Refused{""};
-            layers_[node.output()] = (this->*function->second)(node);
+            const bool is_known = function != functions.end() || Values::takes(node.operation());
+            if (reads_unknown(node)) {  // it follows from an operator that is already named
+                add_unknown(node);
+                if (is_known) return;
+            }
+            if (!is_known) throw Refused{""};
+            if (values_.take(node)) return;
+            if (function == functions.end()) throw Refused{"of a layer's output"};
+            const int layer = (this->*function->second)(node);
+            if (layer >= 0) values_.put(node.output(), layer);
         } catch (const Refused& refused) {
             refuse(node, refused.reason);
         } catch (const std::logic_error& error) {
@@ -104,9 +89,20 @@ class Reader {
         }
     }
 
+    bool reads_unknown(const Node& node) const
+    {
+        for (int index = 0; index < node.inputs(); ++index) {
+            if (node.has(index) && unknown_.contains(node.input(index))) return true;
+        }
+        return false;
+    }
+    void add_unknown(const Node& node)
+    {
+        for (int index = 0; index < node.outputs(); ++index) unknown_.insert(node.output(index));
+    }
     void refuse(const Node& node, const std::string& reason)
     {
-        unknown_.insert(node.output());
+        add_unknown(node);
         refused_[node.operation() + (reason.empty() ? "" : " " + reason)].push_back("'" + node.name() + "'");
     }
 
@@ -123,33 +119,9 @@ class Reader {
         return join(all, "; ");
     }
 
-    void add_constant(const Node& node)
-    {
-        const onnx::AttributeProto* const value = node.attribute("value");
-        if (value == nullptr) throw Refused{"without a tensor"};
-        constants_.emplace(node.output(), value->t());
-    }
-
-    void rename(const Node& node)
-    {
-        if (const Constant* const known = constant(node, 0); known != nullptr)
-            constants_.emplace(node.output(), *known);
-        else
-            layers_[node.output()] = layer(node);
-    }
-
-    int layer(const Node& node, int index = 0) const
-    {
-        const auto found = layers_.find(node.input(index));
-        if (found == layers_.end()) throw Refused{"of '" + node.input(index) + "', which is no layer's output"};
-        return found->second;
-    }
+    int layer(const Node& node, int index = 0) { return values_.layer(node, index); }
+    const Constant* constant(const Node& node, int index) const { return values_.constant(node, index); }
     const Shape& shape(int layer) const { return graph_.layer(layer).output; }
-    const Constant* constant(const Node& node, int index) const
-    {
-        const auto found = node.has(index) ? constants_.find(node.input(index)) : constants_.end();
-        return found == constants_.end() ? nullptr : &found->second;
-    }
     const Constant& weights(const Node& node, std::size_t axes) const
     {
         const Constant* const found = constant(node, 1);
@@ -157,10 +129,11 @@ class Reader {
         return *found;
     }
     /// "layer1.0.conv1" of weights "layer1.0.conv1.weight", else the node's name.
-    static std::string module_of(const Node& node)
+    std::string module_of(const Node& node) const
     {
         const std::string ending = ".weight";
-        const std::string weights = node.has(1) ? node.input(1) : "";
+        const Constant* const given = constant(node, 1);
+        const std::string weights = given != nullptr ? given->origin : "";
         return weights.ends_with(ending) ? weights.substr(0, weights.size() - ending.size()) : node.name();
     }
 
@@ -185,15 +158,117 @@ class Reader {
         const bool transposed = node.number("transB", 0) == 1;
         node.require("transA", 0);
         if (node.real("alpha", 1) != 1 || node.real("beta", 1) != 1) throw Refused{"with alpha or beta"};
-        if (constant(node, 2) == nullptr) throw Refused{"without a bias"};
+        if (node.has(2) && constant(node, 2) == nullptr) throw Refused{"with a bias that is not constant"};
+        return linear_of(node, weight.dims[transposed ? 0 : 1], weight.dims[transposed ? 1 : 0], node.has(2));
+    }
+
+    int linear_of(const Node& node, long long outputs, long long inputs, bool bias)
+    {
         const int source = layer(node);
-        const Numbers extents{weight.dims[transposed ? 0 : 1], weight.dims[transposed ? 1 : 0]};
-        if (extents[1] != shape(source).elements()) throw Refused{"of " + std::to_string(extents[1]) + " inputs"};
-        return graph_.linear(module_of(node), source, static_cast<int>(extents[0]));
+        if (inputs != shape(source).elements() || !values_.is_flat(source))
+            throw Refused{"of " + std::to_string(inputs) + " inputs"};
+        return graph_.linear(module_of(node), source, static_cast<int>(outputs), bias);
+    }
+
+    /// A product with constant weights, and the Add of a constant behind it, which is its bias.
+    int product(const Node& node)
+    {
+        const Constant& weight = weights(node, 2);
+        const onnx::NodeProto* const reader = values_.only_reader(node);
+        bool has_bias = false;
+        for (int index = 0; reader != nullptr && reader->op_type() == "Add" && index < reader->input_size(); ++index) {
+            const Constant* const added = constant(Node(*reader), index);
+            has_bias = has_bias || (added != nullptr && added->dims == Numbers{weight.dims[1]});
+        }
+        if (has_bias) with_bias_.insert(node.output());
+        return linear_of(node, weight.dims[1], weight.dims[0], has_bias);
+    }
+
+    int add_maps(const Node& node)
+    {
+        for (int index = 0; index < 2; ++index) {
+            if (with_bias_.contains(node.input(index))) return layer(node, index);
+        }
+        return graph_.add(node.name(), layer(node, 0), layer(node, 1));
     }
 
     int relu(const Node& node) { return graph_.relu(node.name(), layer(node)); }
-    int add_maps(const Node& node) { return graph_.add(node.name(), layer(node, 0), layer(node, 1)); }
+    int sigmoid(const Node& node) { return gate(node, LayerKind::sigmoid, LayerKind::silu); }
+    int hard_swish(const Node& node) { return graph_.activation(LayerKind::hard_swish, node.name(), layer(node)); }
+    int hard_sigmoid(const Node& node)
+    {
+        const bool usual = std::abs(node.real("alpha", 0.2F) - 1.0F / 6) < 1e-6F && node.real("beta", 0.5F) == 0.5F;
+        if (!usual) throw Refused{"with other than x / 6 + 1 / 2"};
+        return gate(node, LayerKind::hard_sigmoid, LayerKind::hard_swish);
+    }
+
+    /// The activation `alone`; where its input is multiplied by it and nothing else reads it, Mul adds `product`.
+    int gate(const Node& node, LayerKind alone, LayerKind product)
+    {
+        const onnx::NodeProto* const reader = values_.only_reader(node);
+        const bool is_gate = reader != nullptr && reader->op_type() == "Mul" && reader->input_size() == 2 &&
+                             (reader->input(0) == node.input(0) || reader->input(1) == node.input(0));
+        if (!is_gate) return graph_.activation(alone, node.name(), layer(node));
+        gates_.emplace(node.output(), product);
+        return -1;
+    }
+
+    int multiply(const Node& node)
+    {
+        for (int index = 0; index < 2; ++index) {
+            const auto gated = gates_.find(node.input(index));
+            if (gated != gates_.end()) return graph_.activation(gated->second, node.name(), layer(node, 1 - index));
+        }
+        const int left = layer(node, 0);
+        const int right = layer(node, 1);
+        const bool turned = shape(left) == Shape{shape(right).channels};
+        return graph_.multiply(node.name(), turned ? right : left, turned ? left : right);
+    }
+
+    int slice(const Node& node)
+    {
+        const int source = layer(node);
+        const long long channels = shape(source).channels;
+        const auto only = [&](int index, const std::string& attribute, const Numbers& usual) {
+            const Constant* const given = constant(node, index);
+            const Numbers values = given != nullptr ? given->values : node.numbers(attribute, usual);
+            if (values.size() != 1) throw Refused{"of more than one axis"};
+            return values.front();
+        };
+        if (only(3, "axes", {0}) != 1 || only(4, "steps", {1}) != 1 || values_.is_flat(source))
+            throw Refused{"of other than channels"};
+        const auto bound = [&](long long given) {
+            return std::clamp(given < 0 ? given + channels : given, 0LL, channels);
+        };
+        const long long first = bound(only(1, "starts", {}));
+        return graph_.slice(node.name(), source, static_cast<int>(first),
+                            static_cast<int>(bound(only(2, "ends", {})) - first));
+    }
+
+    int split(const Node& node)
+    {
+        node.require("axis", 1);
+        const int source = layer(node);
+        if (values_.is_flat(source)) throw Refused{"of other than channels"};
+        const Constant* const given = constant(node, 1);
+        Numbers sizes = given != nullptr ? given->values : node.numbers("split", {});
+        const long long parts = node.outputs();
+        const long long each = (shape(source).channels + parts - 1) / parts;
+        if (sizes.empty()) {
+            sizes.assign(static_cast<std::size_t>(parts), each);
+            sizes.back() = shape(source).channels - each * (parts - 1);
+        }
+        if (static_cast<long long>(sizes.size()) != parts) throw Refused{"into " + text(sizes)};
+        long long first = 0;
+        for (int part = 0; part < node.outputs(); ++part) {
+            const long long size = sizes[static_cast<std::size_t>(part)];
+            if (size < 1 || size > shape(source).channels) throw Refused{"into " + text(sizes)};
+            const std::string name = node.name() + "." + std::to_string(part);
+            values_.put(node.output(part), graph_.slice(name, source, static_cast<int>(first), static_cast<int>(size)));
+            first += size;
+        }
+        return -1;
+    }
 
     int clip(const Node& node)
     {
@@ -204,7 +279,7 @@ class Reader {
         constexpr float none = std::numeric_limits<float>::infinity();
         const float most = limit(2, "max", none);
         if (limit(1, "min", -none) != 0 || (most != 6 && most != none)) throw Refused{"to other than 0 to 6"};
-        return most == 6 ? graph_.relu6(node.name(), layer(node)) : graph_.relu(node.name(), layer(node));
+        return graph_.activation(most == 6 ? LayerKind::relu6 : LayerKind::relu, node.name(), layer(node));
     }
 
     int concat(const Node& node)
@@ -217,8 +292,9 @@ class Reader {
 
     int max_pool(const Node& node)
     {
-        return graph_.max_pool(node.name(), layer(node), window_of(node, node.numbers("kernel_shape", {})),
-                               node.number("ceil_mode", 0) == 1);
+        const Window window = window_of(node, node.numbers("kernel_shape", {}));
+        if (window.dilation != 1) throw Refused{"with dilations"};
+        return graph_.max_pool(node.name(), layer(node), window, node.number("ceil_mode", 0) == 1);
     }
 
     int average_pool(const Node& node)
@@ -228,7 +304,7 @@ class Reader {
         const Shape& map = shape(source);
         const bool keeps = window.size == 1 && window.stride == 1;
         const bool whole = window.size == map.height && window.size == map.width;
-        if (window.padding != 0) throw Refused{"with pads"};
+        if (window.padding != 0 || window.dilation != 1) throw Refused{"with pads or dilations"};
         node.require("ceil_mode", 0);
         if (!keeps && !whole) return graph_.average_pool(node.name(), source, window);
         return graph_.average_pool(node.name(), source, keeps ? map.height : 1);
@@ -253,35 +329,29 @@ class Reader {
         return graph_.dropout(node.name(), layer(node), ratio == nullptr ? usual : ratio->scalar.value_or(usual));
     }
 
-    int flatten(const Node& node)
-    {
-        node.require("axis", 1);
-        return graph_.flatten(node.name(), layer(node));
-    }
-
-    /// To [batch][features] alone.
-    int reshape(const Node& node)
-    {
-        const Constant* const to = constant(node, 1);
-        const int source = layer(node);
-        if (to == nullptr || to->values.size() != 2) throw Refused{"to other than [batch][features]"};
-        if (to->values[1] != -1 && to->values[1] != shape(source).elements()) throw Refused{"to " + text(to->values)};
-        return graph_.flatten(node.name(), source);
-    }
-
     int softmax(const Node& node)
     {
         if (node.output() != proto_.output(0).name()) throw Refused{"before the end of the network"};
         return layer(node);
     }
 
-    void check_output() const
+    /// -1 if the file's output is no layer's.
+    int last_layer()
     {
-        if (proto_.output_size() != 1)
-            throw InputError("the network has " + std::to_string(proto_.output_size()) + " outputs; one is trained");
-        const auto output = layers_.find(proto_.output(0).name());
+        onnx::NodeProto end;
+        end.add_input(proto_.output(0).name());
+        try {
+            return layer(Node(end));
+        } catch (const Refused&) {
+            return -1;
+        }
+    }
+
+    void check_output()
+    {
+        const int output = last_layer();
         const int last = static_cast<int>(graph_.layers().size()) - 1;
-        if (output == layers_.end() || output->second != last || shape(last).elements() != shape(last).channels)
+        if (output != last || shape(last).elements() != shape(last).channels)
             throw InputError("the network does not end in one value per class");
         std::set<int> read{last};
         for (const Layer& layer : graph_.layers()) read.insert(layer.inputs.begin(), layer.inputs.end());
@@ -292,9 +362,10 @@ class Reader {
 
     const onnx::GraphProto& proto_;
     Graph graph_;
-    std::map<std::string, Constant> constants_;
-    std::map<std::string, int> layers_;                        ///< by the name of the value that they write
-    std::set<std::string> unknown_;                            ///< values of operators that are refused
+    Values values_;
+    std::map<std::string, LayerKind> gates_;  ///< sigmoids that Mul joins with their input, and what it makes
+    std::set<std::string> with_bias_;         ///< products whose Add is their bias
+    std::set<std::string> unknown_;           ///< values of operators that are refused
     std::map<std::string, std::vector<std::string>> refused_;  ///< places by operator
 };
 

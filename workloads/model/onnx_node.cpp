@@ -33,7 +33,8 @@ std::string text(const Numbers& numbers)
     return join(words, "x");
 }
 
-Constant::Constant(const onnx::TensorProto& tensor) : dims(tensor.dims().begin(), tensor.dims().end())
+Constant::Constant(const onnx::TensorProto& tensor)
+    : dims(tensor.dims().begin(), tensor.dims().end()), origin(tensor.name())
 {
     if (tensor.data_type() == onnx::TensorProto::INT64) {
         values.assign(tensor.int64_data().begin(), tensor.int64_data().end());
@@ -58,8 +59,9 @@ Window window_of(const Node& node, const Numbers& kernel)
     if (kernel.size() != 2 || !all_equal(kernel)) throw Refused{"with a window of " + text(kernel)};
     if (!all_equal(strides)) throw Refused{"with strides of " + text(strides)};
     if (!all_equal(pads)) throw Refused{"with pads of " + text(pads)};
-    if (dilations != Numbers{1, 1}) throw Refused{"with dilations of " + text(dilations)};
-    return {static_cast<int>(kernel[0]), static_cast<int>(strides[0]), static_cast<int>(pads[0])};
+    if (!all_equal(dilations)) throw Refused{"with dilations of " + text(dilations)};
+    return {static_cast<int>(kernel[0]), static_cast<int>(strides[0]), static_cast<int>(pads[0]),
+            static_cast<int>(dilations[0])};
 }
 
 }  // namespace roof::model::onnx_file

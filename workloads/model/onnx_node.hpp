@@ -23,7 +23,9 @@ struct Constant {
     Numbers dims;
     Numbers values;
     std::optional<float> scalar{};  ///< of a float with one value
+    std::string origin{};           ///< the name of the file's tensor that it is or is a view of
 
+    Constant() = default;
     explicit Constant(const onnx::TensorProto& tensor);
 };
 
@@ -32,7 +34,8 @@ class Node {
     explicit Node(const onnx::NodeProto& proto) : proto_(proto) {}
 
     const std::string& operation() const { return proto_.op_type(); }
-    const std::string& output() const { return proto_.output(0); }
+    const std::string& output(int index = 0) const { return proto_.output(index); }
+    int outputs() const { return proto_.output_size(); }
     int inputs() const { return proto_.input_size(); }
     bool has(int index) const { return index < inputs() && !proto_.input(index).empty(); }
     const std::string& input(int index) const
@@ -77,7 +80,7 @@ class Node {
 
 /// "3x3"
 std::string text(const Numbers& numbers);
-/// The window of a convolution or a pool: square, undilated, with the same padding on all sides.
+/// The window of a convolution or a pool: square, with the same stride, padding and dilation on both axes.
 Window window_of(const Node& node, const Numbers& kernel);
 
 }  // namespace roof::model::onnx_file

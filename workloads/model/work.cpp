@@ -2,6 +2,8 @@
 #include "workloads/model/work.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace roof::model {
 namespace {
@@ -29,14 +31,16 @@ struct AxisCount {
 AxisCount count_axis(int extent, int outputs, const Window& window)
 {
     AxisCount count;
-    int unread = 0;  // first position that no window has read yet
+    std::vector<bool> read(static_cast<std::size_t>(extent));
     for (int output = 0; output < outputs; ++output) {
-        const int begin = std::max(0, output * window.stride - window.padding);
-        const int end = std::min(extent, output * window.stride - window.padding + window.size);
-        count.taps += end - begin;
-        count.places += std::max(0, end - std::max(begin, unread));
-        unread = std::max(unread, end);
+        const int begin = output * window.stride - window.padding;
+        for (int place = begin; place < begin + window.extent(); place += window.dilation) {
+            if (place < 0 || place >= extent) continue;
+            ++count.taps;
+            read[static_cast<std::size_t>(place)] = true;
+        }
     }
+    count.places = std::ranges::count(read, true);
     return count;
 }
 
@@ -80,6 +84,25 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     return work;
 }
 
+/// FLOPs of an activation per value, forward and backward.
+std::pair<double, double> activation_flops(LayerKind kind)
+{
+    switch (kind) {
+        case LayerKind::relu6:
+            return {2, 1};
+        case LayerKind::hard_sigmoid:
+            return {4, 2};
+        case LayerKind::hard_swish:
+            return {5, 5};
+        case LayerKind::sigmoid:
+            return {3, 6};
+        case LayerKind::silu:
+            return {4, 8};
+        default:
+            return {1, 1};
+    }
+}
+
 /// FLOPs and bytes per element are listed per layer in docs/method.md.
 LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementBytes size)
 {
@@ -99,13 +122,26 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
                 elementwise(11 * out, moved + to_input + 2 * trained * size.trained, to_input + trained * size.trained);
             break;
         case LayerKind::relu:
-            work.forward = elementwise(out, moved, to_output);
-            work.backward_data = elementwise(out, moved + to_output, to_input);
-            break;
         case LayerKind::relu6:
-            work.forward = elementwise(2 * out, moved, to_output);
-            work.backward_data = elementwise(out, moved + to_output, to_input);
+        case LayerKind::hard_sigmoid:
+        case LayerKind::hard_swish:
+        case LayerKind::sigmoid:
+        case LayerKind::silu: {
+            const auto [forward, backward] = activation_flops(layer.kind);
+            work.forward = elementwise(forward * out, moved, to_output);
+            work.backward_data = elementwise(backward * out, moved + to_output, to_input);
             break;
+        }
+        case LayerKind::multiply: {
+            const double factors =
+                static_cast<double>(batch * graph.layer(layer.inputs[1]).output.elements()) * size.stored;
+            const bool sums = factors < to_input;
+            work.forward = elementwise(out, moved + factors, to_output);
+            work.backward_data = elementwise((sums ? 3 : 2) * out, moved + to_input + 2 * factors, to_input + factors);
+            break;
+        }
+        case LayerKind::slice:
+        case LayerKind::shuffle:
         case LayerKind::concat:
             work.forward = work.backward_data = elementwise(0, 2 * out * size.stored, to_output);
             break;

@@ -1,6 +1,9 @@
 // Writes the step from the import of images to the update of all parameters.
 #include "workloads/cudnn/program/layers.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace roof::cudnn {
 namespace {
 
@@ -19,12 +22,17 @@ void import_images(Builder& build)
 std::optional<std::string> lacking_layers(const model::Graph& graph)
 {
     using model::LayerKind;
+    constexpr std::array lacking{LayerKind::relu6,        LayerKind::concat, LayerKind::hard_swish,
+                                 LayerKind::hard_sigmoid, LayerKind::silu,   LayerKind::sigmoid,
+                                 LayerKind::multiply,     LayerKind::slice,  LayerKind::shuffle};
     for (int index = 1; index < static_cast<int>(graph.layers().size()); ++index) {
         const model::Layer& layer = graph.layer(index);
         const model::Shape& source = graph.input_shape(index);
         std::string what;
-        if (layer.kind == LayerKind::relu6 || layer.kind == LayerKind::concat) what = model::name(layer.kind);
+        if (std::ranges::find(lacking, layer.kind) != lacking.end()) what = model::name(layer.kind);
         if (layer.groups > 1) what = "convolution in groups";
+        if (layer.window.dilation > 1) what = "dilated convolution";
+        if (layer.kind == LayerKind::linear && !layer.bias) what = "linear layer without a bias";
         if (layer.kind == LayerKind::batch_norm && layer.epsilon != engine::batch_norm_epsilon)
             what = "batch norm with another epsilon than 1e-5";
         if (layer.kind == LayerKind::average_pool && layer.window.size > 1 && layer.window.size != source.height)

@@ -72,7 +72,7 @@ void linear_forward(const LinearShape& shape, const Elements& w, const float* bi
     for_tiles(shape.outputs, [&](Range rows) {
         for (int n = 0; n < shape.batch; ++n) {
             float* row = y + std::ptrdiff_t{n} * shape.outputs;
-            for (int o = rows.begin; o < rows.end; ++o) row[o] = bias[o];
+            for (int o = rows.begin; o < rows.end; ++o) row[o] = bias == nullptr ? 0 : bias[o];
         }
         loops(w.precision).forward(shape, w, x, y, rows);
         for (int n = 0; relu && n < shape.batch; ++n) {

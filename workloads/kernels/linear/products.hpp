@@ -26,7 +26,7 @@ struct LinearShape {
     int row = linear_row(inputs);  ///< distance between rows of the weights
 };
 
-/// y[n][o] = bias[o] + sum over i of w[o][i] * x[n][i]; max(y, 0) if `relu`.
+/// y[n][o] = bias[o] + sum over i of w[o][i] * x[n][i]; max(y, 0) if `relu`. A null bias is zero.
 void linear_forward(const LinearShape& shape, const Elements& w, const float* bias, const Elements& x, float* y,
                     bool relu);
 

@@ -47,7 +47,7 @@ Tensor ConvolutionTensors::*written_by(Pass pass)
 void add_kernels(const Convolution& shapes, Pass pass, int threads, std::vector<Candidate>& all)
 {
     const model::Convolution size = size_of(shapes);
-    if (size.groups > 1) return;
+    if (size.groups > 1 || size.window.dilation > 1) return;
     const kernels::ConvolutionShape shape{.batch = size.batch,
                                           .inputs = size.source.channels,
                                           .outputs = size.result.channels,

@@ -68,7 +68,9 @@ std::string shape_name(const Convolution& shapes)
            " to " + std::to_string(shapes.result[1]) +
            (shapes.weights.size() > 4 ? ", groups " + std::to_string(shapes.weights[0]) : "") + ", window " +
            std::to_string(window.size) + " stride " + std::to_string(window.stride) + " padding " +
-           std::to_string(window.padding) + (shapes.bias.empty() ? "" : " bias") + (shapes.relu ? " relu" : "");
+           std::to_string(window.padding) +
+           (window.dilation > 1 ? " dilation " + std::to_string(window.dilation) : "") +
+           (shapes.bias.empty() ? "" : " bias") + (shapes.relu ? " relu" : "");
 }
 
 class Chooser {

@@ -14,6 +14,11 @@ void batch_norm(Builder& build, const Unit& unit);
 bool sum_of_batch_norms(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
 void relu6(Builder& build, const Unit& unit);
+/// Hard swish, hard sigmoid, SiLU and sigmoid.
+void activation(Builder& build, const Unit& unit);
+void multiply(Builder& build, const Unit& unit);
+void slice(Builder& build, const Unit& unit);
+void shuffle(Builder& build, const Unit& unit);
 void concat(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);

@@ -15,7 +15,7 @@ struct Linear {
     Tensor source;
     Tensor weights;  ///< as the passes read them
     Trained* trained;
-    Tensor bias, bias_gradient;
+    std::optional<Trained> bias;
 
     const char* implementation() const { return linear_implementation(source.precision()); }
 };
@@ -23,12 +23,14 @@ struct Linear {
 void forward(Builder& build, const Unit& unit, const Linear& linear)
 {
     const Tensor result = build.program.tensor(plain(build.flat(unit.layer)));
+    std::vector<Tensor> used{linear.source, linear.weights, result};
+    if (linear.bias) used.push_back(linear.bias->value);
     build.program.append(
         [=, relu = unit.fused()] {
-            linear_forward(linear.shape, linear.weights.elements(), linear.bias.data(), linear.source.elements(),
-                           result.data(), relu);
+            linear_forward(linear.shape, linear.weights.elements(), linear.bias ? linear.bias->value.data() : nullptr,
+                           linear.source.elements(), result.data(), relu);
         },
-        {linear.source, linear.weights, linear.bias, result}, linear.implementation());
+        used, linear.implementation());
     const bool last = readers(build.graph, unit.last()).empty();  // then the loss reads it in fp32
     const Precision precision = last ? Precision::fp32 : build.settings.precision;
     build.put(unit, build.program.in_layout(result, plain(build.flat(unit.layer), precision)));
@@ -40,8 +42,12 @@ Tensor backward(Builder& build, const Unit& unit, const Linear& linear)
     const Precision precision = build.settings.precision;
     const Tensor given =
         build.program.in_layout(gradient_before_relu(build, unit).tensor, plain(build.flat(unit.layer), precision));
-    build.program.append([=] { linear_backward_bias(linear.shape, given.elements(), linear.bias_gradient.data()); },
-                         {given, linear.bias_gradient}, linear.implementation());
+    if (linear.bias)
+        build.program.append(
+            [=, gradient = linear.bias->gradient] {
+                linear_backward_bias(linear.shape, given.elements(), gradient.data());
+            },
+            {given, linear.bias->gradient}, linear.implementation());
     if (build.settings.ranks != nullptr) {
         build.add_work(build.work(unit.layer).backward_weights);
         build.program.append(
@@ -101,7 +107,8 @@ void linear(Builder& build, const Unit& unit)
     const int outputs = build.layer(unit).output.channels;
     const LinearShape shape{.batch = build.settings.batch, .inputs = inputs, .outputs = outputs};
     Trained& weight = build.train_rows(unit.layer, {outputs, inputs}, shape.row);
-    const Trained& bias = build.train(unit.layer, true, plain({outputs}), {outputs});
+    std::optional<Trained> bias;
+    if (build.layer(unit).bias) bias = build.train(unit.layer, true, plain({outputs}), {outputs});
 
     build.begin(unit, Phase::forward);
     build.add_work(build.work(unit.layer).forward);
@@ -110,8 +117,7 @@ void linear(Builder& build, const Unit& unit)
                       .source = build.program.in_layout(given, plain(dims_of(given.desc()), build.settings.precision)),
                       .weights = weight.copy.value_or(weight.value),
                       .trained = &weight,
-                      .bias = bias.value,
-                      .bias_gradient = bias.gradient};
+                      .bias = bias};
     forward(build, unit, made);
 
     build.tape.emplace_back([=, &build] {

@@ -67,6 +67,12 @@ Dims square(int extent)
     return {extent, extent};
 }
 
+/// Positions between two that a window reads.
+Dims gaps(const Convolution& shapes)
+{
+    return square(shapes.window.dilation - 1);
+}
+
 /// The dilation is an argument in 3.x only.
 template <class Pooling, class... Hint, class... Maps>
 auto pooling(const dnnl::engine& engine, const model::Window& window, const Dims& end_padding,
@@ -170,7 +176,7 @@ std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const Convol
     return implementations<dnnl::convolution_forward>(
         engine, attributes(shapes.relu), std::tuple(), prop_kind::forward_training, algorithm, shapes.source,
         any(shapes.weights, shapes.precision), bias_of(shapes), any(shapes.result, shapes.precision),
-        square(shapes.window.stride), padding, padding);
+        square(shapes.window.stride), gaps(shapes), padding, padding);
 }
 
 std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, const Convolution& shapes,
@@ -180,7 +186,7 @@ std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, c
     return implementations<dnnl::convolution_backward_data>(
         engine, attributes(), std::tie(forward), algorithm, any(dims_of(shapes.source), shapes.precision),
         any(shapes.weights, shapes.precision), any(shapes.result, shapes.precision), square(shapes.window.stride),
-        padding, padding);
+        gaps(shapes), padding, padding);
 }
 
 std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& engine, const Convolution& shapes,
@@ -189,7 +195,7 @@ std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& eng
     const Dims padding = square(shapes.window.padding);
     return implementations<dnnl::convolution_backward_weights>(
         engine, attributes(), std::tie(forward), algorithm, shapes.source, any(shapes.weights), bias_of(shapes),
-        any(shapes.result, shapes.precision), square(shapes.window.stride), padding, padding);
+        any(shapes.result, shapes.precision), square(shapes.window.stride), gaps(shapes), padding, padding);
 }
 
 PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, const Dims& result,

@@ -1,0 +1,188 @@
+#include "workloads/model/onnx_values.hpp"
+
+#include "ert/base/error.hpp"
+#include "workloads/model/onnx_constants.hpp"
+
+#include <set>
+
+namespace roof::model::onnx_file {
+namespace {
+
+bool makes_view(const std::string& operation)
+{
+    static const std::set<std::string> all{"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
+    return all.contains(operation);
+}
+
+}  // namespace
+
+const onnx::ValueInfoProto& input_of(const onnx::GraphProto& proto)
+{
+    std::set<std::string> weights;
+    for (const onnx::TensorProto& tensor : proto.initializer()) weights.insert(tensor.name());
+    std::vector<const onnx::ValueInfoProto*> inputs;
+    for (const onnx::ValueInfoProto& one : proto.input()) {
+        if (!weights.contains(one.name())) inputs.push_back(&one);
+    }
+    if (inputs.size() != 1)
+        throw InputError("the network has " + std::to_string(inputs.size()) + " inputs; one, the images, is read");
+    return *inputs.front();
+}
+
+Shape image_of(const onnx::GraphProto& proto)
+{
+    const auto& dims = input_of(proto).type().tensor_type().shape().dim();
+    if (dims.size() != 4) throw InputError("the network's input is not [batch][channels][height][width]");
+    Shape shape;
+    for (int axis = 1; axis < 4; ++axis) {
+        const long long extent = dims[axis].dim_value();  // 0 where it is a name
+        if (extent < 1 || extent > 65536)
+            throw InputError("the size of the network's images is not given: axis " + std::to_string(axis) +
+                             " of the input has no number");
+        (axis == 1 ? shape.channels : axis == 2 ? shape.height : shape.width) = static_cast<int>(extent);
+    }
+    return shape;
+}
+
+Values::Values(const onnx::GraphProto& proto, Graph& graph) : graph_(graph)
+{
+    const onnx::ValueInfoProto& input = input_of(proto);
+    const long long images = input.type().tensor_type().shape().dim(0).dim_value();
+    batch_ = images > 0 ? images : open_batch;
+    put(input.name(), 0);
+    for (const onnx::TensorProto& tensor : proto.initializer()) constants_.emplace(tensor.name(), tensor);
+    for (const onnx::NodeProto& node : proto.node()) {
+        for (const std::string& value : node.input()) readers_[value].push_back(&node);
+    }
+    for (const onnx::ValueInfoProto& output : proto.output()) readers_[output.name()].push_back(nullptr);
+}
+
+bool Values::takes(const std::string& operation)
+{
+    return operation == "Constant" || operation == "Shape" || makes_view(operation) || is_folded(operation);
+}
+
+bool Values::take(const Node& node)
+{
+    const std::string& operation = node.operation();
+    if (operation == "Constant") {
+        constants_.emplace(node.output(), constant_of(node));
+    } else if (operation == "Shape") {
+        constants_.emplace(node.output(), shape_of(node));
+    } else if (is_folded(operation) && reads_constants(node)) {
+        std::vector<const Constant*> inputs;
+        for (int index = 0; index < node.inputs(); ++index) inputs.push_back(constant(node, index));
+        constants_.emplace(node.output(), fold(node, inputs));
+    } else if (makes_view(operation)) {
+        View made = view_of(node);
+        made.name = node.name();
+        views_[node.output()] = std::move(made);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+const Constant* Values::constant(const Node& node, int index) const
+{
+    const auto found = node.has(index) ? constants_.find(node.input(index)) : constants_.end();
+    return found == constants_.end() ? nullptr : &found->second;
+}
+
+int Values::layer(const Node& node, int index)
+{
+    View& of = view(node, index);
+    const Shape& map = graph_.layer(of.layer).output;
+    const Numbers plain{map.channels, map.height, map.width};
+    if (of.dims != plain && of.dims.size() != 1) throw Refused{"of values in the shape " + text(of.dims)};
+    if (!of.order.empty()) of.layer = graph_.shuffle(of.name, of.layer, of.order);
+    of.order.clear();
+    if (of.dims.size() == 1 && !is_flat(of.layer)) of.layer = graph_.flatten(of.name, of.layer);
+    return of.layer;
+}
+
+bool Values::is_flat(int layer) const
+{
+    while (layer > 0 && graph_.layer(layer).kind != LayerKind::convolution) {
+        const Layer& of = graph_.layer(layer);
+        if (of.kind == LayerKind::flatten || of.kind == LayerKind::linear) return true;
+        layer = of.inputs.front();
+    }
+    return false;
+}
+
+const onnx::NodeProto* Values::only_reader(const Node& node) const
+{
+    const auto found = readers_.find(node.output());
+    return found != readers_.end() && found->second.size() == 1 ? found->second.front() : nullptr;
+}
+
+View Values::map_of(int layer) const
+{
+    const Shape& of = graph_.layer(layer).output;
+    if (is_flat(layer)) return {layer, {of.channels}};
+    return {layer, {of.channels, of.height, of.width}};
+}
+
+View& Values::view(const Node& node, int index)
+{
+    const auto found = views_.find(node.input(index));
+    if (found == views_.end()) throw Refused{"of '" + node.input(index) + "', which is no layer's output"};
+    return found->second;
+}
+
+bool Values::reads_constants(const Node& node) const
+{
+    for (int index = 0; index < node.inputs(); ++index) {
+        if (node.has(index) && constant(node, index) == nullptr) return false;
+    }
+    return true;
+}
+
+Constant Values::constant_of(const Node& node) const
+{
+    Constant made;
+    if (const onnx::AttributeProto* const value = node.attribute("value"); value != nullptr)
+        made = Constant(value->t());
+    else if (node.attribute("value_int") != nullptr)
+        made.values = {node.number("value_int", 0)};
+    else if (node.attribute("value_ints") != nullptr)
+        made.values = node.numbers("value_ints", {});
+    else if (node.attribute("value_float") != nullptr)
+        made.scalar = node.real("value_float", 0);
+    else
+        throw Refused{"without a tensor"};
+    return made;
+}
+
+Constant Values::shape_of(const Node& node)
+{
+    node.require("start", 0);
+    if (node.attribute("end") != nullptr) throw Refused{"with an end"};
+    Constant made;
+    made.values = view(node).dims;
+    made.values.insert(made.values.begin(), batch_);
+    made.dims = {static_cast<long long>(made.values.size())};
+    return made;
+}
+
+View Values::view_of(const Node& node)
+{
+    const View& of = view(node);
+    const Constant* const given = constant(node, 1);
+    const std::string& operation = node.operation();
+    if (operation == "Flatten") {
+        node.require("axis", 1);
+        return reshaped(of, {batch_, -1}, batch_);
+    }
+    if (operation == "Reshape") {
+        if (given == nullptr) throw Refused{"to a shape that is not constant"};
+        return reshaped(of, given->values, batch_);
+    }
+    if (operation == "Transpose") return transposed(of, node.numbers("perm", {}), graph_.layer(of.layer).output);
+    if (operation == "Identity") return of;
+    const Numbers axes = given != nullptr ? given->values : node.numbers("axes", {});
+    return operation == "Squeeze" ? squeezed(of, axes) : unsqueezed(of, axes);
+}
+
+}  // namespace roof::model::onnx_file

@@ -1,0 +1,54 @@
+// The values of an ONNX file while it is read: constants, and layers' outputs with their views.
+#pragma once
+
+#include "workloads/model/onnx_view.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace roof::model::onnx_file {
+
+/// The file's one input that is no tensor of weights. Throws InputError if there is another number of them.
+const onnx::ValueInfoProto& input_of(const onnx::GraphProto& proto);
+/// The shape of one image. Throws InputError if the file leaves it open.
+Shape image_of(const onnx::GraphProto& proto);
+
+class Values {
+  public:
+    /// Both must outlive it. The graph's layer 0 is the file's input.
+    Values(const onnx::GraphProto& proto, Graph& graph);
+
+    /// Takes an operator that computes nothing from a layer's output: constants, shapes and what is computed from them,
+    /// and views. False for others. Throws Refused.
+    bool take(const Node& node);
+    /// True if take() knows the operator.
+    static bool takes(const std::string& operation);
+
+    /// Null if the input is left out or is no constant.
+    const Constant* constant(const Node& node, int index) const;
+    /// The layer that gives this input; where it is a view, a shuffle or a flatten layer is added. Throws Refused.
+    int layer(const Node& node, int index = 0);
+    /// This value is the layer's output.
+    void put(const std::string& value, int layer) { views_[value] = map_of(layer); }
+    /// True for a list of values: behind a flatten or a linear layer.
+    bool is_flat(int layer) const;
+    /// The operator that alone reads the node's output; null if there is none or several.
+    const onnx::NodeProto* only_reader(const Node& node) const;
+
+  private:
+    View map_of(int layer) const;
+    View& view(const Node& node, int index = 0);
+    bool reads_constants(const Node& node) const;
+    Constant constant_of(const Node& node) const;
+    Constant shape_of(const Node& node);
+    View view_of(const Node& node);
+
+    Graph& graph_;
+    std::map<std::string, Constant> constants_;
+    std::map<std::string, View> views_;
+    std::map<std::string, std::vector<const onnx::NodeProto*>> readers_;  ///< by value; null: the file's output
+    long long batch_;                                                     ///< the number of images
+};
+
+}  // namespace roof::model::onnx_file

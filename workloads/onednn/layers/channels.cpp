@@ -1,0 +1,116 @@
+// Layers that only move channels: a slice takes some of them, a shuffle puts all in another order. Maps are nchw, where a
+// channel is contiguous. The slices of one map write their gradients into one tensor.
+#include "workloads/onednn/layers/layers.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace roof::onednn {
+namespace {
+
+/// Channel `to` of the result is channel `from` of the source.
+struct Move {
+    int from, to;
+};
+
+void append_moves(Builder& build, const Tensor& from, const Tensor& to, const std::vector<Move>& moves)
+{
+    const Dims source = dims_of(from.desc());
+    const auto row = static_cast<std::size_t>(source[2] * source[3]) *
+                     static_cast<std::size_t>(traits(build.settings.precision).storage_bytes);
+    const auto in = static_cast<std::size_t>(source[1]);
+    const auto out = static_cast<std::size_t>(dims_of(to.desc())[1]);
+    build.program.append(
+        [=, images = static_cast<std::size_t>(source[0])] {
+            const auto* const read = static_cast<const std::byte*>(from.elements().at);
+            auto* const written = static_cast<std::byte*>(to.elements().at);
+#pragma omp parallel for collapse(2) schedule(static)
+            for (std::size_t n = 0; n < images; ++n) {
+                for (std::size_t k = 0; k < moves.size(); ++k)
+                    std::memcpy(written + (n * out + static_cast<std::size_t>(moves[k].to)) * row,
+                                read + (n * in + static_cast<std::size_t>(moves[k].from)) * row, row);
+            }
+        },
+        {from, to}, "roof:channels");
+}
+
+Desc plain_map(const Builder& build, int layer)
+{
+    return plain(build.map(layer), build.settings.precision);
+}
+
+std::vector<Move> backwards(std::vector<Move> moves)
+{
+    for (Move& move : moves) std::swap(move.from, move.to);
+    return moves;
+}
+
+/// Appends the forward pass; `moves` from the source to the result.
+void append_forward(Builder& build, const Unit& unit, const std::vector<Move>& moves)
+{
+    build.begin(unit, Phase::forward);
+    build.add_work(build.work(unit.layer).forward);
+    const Tensor x = build.program.in_layout(build.input(unit), plain_map(build, build.source(unit)));
+    const Tensor y = build.program.tensor(plain_map(build, unit.layer));
+    append_moves(build, x, y, moves);
+    build.put(unit, y);
+}
+
+/// The layers that read the source, if these are slices that together take each of its channels once.
+std::vector<int> whole_cut(const Builder& build, int source)
+{
+    std::vector<int> slices = readers(build.graph, source);
+    int next = 0;
+    std::ranges::sort(slices, {}, [&](int layer) { return build.graph.layer(layer).first; });
+    for (const int layer : slices) {
+        const model::Layer& of = build.graph.layer(layer);
+        if (of.kind != model::LayerKind::slice || of.first != next) return {};
+        next += of.output.channels;
+    }
+    std::ranges::sort(slices);
+    return next == build.graph.layer(source).output.channels ? slices : std::vector<int>{};
+}
+
+void append_zeros(Builder& build, const Tensor& tensor)
+{
+    build.program.append([=] { std::memset(tensor.elements().at, 0, tensor.desc().get_size()); }, {tensor},
+                         "roof:zero");
+}
+
+}  // namespace
+
+void slice(Builder& build, const Unit& unit)
+{
+    std::vector<Move> moves;
+    for (int channel = 0; channel < build.layer(unit).output.channels; ++channel)
+        moves.push_back({build.layer(unit).first + channel, channel});
+    append_forward(build, unit, moves);
+    build.tape.emplace_back([=, &build] {
+        build.begin(unit, Phase::backward);
+        build.add_work(build.work(unit.layer).backward_data);
+        const int source = build.source(unit);
+        const std::vector<int> slices = whole_cut(build, source);
+        const Tensor given = build.gradient(unit.layer).tensor;
+        Tensor& to_source = build.gradients_of_slices[source];
+        if (slices.empty() || unit.layer == slices.back()) to_source = build.program.tensor(plain_map(build, source));
+        if (slices.empty()) append_zeros(build, to_source);
+        append_moves(build, given, to_source, backwards(moves));
+        if (slices.empty() || unit.layer == slices.front()) build.give(source, {to_source});
+    });
+}
+
+void shuffle(Builder& build, const Unit& unit)
+{
+    std::vector<Move> moves;
+    for (const int channel : build.layer(unit).order) moves.push_back({channel, static_cast<int>(moves.size())});
+    append_forward(build, unit, moves);
+    build.tape.emplace_back([=, &build] {
+        build.begin(unit, Phase::backward);
+        build.add_work(build.work(unit.layer).backward_data);
+        const Tensor to_source = build.program.tensor(plain_map(build, build.source(unit)));
+        append_moves(build, build.gradient(unit.layer).tensor, to_source, backwards(moves));
+        build.give(build.source(unit), {to_source});
+    });
+}
+
+}  // namespace roof::onednn
