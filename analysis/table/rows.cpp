@@ -12,7 +12,10 @@ namespace roof::analysis {
 
 std::string model_of(const Measurement& row)
 {
-    return row.point.has("model") ? row.point.text("model") : row.bench;
+    if (!row.point.has("model")) return row.bench;
+    const std::string model = row.point.text("model");
+    const std::string begin = "{name: ";  // of a network's layers as text
+    return model.starts_with(begin) ? model.substr(begin.size(), model.find_first_of(",}") - begin.size()) : model;
 }
 
 long long batch_of(const Measurement& row)

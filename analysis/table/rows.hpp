@@ -9,7 +9,7 @@
 
 namespace roof::analysis {
 
-/// The name of the model, or of the bench if the point has no model.
+/// The name of the model, also of one whose layers a plan has; or of the bench if the point has no model.
 std::string model_of(const Measurement& row);
 /// Images per step; 0 if the point has no batch. Throws InputError if it is not a whole number.
 long long batch_of(const Measurement& row);

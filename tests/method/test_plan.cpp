@@ -151,3 +151,17 @@ TEST_CASE("a plan with too many items or rounds is refused before they are made"
                       Catch::Contains("100000 rounds included"));
     CHECK_THROWS_WITH(expanded("run:\n  - {bench: train, batch: 08}\n"), Catch::Contains("'08'"));
 }
+
+TEST_CASE("a map is a value of an axis that takes one: its text on one line, whatever its style")
+{
+    const std::string plan =
+        "run:\n  - bench: train\n    batch: 4\n    model:\n      - tinynet\n      - name: made\n"
+        "        layers:\n          - relu\n          - {linear: {features: 10}}\n";
+    const Plan parsed = parse_plan(plan, "p.yaml");
+    CHECK(parsed.entries.at(0).axes.at("model") ==
+          std::vector<std::string>{"tinynet", "{name: made, layers: [relu, {linear: {features: 10}}]}"});
+    const Axis takes{.name = "model", .meaning = {}, .defaults = {}, .allowed = {"a"}, .takes_map = true};
+    CHECK_NOTHROW(check_value(takes, "{name: made}", "p.yaml:1"));
+    CHECK_THAT(message_of(plan), Catch::Contains("unknown model '{name: made"));
+    CHECK_THAT(message_of("run:\n  - bench: {name: train}\n"), Catch::Contains("one value is expected here"));
+}

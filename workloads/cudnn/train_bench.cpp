@@ -42,7 +42,7 @@ std::optional<std::string> lacking_algorithm(const Settings& settings, const Dev
 
 std::optional<std::string> lacking_on(const Point& point, const Device& device)
 {
-    if (const std::string model = point.text("model"); model::is_network_file(model)) {
+    if (const std::string model = point.text("model"); model::is_own_network(model)) {
         if (auto lacking = lacking_layers(model::build_model(model))) return lacking;
     }
     const Settings settings = settings_of(point);

@@ -11,8 +11,9 @@ namespace roof::engine {
 std::vector<Axis> training_axes(const TrainingAxes& of_engine)
 {
     const Values models = model::model_names();
-    Axis model{"model", "network: a name, or an ONNX file", models, models};
+    Axis model{"model", "network: a name, an ONNX file, or its layers", models, models};
     model.file_ending = model::network_ending;
+    model.takes_map = true;
     return {model,
             {"batch", "images", of_engine.batches, {}, true, 1, 65536},
             {"precision",
@@ -40,7 +41,7 @@ void require_legal(const Point& point)
 {
     learning_rate(point);
     data::require_source(point.text("data"));
-    if (model::is_network_file(point.text("model"))) model::build_model(point.text("model"));
+    if (model::is_own_network(point.text("model"))) model::build_model(point.text("model"));
 }
 
 float learning_rate(const Point& point)

@@ -3,6 +3,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "workloads/model/layers_text.hpp"
 #include "workloads/model/onnx.hpp"
 
 namespace roof::model {
@@ -30,14 +31,15 @@ std::vector<std::string> model_names()
     return names;
 }
 
-bool is_network_file(std::string_view model)
+bool is_own_network(std::string_view model)
 {
-    return model.ends_with(network_ending);
+    return is_layers_text(model) || model.ends_with(network_ending);
 }
 
 Graph build_model(std::string_view name, int classes)
 {
-    if (is_network_file(name)) return read_onnx(name);
+    if (is_layers_text(name)) return read_layers(name);
+    if (is_own_network(name)) return read_onnx(name);
     if (classes < 1) throw InputError("a model needs at least 1 class, not " + std::to_string(classes));
     for (const Recipe& recipe : all_recipes()) {
         if (recipe.name == name) return recipe.build(classes);

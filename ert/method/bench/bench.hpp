@@ -32,6 +32,7 @@ struct Axis {
     /// Keywords in place of numbers; they are resolved from earlier rows of the plan (ert/method/plan/resolved_sizes.hpp).
     std::vector<std::string> keywords{};
     std::string file_ending{};  ///< not empty: the names of files that end so are values beside `allowed`
+    bool takes_map = false;     ///< a YAML map in a plan is a value too, as its text
     bool optional = false;      ///< left out of points unless the plan names it; then the first of `defaults` applies
 };
 

@@ -241,6 +241,7 @@ std::string Item::id() const
 void check_value(const Axis& axis, const std::string& value, const std::string& where)
 {
     if (!axis.allowed.empty()) {
+        if (axis.takes_map && value.starts_with('{')) return;
         if (!axis.file_ending.empty() && value.ends_with(axis.file_ending)) return;
         if (std::ranges::find(axis.allowed, value) == axis.allowed.end()) {
             throw InputError(where + ": " + unknown_word(axis.name, value, axis.allowed));

@@ -75,6 +75,43 @@ class Parser {
         return list;
     }
 
+    /// The values of an axis. A map becomes its text on one line: "{name: small, image: [3, 32, 32]}".
+    std::vector<std::string> values_of(const YAML::Node& node, const std::string& key) const
+    {
+        const auto value = [&](const YAML::Node& one) { return one.IsMap() ? on_one_line(one) : text_of(one, key); };
+        if (!node.IsSequence() || node.size() == 0) return node.IsMap() ? std::vector{value(node)} : list_of(node, key);
+        std::vector<std::string> values;
+        for (const YAML::Node& one : node) values.push_back(value(one));
+        return values;
+    }
+
+    static std::string on_one_line(const YAML::Node& map)
+    {
+        YAML::Emitter text;
+        text << YAML::Flow;
+        write(text, map);
+        return text.c_str();
+    }
+
+    /// Flow style at every depth: the library keeps the style of nodes that it has read.
+    static void write(YAML::Emitter& text, const YAML::Node& node)
+    {
+        if (node.IsMap()) {
+            text << YAML::Flow << YAML::BeginMap;
+            for (const auto& pair : node) {
+                text << YAML::Key << pair.first.as<std::string>() << YAML::Value;
+                write(text, pair.second);
+            }
+            text << YAML::EndMap;
+        } else if (node.IsSequence()) {
+            text << YAML::Flow << YAML::BeginSeq;
+            for (const YAML::Node& one : node) write(text, one);
+            text << YAML::EndSeq;
+        } else {
+            text << (node.IsScalar() ? node.as<std::string>() : "");
+        }
+    }
+
     bool flag(const YAML::Node& node, const std::string& key) const
     {
         const std::string value = text_of(node, key);
@@ -138,7 +175,7 @@ class Parser {
             } else if (key == "profile") {
                 entry.profile = flag(pair.second, key);
             } else {
-                entry.axes[key] = list_of(pair.second, key);
+                entry.axes[key] = values_of(pair.second, key);
                 entry.axis_where[key] = where(pair.first);
             }
         }

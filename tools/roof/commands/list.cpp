@@ -27,7 +27,8 @@ json models(const BenchRegistry& registry)
 
 std::string allowed_text(const Axis& axis)
 {
-    const std::string file = axis.file_ending.empty() ? "" : ", FILE" + axis.file_ending;
+    const std::string file = (axis.file_ending.empty() ? "" : ", FILE" + axis.file_ending) +
+                             (axis.takes_map ? ", or {name: …, image: …, layers: …} in a plan" : "");
     if (!axis.allowed.empty()) return join(axis.allowed, ", ") + file;
     return axis.numeric ? fmt::format("{} to {}", axis.min, axis.max) : "any text";
 }

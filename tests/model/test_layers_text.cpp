@@ -1,0 +1,77 @@
+// Networks written as YAML in a plan.
+#include "ert/base/error.hpp"
+#include "workloads/model/graph.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::model;
+
+namespace {
+
+std::string text_of(const std::string& layers)
+{
+    return "{name: small, image: [3, 16, 16], layers: [" + layers + "]}";
+}
+
+std::string refusal_of(const std::string& text)
+{
+    try {
+        build_model(text);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a network of layers is read with its names, shapes and parameters")
+{
+    const Graph graph = build_model(
+        text_of("{convolution: {channels: 8, window: 3, padding: 2, dilation: 2, stride: 2, bias: false}}, batch_norm, "
+                "{relu: {name: stem}}, {convolution: {channels: 8, window: 1, groups: 4}}, "
+                "{add: {from: [convolution4, stem]}}, {slice: {first: 4, channels: 4}}, "
+                "{multiply: {from: [slice6, slice6]}}, {concat: {from: [slice6, multiply7]}}, {shuffle: {groups: 2}}, "
+                "{max_pool: {window: 2}}, {average_pool: {window: 2, stride: 1}}, average_pool, flatten, "
+                "{dropout: {probability: 0.25}}, {linear: {features: 10, bias: false}}"));
+    CHECK(graph.name() == "small");
+    CHECK(graph.layers().size() == 16);
+    CHECK(graph.layer(1).output == Shape{8, 8, 8});
+    CHECK(graph.layer(1).window.dilation == 2);
+    CHECK(graph.layer(5).inputs == std::vector{4, 3});
+    CHECK(graph.layer(9).order == std::vector{0, 4, 1, 5, 2, 6, 3, 7});
+    CHECK(graph.layer(10).output == Shape{8, 4, 4});
+    CHECK(graph.layer(11).output == Shape{8, 3, 3});
+    CHECK(graph.layer(12).output == Shape{8});
+    CHECK(graph.layer(14).dropout == 0.25F);
+    CHECK(graph.parameter_count() == 8 * 3 * 9 + 16 + 8 * 2 + 8 + 80);
+}
+
+TEST_CASE("a layer that is wrong is named by its place and kind, with what is legal")
+{
+    CHECK_THAT(
+        refusal_of(text_of("relu, {convolutoin: {channels: 8}}")),
+        Catch::Contains("model: layer 2: unknown kind of layer 'convolutoin'") && Catch::Contains("convolution"));
+    CHECK_THAT(refusal_of(text_of("{convolution: {channels: 8}}")),
+               Catch::Contains("layer 1 (convolution): window is missing"));
+    CHECK_THAT(refusal_of(text_of("{convolution: {channels: 8, window: 3, paddin: 1}}")),
+               Catch::Contains("unknown setting 'paddin'"));
+    CHECK_THAT(refusal_of(text_of("{convolution: {channels: 0, window: 3}}")),
+               Catch::Contains("channels: 0 is not a legal"));
+    CHECK_THAT(refusal_of(text_of("{convolution: {channels: 8, window: 30}}")), Catch::Contains("does not fit"));
+    CHECK_THAT(refusal_of(text_of("{relu: {from: stem}}")), Catch::Contains("no layer before it is named 'stem'"));
+    CHECK_THAT(refusal_of(text_of("{relu: {name: a}}, {relu: {name: a}}")), Catch::Contains("'a' exists already"));
+    CHECK_THAT(refusal_of(text_of("{add: {from: image}}")), Catch::Contains("two layers are expected"));
+    CHECK_THAT(refusal_of(text_of("[relu, relu]")), Catch::Contains("layer 1: a kind of layer"));
+    CHECK_THAT(refusal_of(text_of("relu")), Catch::Contains("does not end in one value per class"));
+}
+
+TEST_CASE("a network without a name, an image or layers is refused")
+{
+    CHECK_THAT(refusal_of("{name: a, image: [3, 16], layers: [relu]}"), Catch::Contains("three numbers"));
+    CHECK_THAT(refusal_of("{name: a, image: [3, 16, 16]}"), Catch::Contains("layers is missing"));
+    CHECK_THAT(refusal_of("{image: [3, 16, 16], name: a, layers: [relu]}"), Catch::Contains("first key is name"));
+    CHECK_THAT(refusal_of("{name: 'a, b', image: [3, 16, 16], layers: [relu]}"), Catch::Contains("letters, digits"));
+    CHECK_THAT(refusal_of("{name: a, size: 3, image: [3, 16, 16], layers: [relu]}"), Catch::Contains("unknown key"));
+}

@@ -1,0 +1,240 @@
+#include "workloads/model/layers_text.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "ert/base/yaml_text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+namespace roof::model {
+namespace {
+
+constexpr int largest = 65536;
+
+bool is_of_word(char letter)
+{
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-' || letter == '.';
+}
+
+class Reader {
+  public:
+    explicit Reader(const YAML::Node& root) : graph_(root["name"].as<std::string>(), image_of(root["image"]))
+    {
+        names_.emplace("image", 0);
+        const YAML::Node layers = root["layers"];
+        if (!layers.IsSequence() || layers.size() == 0) throw InputError("model: layers: a list of layers is expected");
+        for (const YAML::Node& layer : layers) add(layer);
+        const Shape& end = graph_.layers().back().output;
+        if (end.elements() != end.channels)
+            throw InputError("model: the last layer does not end in one value per class; 'linear' does");
+    }
+    Graph take() { return std::move(graph_); }
+
+  private:
+    using Function = int (Reader::*)(LayerKind);
+
+    static Shape image_of(const YAML::Node& node)
+    {
+        const auto extents = node.as<std::vector<int>>();
+        const bool legal = extents.size() == 3 &&
+                           std::ranges::all_of(extents, [](int extent) { return extent > 0 && extent <= largest; });
+        if (!legal) throw InputError("model: image: three numbers are expected: channels, height, width");
+        return {extents[0], extents[1], extents[2]};
+    }
+
+    static const std::map<std::string, std::pair<LayerKind, Function>, std::less<>>& kinds()
+    {
+        static const std::map<std::string, std::pair<LayerKind, Function>, std::less<>> all = [] {
+            std::map<std::string, std::pair<LayerKind, Function>, std::less<>> made;
+            const auto put = [&](LayerKind kind, Function function) {
+                made.emplace(name(kind), std::pair(kind, function));
+            };
+            put(LayerKind::convolution, &Reader::convolution);
+            put(LayerKind::batch_norm, &Reader::batch_norm);
+            put(LayerKind::max_pool, &Reader::max_pool);
+            put(LayerKind::average_pool, &Reader::average_pool);
+            put(LayerKind::flatten, &Reader::flatten);
+            put(LayerKind::dropout, &Reader::dropout);
+            put(LayerKind::linear, &Reader::linear);
+            put(LayerKind::slice, &Reader::slice);
+            put(LayerKind::shuffle, &Reader::shuffle);
+            for (const LayerKind kind : {LayerKind::add, LayerKind::multiply, LayerKind::concat})
+                put(kind, &Reader::joined);
+            for (const LayerKind kind : {LayerKind::relu, LayerKind::relu6, LayerKind::hard_swish,
+                                         LayerKind::hard_sigmoid, LayerKind::silu, LayerKind::sigmoid})
+                put(kind, &Reader::activation);
+            return made;
+        }();
+        return all;
+    }
+
+    /// "relu", or one key with the layer's settings.
+    void add(const YAML::Node& node)
+    {
+        const std::string place = "model: layer " + std::to_string(++count_);
+        if (!node.IsScalar() && !(node.IsMap() && node.size() == 1))
+            throw InputError(place + ": a kind of layer, or one with its settings, is expected");
+        const std::string kind = node.IsScalar() ? node.as<std::string>() : node.begin()->first.as<std::string>();
+        settings_ = node.IsMap() ? node.begin()->second : YAML::Node(YAML::NodeType::Map);
+        std::vector<std::string> legal;
+        for (const auto& known : kinds()) legal.push_back(known.first);
+        const auto found = kinds().find(kind);
+        if (found == kinds().end()) throw InputError(place + ": " + unknown_word("kind of layer", kind, legal));
+        try {
+            if (!settings_.IsMap()) throw InputError("its settings are no map");
+            read_ = {"name", "from"};
+            name_ = settings_["name"] ? settings_["name"].as<std::string>() : kind + std::to_string(count_);
+            const int made = (this->*found->second.second)(found->second.first);
+            for (const auto& pair : settings_) {
+                const auto key = pair.first.as<std::string>();
+                if (!read_.contains(key))
+                    throw InputError(
+                        unknown_word("setting", key, std::vector<std::string>(read_.begin(), read_.end())));
+            }
+            if (!names_.emplace(name_, made).second)
+                throw InputError("a layer '" + printable(name_) + "' exists already");
+        } catch (const YAML::Exception& error) {
+            throw InputError(place + " (" + kind + "): " + error.msg);
+        } catch (const std::runtime_error& error) {
+            throw InputError(place + " (" + kind + "): " + error.what());
+        } catch (const std::logic_error& error) {
+            throw InputError(place + " (" + kind + "): " + error.what());
+        }
+    }
+
+    /// The layers named by `from`, or else the one before.
+    std::vector<int> sources()
+    {
+        const YAML::Node from = settings_["from"];
+        if (!from) return {static_cast<int>(graph_.layers().size()) - 1};
+        std::vector<int> all;
+        for (const std::string& wanted :
+             from.IsScalar() ? std::vector{from.as<std::string>()} : from.as<std::vector<std::string>>()) {
+            const auto found = names_.find(wanted);
+            if (found == names_.end())
+                throw InputError("from: no layer before it is named '" + printable(wanted) + "'");
+            all.push_back(found->second);
+        }
+        return all;
+    }
+    int source()
+    {
+        const std::vector<int> all = sources();
+        if (all.size() != 1) throw InputError("it reads one layer");
+        return all.front();
+    }
+
+    int number(const std::string& key, int least, std::optional<int> usual = {})
+    {
+        read_.insert(key);
+        const YAML::Node node = settings_[key];
+        if (!node && !usual) throw InputError(key + " is missing");
+        const int given = node ? node.as<int>() : *usual;
+        if (given < least || given > largest)
+            throw InputError(key + ": " + std::to_string(given) + " is not a legal value; legal values: from " +
+                             std::to_string(least) + " to " + std::to_string(largest));
+        return given;
+    }
+    bool flag(const std::string& key, bool usual)
+    {
+        read_.insert(key);
+        return settings_[key] ? settings_[key].as<bool>() : usual;
+    }
+    Window window(int stride)
+    {
+        const int size = number("window", 1);
+        return {size, number("stride", 1, stride > 0 ? stride : size), number("padding", 0, 0)};
+    }
+
+    int convolution(LayerKind)
+    {
+        Window of = window(1);
+        of.dilation = number("dilation", 1, 1);
+        return graph_.convolution(name_, source(), number("channels", 1), of, flag("bias", true),
+                                  number("groups", 1, 1));
+    }
+    int batch_norm(LayerKind) { return graph_.batch_norm(name_, source()); }
+    int activation(LayerKind kind) { return graph_.activation(kind, name_, source()); }
+    int max_pool(LayerKind) { return graph_.max_pool(name_, source(), window(0)); }
+    /// Without a window: of the whole map.
+    int average_pool(LayerKind)
+    {
+        read_.insert("window");
+        if (!settings_["window"]) return graph_.average_pool(name_, source(), 1);
+        const Window of = window(0);
+        if (of.padding != 0) throw InputError("padding: an average pool has none");
+        return graph_.average_pool(name_, source(), of);
+    }
+    int joined(LayerKind kind)
+    {
+        const std::vector<int> all = sources();
+        if (kind == LayerKind::concat) return graph_.concat(name_, all);
+        if (all.size() != 2) throw InputError("from: two layers are expected");
+        return kind == LayerKind::add ? graph_.add(name_, all[0], all[1]) : graph_.multiply(name_, all[0], all[1]);
+    }
+    int flatten(LayerKind) { return graph_.flatten(name_, source()); }
+    int dropout(LayerKind)
+    {
+        read_.insert("probability");
+        const float probability = settings_["probability"] ? settings_["probability"].as<float>() : 0.5F;
+        if (!(probability >= 0 && probability < 1)) throw InputError("probability: from 0 to less than 1");
+        return graph_.dropout(name_, source(), probability);
+    }
+    int linear(LayerKind) { return graph_.linear(name_, source(), number("features", 1), flag("bias", true)); }
+    int slice(LayerKind) { return graph_.slice(name_, source(), number("first", 0), number("channels", 1)); }
+    /// One channel of each group in turn.
+    int shuffle(LayerKind)
+    {
+        const int from = source();
+        const int channels = graph_.layer(from).output.channels;
+        const int groups = number("groups", 1);
+        if (channels % groups != 0) throw InputError("groups: they do not divide the channels");
+        std::vector<int> order;
+        for (int channel = 0; channel < channels; ++channel)
+            order.push_back(channel % groups * (channels / groups) + channel / groups);
+        return graph_.shuffle(name_, from, order);
+    }
+
+    Graph graph_;
+    std::map<std::string, int> names_;
+    int count_ = 0;
+    YAML::Node settings_;         ///< of the layer that is read
+    std::string name_;            ///< its name
+    std::set<std::string> read_;  ///< the settings that its kind has
+};
+
+}  // namespace
+
+bool is_layers_text(std::string_view model)
+{
+    return model.starts_with('{');
+}
+
+Graph read_layers(std::string_view text)
+{
+    return reading_yaml("model", [&] {
+        const YAML::Node root = parse_yaml(std::string(text), "model");
+        const std::vector<std::string> keys{"name", "image", "layers"};
+        for (const auto& pair : root) {
+            const auto key = pair.first.as<std::string>();
+            if (std::ranges::find(keys, key) == keys.end())
+                throw InputError("model: " + unknown_word("key of a network", key, keys));
+        }
+        for (const std::string& key : keys) {
+            if (!root[key]) throw InputError("model: " + key + " is missing");
+        }
+        if (root.begin()->first.as<std::string>() != "name") throw InputError("model: its first key is name");
+        const auto title = root["name"].as<std::string>();
+        if (title.empty() || !std::ranges::all_of(title, is_of_word))
+            throw InputError("model: name: letters, digits, '_', '-' and '.' are expected");
+        return Reader(root).take();
+    });
+}
+
+}  // namespace roof::model
