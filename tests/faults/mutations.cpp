@@ -31,21 +31,6 @@ double peak_megabytes()
     return static_cast<double>(usage.ru_maxrss) / 1000;
 }
 
-/// What is wrong with the reader's answer; empty if nothing is.
-std::string failure_of(const Reader& reader, const std::string& text, const std::string& scratch)
-{
-    const Time::time_point begin = Time::now();
-    try {
-        reader.read(text, scratch);
-    } catch (const Error& error) {
-        if (std::string_view(error.what()).empty()) return "an error without words";
-    } catch (const std::exception& error) {
-        return std::string("not an error of ours: ") + error.what();
-    }
-    if (seconds_since(begin) > 5) return fmt::format("it took {:.1f} s", seconds_since(begin));
-    return {};
-}
-
 int fuzz(const std::string& data, double seconds, std::uint64_t seed, const std::string& only)
 {
     const fakes::TemporaryFolder scratch;

@@ -11,10 +11,20 @@
 #include "ert/base/files.hpp"
 #include "ert/counters/counter_table.hpp"
 #include "ert/method/plan/plan.hpp"
+#include "ert/method/results/results.hpp"
 #include "ert/recording/record_files.hpp"
+#include "tests/data/jpeg_files.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+#include "tests/import/fixtures.hpp"
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/binary/embedded.hpp"
+#include "workloads/data/jpeg.hpp"
+#include "workloads/engine/choices.hpp"
+#include "workloads/model/onnx.hpp"
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <sstream>
 
 namespace roof::faults {
@@ -53,7 +63,83 @@ Reader folder_reader(const std::string& name, const std::string& whole, const st
             }};
 }
 
+/// Readers of files that are no text.
+void add_binary_readers(std::vector<Reader>& all, const std::string& data)
+{
+    const fakes::TemporaryFolder made;
+    tests::make_database(made / "database", read_file(fs::path(data) / "import/data/nsys.sql"));
+    all.push_back(
+        {"import nsys", {read_file(made / "database")}, [](const std::string& bytes, const std::string& scratch) {
+             std::ofstream(fs::path(scratch) / "database", std::ios::binary) << bytes;
+             analysis::import_file(fs::path(scratch) / "database", "");
+         }});
+    const fs::path networks = fs::path(data) / "model/data/onnx";
+    all.push_back({"onnx",
+                   {read_file(networks / "alexnet.onnx"), read_file(networks / "resnet18_folded.onnx")},
+                   [](const std::string& bytes, const std::string& scratch) {
+                       std::ofstream(fs::path(scratch) / "net.onnx", std::ios::binary) << bytes;
+                       model::read_onnx(fs::path(scratch) / "net.onnx");
+                   }});
+    test::write_plain(made / "plain.jpg", 40, 30, {10, 200, 30});
+    test::write_plain(made / "inks.jpg", 17, 9, {10, 200, 30}, test::Ink::cmyk);
+    all.push_back({"jpeg",
+                   {read_file(made / "plain.jpg"), read_file(made / "inks.jpg")},
+                   [](const std::string& bytes, const std::string& scratch) {
+                       std::ofstream(fs::path(scratch) / "image.jpg", std::ios::binary) << bytes;
+                       data::Jpeg(fs::path(scratch) / "image.jpg").decode(1);
+                   }});
+    all.push_back(
+        {"choices",
+         {"shape,pass,precision,threads,library,implementation,seconds\n16x64 to 64,forward,fp32,2,3.0,direct,0.1\n"},
+         [](const std::string& text, const std::string& scratch) {
+             std::ofstream(fs::path(scratch) / "choices.csv", std::ios::binary) << text;
+             engine::Choices(fs::path(scratch) / "choices.csv");
+         }});
+}
+
+/// A copy of the run with records of its first row and a prediction.
+void add_recordings(const fs::path& folder, const std::string& run)
+{
+    fs::copy(run, folder);
+    const std::string id = read_results(folder).rows.front().id();
+    KernelRecord kernel;
+    kernel.name = "gemm<float, 4>";
+    kernel.cause = {"cpu", 7, 1, "conv1", "forward"};
+    kernel.start = Seconds{0.1};
+    kernel.duration = Seconds{0.2};
+    CopyRecord copy;
+    copy.bytes = Bytes{1e6};
+    copy.start = Seconds{0.4};
+    copy.duration = Seconds{0.1};
+    append_records<KernelRecord>(folder, id, std::vector(5, kernel));
+    append_records<CopyRecord>(folder, id, std::vector(3, copy));
+    append_records<RangeRecord>(folder, id,
+                                std::vector<RangeRecord>{{1, RangeKind::step, "step", Seconds{0}, Seconds{1}}});
+    append_records<CounterRecord>(
+        folder, id,
+        std::vector<CounterRecord>{
+            {"cpu", CounterScope::kernel, "conv1", "forward", "gemm<float, 4>", 0, "dram__bytes.sum", 1e7, "byte"},
+            {"cpu", CounterScope::step, {}, {}, {}, {}, "flops", 1e9, "FLOP"}});
+    write_file(folder / "predictions.csv",
+               with_checksums("row,least_s,predicted_s,memory_bytes,fits\n" + id + ",0.1,0.2,1e9,1\n"));
+}
+
 }  // namespace
+
+std::string failure_of(const Reader& reader, const std::string& text, const std::string& scratch)
+{
+    using Time = std::chrono::steady_clock;
+    const Time::time_point begin = Time::now();
+    try {
+        reader.read(text, scratch);
+    } catch (const Error& error) {
+        if (std::string_view(error.what()).empty()) return "an error without words";
+    } catch (const std::exception& error) {
+        return std::string("not an error of ours: ") + error.what();
+    }
+    const double seconds = std::chrono::duration<double>(Time::now() - begin).count();
+    return seconds > longest_answer ? fmt::format("it took {:.1f} s", seconds) : std::string{};
+}
 
 std::vector<Reader> readers(const std::string& data)
 {
@@ -99,6 +185,7 @@ std::vector<Reader> readers(const std::string& data)
                            std::ofstream(copy, std::ios::binary) << text;
                            analysis::import_file(copy, "");
                        }});
+    add_binary_readers(all, data);
     const std::string run = data + "/analysis/data/made/run";
     for (const char* file :
          {"measurements.csv", "samples.csv", "layers.csv", "machine.yaml", "plan.yaml", "checksums.csv"})
@@ -107,6 +194,10 @@ std::vector<Reader> readers(const std::string& data)
     all.push_back(folder_reader("compare", run, "measurements.csv", {"compare", run}));
     all.push_back(folder_reader("calibration", data + "/analysis/data/made/calibration", "measurements.csv",
                                 {"report", "--plain"}));
+    static const fakes::TemporaryFolder recorded;
+    if (fs::is_empty(recorded.path())) add_recordings(recorded.path(), run);
+    for (const char* file : {"kernels.csv", "copies.csv", "ranges.csv", "counters.csv", "predictions.csv"})
+        all.push_back(folder_reader(std::string("recorded ") + file, recorded.path(), file, {"report", "--plain"}));
     // Without checksums the mutated cells reach the readers behind them.
     for (const char* file : {"measurements.csv", "layers.csv"}) {
         Reader reader = folder_reader(std::string("plain ") + file, run, file, {"report", "--plain"});

@@ -1,13 +1,13 @@
-"""Kills a sweep, or lets a system call fail, at each call that changes a file; then the same command continues. No complete row is lost or
-doubled, and the finished folder is whole.
+"""Kills a sweep, its continuing or a report, or lets a system call fail, at each call that changes a file; then the same command runs again. No
+complete row is lost or doubled, the finished folder is whole, and a page is the old one or the new one.
 
 usage: test_kills.py FAKE_ROOF INJECT [TRIES]
 """
 
 import csv
-import itertools
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,6 +37,10 @@ def sweep(folder, fault=None):
     return run(folder, "sweep", "plan.yaml", "--out", "run", fault=fault)
 
 
+def report(folder, fault=None):
+    return run(folder, "report", "run", "--out", "page.html", "--data", "data", fault=fault)
+
+
 def rows(folder, name="measurements.csv"):
     """The complete lines, without the column of the checksums."""
     file = folder / "run" / name
@@ -44,37 +48,53 @@ def rows(folder, name="measurements.csv"):
     return list(csv.reader(text[:text.rfind("\n") + 1].splitlines()))[1:]
 
 
+def calls_in(done):
+    return int(done.stderr.split("calls: ")[1].split()[0])
+
+
 class Faults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder)
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.scratch.cleanup)
+        cls.half, cls.whole = Path(cls.scratch.name, "half"), Path(cls.scratch.name, "whole")
+        for place in (cls.half, cls.whole):
+            place.mkdir()
             (place / "plan.yaml").write_text(PLAN, encoding="utf-8")
-            done = sweep(place)
-            cls.calls = int(done.stderr.split("calls: ")[1].split()[0])
-            cls.ids = [row[0] for row in rows(place)]
-            cls.samples = [row[:-1] for row in rows(place, "samples.csv")]
-        assert done.returncode == 0 and cls.calls > 20 and len(cls.ids) == 10, done.stderr
+        done = sweep(cls.whole)
+        cls.calls = {"sweep": calls_in(done)}
+        cls.ids = [row[0] for row in rows(cls.whole)]
+        cls.samples = [row[:-1] for row in rows(cls.whole, "samples.csv")]
+        assert done.returncode == 0 and cls.calls["sweep"] > 20 and len(cls.ids) == 10, done.stderr
+        cls.calls["report"] = calls_in(report(cls.whole))
+        cls.page = (cls.whole / "page.html").read_text(encoding="utf-8")
+        sweep(cls.half, f"{cls.calls['sweep'] // 2} kill-half")
+        with tempfile.TemporaryDirectory() as folder:
+            cls.calls["continue"] = calls_in(sweep(shutil.copytree(cls.half, Path(folder, "copy"))))
 
     def check(self, actions, second):
         chance = random.Random(1)
-        tries = list(itertools.product(range(self.calls), actions))
-        while len(tries) < TRIES:
-            tries.append((chance.randrange(self.calls), chance.choice(actions)))
+        tries = [(stage, call, action) for stage, calls in self.calls.items() for call in range(calls) for action in actions]
         if TRIES < len(tries):
             tries = chance.sample(tries, TRIES)
-        for call, action in tries:
-            with self.subTest(call=call, action=action), tempfile.TemporaryDirectory() as folder:
-                self.survive(Path(folder), [f"{call} {action}"] + second(chance))
+        while len(tries) < TRIES:
+            stage = chance.choice(list(self.calls))
+            tries.append((stage, chance.randrange(self.calls[stage]), chance.choice(actions)))
+        for stage, call, action in tries:
+            with self.subTest(stage=stage, call=call, action=action), tempfile.TemporaryDirectory() as folder:
+                place = Path(folder, "place")
+                shutil.copytree(self.half if stage == "continue" else self.whole, place)
+                if stage == "sweep":
+                    shutil.rmtree(place / "run")
+                if stage == "report":
+                    self.survive_report(place, f"{call} {action}")
+                else:
+                    self.survive(place, [f"{call} {action}"] + second(chance))
 
     def survive(self, place, faults):
-        (place / "plan.yaml").write_text(PLAN, encoding="utf-8")
         for fault in faults:
             before = rows(place)
-            done = sweep(place, fault)
-            self.assertIn(done.returncode, (0, 1, 2, -9), done.stderr)
-            if done.returncode > 0:
-                self.assertTrue(done.stderr.splitlines()[-1].startswith("roof: "), done.stderr)
+            self.check_end(sweep(place, fault))
             self.assertEqual(before, rows(place)[:len(before)])
         before = rows(place)
         done = sweep(place)
@@ -82,6 +102,23 @@ class Faults(unittest.TestCase):
         self.assertEqual(before, rows(place)[:len(before)])
         self.assertEqual(self.ids, [row[0] for row in rows(place)])
         self.assertEqual(self.samples, [row[:-1] for row in rows(place, "samples.csv")])
+        self.assert_whole(place)
+
+    def survive_report(self, place, fault):
+        page = place / "page.html"
+        page.write_text("the old page", encoding="utf-8")
+        self.check_end(report(place, fault))
+        self.assertIn(page.read_text(encoding="utf-8"), ("the old page", self.page))
+        self.assertEqual(0, report(place).returncode)
+        self.assertEqual(self.page, page.read_text(encoding="utf-8"))
+        self.assert_whole(place)
+
+    def check_end(self, done):
+        self.assertIn(done.returncode, (0, 1, 2, -9), done.stderr)
+        if done.returncode > 0:
+            self.assertTrue(done.stderr.splitlines()[-1].startswith("roof: "), done.stderr)
+
+    def assert_whole(self, place):
         checked = run(place, "check", "run")
         self.assertEqual(0, checked.returncode, checked.stdout)
 

@@ -10,8 +10,8 @@
 namespace roof::data {
 namespace {
 
-/// Larger headers are refused: a few bytes can declare 65500 x 65500 pixels.
-constexpr long long most_pixels = 200'000'000;
+/// Larger headers are refused: a few bytes can declare 65500 x 65500 pixels. A progressive file of this size takes 400 MB.
+constexpr long long most_pixels = 40'000'000;
 
 struct Destroy {
     void operator()(void* decompressor) const { tjDestroy(decompressor); }
@@ -66,8 +66,9 @@ RgbImage Jpeg::decode(int reduction) const
     image.pixels.resize(static_cast<std::size_t>(1LL * image.width * image.height * channels));
 
     const Decompressor decompressor(tjInitDecompress());
-    check(decompressor, tjDecompress2(decompressor.get(), bytes_.data(), bytes_.size(), image.pixels.data(),
-                                      image.width, 0, image.height, four_inks_ ? TJPF_CMYK : TJPF_RGB, 0));
+    check(decompressor,
+          tjDecompress2(decompressor.get(), bytes_.data(), bytes_.size(), image.pixels.data(), image.width, 0,
+                        image.height, four_inks_ ? TJPF_CMYK : TJPF_RGB, TJFLAG_LIMITSCANS));
     if (four_inks_) image.pixels = rgb_of_inks(image.pixels);
     return image;
 }
