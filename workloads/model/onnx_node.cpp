@@ -57,9 +57,9 @@ Window window_of(const Node& node, const Numbers& kernel)
     if (automatic != nullptr && automatic->s() != "NOTSET" && automatic->s() != "VALID")
         throw Refused{"with auto_pad " + automatic->s()};
     if (kernel.size() != 2 || !all_equal(kernel)) throw Refused{"with a window of " + text(kernel)};
-    if (!all_equal(strides)) throw Refused{"with strides of " + text(strides)};
-    if (!all_equal(pads)) throw Refused{"with pads of " + text(pads)};
-    if (!all_equal(dilations)) throw Refused{"with dilations of " + text(dilations)};
+    if (strides.size() != 2 || !all_equal(strides)) throw Refused{"with strides of " + text(strides)};
+    if (pads.size() != 4 || !all_equal(pads)) throw Refused{"with pads of " + text(pads)};
+    if (dilations.size() != 2 || !all_equal(dilations)) throw Refused{"with dilations of " + text(dilations)};
     return {static_cast<int>(kernel[0]), static_cast<int>(strides[0]), static_cast<int>(pads[0]),
             static_cast<int>(dilations[0])};
 }
