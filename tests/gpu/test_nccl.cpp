@@ -60,7 +60,7 @@ TEST_CASE("NCCL reports its version, and refuses ranks on missing GPUs")
     CHECK_THROWS_WITH(Communicator(library, {1 << 20}), Catch::Contains("ncclCommInitAll ended with NCCL status"));
 }
 
-TEST_CASE("a communicator is made once for all rows, and anew after a failure")
+TEST_CASE("a communicator is made once for all rows, and anew after a failure", "[fake]")
 {
     const auto nccl = Nccl::open({ROOF_FAKE_NCCL});
     REQUIRE(nccl != nullptr);

@@ -102,10 +102,10 @@ Column<Measurement> axis(const std::string& axis_name)
 const std::vector<std::string>& axis_names()
 {
     static const std::vector<std::string> names{
-        "model",       "batch",      "operation", "intensity",   "isa",          "precision", "algorithm",
-        "data",        "parameters", "lr",        "threads",     "placement",    "pages",     "cpu_node",
-        "memory_node", "path",       "size",      "working_set", "ranks",        "scaling",   "communication",
-        "bucket_mb",   "batch_norm", "round",     "graph",       "deterministic"};
+        "model",       "batch",         "operation", "intensity",   "isa",       "precision",     "algorithm",
+        "data",        "parameters",    "lr",        "threads",     "placement", "pages",         "cpu_node",
+        "memory_node", "path",          "size",      "working_set", "graph",     "deterministic", "ranks",
+        "scaling",     "communication", "bucket_mb", "batch_norm",  "round"};
     return names;
 }
 

@@ -66,9 +66,11 @@ Axes axes_of(const PlanEntry& entry, const Bench& bench, const Machine& machine,
                          unknown_word("axis of bench " + entry.bench, key, legal));
     }
     Axes axes;
+    auto column = axis_names().begin();
     for (const Axis& axis : declared) {
-        if (std::ranges::find(axis_names(), axis.name) == axis_names().end()) {
-            throw std::logic_error("axis " + axis.name + " of bench " + entry.bench + " has no column");
+        column = std::find(column, axis_names().end(), axis.name);  // a row that is read has the columns' order
+        if (column == axis_names().end()) {
+            throw std::logic_error("axis " + axis.name + " of bench " + entry.bench + " has no column in its order");
         }
         std::string where = entry.where;
         std::vector<std::string> values = axis.defaults;
