@@ -69,3 +69,43 @@ TEST_CASE("ResNeXt-50, of grouped convolutions, has PyTorch's first loss and gra
         CHECK(std::abs(engine::projection(gradient, k) - reference.at("grad_proj", name)) < 0.25 * length);
     }
 }
+
+TEST_CASE("The gradients of depthwise weights by this project's kernel are oneDNN's")
+{
+    struct Case {
+        int channels, window, stride, padding;
+        bool bias;
+    };
+    for (const auto& [channels, window, stride, padding, bias] :
+         {Case{20, 5, 1, 2, true}, Case{32, 5, 2, 2, false}, Case{16, 3, 2, 1, true}, Case{17, 7, 1, 0, false}}) {
+        INFO(channels << " channels, window " << window << ", stride " << stride);
+        model::Graph graph("deep", {3, 15, 13});
+        const int stem = graph.convolution("stem", 0, channels, {.size = 1}, true);
+        const model::Window of{.size = window, .stride = stride, .padding = padding};
+        const int deep = graph.convolution("deep", stem, channels, of, bias, channels);
+        graph.linear("end", graph.flatten("flat", graph.relu("relu", deep)), 5);
+        const auto gradients = [&](Algorithm algorithm) {
+            Network network(graph,
+                            {.batch = 3, .threads = 2, .parameters = Parameters::hashed, .algorithm = algorithm});
+            const Clock stopped = [] { return Seconds{}; };
+            Trace trace(stopped, network.parts().size());
+            const std::vector<float> images(std::size_t{3 * 3 * 15 * 13}, 0.5F);
+            const std::vector<int> labels{0, 2, 4};
+            network.forward(images.data(), labels.data(), trace);
+            network.backward(trace);
+            std::vector<std::vector<float>> all;
+            for (std::size_t k = 2; k < network.parameters().size() - 2; ++k) all.push_back(network.gradient(k));
+            bool is_ours = false;
+            for (const TimedPart& part : network.parts())
+                is_ours = is_ours || part.implementation.find("roof:depthwise") != std::string::npos;
+            CHECK(is_ours == (algorithm == Algorithm::direct));
+            return all;
+        };
+        const auto ours = gradients(Algorithm::direct);
+        const auto theirs = gradients(Algorithm::gemm);
+        REQUIRE(ours.size() == (bias ? 2U : 1U));
+        for (std::size_t k = 0; k < ours.size(); ++k) {
+            for (std::size_t i = 0; i < ours[k].size(); ++i) CHECK(ours[k][i] == Approx(theirs[k][i]).margin(2e-6));
+        }
+    }
+}

@@ -1,6 +1,7 @@
 #include "workloads/onednn/convolution/candidate.hpp"
 
 #include "workloads/kernels/convolution.hpp"
+#include "workloads/kernels/depthwise.hpp"
 
 #include <algorithm>
 
@@ -44,6 +45,44 @@ Tensor ConvolutionTensors::*written_by(Pass pass)
                                          : &ConvolutionTensors::weights;
 }
 
+/// This project's gradient of depthwise weights, in fp32.
+void add_depthwise(const Convolution& shapes, Pass pass, std::vector<Candidate>& all)
+{
+    const model::Convolution size = size_of(shapes);
+    const bool is_depthwise = size.groups == size.source.channels && size.groups == size.result.channels;
+    if (!is_depthwise || pass != Pass::backward_weights || !kernels::has_depthwise_gradient(size.window.size) ||
+        size.window.dilation > 1 || kernels::convolution_lanes() == 0)
+        return;
+    const kernels::DepthwiseShape shape{.batch = size.batch,
+                                        .channels = size.groups,
+                                        .height = size.source.height,
+                                        .width = size.source.width,
+                                        .result_height = size.result.height,
+                                        .result_width = size.result.width,
+                                        .window = size.window.size,
+                                        .stride = size.window.stride,
+                                        .padding = size.window.padding};
+    all.push_back({.name = "roof:depthwise",
+                   .executed = Flops{2.0 * static_cast<double>(model::unpadded_multiply_adds(size))},
+                   .vector_bits = 32 * kernels::convolution_lanes(),
+                   .is_preferred = true,
+                   .is_kernel = true,
+                   .layouts = {.source = in_format(dims_of(shapes.source), Tag::nChw16c, Precision::fp32),
+                               .weights = in_format(shapes.weights, Tag::Goihw16g, Precision::fp32),
+                               .result = in_format(shapes.result, Tag::nChw16c, Precision::fp32)},
+                   .append = [shape](Program& program, const ConvolutionTensors& tensors) {
+                       std::vector<Tensor> used{tensors.source, tensors.weights, tensors.result};
+                       if (tensors.has_bias) used.push_back(tensors.bias);
+                       program.append(
+                           [=] {
+                               kernels::depthwise_backward_weights(shape, tensors.source.data(), tensors.result.data(),
+                                                                   tensors.weights.data(),
+                                                                   tensors.has_bias ? tensors.bias.data() : nullptr);
+                           },
+                           used, "roof:depthwise");
+                   }});
+}
+
 void add_kernels(const Convolution& shapes, Pass pass, int threads, std::vector<Candidate>& all)
 {
     const model::Convolution size = size_of(shapes);
@@ -83,6 +122,7 @@ std::vector<Candidate> candidates(const dnnl::engine& engine, const Convolution&
 {
     std::vector<Candidate> all = library_candidates(engine, shapes, pass, Algorithm::direct);
     add_kernels(shapes, pass, threads, all);
+    add_depthwise(shapes, pass, all);
     std::ranges::move(library_candidates(engine, shapes, pass, Algorithm::winograd), std::back_inserter(all));
     if (shapes.precision != Precision::bf16) return all;
     for (const Algorithm algorithm : {Algorithm::direct, Algorithm::winograd}) {

@@ -22,9 +22,11 @@ using model::LayerKind;
     x = x > -most ? x : -most;
     const float n = (x * 1.44269504F + rounding) - rounding;
     const float r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
-    float sum = 1.9875691500e-4F;
-    for (const float term : {1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F, 1.6666665459e-1F, 5.0000001201e-1F})
-        sum = sum * r + term;
+    float sum = 1.9875691500e-4F * r + 1.3981999507e-3F;
+    sum = sum * r + 8.3334519073e-3F;
+    sum = sum * r + 4.1665795894e-2F;
+    sum = sum * r + 1.6666665459e-1F;
+    sum = sum * r + 5.0000001201e-1F;
     const float power = std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
     return (sum * r * r + r + 1) * power;
 }
