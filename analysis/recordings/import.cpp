@@ -1,6 +1,7 @@
 #include "analysis/recordings/import.hpp"
 
 #include "analysis/recordings/import_formats.hpp"
+#include "ert/base/compressed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
@@ -25,8 +26,8 @@ struct Format {
 
 /// In the order of the checks: perf's lines are also JSON, so perf comes first.
 constexpr std::array formats{Format{is_perf_stat, read_perf_stat}, Format{is_nsight_compute, read_nsight_compute},
-                             Format{is_likwid, read_likwid}, Format{is_ert_roofline, read_ert_roofline},
-                             Format{is_kineto, read_kineto}};
+                             Format{is_likwid, read_likwid},       Format{is_ert_roofline, read_ert_roofline},
+                             Format{is_kineto, read_kineto},       Format{is_key_averages, read_key_averages}};
 
 Machine machine_of(const std::vector<Imported>& files, const std::string& name)
 {
@@ -93,15 +94,16 @@ Imported import_file(const std::filesystem::path& file, const std::string& row)
     const std::string name = file.string(), row_name = row.empty() ? file.stem().string() : row;
     const std::string begin = first_bytes(file);
     if (is_nsight_systems(begin)) return read_nsight_systems(file, row_name);
-    if (begin.starts_with("\x1F\x8B")) throw InputError(name + ": it is compressed; gunzip it first");
-    const std::string text = read_file(file);
+    std::string text = read_file(file);
+    if (is_compressed(text)) text = decompressed(text, name, largest_text);
     for (const Format& format : formats)
         if (format.is(text)) return format.read(text, name, row_name);
     if (const std::string error = error_of_nsight_compute(text); !error.empty())
         throw InputError(name + ": Nsight Compute counted nothing: " + error);
     throw InputError(name +
                      ": the format is unknown. Known formats: Nsight Compute's CSV, Nsight Systems' SQLite "
-                     "export, PyTorch's trace, `perf stat -j`, likwid-perfctr's CSV, the Empirical Roofline Tool's "
+                     "export, PyTorch's trace and its table of operators, `perf stat -j`, likwid-perfctr's CSV, the "
+                     "Empirical Roofline Tool's "
                      "roofline.json");
 }
 

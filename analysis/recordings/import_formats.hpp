@@ -25,6 +25,10 @@ Imported read_nsight_systems(const std::filesystem::path& file, const std::strin
 bool is_kineto(std::string_view text);
 Imported read_kineto(const std::string& text, const std::string& name, const std::string& row);
 
+/// `print(torch.profiler.profile(…).key_averages().table())`.
+bool is_key_averages(std::string_view text);
+Imported read_key_averages(const std::string& text, const std::string& name, const std::string& row);
+
 /// `perf stat -j`.
 bool is_perf_stat(std::string_view text);
 Imported read_perf_stat(const std::string& text, const std::string& name, const std::string& row);

@@ -68,32 +68,37 @@ void attribute_phases(ImportedRow& row)
     std::unordered_map<std::uint64_t, std::string_view> caused;
     for (ApiRecord& call : row.calls) {
         if (!call.start) continue;
-        const std::string_view phase = phase_at(*call.start, phases);
+        const std::string_view phase = call.phase.empty() ? phase_at(*call.start, phases) : call.phase;
         call.phase = phase;
         if (call.correlation && !phase.empty()) caused[*call.correlation] = phase;
     }
     const auto attribute = [&](Cause& cause) {
         const auto found = cause.correlation ? caused.find(*cause.correlation) : caused.end();
-        if (found != caused.end()) cause.phase = found->second;
+        if (found != caused.end() && cause.phase.empty()) cause.phase = found->second;
     };
     for (KernelRecord& kernel : row.kernels) attribute(kernel.cause);
     for (CopyRecord& copy : row.copies) attribute(copy.cause);
 }
 
-/// Seconds of each step. `busy`: only of steps in which the host made a call; a profiler's last step may be cut off
-/// before it begins to work.
-std::vector<double> lengths_of_steps(const ImportedRow& row, bool busy)
+/// Seconds of each step. A profiler's last step may be cut off: a step in which the host made less than half of the
+/// most calls does not count.
+std::vector<double> lengths_of_steps(const ImportedRow& row)
 {
-    std::vector<double> steps;
+    std::vector<std::pair<double, std::ptrdiff_t>> steps;  // seconds, calls
+    std::ptrdiff_t most = 0;
     for (const RangeRecord& range : row.ranges) {
         const auto is_within = [&](const ApiRecord& call) {
             return call.start && range.start && *call.start >= *range.start &&
                    *call.start < *range.start + range.duration;
         };
-        if (range.kind != RangeKind::step || (busy && std::ranges::none_of(row.calls, is_within))) continue;
-        steps.push_back(range.duration.value);
+        if (range.kind != RangeKind::step) continue;
+        steps.emplace_back(range.duration.value, std::ranges::count_if(row.calls, is_within));
+        most = std::max(most, steps.back().second);
     }
-    return steps;
+    std::vector<double> lengths;
+    for (const auto& [seconds, calls] : steps)
+        if (2 * calls >= most) lengths.push_back(seconds);
+    return lengths;
 }
 
 }  // namespace
@@ -112,8 +117,7 @@ void complete_timeline(ImportedRow& row, Imported& imported)
     // An allocation may precede the first record.
     for (MemoryRecord& record : row.memory)
         if (record.start) record.start->value = std::max(0.0, record.start->value - extent.begin.value_or(0));
-    std::vector<double> steps = lengths_of_steps(row, true);
-    if (steps.empty()) steps = lengths_of_steps(row, false);
+    std::vector<double> steps = lengths_of_steps(row);
     if (steps.empty() && extent.begin) steps.push_back(*extent.end - *extent.begin);
     if (!steps.empty()) row.measurement.seconds = Estimate<Seconds>::of(steps);
     row.measurement.work.known = Known::counter;

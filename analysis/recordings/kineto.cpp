@@ -1,13 +1,16 @@
 // PyTorch's profile: Chrome's trace format, with times in microseconds. The files are long, so they are read event by
 // event. Times keep all digits, because some count from 1970.
 #include "analysis/recordings/import_formats.hpp"
+#include "analysis/recordings/operators.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
+#include "ert/recording/range_names.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -35,6 +38,9 @@ std::optional<std::int64_t> nanoseconds_in(std::string_view microseconds)
 struct Event {
     std::string phase, category, name, start, duration, thread;
     std::map<std::string, std::string, std::less<>> arguments;
+    std::vector<std::vector<long long>> dims;  ///< of an operator's inputs
+    std::vector<std::string> values, types;    ///< of them
+    std::string id;                            ///< of a flow
 };
 
 /// "Memcpy HtoD (Pinned -> Device)".
@@ -74,6 +80,7 @@ class Handler : public nlohmann::json_sax<Json> {
 
     std::size_t events = 0;
     std::map<std::string, std::string> models;  ///< models of the devices
+    OperatorTrace trace;
 
     bool null() override { return scalar(""); }
     bool boolean(bool value) override { return scalar(value ? "1" : "0"); }
@@ -104,6 +111,8 @@ class Handler : public nlohmann::json_sax<Json> {
     bool start_array(std::size_t) override
     {
         ++depth_;
+        if (depth_ == event_depth + 3 && argument_ == "Input Dims" && section_ == "traceEvents")
+            event_.dims.emplace_back();
         return true;
     }
     bool end_array() override
@@ -118,6 +127,7 @@ class Handler : public nlohmann::json_sax<Json> {
 
   private:
     static constexpr int event_depth = 3;  ///< the document, its list, the event
+    static constexpr std::string_view module_mark = "nn.Module: ";
 
     bool scalar(const std::string& value)
     {
@@ -126,7 +136,11 @@ class Handler : public nlohmann::json_sax<Json> {
         if (depth_ == event_depth) set(value);
         if (depth_ == event_depth + 1 && key_ == "args") event_.arguments[argument_] = value;
         // grid and block are lists within the arguments
-        if (depth_ == event_depth + 2 && key_ == "args") {
+        if (depth_ == event_depth + 2 && argument_ == "Concrete Inputs") event_.values.push_back(value);
+        if (depth_ == event_depth + 2 && argument_ == "Input type") event_.types.push_back(value);
+        if (depth_ >= event_depth + 3 && argument_ == "Input Dims" && !event_.dims.empty())
+            event_.dims.back().push_back(parse_number<long long>(value).value_or(-1));
+        if (depth_ == event_depth + 2 && key_ == "args" && argument_ != "Concrete Inputs") {
             std::string& list = event_.arguments[argument_];
             list += (list.empty() ? "" : "x") + value;
         }
@@ -141,6 +155,7 @@ class Handler : public nlohmann::json_sax<Json> {
         if (key_ == "ts") event_.start = value;
         if (key_ == "dur") event_.duration = value;
         if (key_ == "tid") event_.thread = value;
+        if (key_ == "id") event_.id = value;
     }
 
     const std::string& argument(std::string_view name) const
@@ -165,7 +180,12 @@ class Handler : public nlohmann::json_sax<Json> {
         const bool fill = is == "gpu_memset" || is == "Memset";
         const bool call = is == "cuda_runtime" || is == "cuda_driver" || is == "Runtime";
         if (event_.name == "[memory]") add_memory();
-        if (event_.phase != "X" || !(kernel || copy || fill || call || is == "user_annotation")) return;
+        if (is == "fwdbwd") add_flow();
+        const bool is_module = is == "python_function" && event_.name.starts_with(module_mark);
+        const bool is_operator = is == "cpu_op";
+        if (event_.phase != "X" ||
+            !(kernel || copy || fill || call || is_module || is_operator || is == "user_annotation"))
+            return;
         const std::int64_t from = time_in(event_.start, "start");
         const Seconds start = since_zero(from);
         const Seconds duration{static_cast<double>(time_in(event_.duration, "duration")) * 1e-9};
@@ -173,8 +193,52 @@ class Handler : public nlohmann::json_sax<Json> {
         if (kernel) add_kernel(start, duration);
         if (copy || fill) add_copy(start, duration, fill);
         if (call) add_call(start, duration);
+        if (is_module || is_operator || is == "user_annotation") add_span(from);
         if (is == "user_annotation")
             row_.ranges.push_back({number_in(event_.thread), RangeKind::nvtx, event_.name, start, duration});
+    }
+
+    /// An operator, a module, or a range of the program that marks steps or phases.
+    void add_span(std::int64_t from)
+    {
+        const std::int64_t begin = from - zero_.value_or(from);
+        const ThreadSpan span{event_.thread, begin, begin + time_in(event_.duration, "duration")};
+        if (event_.category == "cpu_op") return add_operator(span);
+        if (event_.category == "python_function")
+            return trace.modules.push_back({span, event_.name.substr(module_mark.size())});
+        const std::string_view phase = phase_in(event_.name);
+        if (kind_in(event_.name) == RangeKind::step) trace.steps.push_back(span);
+        if (phase == "forward" || phase == "backward" || phase == "update")
+            trace.phases.emplace_back(span, parse_phase(phase));
+        else if (!phase.empty())
+            trace.phases.emplace_back(span, std::nullopt);
+    }
+
+    void add_operator(const ThreadSpan& span)
+    {
+        static const std::map<std::string, Precision, std::less<>> types{{"float", Precision::fp32},
+                                                                         {"double", Precision::fp64},
+                                                                         {"c10::Half", Precision::fp16},
+                                                                         {"c10::BFloat16", Precision::bf16}};
+        const auto type = types.find(event_.types.empty() ? "" : event_.types.front());
+        const Precision precision = type == types.end() ? Precision::fp32 : type->second;
+        const bool has_shapes = std::ranges::any_of(event_.dims, [](const auto& dims) { return !dims.empty(); });
+        OperatorSpan made{span, event_.name, {}, has_shapes};
+        made.work = work_of({event_.name, event_.dims, event_.values, traits(precision).storage_bytes});
+        if (made.work && made.work->is_contraction && trace.precision.empty() && type != types.end())
+            trace.precision = traits(precision).name;
+        trace.operators.push_back(std::move(made));
+    }
+
+    void add_flow()
+    {
+        if (event_.phase != "s" && event_.phase != "f") return;
+        const std::int64_t at = time_in(event_.start, "start");
+        since_zero(at);
+        Flow& flow = trace.flows[event_.id];
+        const bool begins = event_.phase == "s";
+        (begins ? flow.from_thread : flow.to_thread) = event_.thread;
+        (begins ? flow.from : flow.to) = at - *zero_;
     }
 
     Seconds since_zero(std::int64_t nanoseconds)
@@ -268,11 +332,19 @@ Imported read_kineto(const std::string& text, const std::string& name, const std
     row.measurement.point.set("model", row_name);
     Handler handler(name, row);
     Json::sax_parse(text, &handler);
-    if (row.kernels.empty() && row.calls.empty() && row.copies.empty())
-        throw InputError(
-            fmt::format("{}: none of its {} events is a kernel, a copy or a CUDA call; profile with "
-                        "ProfilerActivity.CUDA",
-                        name, handler.events));
+    const bool has_gpu = !row.kernels.empty() || !row.calls.empty() || !row.copies.empty();
+    if (!has_gpu && handler.trace.operators.empty())
+        throw InputError(fmt::format("{}: none of its {} events is an operator, a kernel, a copy or a CUDA call", name,
+                                     handler.events));
+    if (!has_gpu) {
+        row.measurement.device = "cpu";
+        make_layers(handler.trace, row, imported);
+        row.ranges.clear();  // a time breakdown is one of a GPU
+        row.memory.clear();
+        imported.rows.push_back(std::move(row));
+        return imported;
+    }
+    label_calls(handler.trace, row);
     std::map<std::string, std::string> used;
     for (const KernelRecord& kernel : row.kernels) used[kernel.cause.device] = handler.models[kernel.cause.device];
     for (const CopyRecord& copy : row.copies) used[copy.cause.device] = handler.models[copy.cause.device];

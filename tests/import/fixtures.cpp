@@ -10,9 +10,9 @@ namespace roof::tests {
 
 const std::vector<std::string>& text_fixtures()
 {
-    static const std::vector<std::string> names{"ncu_details.csv", "ncu_raw.csv",       "ncu_sectors.csv",
-                                                "ncu_rules.csv",   "kineto.json",       "perf.json",
-                                                "likwid.csv",      "ert_roofline.json", "perf_6.1.json"};
+    static const std::vector<std::string> names{
+        "ncu_details.csv", "ncu_raw.csv", "ncu_sectors.csv",   "ncu_rules.csv", "kineto.json",
+        "perf.json",       "likwid.csv",  "ert_roofline.json", "perf_6.1.json", "key_averages.txt"};
     return names;
 }
 

@@ -59,9 +59,16 @@ TEST_CASE("a real file of perf: time in seconds, and missing events are named")
     }));
 }
 
-TEST_CASE("a real PyTorch file without a GPU is refused with a remedy, and one with a kernel has steps and phases")
+TEST_CASE("a real PyTorch file without a GPU has layers, and one with a kernel has their names, steps and phases")
 {
-    CHECK_THROWS_WITH(import_file(fixture("kineto_cpu_2.13.json")), Catch::Contains("ProfilerActivity.CUDA"));
+    const Imported on_cpu = import_file(fixture("kineto_cpu_2.13.json"));
+    const Measurement& step = on_cpu.rows.at(0).measurement;
+    CHECK(step.device == "cpu");
+    CHECK(step.seconds.median.value == Approx(792.972e-6));
+    CHECK(step.work.flops.value == 2 * 2 * 4 * 3);
+    REQUIRE(step.parts.size() == 1);
+    CHECK(step.parts[0].part.layer == "linear 0");
+    CHECK(step.parts[0].seconds.median.value == Approx(160.59e-6));
     std::string text = tests::fixture_text("kineto_cpu_2.13.json");
     const std::string list = "\"traceEvents\": [";
     text.insert(text.find(list) + list.size(),
@@ -73,6 +80,7 @@ TEST_CASE("a real PyTorch file without a GPU is refused with a remedy, and one w
     const ImportedRow& row = file.rows.at(0);
     REQUIRE(row.kernels.size() == 1);
     CHECK(row.kernels[0].cause.phase == "forward");
+    CHECK(row.kernels[0].cause.layer == "linear 0");
     CHECK(row.kernels[0].duration.value == Approx(20.25e-6));
     REQUIRE(row.ranges.size() == 5);
     const auto forward = std::ranges::find(row.ranges, "forward", &RangeRecord::name);

@@ -1,0 +1,267 @@
+#include "analysis/recordings/operator_work.hpp"
+
+#include "ert/base/number.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+namespace roof::analysis {
+namespace {
+
+using Dims = std::vector<long long>;
+using Result = std::optional<OperatorWork>;
+
+double product(const Dims& dims, std::size_t from = 0)
+{
+    double all = 1;
+    for (std::size_t axis = from; axis < dims.size(); ++axis) all *= static_cast<double>(dims[axis]);
+    return all;
+}
+
+const Dims& dims_of(const OperatorCall& call, std::size_t input)
+{
+    static const Dims none;
+    return input < call.dims.size() ? call.dims[input] : none;
+}
+
+/// "[2, 2]" -> {2, 2}; "3" -> {3}. Empty for other text.
+Dims list_in(const OperatorCall& call, std::size_t input)
+{
+    Dims list;
+    std::string word;
+    for (const char letter : input < call.values.size() ? call.values[input] + "," : "") {
+        if ((letter >= '0' && letter <= '9') || letter == '-') word += letter;
+        if (letter != ',' || word.empty()) continue;
+        const auto number = parse_number<long long>(word);
+        if (!number) return {};
+        list.push_back(*number);
+        word.clear();
+    }
+    return list;
+}
+
+/// The value of a list for one axis: PyTorch may give one for all.
+long long at(const Dims& list, std::size_t axis, long long usual)
+{
+    return list.empty() ? usual : list[std::min(axis, list.size() - 1)];
+}
+
+OperatorWork contraction(std::string kind, const OperatorCall& call, double flops, double values)
+{
+    return {std::move(kind), Flops{flops}, Bytes{values * call.element_bytes}, Bytes{flops * call.element_bytes}, true};
+}
+
+OperatorWork elementwise(std::string kind, const OperatorCall& call, double flops, double values)
+{
+    const Bytes bytes{values * call.element_bytes};
+    return {std::move(kind), Flops{flops}, bytes, bytes, false};
+}
+
+/// Positions along an axis that windows of a convolution or a pool give.
+double outputs(long long extent, long long window, long long stride, long long padding, long long dilation)
+{
+    return stride < 1 ? 0 : static_cast<double>((extent + 2 * padding - dilation * (window - 1) - 1) / stride + 1);
+}
+
+Result convolution(const OperatorCall& call)
+{
+    const Dims& x = dims_of(call, 0);
+    const Dims& w = dims_of(call, 1);
+    const bool transposed = call.name != "aten::conv2d" && call.values.size() > 6 && call.values[6] == "True";
+    const Dims strides = list_in(call, 3), paddings = list_in(call, 4), dilations = list_in(call, 5);
+    if (x.size() < 3 || w.size() != x.size() || strides.empty() || paddings.empty()) return {};
+    double out = static_cast<double>(x[0]) * static_cast<double>(w[0]);
+    for (std::size_t axis = 2; axis < x.size(); ++axis)
+        out *=
+            outputs(x[axis], w[axis], at(strides, axis - 2, 1), at(paddings, axis - 2, 0), at(dilations, axis - 2, 1));
+    const double flops = 2 * (transposed ? product(x) : out) * product(w, 1);
+    return contraction("convolution", call, flops, product(x) + product(w) + (transposed ? 0 : out));
+}
+
+Result convolution_backward(const OperatorCall& call)
+{
+    const Dims& y = dims_of(call, 0);
+    const Dims& x = dims_of(call, 1);
+    const Dims& w = dims_of(call, 2);
+    if (y.size() < 3 || x.size() != y.size() || w.size() != y.size() || call.values.size() < 11) return {};
+    const bool transposed = call.values[7] == "True";
+    const double flops = 2 * product(transposed ? x : y) * product(w, 1);
+    const std::string& mask = call.values[10];  // "[True, True, False]": the input, the weights, the bias
+    const bool to_input = mask.starts_with("[True");
+    const bool to_weights = mask.find(", True,") != mask.npos;
+    return contraction("convolution", call, flops * ((to_input ? 1 : 0) + (to_weights ? 1 : 0)),
+                       (product(y) + product(x) + product(w)) * ((to_input ? 1 : 0) + (to_weights ? 1 : 0)));
+}
+
+/// x [..., in] by w [out][in].
+Result linear(const OperatorCall& call)
+{
+    const Dims& x = dims_of(call, 0);
+    const Dims& w = dims_of(call, 1);
+    if (x.empty() || w.size() != 2 || x.back() != w[1] || w[1] == 0) return {};
+    const double out = product(x) / static_cast<double>(w[1]) * static_cast<double>(w[0]);
+    return contraction("linear", call, 2 * out * static_cast<double>(w[1]), product(x) + product(w) + out);
+}
+
+/// [..., n, k] by [..., k, m]; batches are broadcast.
+Result matrices(const OperatorCall& call, std::size_t left, const std::string& kind)
+{
+    Dims a = dims_of(call, left);
+    Dims b = dims_of(call, left + 1);
+    if (a.empty() || b.empty()) return {};
+    if (a.size() == 1) a.insert(a.begin(), 1);
+    if (b.size() == 1) b.push_back(1);
+    if (a.back() != b[b.size() - 2]) return {};
+    double batches = 1;
+    for (std::size_t axis = 3; axis <= std::max(a.size(), b.size()); ++axis) {  // counted from the end
+        const long long left_size = axis <= a.size() ? a[a.size() - axis] : 1;
+        const long long right_size = axis <= b.size() ? b[b.size() - axis] : 1;
+        batches *= static_cast<double>(std::max(left_size, right_size));
+    }
+    const double out = batches * static_cast<double>(a[a.size() - 2]) * static_cast<double>(b.back());
+    return contraction(kind, call, 2 * out * static_cast<double>(a.back()), product(a) + product(b) + out);
+}
+
+Result matrix_product(const OperatorCall& call)
+{
+    return matrices(call, 0, "matmul");
+}
+
+Result added_product(const OperatorCall& call)
+{
+    return matrices(call, 1, "linear");
+}
+
+Result norm(const OperatorCall& call)
+{
+    const double values = product(dims_of(call, 0));
+    if (dims_of(call, 0).empty()) return {};
+    const bool layer = call.name.find("layer_norm") != call.name.npos,
+               group = call.name.find("group") != call.name.npos;
+    return elementwise(layer ? "layer_norm" : group ? "group_norm" : "batch_norm", call, 8 * values, 2 * values);
+}
+
+Result norm_backward(const OperatorCall& call)
+{
+    const double values = product(dims_of(call, 0));
+    if (dims_of(call, 0).empty()) return {};
+    const bool layer = call.name.find("layer_norm") != call.name.npos;
+    return elementwise(layer ? "layer_norm" : "batch_norm", call, 11 * values, 3 * values);
+}
+
+/// Max and average pools in two dimensions; the former counts compares, the latter additions.
+Result pool(const OperatorCall& call)
+{
+    const Dims& x = dims_of(call, 0);
+    const Dims window = list_in(call, 1), strides = list_in(call, 2), paddings = list_in(call, 3);
+    if (x.size() < 3 || window.empty()) return {};
+    double out = product({x.begin(), x.end() - 2});
+    double taps = 1;
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+        const long long size = at(window, axis, 1);
+        out *= outputs(x[x.size() - 2 + axis], size, at(strides, axis, size), at(paddings, axis, 0), 1);
+        taps *= static_cast<double>(size);
+    }
+    if (call.name.find("max_pool") != call.name.npos)
+        return elementwise("max_pool", call, (taps - 1) * out, product(x) + out);
+    return elementwise("average_pool", call, product(x), product(x) + out);
+}
+
+/// The gradient and the map that was pooled.
+Result pool_backward(const OperatorCall& call)
+{
+    const double given = product(dims_of(call, 0)), to = product(dims_of(call, 1));
+    if (dims_of(call, 0).empty() || dims_of(call, 1).empty()) return {};
+    const bool is_max = call.name.find("max_pool") != call.name.npos;
+    return elementwise(is_max ? "max_pool" : "average_pool", call, is_max ? given : to, given + to);
+}
+
+Result whole_pool(const OperatorCall& call)
+{
+    const Dims& x = dims_of(call, 0);
+    if (x.size() < 3) return {};
+    return elementwise("average_pool", call, product(x), product(x) + product({x.begin(), x.end() - 2}));
+}
+
+/// Of queries, keys and values [..., tokens, width], from input `first` on.
+Result attention(const OperatorCall& call, std::size_t first, double with_query, double with_value)
+{
+    const Dims& q = dims_of(call, first);
+    const Dims& k = dims_of(call, first + 1);
+    const Dims& v = dims_of(call, first + 2);
+    if (q.size() < 3 || k.size() != q.size() || v.size() != q.size()) return {};
+    const double pairs = product({q.begin(), q.end() - 1}) * static_cast<double>(k[k.size() - 2]);
+    const double flops =
+        2 * pairs * (with_query * static_cast<double>(q.back()) + with_value * static_cast<double>(v.back()));
+    return contraction("attention", call, flops, product(q) + product(k) + product(v) + product(q));
+}
+
+Result attention_forward(const OperatorCall& call)
+{
+    return attention(call, 0, 1, 1);
+}
+
+/// Five products: the scores again, and the gradients of scores, values, queries and keys.
+Result attention_backward(const OperatorCall& call)
+{
+    return attention(call, 1, 3, 2);
+}
+
+using Function = Result (*)(const OperatorCall&);
+
+const std::map<std::string_view, Function>& formulas()
+{
+    static const std::map<std::string_view, Function> all{
+        {"aten::conv1d", convolution},
+        {"aten::conv2d", convolution},
+        {"aten::conv3d", convolution},
+        {"aten::convolution", convolution},
+        {"aten::_convolution", convolution},
+        {"aten::convolution_backward", convolution_backward},
+        {"aten::linear", linear},
+        {"aten::mm", matrix_product},
+        {"aten::bmm", matrix_product},
+        {"aten::matmul", matrix_product},
+        {"aten::addmm", added_product},
+        {"aten::baddbmm", added_product},
+        {"aten::batch_norm", norm},
+        {"aten::native_batch_norm", norm},
+        {"aten::cudnn_batch_norm", norm},
+        {"aten::layer_norm", norm},
+        {"aten::native_layer_norm", norm},
+        {"aten::group_norm", norm},
+        {"aten::native_batch_norm_backward", norm_backward},
+        {"aten::cudnn_batch_norm_backward", norm_backward},
+        {"aten::native_layer_norm_backward", norm_backward},
+        {"aten::max_pool2d", pool},
+        {"aten::max_pool2d_with_indices", pool},
+        {"aten::max_pool2d_with_indices_backward", pool_backward},
+        {"aten::avg_pool2d", pool},
+        {"aten::avg_pool2d_backward", pool_backward},
+        {"aten::adaptive_avg_pool2d", whole_pool},
+        {"aten::_adaptive_avg_pool2d_backward", pool_backward},
+        {"aten::scaled_dot_product_attention", attention_forward},
+        {"aten::_scaled_dot_product_flash_attention_for_cpu_backward", attention_backward},
+        {"aten::_scaled_dot_product_flash_attention_backward", attention_backward},
+        {"aten::_scaled_dot_product_efficient_attention_backward", attention_backward},
+    };
+    return all;
+}
+
+}  // namespace
+
+std::optional<OperatorWork> work_of(const OperatorCall& call)
+{
+    const auto found = formulas().find(call.name);
+    if (found == formulas().end()) return {};
+    for (const Dims& dims : call.dims) {
+        if (std::ranges::any_of(dims, [](long long extent) { return extent < 0 || extent > 1LL << 40; })) return {};
+    }
+    Result work = found->second(call);
+    if (work && (work->flops.value < 0 || work->bytes.value < 0)) return {};
+    return work;
+}
+
+}  // namespace roof::analysis

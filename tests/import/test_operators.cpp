@@ -1,0 +1,175 @@
+// PyTorch's operators on a CPU: layers, phases and work of a real trace, and the table of operators.
+#include "analysis/recordings/import.hpp"
+#include "analysis/recordings/operator_work.hpp"
+#include "ert/base/compressed.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+#include "tests/import/fixtures.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+using namespace roof;
+using namespace roof::analysis;
+using tests::fixture;
+
+namespace {
+
+constexpr const char* trace = "kineto_modules_2.13.json.gz";
+
+Imported imported_bytes(const std::string& bytes)
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / "x", bytes);
+    return import_file(folder / "x");
+}
+
+nlohmann::json trace_json()
+{
+    return nlohmann::json::parse(decompressed(tests::fixture_text(trace), "trace", largest_text));
+}
+
+const PartMeasurement& part_of(const Measurement& row, const std::string& layer, Phase phase)
+{
+    const auto found = std::ranges::find_if(
+        row.parts, [&](const PartMeasurement& part) { return part.part.layer == layer && part.part.phase == phase; });
+    INFO(layer);
+    REQUIRE(found != row.parts.end());
+    return *found;
+}
+
+double flops_of(const OperatorCall& call)
+{
+    const auto work = work_of(call);
+    return work ? work->flops.value : -1;
+}
+
+}  // namespace
+
+TEST_CASE("a compressed trace of a CPU has modules as layers, gradients by their flow, and FLOPs from shapes")
+{
+    const Imported file = import_file(fixture(trace));
+    const Measurement& row = file.rows.at(0).measurement;
+    CHECK(row.device == "cpu");
+    CHECK(row.point.text("precision") == "fp32");
+    CHECK(row.seconds.n == 2);
+    CHECK(row.seconds.high.value == Approx(0.027115363));
+    struct Expected {
+        const char* layer;
+        const char* kind;
+        double forward, backward;
+    };
+    const double stem = 2.0 * 4 * 8 * 64 * 27, deep = 2.0 * 4 * 8 * 64 * 9, attention = 2.0 * 4 * 16 * 16 * 32;
+    for (const auto& [layer, kind, forward, backward] :
+         {Expected{"Conv2d_0", "convolution", stem, stem}, Expected{"Conv2d_1", "convolution", deep, 2 * deep},
+          Expected{"BatchNorm2d_0", "batch_norm", 8.0 * 2048, 11.0 * 2048},
+          Expected{"MaxPool2d_0", "max_pool", 3.0 * 512, 512}, Expected{"Linear_0", "linear", 16384, 32768},
+          Expected{"Linear_1", "linear", 1280, 2560}, Expected{"Net_0", "attention", attention, 2.5 * attention},
+          Expected{"ReLU_0", "relu", 0, 0}}) {
+        for (const Phase phase : {Phase::forward, Phase::backward}) {
+            const PartMeasurement& part = part_of(row, layer, phase);
+            INFO(layer << " " << name(phase));
+            CHECK(part.part.kind == kind);
+            CHECK(part.part.work.flops.value == (phase == Phase::forward ? forward : backward));
+            CHECK(part.seconds.n == 2);
+        }
+    }
+    CHECK(row.work.flops.value == 2 * stem + 3 * deep + 16384 * 3 + 1280 * 3 + 3.5 * attention);
+    CHECK(part_of(row, "optimizer", Phase::update).seconds.median == row.update.median);
+    CHECK(part_of(row, "Conv2d_1", Phase::forward).part.work.compulsory.value == 4 * (2048 + 72 + 2048));
+    CHECK(row.work.compulsory.value == 0);  // a partial sum is not shown
+}
+
+TEST_CASE("a step that was cut off is left out")
+{
+    nlohmann::json json = trace_json();
+    auto& events = json["traceEvents"];
+    const auto last = std::ranges::find(events, "ProfilerStep#2", [](const auto& event) { return event["name"]; });
+    REQUIRE(last != events.end());
+    const double begin = (*last)["ts"].get<double>();
+    int kept = 0;
+    nlohmann::json shortened = nlohmann::json::array();
+    for (const auto& event : events) {
+        const bool is_late = event.value("cat", "") == "cpu_op" && event["ts"].get<double>() >= begin;
+        if (!is_late || ++kept < 20) shortened.push_back(event);
+    }
+    events = shortened;
+    const Measurement row = imported_bytes(json.dump()).rows.at(0).measurement;
+    CHECK(row.seconds.n == 1);
+    CHECK(part_of(row, "Conv2d_0", Phase::forward).seconds.n == 1);
+}
+
+TEST_CASE("without modules a layer is an operator with its place, and without shapes the FLOPs are missing")
+{
+    nlohmann::json json = trace_json();
+    nlohmann::json bare = nlohmann::json::array();
+    for (auto event : json["traceEvents"]) {
+        if (event.value("cat", "") == "python_function") continue;
+        if (event.contains("args")) event["args"].erase("Input Dims");
+        bare.push_back(event);
+    }
+    json["traceEvents"] = bare;
+    const Imported file = imported_bytes(json.dump());
+    const Measurement& row = file.rows.at(0).measurement;
+    CHECK(part_of(row, "conv2d 0", Phase::forward).part.work.flops.value == 0);
+    CHECK(part_of(row, "conv2d 1", Phase::backward).seconds.median.value > 0);
+    CHECK(row.work.flops.value == 0);
+    CHECK(std::ranges::any_of(file.missing,
+                              [](const std::string& text) { return text.find("record_shapes") != text.npos; }));
+    CHECK(std::ranges::any_of(file.remarks,
+                              [](const std::string& text) { return text.find("with_stack") != text.npos; }));
+}
+
+TEST_CASE("a compressed file that is damaged, cut off or too long is refused")
+{
+    const std::string bytes = tests::fixture_text(trace);
+    for (const std::size_t length : {std::size_t{3}, std::size_t{12}, bytes.size() / 2, bytes.size() - 1})
+        CHECK_THROWS_WITH(imported_bytes(bytes.substr(0, length)), Catch::Contains("damaged or cut off"));
+    std::string wrong = bytes;
+    wrong[wrong.size() - 6] ^= 1;  // in the checksum
+    CHECK_THROWS_WITH(imported_bytes(wrong), Catch::Contains("damaged or cut off"));
+    CHECK_THROWS_WITH(decompressed(bytes, "x", 1000), Catch::Contains("holds more than"));
+    const std::string text = decompressed(bytes, "x", largest_text);
+    CHECK(decompressed(bytes + bytes, "x", largest_text) == text + text);
+}
+
+TEST_CASE("operators count as PyTorch's flop counter counts them")
+{
+    CHECK(flops_of(
+              {"aten::conv2d", {{2, 6, 9, 9}, {8, 3, 3, 3}, {8}}, {"", "", "", "[2, 2]", "[1, 1]", "[2, 2]", "2"}}) ==
+          2.0 * 2 * 8 * 16 * 27);
+    CHECK(flops_of({"aten::convolution",
+                    {{2, 6, 4, 4}, {6, 5, 3, 3}},
+                    {"", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "True", "[0, 0]", "1"}}) == 2.0 * 2 * 6 * 16 * 45);
+    CHECK(flops_of({"aten::matmul", {{3, 1, 4, 5}, {7, 5, 6}}}) == 2.0 * 3 * 7 * 4 * 5 * 6);
+    CHECK(flops_of({"aten::addmm", {{6}, {4, 5}, {5, 6}}}) == 240);
+    CHECK(flops_of({"aten::baddbmm", {{3, 4, 6}, {3, 4, 5}, {3, 5, 6}}}) == 720);
+    CHECK(flops_of({"aten::linear", {{2, 3, 5}, {6, 5}}}) == 360);
+    CHECK(flops_of({"aten::avg_pool2d", {{2, 3, 4, 4}}, {"", "[2, 2]"}}) == 96);
+    CHECK(flops_of({"aten::_adaptive_avg_pool2d_backward", {{2, 3, 1, 1}, {2, 3, 4, 4}}}) == 96);
+    CHECK(flops_of({"aten::native_layer_norm_backward", {{2, 8}}}) == 176);
+    CHECK(flops_of({"aten::conv2d", {{2, 6, 9, 9}, {8, 3, 3, 3}}, {}}) == -1);
+    CHECK(flops_of({"aten::mm", {{2, 3}, {4, 5}}}) == -1);
+    CHECK(flops_of({"aten::relu", {{2, 3}}}) == -1);
+}
+
+TEST_CASE("PyTorch's table of operators gives each operator's own time and PyTorch's FLOPs")
+{
+    const Imported file = import_file(fixture("key_averages.txt"));
+    const Measurement& row = file.rows.at(0).measurement;
+    REQUIRE(row.parts.size() == 15);
+    CHECK(row.seconds.median.value == Approx(0.707486));
+    CHECK(row.parts[0].part.phase == Phase::backward);
+    CHECK(row.parts[0].seconds.median.value == Approx(0.14394));
+    CHECK(row.parts[3].part.layer == "aten::mm [[64, 8], [8, 16]]");
+    CHECK(row.parts[3].part.work.flops.value == Approx(32768));
+    CHECK(row.work.flops.value == Approx(3 * 32768));
+    const std::string text = tests::fixture_text("key_averages.txt");
+    CHECK_THROWS_WITH(imported_bytes(text.substr(0, text.rfind("\n----") + 1)), Catch::Contains("cut off"));
+    std::string wrong = text;
+    wrong.replace(wrong.find("143.940ms"), 9, "143.940 m");
+    CHECK_THROWS_WITH(imported_bytes(wrong), Catch::Contains("is not a time"));
+}
