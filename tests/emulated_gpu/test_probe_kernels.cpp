@@ -207,6 +207,14 @@ TEST_CASE("streams read, write, copy and add what they should, by instructions a
                     }
                 }
             }
+            for (const int unroll : tile_unrolls) {
+                check_after(tile_sums, [&](StreamLaunch launch) {
+                    constexpr int threads = stream_block_sizes.front();
+                    launch.blocks = static_cast<int>(tiles_of(launch.vectors, unroll, threads));
+                    enqueue_stream({.operation = operation, .threads = threads, .tile_unroll = unroll}, launch,
+                                   stream.get());
+                });
+            }
             if (operation != StreamOperation::triad)
                 check_after(std::size_t{blocks} * bulk_threads,
                             [&](const StreamLaunch& launch) { enqueue_bulk(operation, launch, stream.get()); });

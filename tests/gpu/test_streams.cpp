@@ -30,6 +30,20 @@ TEST_CASE("the threads of all blocks take each vector once, whatever the layout"
     CHECK(taken == std::vector<int>(taken.size(), 1));
 }
 
+TEST_CASE("the threads of all tiles take each vector once")
+{
+    const auto [vectors, unroll, threads] = GENERATE(table<int, int, int>({{1000, 4, 32}, {31, 2, 16}, {2, 1, 8}}));
+    const auto all = static_cast<std::size_t>(vectors);
+    std::vector<int> taken(all);
+    for (std::size_t tile = 0; tile < tiles_of(all, unroll, threads); ++tile) {
+        for (int thread = 0; thread < threads; ++thread) {
+            const Stretch mine = stretch_in_tile(all, unroll, tile, threads, thread);
+            for (std::size_t i = mine.first; i < mine.end; i += mine.step) ++taken[i];
+        }
+    }
+    CHECK(taken == std::vector<int>(all, 1));
+}
+
 TEST_CASE("in layout stretches each block has a stretch of its own, all of the same length")
 {
     for (int block = 0; block < 4; ++block) {

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from acceptance.programs import run
-from acceptance.scene import ROOT
+from acceptance.scene import ROOT, library_path
 
 CONFIGURE_SECONDS, BUILD_SECONDS = 120, 3600
 PROGRAMS = ("roof", "roof_gpu.so", "roof_cupti.so", "roof_inject.so", "test_gpu", "nccl_ranks", "roof_cudnn.so", "test_cudnn_device")
@@ -71,6 +71,7 @@ def copy(build_folder, target):
 def identity(folder):
     """Version and revision as printed by its `roof`; empty without one."""
     try:
-        return subprocess.run([folder / "bin" / "roof", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+        return subprocess.run([folder / "bin" / "roof", "--version"], capture_output=True, text=True, check=False,
+                              env={**os.environ, "LD_LIBRARY_PATH": library_path(folder)}).stdout.strip()
     except OSError:
         return ""

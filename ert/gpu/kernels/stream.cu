@@ -95,6 +95,30 @@ __global__ void __launch_bounds__(threads, 1024 / threads) stream_kernel(StreamL
     span.end(launch.reading);
 }
 
+/// Blocks of a launch that read the clock: one of so many.
+constexpr int tiles_of_clock = 16;
+
+template <StreamOperation operation, int unroll, int threads>
+__global__ void __launch_bounds__(threads) tile_kernel(StreamLaunch launch)
+{
+    const ClockSpan span;
+    const std::size_t tile = blockIdx.x % tiles_of(launch.vectors, unroll, threads);
+    const Stretch mine = stretch_in_tile(launch.vectors, unroll, tile, threads, threadIdx.x);
+    std::uint32_t sum = 0;
+    if (mine.first + (unroll - 1) * mine.step < mine.end) {
+        move<operation, false, unroll>(launch, mine.first, mine.step, sum);
+    } else {
+#pragma unroll 1
+        for (std::size_t i = mine.first; i < mine.end; i += mine.step)
+            move<operation, false, 1>(launch, i, mine.step, sum);
+    }
+    if constexpr (operation == StreamOperation::load) {
+        constexpr std::uint32_t unlikely = 0x9E3779B9;  // timed: keeps the loads' results in use
+        if (!launch.timed || sum == unlikely) atomicAdd(launch.sums + blockIdx.x % tile_sums, sum);
+    }
+    if (blockIdx.x % tiles_of_clock == 0) span.end(launch.reading);
+}
+
 __global__ void fill_kernel(float4* array, std::size_t vectors, int shift, float value)
 {
     const std::size_t stride = std::size_t(gridDim.x) * blockDim.x;
@@ -122,8 +146,39 @@ Kernel with_layout(const StreamKernel& kernel)
                : with_threads<operation, past_l1, StreamLayout::together>(kernel.threads);
 }
 
+template <StreamOperation operation, int unroll>
+Kernel with_tile_threads(int threads)
+{
+    return threads == stream_block_sizes[0] ? tile_kernel<operation, unroll, stream_block_sizes[0]>
+                                            : tile_kernel<operation, unroll, stream_block_sizes[1]>;
+}
+
+template <StreamOperation operation>
+Kernel with_tile(const StreamKernel& kernel)
+{
+    if (kernel.tile_unroll == tile_unrolls[0]) return with_tile_threads<operation, tile_unrolls[0]>(kernel.threads);
+    if (kernel.tile_unroll == tile_unrolls[1]) return with_tile_threads<operation, tile_unrolls[1]>(kernel.threads);
+    return with_tile_threads<operation, tile_unrolls[2]>(kernel.threads);
+}
+
+Kernel tile_function_of(const StreamKernel& kernel)
+{
+    switch (kernel.operation) {
+        case StreamOperation::load:
+            return with_tile<StreamOperation::load>(kernel);
+        case StreamOperation::store:
+            return with_tile<StreamOperation::store>(kernel);
+        case StreamOperation::copy:
+            return with_tile<StreamOperation::copy>(kernel);
+        case StreamOperation::triad:
+            return with_tile<StreamOperation::triad>(kernel);
+    }
+    return nullptr;
+}
+
 Kernel function_of(const StreamKernel& kernel)
 {
+    if (kernel.tile_unroll != 0) return tile_function_of(kernel);
     switch (kernel.operation) {
         case StreamOperation::load:
             return kernel.past_l1 ? with_layout<StreamOperation::load, true>(kernel)
@@ -142,7 +197,9 @@ Kernel function_of(const StreamKernel& kernel)
 
 void enqueue_stream(const StreamKernel& kernel, const StreamLaunch& launch, cudaStream_t stream)
 {
-    enqueue_kernel(function_of(kernel), launch, kernel.threads, stream);
+    StreamLaunch all = launch;
+    if (kernel.tile_unroll != 0) all.blocks *= launch.passes;
+    enqueue_kernel(function_of(kernel), all, kernel.threads, stream);
 }
 
 int resident_stream_blocks(const StreamKernel& kernel)

@@ -29,13 +29,13 @@ Element* pointer(const std::optional<Buffer<Element>>& buffer)
 
 }  // namespace
 
-Arrays::Arrays(StreamOperation operation, std::size_t working_set, std::size_t threads, const Stream& stream)
+Arrays::Arrays(StreamOperation operation, std::size_t working_set, std::size_t sums, const Stream& stream)
     : operation_(operation), vectors_(vectors_of_each(operation, working_set))
 {
     if (operation != StreamOperation::store) a_ = filled(vectors_, 0, 0, stream, "an array to read");
     if (operation == StreamOperation::triad) b_ = filled(vectors_, shift_of_b, 0, stream, "an array to read");
     if (operation != StreamOperation::load) out_ = filled(vectors_, -1, unwritten, stream, "an array to write");
-    if (operation == StreamOperation::load) sums_.emplace(threads, "sums of what was read");
+    if (operation == StreamOperation::load) sums_.emplace(sums, "sums of what was read");
 }
 
 StreamLaunch Arrays::launch() const
@@ -66,18 +66,18 @@ void Arrays::clear_results()
     roof::gpu::check(cudaDeviceSynchronize());  // clearing is asynchronous, and our streams would not wait for it
 }
 
-void Arrays::check(int passes, std::size_t threads) const
+void Arrays::check(int passes, std::size_t sums) const
 {
     if (operation_ == StreamOperation::load)
-        check_sum(passes, threads);
+        check_sum(passes, sums);
     else
         check_output();
 }
 
-void Arrays::check_sum(int passes, std::size_t threads) const
+void Arrays::check_sum(int passes, std::size_t sums) const
 {
-    const std::vector<std::uint32_t> sums = sums_->read(0, threads);
-    const std::uint32_t found = std::accumulate(sums.begin(), sums.end(), std::uint32_t{0});
+    const std::vector<std::uint32_t> each = sums_->read(0, sums);
+    const std::uint32_t found = std::accumulate(each.begin(), each.end(), std::uint32_t{0});
     const std::uint32_t expected = static_cast<std::uint32_t>(passes) * sum_of_bits(vectors_ * words_of_vector);
     if (found != expected)
         throw Error("what was read sums to " + std::to_string(found) + ", not " + std::to_string(expected));

@@ -34,19 +34,19 @@ void check_words(const Buffer<float>& found, const std::string& what,
 
 class Arrays {
   public:
-    /// On the current device. `threads`: the most threads of a launch; each has a sum. Throws OutOfMemory or Error.
-    Arrays(StreamOperation operation, std::size_t working_set, std::size_t threads, const Stream& stream);
+    /// On the current device. `sums`: the most that a launch leaves. Throws OutOfMemory or Error.
+    Arrays(StreamOperation operation, std::size_t working_set, std::size_t sums, const Stream& stream);
 
     StreamLaunch launch() const;
     std::size_t bytes() const;  ///< of one pass, all arrays together
     Bytes memory() const;
     void clear_results();  ///< so that only a later pass can be right
 
-    /// Throws Error if `passes` passes by `threads` threads left anything but the expected results.
-    void check(int passes, std::size_t threads) const;
+    /// Throws Error if `passes` passes left anything but the expected results; loads left `sums` sums.
+    void check(int passes, std::size_t sums) const;
 
   private:
-    void check_sum(int passes, std::size_t threads) const;
+    void check_sum(int passes, std::size_t sums) const;
     void check_output() const;
 
     StreamOperation operation_;

@@ -2,7 +2,8 @@
 //
 // Launched    one kernel of resident blocks; a launch makes many passes over the arrays. isa `cuda`: instructions of 16
 //             bytes. Either each block has a stretch of its own, which may fit its L1, or all blocks go along the
-//             arrays together; this and the number of threads are found by trying. Where the set is a little larger
+//             arrays together, or, in device memory, each block moves one tile and ends; this and the number of threads
+//             are found by trying. Where the set is a little larger
 //             than the cache, all threads of a multiprocessor begin each pass together: otherwise some run ahead and
 //             find their part of the set still in the cache. isa `cg`: such loads past the L1 (ld.global.cg). isa
 //             `bulk`: the copy engines move chunks, past the L1.
@@ -46,7 +47,12 @@ struct Candidate {
     int blocks = 1;
     bool in_step = false;
 
-    int threads() const { return blocks * (is_bulk ? bulk_threads : kernel.threads); }
+    /// The sums that a launch leaves.
+    int sums() const
+    {
+        if (kernel.tile_unroll != 0) return tile_sums;
+        return blocks * (is_bulk ? bulk_threads : kernel.threads);
+    }
 };
 
 std::vector<Candidate> bulk_candidates(StreamOperation operation, int multiprocessors)
@@ -108,10 +114,28 @@ std::vector<Candidate> stepped_candidates(const Transfer& transfer, int multipro
     return candidates;
 }
 
+/// A block for each tile. Each pass begins when the last one is nearly over, so this is for sets in device memory.
+std::vector<Candidate> tile_candidates(const Transfer& transfer, std::size_t working_set)
+{
+    const std::size_t vectors = vectors_of_each(transfer.operation, working_set);
+    std::vector<Candidate> candidates;
+    for (const int unroll : tile_unrolls) {
+        for (const int threads : stream_block_sizes) {
+            const StreamKernel kernel{.operation = transfer.operation, .threads = threads, .tile_unroll = unroll};
+            const std::string name = "a block of " + std::to_string(threads) + " threads for each tile of " +
+                                     std::to_string(unroll * threads * vector_bytes / 1024) + " KiB";
+            candidates.push_back({name, false, kernel, static_cast<int>(tiles_of(vectors, unroll, threads))});
+        }
+    }
+    return candidates;
+}
+
+/// A set this much larger than a cache finds next to nothing there.
+constexpr double well_beyond = 4;
+
 /// Whether the set is a little larger than the cache.
 bool would_run_ahead(std::size_t working_set, Bytes capacity)
 {
-    constexpr double well_beyond = 4;
     const auto bytes = static_cast<double>(working_set);
     return bytes > capacity.value && bytes <= well_beyond * capacity.value;
 }
@@ -123,14 +147,18 @@ std::vector<Candidate> candidates_for(const GpuPoint& at)
     if (transfer.is_bulk) return bulk_candidates(transfer.operation, multiprocessors);
     const Bytes first_cache = capacity_of(at.device, transfer.past_l1 ? "L2" : "L1");
     const auto working_set = static_cast<std::size_t>(at.point.integer("working_set"));
-    return would_run_ahead(working_set, first_cache) ? stepped_candidates(transfer, multiprocessors)
-                                                     : free_candidates(transfer, multiprocessors);
+    if (would_run_ahead(working_set, first_cache)) return stepped_candidates(transfer, multiprocessors);
+    std::vector<Candidate> candidates = free_candidates(transfer, multiprocessors);
+    const Bytes last_cache = capacity_of(at.device, "L2");
+    if (!transfer.past_l1 && static_cast<double>(working_set) > well_beyond * last_cache.value)
+        std::ranges::move(tile_candidates(transfer, working_set), std::back_inserter(candidates));
+    return candidates;
 }
 
-std::size_t max_threads(const std::vector<Candidate>& candidates)
+std::size_t max_sums(const std::vector<Candidate>& candidates)
 {
     int most = 0;
-    for (const Candidate& candidate : candidates) most = std::max(most, candidate.threads());
+    for (const Candidate& candidate : candidates) most = std::max(most, candidate.sums());
     return static_cast<std::size_t>(most);
 }
 
@@ -140,8 +168,7 @@ class StreamSubject final : public TunedSubject {
         : TunedSubject(at),
           candidates_(candidates_for(at)),
           arrays_(parse_operation(at.point.text("operation")),
-                  static_cast<std::size_t>(at.point.integer("working_set")), max_threads(candidates_),
-                  stream().stream())
+                  static_cast<std::size_t>(at.point.integer("working_set")), max_sums(candidates_), stream().stream())
     {
         std::vector<Variant> variants;
         for (const Candidate& candidate : candidates_) {
@@ -158,13 +185,13 @@ class StreamSubject final : public TunedSubject {
         const Candidate& chosen = candidates_[chosen_];
         arrays_.clear_results();
         stream().time([&] { enqueue(chosen, passes, true); });
-        arrays_.check(passes, static_cast<std::size_t>(chosen.threads()));
+        arrays_.check(passes, static_cast<std::size_t>(chosen.sums()));
     }
 
     Bytes memory() const override { return arrays_.memory(); }
 
   private:
-    /// Timed loads by the copy engine do not read what arrives.
+    /// Timed loads by the copy engine do not read what arrives; those by tiles do, and leave no sum.
     void enqueue(const Candidate& candidate, long long passes, bool checks) const
     {
         StreamLaunch launch = arrays_.launch();
@@ -172,6 +199,7 @@ class StreamSubject final : public TunedSubject {
         launch.blocks = candidate.blocks;
         launch.passes = static_cast<int>(passes);
         launch.in_step = candidate.in_step;
+        launch.timed = !checks;
         if (candidate.is_bulk && !checks) launch.sums = nullptr;
         if (candidate.is_bulk)
             enqueue_bulk(candidate.kernel.operation, launch, stream().get());
