@@ -126,6 +126,23 @@ std::vector<MemoryLevel> caches_of(hwloc_topology_t topology)
     return caches;
 }
 
+AlikeCores alike_cores(const Cores& cores, const std::vector<MemoryNode>& nodes)
+{
+    AlikeCores alike;
+    const auto is_near = [](const MemoryNode& node, int processor) {
+        return std::ranges::count(node.processors.spread, processor) > 0;
+    };
+    const int first = cores.front().front();
+    for (const Core& core : cores) {
+        if (core.kind != cores.front().kind) continue;
+        alike.processors.insert(alike.processors.end(), core.begin(), core.end());
+        const bool near = std::ranges::any_of(
+            nodes, [&](const MemoryNode& node) { return is_near(node, first) && is_near(node, core.front()); });
+        if (near || core.front() == first) alike.near.push_back(core.front());
+    }
+    return alike;
+}
+
 /// At most `count` of them.
 Processors first(Processors processors, int count)
 {
@@ -159,6 +176,7 @@ Layout layout_of(hwloc_topology_t topology, const cpu_set_t& allowed)
         if (std::ranges::find(near, first.front()) == near.end()) continue;
         layout.cores_of_node = as_first([&](const Core& core) { return std::ranges::count(near, core.front()) > 0; });
     }
+    layout.alike = alike_cores(cores, layout.nodes);
     return layout;
 }
 
@@ -170,6 +188,10 @@ Topology granted_topology(const Layout& layout, double quota)
     topology.processors = first(layout.processors, granted);
     for (const MemoryNode& node : layout.nodes)
         topology.nodes.push_back({node.number, first(node.processors, granted), node.socket});
+    topology.alike = layout.alike;
+    for (std::vector<int>* processors : {&topology.alike.processors, &topology.alike.near})
+        std::erase_if(*processors,
+                      [&](int processor) { return std::ranges::count(topology.processors.spread, processor) == 0; });
     std::vector<int>& counts = topology.thread_counts;
     counts = {1, layout.fast_cores, layout.cores_of_node, layout.cores_of_socket, layout.cores, layout.threads};
     for (int& count : counts) count = std::clamp(count, 1, granted);

@@ -20,6 +20,8 @@ constexpr double most_change_of_clock = 0.02;
 /// The rate of an unshared core, as a share of its known rate, lies between these.
 constexpr double least_share_of_core = 0.985;
 constexpr double most_share_of_core = 1.01;
+/// Fewer readings of a core do not tell its rate.
+constexpr std::size_t enough_readings = 24;
 
 struct CoreReading {
     Hertz clock;
@@ -59,6 +61,21 @@ ThreadEvents events_so_far()
     return {usage.ru_nivcsw, usage.ru_minflt + usage.ru_majflt};
 }
 
+/// Additions per clock of each processor, `count` readings, of all at the same time.
+std::vector<std::vector<double>> read_cores(const std::vector<int>& processors, std::size_t count)
+{
+    const Clock clock = steady_clock();
+    const int clocks_each = clocks_of_multiplication(clock);
+    const CoreProbe chain{clocks_each > 0 ? CoreProbe::Kind::multiplications : CoreProbe::Kind::additions};
+    const CoreProbe independent{CoreProbe::Kind::independent};
+    std::vector<std::vector<double>> readings(processors.size(), std::vector<double>(count));
+    PinnedTeam(processors).run([&](int thread) {
+        for (double& reading : readings[thread])
+            reading = read_core(chain, std::max(1, clocks_each), independent, clock).additions_per_clock;
+    });
+    return readings;
+}
+
 /// A barrier that spins, because waking a sleeping thread takes longer than a launch.
 void wait_for_all(std::atomic<int>& waiting)
 {
@@ -79,10 +96,17 @@ double agreed_value(const std::vector<double>& sorted)
 
 }  // namespace
 
+CoreHistory::CoreHistory(AlikeCores alike) : alike_(std::move(alike)) {}
+
+double& CoreHistory::alone(int processor)
+{
+    const bool is_alike = std::ranges::count(alike_.processors, processor) > 0;
+    return alone_[is_alike ? alike_.processors.front() : processor];
+}
+
 CoreHistory::Verdict CoreHistory::judge(int processor, double additions_per_clock)
 {
     constexpr std::size_t kept = 128;
-    constexpr std::size_t enough = 24;
     constexpr std::size_t every = 8;
     Core& core = cores_[processor];
     if (core.recent.size() < kept)
@@ -90,14 +114,35 @@ CoreHistory::Verdict CoreHistory::judge(int processor, double additions_per_cloc
     else
         core.recent[core.next] = additions_per_clock;
     core.next = (core.next + 1) % kept;
-    if (core.recent.size() >= enough && core.next % every == 0) {
+    double& alone = this->alone(processor);
+    if (core.recent.size() >= enough_readings && core.next % every == 0) {
         std::vector<double> sorted = core.recent;
         std::ranges::sort(sorted);
-        core.alone = std::max(core.alone, agreed_value(sorted));
+        alone = std::max(alone, agreed_value(sorted));
     }
-    if (core.alone <= 0) return Verdict::unknown;
-    if (additions_per_clock < core.alone * least_share_of_core) return Verdict::shared;
-    return additions_per_clock > core.alone * most_share_of_core ? Verdict::no_clock : Verdict::undivided;
+    if (alone <= 0) return Verdict::unknown;
+    if (additions_per_clock < alone * least_share_of_core) return Verdict::shared;
+    return additions_per_clock > alone * most_share_of_core ? Verdict::no_clock : Verdict::undivided;
+}
+
+double CoreHistory::share_undivided(int processor)
+{
+    const std::vector<double>& recent = cores_[processor].recent;
+    const double least = alone(processor) * least_share_of_core;
+    const auto undivided = std::ranges::count_if(recent, [&](double reading) { return reading >= least; });
+    return recent.empty() ? 0 : static_cast<double>(undivided) / static_cast<double>(recent.size());
+}
+
+int CoreHistory::quietest(int otherwise)
+{
+    if (alike_.near.empty()) return otherwise;
+    const auto is_new = [&](int processor) { return cores_[processor].recent.size() < enough_readings; };
+    if (std::ranges::any_of(alike_.near, is_new)) {
+        const auto readings = read_cores(alike_.near, enough_readings);
+        for (std::size_t i = 0; i < readings.size(); ++i)
+            for (const double reading : readings[i]) judge(alike_.near[i], reading);
+    }
+    return *std::ranges::max_element(alike_.near, {}, [&](int processor) { return share_undivided(processor); });
 }
 
 MonitoredTeam::MonitoredTeam(const std::vector<int>& processors, std::shared_ptr<CoreHistory> history)

@@ -5,6 +5,7 @@
 #include "cpu/affinity.hpp"
 #include "cpu/kernels/core_probe.hpp"
 #include "cpu/steal_time.hpp"
+#include "cpu/topology.hpp"
 #include "ert/method/bench/trace.hpp"
 
 #include <functional>
@@ -19,20 +20,31 @@ class CoreHistory {
   public:
     enum class Verdict { unknown, undivided, shared, no_clock };
 
+    explicit CoreHistory(AlikeCores alike = {});
+
     /// Adds a reading of the processor's independent additions per clock and judges it. Readings of an unshared core
     /// agree to a few parts in a thousand; those of a shared core vary widely. The rate of an unshared core is the
-    /// highest value on which a quarter of the recent readings agree. A lower reading gives `shared`. A higher one
-    /// gives `no_clock`: the chain was delayed and its clock is too low. The result is `unknown` until enough readings
-    /// agree.
+    /// highest value on which a quarter of the recent readings of a core agree; alike cores have the highest of all of
+    /// them, so that a core that is shared all the time is seen. A lower reading gives `shared`. A higher one gives
+    /// `no_clock`: the chain was delayed and its clock is too low. The result is `unknown` until enough readings agree.
     Verdict judge(int processor, double additions_per_clock);
+
+    /// The processor for one thread: of the near cores, the one with the largest share of recent readings in which it
+    /// was not shared, the first of equal ones. Cores that have too few readings are read now, all at once, which takes
+    /// some milliseconds. `otherwise`, if no cores are known to be alike.
+    int quietest(int otherwise);
 
   private:
     struct Core {
         std::vector<double> recent;
         std::size_t next = 0;  ///< the oldest reading
-        double alone = 0;      ///< additions per clock of the unshared core; 0: unknown
     };
+    double& alone(int processor);
+    double share_undivided(int processor);
+
+    AlikeCores alike_;
     std::map<int, Core> cores_;
+    std::map<int, double> alone_;  ///< additions per clock of the unshared core, by the first alike core; 0: unknown
 };
 
 /// Whether the threads of a launch can slow each other. `their_own`: each uses only its core's registers and L1.

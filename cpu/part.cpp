@@ -20,7 +20,8 @@ void add_cpu(BenchRegistry& registry)
         registry.machine().inconsistencies.push_back(std::move(*inconsistency));
     registry.add(cpu::step_counters(registry.machine()));
     const cpu::ProbeContext context{std::move(topology.processors), std::move(topology.nodes),
-                                    std::move(topology.thread_counts)};
+                                    std::move(topology.thread_counts),
+                                    std::make_shared<cpu::CoreHistory>(std::move(topology.alike))};
     for (const auto& make : {cpu::flops_bench, cpu::bandwidth_bench, cpu::latency_bench, cpu::core_to_core_bench,
                              cpu::numa_bench, cpu::ert_bench})
         registry.add(make(context));

@@ -25,11 +25,18 @@ struct MemoryNode {
     int socket = 0;  ///< from 0
 };
 
+/// The cores that do as much as the first one where nobody shares them.
+struct AlikeCores {
+    std::vector<int> processors;  ///< all of the first core's kind
+    std::vector<int> near;        ///< one of each such core of its NUMA node: one thread may run on any of them
+};
+
 struct Topology {
     Machine machine;  ///< with the device "cpu"
     /// The processors for this process; fewer if its control group limits processor time.
     Processors processors;
     std::vector<MemoryNode> nodes;
+    AlikeCores alike;                ///< of `processors`
     std::vector<int> thread_counts;  ///< to measure by default, ascending
 };
 
@@ -40,14 +47,15 @@ Topology read_topology();
 struct Layout {
     int sockets = 1;
     int numa_nodes = 1;
-    int cores = 0;                    ///< with at least one allowed thread
-    int threads = 0;                  ///< in the affinity mask
-    int machine_threads = 0;          ///< allowed or not
-    int cores_of_node = 0;            ///< allowed cores near the first node that has any
-    int cores_of_socket = 0;          ///< allowed cores of the first socket that has any
-    int fast_cores = 0;               ///< allowed cores of the fastest kind
-    Processors processors;            ///< allowed; cores of the fastest kind first
-    std::vector<MemoryNode> nodes;    ///< by number; a node may have no allowed processor
+    int cores = 0;                  ///< with at least one allowed thread
+    int threads = 0;                ///< in the affinity mask
+    int machine_threads = 0;        ///< allowed or not
+    int cores_of_node = 0;          ///< allowed cores near the first node that has any
+    int cores_of_socket = 0;        ///< allowed cores of the first socket that has any
+    int fast_cores = 0;             ///< allowed cores of the fastest kind
+    Processors processors;          ///< allowed; cores of the fastest kind first
+    std::vector<MemoryNode> nodes;  ///< by number; a node may have no allowed processor
+    AlikeCores alike;
     std::vector<MemoryLevel> caches;  ///< L1 (data) outwards
 };
 Layout read_layout();

@@ -22,6 +22,7 @@ class BandwidthBench : public Bench {
                  "result; lines read by a missing store (write-allocate) are not counted."}),
           processors_(context.processors),
           thread_counts_(context.thread_counts),
+          history_(context.history),
           maker_(context.workspace, context.history)
     {
     }
@@ -64,13 +65,14 @@ class BandwidthBench : public Bench {
     {
         return maker_.make({parse_stream(point.text("operation")), isas_for(point.text("isa"), machine),
                             has_feature(machine, "fma"), share(point), Mapping{pages_of(point), std::nullopt},
-                            processors_for(point, processors_), resources_in_cores(point, machine),
+                            processors_for(point, processors_, *history_), resources_in_cores(point, machine),
                             point.without("round").str()});
     }
 
   private:
     Processors processors_;
     std::vector<int> thread_counts_;
+    std::shared_ptr<CoreHistory> history_;
     StreamMaker maker_;
 };
 

@@ -91,7 +91,7 @@ bool has_feature(const Machine& machine, const std::string& feature)
     return std::find(machine.features.begin(), machine.features.end(), feature) != machine.features.end();
 }
 
-std::vector<int> processors_for(const Point& point, const Processors& all)
+std::vector<int> processors_for(const Point& point, const Processors& all, CoreHistory& history)
 {
     const std::vector<int>& order = takes_siblings(point) ? all.packed : all.spread;
     const auto threads = static_cast<std::size_t>(point.integer("threads"));
@@ -99,6 +99,7 @@ std::vector<int> processors_for(const Point& point, const Processors& all)
         throw Unsupported("threads=" + std::to_string(threads) + ", but " + std::to_string(order.size()) +
                           " hardware threads may be used");
     }
+    if (threads == 1) return {history.quietest(order.front())};
     return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(threads)};
 }
 

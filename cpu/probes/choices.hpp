@@ -39,7 +39,7 @@ Pages pages_of(const Point& point);
 bool has_feature(const Machine& machine, const std::string& feature);
 
 /// The processors for the point's threads: as many as the axis `threads` says, in the order of `placement` (default
-/// `spread`). Throws Unsupported if there are too few.
-std::vector<int> processors_for(const Point& point, const Processors& all);
+/// `spread`); one thread runs on the quietest core. Throws Unsupported if there are too few.
+std::vector<int> processors_for(const Point& point, const Processors& all, CoreHistory& history);
 
 }  // namespace roof::cpu

@@ -234,7 +234,8 @@ class ErtBench : public Bench {
     std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device&) const override
     {
         const Loops loops = loops_of(point, machine);
-        return std::make_unique<ErtSubject>(loops, *array_extent(loops, point), processors_for(point, processors_),
+        return std::make_unique<ErtSubject>(loops, *array_extent(loops, point),
+                                            processors_for(point, processors_, *stock_->history),
                                             point.without("round").str(), stock_);
     }
 

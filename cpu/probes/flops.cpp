@@ -190,8 +190,9 @@ class FlopsBench : public Bench {
     {
         const Isa& isa = parse_isa(point.text("isa"));
         const std::vector<Mix> mixes = candidates(point.text("operation"), isa, point.precision(), machine.features);
-        return std::make_unique<FlopsSubject>(isa, point.precision(), mixes, processors_for(point, processors_),
-                                              history_, resources_in_cores(point, machine));
+        return std::make_unique<FlopsSubject>(isa, point.precision(), mixes,
+                                              processors_for(point, processors_, *history_), history_,
+                                              resources_in_cores(point, machine));
     }
 
   private:

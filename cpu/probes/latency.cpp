@@ -16,12 +16,18 @@ namespace {
 
 /// Data that outlives the subjects.
 struct Stock {
-    std::vector<int> processor;  ///< one, or none if none may be used
+    std::vector<int> processors;  ///< at most one: taken if no cores are known to be alike
     std::shared_ptr<CoreHistory> history;
     std::shared_ptr<Workspace> workspace;
     ChaseKernel kernel;
     PointHistory rounds;
 };
+
+std::vector<int> one_processor(const Stock& stock)
+{
+    if (stock.processors.empty()) return {};
+    return {stock.history->quietest(stock.processors.front())};
+}
 
 /// The lines of whole loop iterations, so that a launch can cover a whole cycle.
 std::size_t lines_of(const Point& point)
@@ -42,7 +48,7 @@ void read_in_order(const std::byte* memory, std::size_t lines)
 class LatencySubject : public Subject {
   public:
     LatencySubject(const Mapping& mapping, std::size_t lines, std::string id, std::shared_ptr<Stock> stock)
-        : lines_(lines), id_(std::move(id)), stock_(std::move(stock)), team_(stock_->processor, stock_->history)
+        : lines_(lines), id_(std::move(id)), stock_(std::move(stock)), team_(one_processor(*stock_), stock_->history)
     {
         link(mapping);
         settle();
@@ -139,7 +145,7 @@ class LatencyBench : public Bench {
                  "working set in one random cycle, on one thread."})
     {
         const std::vector<int>& spread = context.processors.spread;
-        if (!spread.empty()) stock_->processor = {spread.front()};
+        if (!spread.empty()) stock_->processors = {spread.front()};
         stock_->history = context.history;
         stock_->workspace = context.workspace;
     }

@@ -52,6 +52,14 @@ TEST_CASE("each node has the processors nearest to it")
     CHECK(found.nodes[1].processors.packed == List{4, 5, 6, 7});
 }
 
+TEST_CASE("cores of one kind are alike, and those of the first node are near")
+{
+    const Layout found = layout(two_by_two_by_two, {0, 1, 2, 3, 4, 5, 6, 7});
+    CHECK(found.alike.processors == List{0, 1, 2, 3, 4, 5, 6, 7});
+    CHECK(found.alike.near == List{0, 2});
+    CHECK(granted_topology(found, 1).alike.near == List{0});
+}
+
 TEST_CASE("processors that are not allowed are left out")
 {
     const Layout found = layout(two_by_two_by_two, {1, 2, 3});

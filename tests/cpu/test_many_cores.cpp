@@ -175,6 +175,8 @@ TEST_CASE("a hybrid CPU is measured on its fast cores first")
     CHECK(context.thread_counts == Counts{1, 8, 24});
     CHECK(context.processors.spread.front() == 16);
     CHECK(context.processors.spread[8] == 0);
+    const Layout layout = synthetic_layout(hybrid.description, hybrid.allowed, hybrid.prepare);
+    CHECK(layout.alike.near == std::vector<int>{16, 17, 18, 19, 20, 21, 22, 23});
     const Calibration calibration(hybrid);
     check_rows(calibration, {"1", "8", "24"});
     CHECK(calibration.values_of("flops", "placement") == std::set<std::string>{"cores"});

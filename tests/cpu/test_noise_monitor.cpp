@@ -3,6 +3,7 @@
 #include "cpu/topology.hpp"
 #include "ert/method/bench/search.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <vector>
@@ -71,6 +72,37 @@ TEST_CASE("the rate of an unshared core is kept longer than its readings, and pe
     feed(history, 5.0, 32);
     for (int i = 0; i < 300; ++i) CHECK(history.judge(0, 3.0) == Verdict::shared);
     CHECK(history.judge(1, 3.0) == Verdict::unknown);
+}
+
+TEST_CASE("a core that is always shared is seen beside an alike core that is not, and others are judged by themselves")
+{
+    CoreHistory history({{0, 1}, {0, 1}});
+    feed(history, 3.0, 32, 0);
+    feed(history, 3.9, 32, 1);
+    feed(history, 2.0, 32, 7);
+    CHECK(history.judge(0, 3.0) == Verdict::shared);
+    CHECK(history.judge(1, 3.9) == Verdict::undivided);
+    CHECK(history.judge(7, 2.0) == Verdict::undivided);
+}
+
+TEST_CASE("one thread runs on the near core that was shared least of late")
+{
+    CoreHistory history({{0, 1, 2, 9}, {0, 1, 2}});
+    feed(history, 3.0, 64, 0);
+    feed(history, 3.9, 64, 1);
+    feed(history, 3.9, 64, 2);
+    CHECK(history.quietest(0) == 1);
+    feed(history, 2.8, 32, 1);
+    CHECK(history.quietest(0) == 2);
+    CHECK(CoreHistory().quietest(5) == 5);
+}
+
+TEST_CASE("cores without readings are read before one is chosen")
+{
+    const Topology topology = read_topology();
+    CoreHistory history(topology.alike);
+    const int chosen = history.quietest(-1);
+    CHECK(std::ranges::count(topology.alike.near, chosen) == 1);
 }
 
 TEST_CASE("the candidate with the least cost is found, and the first of equal ones")

@@ -66,10 +66,12 @@ TEST_CASE("threads on one core share its resources")
 TEST_CASE("the point sets the order in which threads use the processors")
 {
     const Processors all{{0, 2, 1, 3}, {0, 1, 2, 3}};
-    CHECK(processors_for(point({{"threads", "2"}}), all) == std::vector<int>{0, 2});
-    CHECK(processors_for(point({{"threads", "2"}, {"placement", "cores"}}), all) == std::vector<int>{0, 2});
-    CHECK(processors_for(point({{"threads", "2"}, {"placement", "siblings"}}), all) == std::vector<int>{0, 1});
-    CHECK_THROWS_AS(processors_for(point({{"threads", "5"}}), all), Unsupported);
+    CoreHistory history;
+    CHECK(processors_for(point({{"threads", "1"}}), all, history) == std::vector<int>{0});
+    CHECK(processors_for(point({{"threads", "2"}}), all, history) == std::vector<int>{0, 2});
+    CHECK(processors_for(point({{"threads", "2"}, {"placement", "cores"}}), all, history) == std::vector<int>{0, 2});
+    CHECK(processors_for(point({{"threads", "2"}, {"placement", "siblings"}}), all, history) == std::vector<int>{0, 1});
+    CHECK_THROWS_AS(processors_for(point({{"threads", "5"}}), all, history), Unsupported);
 }
 
 TEST_CASE("scalars have no non-temporal stores")
