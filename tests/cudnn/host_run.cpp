@@ -100,6 +100,13 @@ class Run {
             if (other) sum += other_scale ? scaled(other[k], other_scale[c], other_shift[c]) : other[k];
             result.put(k, op.relu ? relu_of(sum) : sum);
         }
+        if (!op.signs) return;
+        auto* const signs = memory_.at<std::uint8_t>(op.signs);
+        std::fill_n(signs, op.signs.elements(), std::uint8_t{0});
+        for (std::size_t k = 0; k < op.result.elements(); ++k) {
+            const unsigned bit = result[k] > 0 ? 1U << k % signs_per_byte : 0;
+            signs[k / signs_per_byte] = static_cast<std::uint8_t>(signs[k / signs_per_byte] | bit);
+        }
     }
 
     void operator()(const ReduceGradient& op)
@@ -113,7 +120,9 @@ class Run {
         Values written(memory_, op.result);
         for (std::size_t k = 0; k < op.share.elements(); ++k) {
             const std::size_t c = k % channels;
-            const float g = gradient(op.share, op.other_share, op.output, k);
+            float g = gradient(op.share, op.other_share, op.output, k);
+            if (op.signs && !has_sign(op.signs, k)) g = 0;
+            if (op.relu) g = masked(g, normalised(op.source, op.channels, k));
             if (written) written.put(k, g);
             const float summed = written ? written[k] : g;
             first[c] += summed;
@@ -138,9 +147,10 @@ class Run {
         const auto count = static_cast<float>(op.source.rows());
         for (std::size_t k = 0; k < op.source.elements(); ++k) {
             const std::size_t c = k % channels;
-            const float g = gradient(op.gradient, {}, op.output, k);
-            const float normalised = (source[k] - mean[c]) * inverse[c];
-            result.put(k, norm_gradient(g, normalised, {sum[c], products[c]}, count, weight[c] * inverse[c]));
+            float g = gradient(op.gradient, {}, op.output, k);
+            if (op.relu) g = masked(g, normalised(op.source, op.channels, k));
+            const NormSlope slope = slope_of(mean[c], inverse[c], weight[c], {sum[c], products[c]}, count);
+            result.put(k, norm_gradient(g, source[k], slope));
         }
     }
 
@@ -238,9 +248,11 @@ class Run {
 
     void operator()(const Widen& op)
     {
-        const Values from(memory_, op.from);
-        Values to(memory_, op.to);
-        for (std::size_t k = 0; k < op.to.elements(); ++k) to.put(k, from[k]);
+        for (std::size_t i = 0; i < op.from.size(); ++i) {
+            const Values from(memory_, op.from[i]);
+            Values to(memory_, op.to[i]);
+            for (std::size_t k = 0; k < op.to[i].elements(); ++k) to.put(k, from[k]);
+        }
     }
 
     void operator()(const CheckFinite& op)
@@ -329,6 +341,21 @@ class Run {
         float g = Values(memory_, share)[k];
         if (other) g += Values(memory_, other)[k];
         return output ? masked(g, Values(memory_, output)[k]) : g;
+    }
+
+    bool has_sign(const Tensor& signs, std::size_t k) const
+    {
+        return (memory_.at<std::uint8_t>(signs)[k / signs_per_byte] >> k % signs_per_byte & 1) != 0;
+    }
+
+    /// Returns the value after scale and shift, as it is stored.
+    float normalised(const Tensor& source, const ChannelNumbers& channels, std::size_t k) const
+    {
+        const std::size_t c = k % static_cast<std::size_t>(source.channels);
+        const float value =
+            scaled(Values(memory_, source)[k], Values(memory_, channels.scale)[c], Values(memory_, channels.shift)[c]);
+        if (source.precision == Precision::bf16) return widen(narrow<__nv_bfloat16>(value));
+        return source.precision == Precision::fp16 ? widen(narrow<__half>(value)) : value;
     }
 
     void update(const Tensor& statistic, std::size_t channel, float batch) const

@@ -193,9 +193,11 @@ TEST_CASE("Dropout drops its share at positions that differ by step and layer an
 
 TEST_CASE("Gradients are in one block in order of completion, each parameter once")
 {
-    for (const std::string model : {"vgg11_bn", "resnet18"}) {
+    for (const auto& [model, precision] : {std::pair<std::string, Precision>{"vgg11_bn", Precision::fp32},
+                                           {"vgg11_bn", Precision::bf16},
+                                           {"resnet18", Precision::bf16}}) {
         const model::Graph graph = model::build_model(model);
-        const Written written(graph, {.batch = 2, .precision = Precision::bf16}, loops());
+        const Written written(graph, {.batch = 2, .precision = precision}, loops());
         std::vector<std::size_t> places;
         for (const Program::Stage& stage : written.program().stages()) {
             for (const std::size_t parameter : stage.ready)
@@ -203,7 +205,8 @@ TEST_CASE("Gradients are in one block in order of completion, each parameter onc
         }
         CHECK(std::set(places.begin(), places.end()).size() == graph.parameters().size());
         CHECK(places.size() == graph.parameters().size());
-        if (model == "vgg11_bn") CHECK(std::ranges::is_sorted(places));
+        // Narrow gradients of convolutions wait for others, to be widened together.
+        if (precision == Precision::fp32) CHECK(std::ranges::is_sorted(places));
     }
 }
 

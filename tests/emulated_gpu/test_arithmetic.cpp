@@ -40,6 +40,16 @@ TEST_CASE("whole numbers wrap around and shifts end at the width")
     CHECK(shift_right(s32{-8}, 40) == -1);
 }
 
+TEST_CASE("bits and bytes are put where the instruction says")
+{
+    CHECK(insert_bits(0xFFFFU, 0U, 4, 8) == 0xFF0);
+    CHECK(insert_bits(0U, 0xFFFFFFFFU, 1, 1) == 0xFFFFFFFD);
+    CHECK(insert_bits(5U, 0U, 0, 32) == 5);
+    CHECK(insert_bits(1U, 7U, 32, 1) == 7);
+    CHECK(permute(0x03020100, 0x07060504, 0x7604) == 0x07060004);
+    CHECK(permute(0x00000080, 0, 0x8888) == 0xFFFFFFFF);
+}
+
 TEST_CASE("conversions round as they say and stay within their type")
 {
     CHECK(convert<s32>(-1.5F, Rounding::zero) == -1);

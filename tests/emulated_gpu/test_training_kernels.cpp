@@ -55,9 +55,13 @@ Results results_of(const Loss& op)
 {
     return {{op.gradient}, {}, {op.row_losses}};  // the loops keep no loss of a row
 }
+Results results_of(const Normalise& op)
+{
+    return {{op.result}, {op.signs}, {}};
+}
 Results results_of(const Widen& op)
 {
-    return {{op.to}, {}, {}};
+    return {op.to, {}, {}};
 }
 Results results_of(const CheckFinite&)
 {
@@ -184,13 +188,24 @@ model::Graph odd_network()
     return net;
 }
 
+/// Windows that the kernels of pooling are not compiled for.
+model::Graph unusual_windows()
+{
+    model::Graph net("windows", {3, 12, 12});
+    int x = net.convolution("conv1", 0, 8, {.size = 3, .stride = 1, .padding = 1}, true);
+    x = net.max_pool("pool1", x, {.size = 3, .stride = 1, .padding = 1});
+    x = net.max_pool("pool2", x, {.size = 4, .stride = 3, .padding = 1});
+    net.linear("fc", net.flatten("flat", x), 7);
+    return net;
+}
+
 }  // namespace
 
 TEST_CASE("every kernel of a training step gives what the host's loops give, in every precision", "[kernels]")
 {
     std::set<std::string> kinds;
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
-        for (const model::Graph& graph : {plain_network(), residual_network(), odd_network()}) {
+        for (const model::Graph& graph : {plain_network(), residual_network(), odd_network(), unusual_windows()}) {
             for (const bool fused : {true, false}) {
                 INFO(graph.name() << " " << traits(precision).name);
                 emulated::machine().chance().seed(fused ? 1 : 2);

@@ -169,6 +169,25 @@ T shift_right(T a, u32 bits)
 {
     return bits < 8 * sizeof(T) ? static_cast<T>(a >> bits) : static_cast<T>(a < 0 ? -1 : 0);
 }
+/// The lowest `count` bits of `a` in the place of those of `b` from `position` on.
+template <class T>
+T insert_bits(T a, T b, u32 position, u32 count)
+{
+    const T mask = shift_left(complement(shift_left(complement(T{}), count & 0xFF)), position & 0xFF);
+    return static_cast<T>((shift_left(a, position & 0xFF) & mask) | (b & complement(mask)));
+}
+/// Each nibble of the selector chooses a byte of the two words, or, with its highest bit, that byte's sign eight times.
+inline u32 permute(u32 a, u32 b, u32 selector)
+{
+    const u64 all = u64{b} << 32 | a;
+    u32 result = 0;
+    for (u32 i = 0; i < 4; ++i) {
+        const u32 nibble = selector >> (4 * i) & 0xF;
+        const u32 byte = static_cast<u32>(all >> (8 * (nibble & 7))) & 0xFF;
+        result |= (nibble < 8 ? byte : byte >= 0x80 ? 0xFFU : 0U) << (8 * i);
+    }
+    return result;
+}
 inline u32 join(u16 low, u16 high)
 {
     return low | u32{high} << 16;

@@ -95,6 +95,8 @@ class Writer:
         if text in self.kernel.shared:
             variable = self.kernel.shared[text]
             return f"{wanted}({'dynamic_shared' if variable.offset is None else variable.offset})"
+        if text in self.kernel.parameters:
+            return f"{wanted}({self.kernel.parameters[text].offset})"
         raise UnknownPtx("operand " + text)
 
     def assign(self, target, code, found):
@@ -188,6 +190,16 @@ class Writer:
         kind = CPP[o[-1]]
         return self.assign(operands[0], f"shift_right({self.value(operands[1], kind)}, {self.value(operands[2], 'u32')})", kind)
 
+    def write_bfi(self, o, operands):
+        kind = CPP[o[-1]]
+        bits = ", ".join([self.value(text, kind) for text in operands[1:3]] + [self.value(text, "u32") for text in operands[3:]])
+        return self.assign(operands[0], f"insert_bits({bits})", kind)
+
+    def write_prmt(self, o, operands):
+        if o != ["prmt", "b32"]:
+            raise UnknownPtx(".".join(o))
+        return self.assign(operands[0], f"permute({', '.join(self.value(text, 'u32') for text in operands[1:])})", "u32")
+
     def write_setp(self, o, operands):
         if len(o) != 3 or o[1] not in COMPARISONS:
             raise UnknownPtx(".".join(o))
@@ -219,8 +231,7 @@ class Writer:
         kind = CPP[o[-1]]
         targets = split_operands(operands[0][1:-1]) if operands[0].startswith("{") else [operands[0]]
         if space == "param":
-            base, _, offset = operands[1][1:-1].partition("+")
-            begin = self.kernel.parameters[base].offset + int(offset or 0)
+            begin = self.address(operands[1], space)
             return " ".join(self.assign(target, f"t.argument<{kind}>({begin} + {i} * sizeof({kind}))", kind)
                             for i, target in enumerate(targets))
         call = f"t.load_{space}<{kind}, {count}>({self.address(operands[1], space)}, __LINE__" + (

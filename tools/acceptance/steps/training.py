@@ -46,6 +46,15 @@ def beside_pytorch(scene, seconds):
     return left_out
 
 
+def time_kernels(scene, seconds):
+    """Times each of the own kernels of a step of ResNet-50, and says which of the slow ones take the most time."""
+    text = scene.run([scene.bin / "test_cudnn_device", "[.kernel_times]"], "kernel-times.csv", seconds)
+    sums = [line.split(",") for line in text.splitlines() if " (all)," in line]
+    if not sums:
+        raise Failed("no kernel was timed; kernel-times.csv says more")
+    return ", ".join(f"{words[0].removesuffix(' (all)')} {words[3]} TB/s" for words in sums)
+
+
 def require_measured(rows):
     """Throws Failed unless all rows are ok. A row with a reason for a missing measurement also fails."""
     reasons = dict.fromkeys(row["reason"] or row["status"] for row in rows if row["status"] != "ok")

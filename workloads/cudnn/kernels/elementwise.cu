@@ -28,19 +28,23 @@ template <class Element, int width>
 struct BiasBody {
     Element* values;
     const Element* bias;
-    std::uint32_t vectors_per_row;
     bool relu;
 
-    __device__ void operator()(std::uint32_t k) const
+    __device__ Lanes<width> of_channels(std::uint32_t column) const
+    {
+        return bias != nullptr ? load<width>(bias, column) : Lanes<width>{};
+    }
+    __device__ void at(const Lanes<width>& biases, std::uint32_t k) const
     {
         Lanes<width> all = load<width>(values, k);
-        if (bias != nullptr) all.add(load<width>(bias, k % vectors_per_row));
+        all.add(biases);
         if (relu) all.rectify();
         store(values, k, all);
     }
 };
 
-template <class Element, int width>
+/// `sums`: there is another tensor.
+template <class Element, int width, bool sums>
 struct NormaliseBody {
     const Element* source;
     const float* scale;
@@ -49,72 +53,81 @@ struct NormaliseBody {
     const float* other_scale;
     const float* other_shift;
     Element* result;
-    std::uint32_t vectors_per_row;
+    std::uint8_t* signs;
     bool relu;
 
-    __device__ static Lanes<width> read(const Element* from, const float* scales, const float* shifts, std::uint32_t k,
-                                        std::uint32_t channel)
+    struct Numbers {
+        Scaling<width> own, other;
+    };
+    __device__ Numbers of_channels(std::uint32_t column) const
     {
-        Lanes<width> all = load<width>(from, k);
-        if (scales != nullptr) all.scale(load<width>(scales, channel), load<width>(shifts, channel));
-        return all;
+        return {{scale, shift, column}, {other_scale, other_shift, column}};
     }
-
-    __device__ void operator()(std::uint32_t k) const
+    __device__ void at(const Numbers& numbers, std::uint32_t k) const
     {
-        const std::uint32_t channel = k % vectors_per_row;
-        Lanes<width> all = read(source, scale, shift, k, channel);
-        if (other != nullptr) all.add(read(other, other_scale, other_shift, k, channel));
+        Lanes<width> all = load<width>(source, k);
+        all.scale(numbers.own.scale, numbers.own.shift);
+        if constexpr (sums) {
+            Lanes<width> more = load<width>(other, k);
+            more.scale(numbers.other.scale, numbers.other.shift);
+            all.add(more);
+        }
         if (relu) all.rectify();
         store(result, k, all);
+        if constexpr (width == signs_per_byte)
+            if (signs != nullptr) signs[k] = static_cast<std::uint8_t>(all.template signs<Element>());
     }
 };
 
-template <class Element, int width>
+/// `masks`: by the ReLU of the scaled source.
+template <class Element, int width, bool masks>
 struct NormGradientBody {
-    const Element* gradient;
-    const Element* output;
+    GivenGradient<Element, width> given;
     const Element* source;
     const float* weight;
     const float* mean;
     const float* inverse;
+    const float* scale;
+    const float* shift;
     const float* sum;
     const float* products;
     Element* result;
-    std::uint32_t vectors_per_row;
     float count;
 
-    __device__ void operator()(std::uint32_t k) const
+    struct Numbers {
+        NormSlope slope[width];
+        Scaling<width> scaling;
+    };
+    __device__ Numbers of_channels(std::uint32_t column) const
     {
-        const std::uint32_t channel = k % vectors_per_row;
-        Lanes<width> g = load_gradient<width, Element>(gradient, nullptr, output, k);
-        const Lanes<width> x = load<width>(source, k);
-        const Lanes<width> m = load<width>(mean, channel);
-        const Lanes<width> v = load<width>(inverse, channel);
-        const Lanes<width> w = load<width>(weight, channel);
-        const Lanes<width> first = load<width>(sum, channel);
-        const Lanes<width> second = load<width>(products, channel);
+        const Lanes<width> m = load<width>(mean, column);
+        const Lanes<width> v = load<width>(inverse, column);
+        const Lanes<width> w = load<width>(weight, column);
+        const Lanes<width> first = load<width>(sum, column);
+        const Lanes<width> second = load<width>(products, column);
+        Numbers numbers{{}, {masks ? scale : nullptr, shift, column}};
 #pragma unroll
-        for (int i = 0; i < width; ++i) {
-            const float normalised = (x.lane[i] - m.lane[i]) * v.lane[i];
-            g.lane[i] =
-                norm_gradient(g.lane[i], normalised, {first.lane[i], second.lane[i]}, count, w.lane[i] * v.lane[i]);
-        }
+        for (int i = 0; i < width; ++i)
+            numbers.slope[i] = slope_of(m.lane[i], v.lane[i], w.lane[i], {first.lane[i], second.lane[i]}, count);
+        return numbers;
+    }
+    __device__ void at(const Numbers& numbers, std::uint32_t k) const
+    {
+        Lanes<width> g = given.load_at(k);
+        const Lanes<width> x = load<width>(source, k);
+        if constexpr (masks) numbers.scaling.template mask<Element>(g, x);
+#pragma unroll
+        for (int i = 0; i < width; ++i) g.lane[i] = norm_gradient(g.lane[i], x.lane[i], numbers.slope[i]);
         store(result, k, g);
     }
 };
 
 template <class Element, int width>
 struct MaskBody {
-    const Element* share;
-    const Element* other;
-    const Element* output;
+    GivenGradient<Element, width> given;
     Element* result;
 
-    __device__ void operator()(std::uint32_t k) const
-    {
-        store(result, k, load_gradient<width>(share, other, output, k));
-    }
+    __device__ void operator()(std::uint32_t k) const { store(result, k, given.load_at(k)); }
 };
 
 template <class Element, int width>
@@ -139,13 +152,29 @@ struct DropoutBody {
     }
 };
 
-template <class Element, int width>
-struct WidenBody {
+template <class Element>
+struct Widened {
     const Element* from;
     float* to;
-
-    __device__ void operator()(std::uint32_t k) const { store(to, k, load<width>(from, k)); }
+    std::uint32_t vectors, values;
 };
+
+template <class Element>
+struct AllWidened {
+    Widened<Element> tensors[Widen::most];
+};
+
+/// A line of blocks for each tensor.
+template <class Element>
+__global__ void widen_all(AllWidened<Element> all)
+{
+    const Widened<Element> tensor = all.tensors[blockIdx.y];
+    const std::uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
+    for (std::uint32_t k = first; k < tensor.vectors; k += gridDim.x * blockDim.x)
+        store(tensor.to, k, load<vector_width>(tensor.from, k));
+    const std::uint32_t last = tensor.vectors * vector_width + first;  // what is left is less than a vector
+    if (last < tensor.values) tensor.to[last] = widen(tensor.from[last]);
+}
 
 }  // namespace
 
@@ -163,49 +192,57 @@ void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t s
 
 void enqueue(const AddBias& operation, const Memory& memory, cudaStream_t stream)
 {
-    launch_over(operation.values, stream, [&]<class Element, int width>() {
+    launch_by_channels(operation.values, stream, [&]<class Element, int width>() {
         return BiasBody<Element, width>{memory.at<Element>(operation.values), memory.at<Element>(operation.bias),
-                                        static_cast<std::uint32_t>(operation.values.channels / width), operation.relu};
+                                        operation.relu};
     });
 }
 
 void enqueue(const Normalise& operation, const Memory& memory, cudaStream_t stream)
 {
-    launch_over(operation.source, stream, [&]<class Element, int width>() {
-        return NormaliseBody<Element, width>{memory.at<Element>(operation.source),
-                                             memory.at<float>(operation.scale),
-                                             memory.at<float>(operation.shift),
-                                             memory.at<Element>(operation.other),
-                                             memory.at<float>(operation.other_scale),
-                                             memory.at<float>(operation.other_shift),
-                                             memory.at<Element>(operation.result),
-                                             static_cast<std::uint32_t>(operation.source.channels / width),
-                                             operation.relu};
-    });
+    const auto launch = [&]<bool sums>() {
+        launch_by_channels(operation.source, stream, [&]<class Element, int width>() {
+            return NormaliseBody<Element, width, sums>{memory.at<Element>(operation.source),
+                                                       memory.at<float>(operation.scale),
+                                                       memory.at<float>(operation.shift),
+                                                       memory.at<Element>(operation.other),
+                                                       memory.at<float>(operation.other_scale),
+                                                       memory.at<float>(operation.other_shift),
+                                                       memory.at<Element>(operation.result),
+                                                       memory.at<std::uint8_t>(operation.signs),
+                                                       operation.relu};
+        });
+    };
+    operation.other ? launch.template operator()<true>() : launch.template operator()<false>();
 }
 
 void enqueue(const NormGradient& operation, const Memory& memory, cudaStream_t stream)
 {
-    launch_over(operation.source, stream, [&]<class Element, int width>() {
-        return NormGradientBody<Element, width>{memory.at<Element>(operation.gradient),
-                                                memory.at<Element>(operation.output),
-                                                memory.at<Element>(operation.source),
-                                                memory.at<float>(operation.weight),
-                                                memory.at<float>(operation.channels.mean),
-                                                memory.at<float>(operation.channels.inverse_deviation),
-                                                memory.at<float>(operation.sum),
-                                                memory.at<float>(operation.sum_of_products),
-                                                memory.at<Element>(operation.result),
-                                                static_cast<std::uint32_t>(operation.source.channels / width),
-                                                static_cast<float>(operation.source.rows())};
-    });
+    const auto launch = [&]<bool masks>() {
+        launch_by_channels(operation.source, stream, [&]<class Element, int width>() {
+            return NormGradientBody<Element, width, masks>{
+                {.share = memory.at<Element>(operation.gradient), .output = memory.at<Element>(operation.output)},
+                memory.at<Element>(operation.source),
+                memory.at<float>(operation.weight),
+                memory.at<float>(operation.channels.mean),
+                memory.at<float>(operation.channels.inverse_deviation),
+                memory.at<float>(operation.channels.scale),
+                memory.at<float>(operation.channels.shift),
+                memory.at<float>(operation.sum),
+                memory.at<float>(operation.sum_of_products),
+                memory.at<Element>(operation.result),
+                static_cast<float>(operation.source.rows())};
+        });
+    };
+    operation.relu ? launch.template operator()<true>() : launch.template operator()<false>();
 }
 
 void enqueue(const MaskGradient& operation, const Memory& memory, cudaStream_t stream)
 {
     launch_over(operation.share, stream, [&]<class Element, int width>() {
-        return MaskBody<Element, width>{memory.at<Element>(operation.share), memory.at<Element>(operation.other_share),
-                                        memory.at<Element>(operation.output), memory.at<Element>(operation.result)};
+        return MaskBody<Element, width>{{memory.at<Element>(operation.share), memory.at<Element>(operation.other_share),
+                                         memory.at<Element>(operation.output)},
+                                        memory.at<Element>(operation.result)};
     });
 }
 
@@ -224,8 +261,20 @@ void enqueue(const Dropout& operation, const Memory& memory, cudaStream_t stream
 
 void enqueue(const Widen& operation, const Memory& memory, cudaStream_t stream)
 {
-    launch_over(operation.from, stream, [&]<class Element, int width>() {
-        return WidenBody<Element, width>{memory.at<Element>(operation.from), memory.at<float>(operation.to)};
+    constexpr unsigned most_blocks = 128;  // of a tensor
+    with_element(operation.from.front().precision, [&]<class Element>() {
+        AllWidened<Element> all{};
+        std::uint32_t largest = 0;
+        for (std::size_t i = 0; i < operation.from.size(); ++i) {
+            const Tensor& from = operation.from[i];
+            all.tensors[i] = {memory.at<Element>(from), memory.at<float>(operation.to[i]),
+                              vectors_in(from.elements(), vector_width), vectors_in(from.elements(), 1)};
+            largest = std::max(largest, all.tensors[i].vectors);
+        }
+        const unsigned blocks = std::min(most_blocks, largest / threads_per_block + 1);
+        const auto tensors = static_cast<unsigned>(operation.from.size());
+        widen_all<<<dim3(blocks, tensors), threads_per_block, 0, stream>>>(all);
+        gpu::check(cudaGetLastError());
     });
 }
 

@@ -1,6 +1,8 @@
-// Pooling: a thread computes some channels of one output position from its window.
+// Pooling: a thread computes a vector of channels of one position from its window or windows.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
+
+#include <type_traits>
 
 namespace roof::cudnn {
 namespace {
@@ -11,60 +13,153 @@ PoolShape shape_of(const Tensor& source, const Tensor& result, const model::Wind
             result.width,    window.size,   window.stride, window.padding};
 }
 
-/// Image, position and first channel of a vector.
-struct Place {
+/// A window whose sizes the compiler knows, or, with 0, the pool's.
+template <int fixed_size, int fixed_stride>
+struct Windows {
+    PoolShape pool;
+
+    __device__ int size() const { return fixed_size > 0 ? fixed_size : pool.size; }
+    __device__ int stride() const { return fixed_stride > 0 ? fixed_stride : pool.stride; }
+};
+
+/// A row of a map: image and y.
+struct Row {
     std::uint32_t image;
-    int y, x, channel;
+    int y;
+
+    /// Returns the index of the row's first vector in a map of this height.
+    __device__ std::uint32_t begin(int height, std::uint32_t vectors_in_row) const
+    {
+        return (image * static_cast<std::uint32_t>(height) + static_cast<std::uint32_t>(y)) * vectors_in_row;
+    }
 };
 
 template <int width>
-__device__ Place place_of(std::uint32_t k, int channels, int map_width, int map_height)
-{
-    const auto vectors = static_cast<std::uint32_t>(channels / width);
-    const std::uint32_t place = k / vectors;
-    const std::uint32_t row = place / static_cast<std::uint32_t>(map_width);
-    return {row / static_cast<std::uint32_t>(map_height),
-            static_cast<int>(row % static_cast<std::uint32_t>(map_height)),
-            static_cast<int>(place % static_cast<std::uint32_t>(map_width)), static_cast<int>(k % vectors) * width};
-}
+struct alignas(width) Places {
+    std::uint8_t lane[width];
+};
 
-template <class Element, int width>
+template <class Element, int width, class Window>
 struct MaxBody {
-    PoolShape pool;
+    Window window;
     const Element* source;
     Element* result;
     std::uint8_t* winners;
 
-    __device__ void operator()(std::uint32_t k) const
+    /// Computes the result at (row, x) for one vector of channels.
+    __device__ void operator()(const Row& row, int x, std::uint32_t channel, std::uint32_t vectors) const
     {
-        const Place at = place_of<width>(k, pool.channels, pool.result_width, pool.result_height);
+        const PoolShape& pool = window.pool;
+        Lanes<width> best{};
+        Places<width> places{};
+        bool found = false;
 #pragma unroll
-        for (int i = 0; i < width; ++i) {
-            const Winner best = max_of(pool, source, at.image, at.y, at.x, at.channel + i);
-            const std::size_t place = std::size_t{k} * width + static_cast<std::size_t>(i);
-            result[place] = narrow<Element>(best.value);
-            winners[place] = best.place;
+        for (int i = 0; i < window.size(); ++i) {
+            const int from_y = row.y * window.stride() - pool.padding + i;
+            if (from_y < 0 || from_y >= pool.height) continue;
+            const std::uint32_t begin =
+                Row{row.image, from_y}.begin(pool.height, static_cast<std::uint32_t>(pool.width) * vectors) + channel;
+#pragma unroll
+            for (int j = 0; j < window.size(); ++j) {
+                const int from_x = x * window.stride() - pool.padding + j;
+                if (from_x < 0 || from_x >= pool.width) continue;
+                const Lanes<width> one = load<width>(source, begin + static_cast<std::uint32_t>(from_x) * vectors);
+#pragma unroll
+                for (int k = 0; k < width; ++k) {
+                    if (found && !is_larger(one.lane[k], best.lane[k])) continue;
+                    best.lane[k] = one.lane[k];
+                    places.lane[k] = static_cast<std::uint8_t>(i * window.size() + j);
+                }
+                found = true;
+            }
         }
+        const std::uint32_t to =
+            row.begin(pool.result_height, static_cast<std::uint32_t>(pool.result_width) * vectors) +
+            static_cast<std::uint32_t>(x) * vectors + channel;
+        store(result, to, best);
+        reinterpret_cast<Places<width>*>(winners)[to] = places;
     }
 };
 
-template <class Element, int width>
+template <class Element, int width, class Window>
 struct MaxGradientBody {
-    PoolShape pool;
+    Window window;
     Element* source;
     const Element* result;
     const std::uint8_t* winners;
 
-    __device__ void operator()(std::uint32_t k) const
+    /// Computes the gradient of the source at (row, x) for one vector of channels.
+    __device__ void operator()(const Row& row, int x, std::uint32_t channel, std::uint32_t vectors) const
     {
-        const Place at = place_of<width>(k, pool.channels, pool.width, pool.height);
-        Lanes<width> gradient;
+        const PoolShape& pool = window.pool;
+        const int y_padded = row.y + pool.padding;
+        const int x_padded = x + pool.padding;
+        Lanes<width> gradient{};
 #pragma unroll
-        for (int i = 0; i < width; ++i)
-            gradient.lane[i] = max_gradient(pool, result, winners, at.image, at.y, at.x, at.channel + i);
-        store(source, k, gradient);
+        for (int i = y_padded % window.stride(); i < window.size(); i += window.stride()) {
+            const int from_y = (y_padded - i) / window.stride();
+            if (y_padded < i || from_y >= pool.result_height) continue;
+            const std::uint32_t begin =
+                Row{row.image, from_y}.begin(pool.result_height,
+                                             static_cast<std::uint32_t>(pool.result_width) * vectors) +
+                channel;
+#pragma unroll
+            for (int j = x_padded % window.stride(); j < window.size(); j += window.stride()) {
+                const int from_x = (x_padded - j) / window.stride();
+                if (x_padded < j || from_x >= pool.result_width) continue;
+                const std::uint32_t from = begin + static_cast<std::uint32_t>(from_x) * vectors;
+                const auto places = reinterpret_cast<const Places<width>*>(winners)[from];
+                const Lanes<width> one = load<width>(result, from);
+#pragma unroll
+                for (int k = 0; k < width; ++k)
+                    gradient.lane[k] += places.lane[k] == i * window.size() + j ? one.lane[k] : 0;
+            }
+        }
+        store(source,
+              row.begin(pool.height, static_cast<std::uint32_t>(pool.width) * vectors) +
+                  static_cast<std::uint32_t>(x) * vectors + channel,
+              gradient);
     }
 };
+
+constexpr unsigned threads_per_row_block = 128;  // rows of maps are a few hundred vectors long
+
+/// Calls the body for all vectors of a map. The grid is along the row, the rows of an image, the images.
+template <class Body>
+__global__ void __launch_bounds__(threads_per_row_block)
+    for_each_place(Body body, std::uint32_t images, std::uint32_t vectors, std::uint32_t vectors_in_row)
+{
+    const std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= vectors_in_row) return;
+    for (std::uint32_t image = blockIdx.z; image < images; image += gridDim.z)
+        body({image, static_cast<int>(blockIdx.y)}, static_cast<int>(k / vectors), k % vectors, vectors);
+}
+
+/// Launches the body that `make<Element, width>(window)` returns over all vectors of the map. The usual windows are known
+/// to the compiler.
+template <class Make>
+void launch_over_places(const Tensor& map, const PoolShape& pool, cudaStream_t stream, const Make& make)
+{
+    constexpr unsigned most_images = 65535;  // of a grid's third dimension
+    with_vectors(map, [&]<class Element, int width>() {
+        vectors_in(map.elements(), width);
+        const auto vectors = static_cast<unsigned>(map.channels / width);
+        const unsigned in_row = static_cast<unsigned>(map.width) * vectors;
+        const auto images = static_cast<unsigned>(map.batch);
+        const dim3 grid((in_row - 1) / threads_per_row_block + 1, static_cast<unsigned>(map.height),
+                        std::min(images, most_images));
+        const auto launch = [&]<int size, int stride>() {
+            const auto body = make.template operator()<Element, width>(Windows<size, stride>{pool});
+            for_each_place<<<grid, threads_per_row_block, 0, stream>>>(body, images, vectors, in_row);
+            gpu::check(cudaGetLastError());
+        };
+        if constexpr (width > 1) {
+            if (pool.size == 3 && pool.stride == 2) return launch.template operator()<3, 2>();
+            if (pool.size == 2 && pool.stride == 2) return launch.template operator()<2, 2>();
+        }
+        launch.template operator()<0, 0>();
+    });
+}
 
 /// A thread computes a vector of channels of one image.
 template <class Element, int width>
@@ -113,19 +208,21 @@ std::uint32_t map_of(const Tensor& tensor)
 
 void enqueue(const MaxPool& operation, const Memory& memory, cudaStream_t stream)
 {
-    launch_over<2>(operation.result, stream, [&]<class Element, int width>() {
-        return MaxBody<Element, width>{shape_of(operation.source, operation.result, operation.window),
-                                       memory.at<Element>(operation.source), memory.at<Element>(operation.result),
-                                       memory.at<std::uint8_t>(operation.winners)};
+    const PoolShape pool = shape_of(operation.source, operation.result, operation.window);
+    launch_over_places(operation.result, pool, stream, [&]<class Element, int width>(const auto& window) {
+        return MaxBody<Element, width, std::decay_t<decltype(window)>>{window, memory.at<Element>(operation.source),
+                                                                       memory.at<Element>(operation.result),
+                                                                       memory.at<std::uint8_t>(operation.winners)};
     });
 }
 
 void enqueue(const MaxPoolGradient& operation, const Memory& memory, cudaStream_t stream)
 {
-    launch_over(operation.source, stream, [&]<class Element, int width>() {
-        return MaxGradientBody<Element, width>{
-            shape_of(operation.source, operation.result, operation.window), memory.at<Element>(operation.source),
-            memory.at<Element>(operation.result), memory.at<std::uint8_t>(operation.winners)};
+    const PoolShape pool = shape_of(operation.source, operation.result, operation.window);
+    launch_over_places(operation.source, pool, stream, [&]<class Element, int width>(const auto& window) {
+        return MaxGradientBody<Element, width, std::decay_t<decltype(window)>>{
+            window, memory.at<Element>(operation.source), memory.at<Element>(operation.result),
+            memory.at<std::uint8_t>(operation.winners)};
     });
 }
 

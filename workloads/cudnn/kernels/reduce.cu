@@ -6,23 +6,6 @@
 namespace roof::cudnn {
 namespace {
 
-/// Shape of a launch: blocks have `columns` threads along the channels, one per vector, and `lines` along the rows.
-struct Cut {
-    unsigned columns, lines, column_blocks, slabs;
-};
-
-Cut cut_for(const Tensor& tensor, int width)
-{
-    const auto vectors = static_cast<unsigned>(tensor.channels / width);
-    unsigned columns = 1;
-    while (columns < 32 && columns < vectors) columns *= 2;
-    const unsigned blocks = (vectors - 1) / columns + 1;
-    if (blocks > Program::counters_there)
-        throw Unsupported("a layer has too many channels for the sums of this engine");
-    return {columns, threads_per_block / columns, blocks,
-            static_cast<unsigned>(slabs_of(tensor.rows(), static_cast<std::size_t>(tensor.channels)))};
-}
-
 /// Sums over the lines of a block. The first line gets the result.
 template <int width>
 __device__ void sum_lines(Sums (&sums)[width], Sums* shared)
@@ -63,7 +46,8 @@ __device__ Sums seen(const Sums* at)
     return {pair.x, pair.y};
 }
 
-/// Calls body.add(row, column, sums) for all rows and body.finish(channel, first, second) once per channel.
+/// Calls body.add(numbers, vector, sums) for all rows, with numbers = body.of_channels(column), and body.finish(channel,
+/// sums) once per channel.
 template <int width, class Body>
 __global__ void __launch_bounds__(threads_per_block)
     sum_rows(Body body, std::uint32_t rows, std::uint32_t vectors_per_row, Sums* partial, unsigned* counters)
@@ -73,11 +57,12 @@ __global__ void __launch_bounds__(threads_per_block)
     const bool is_there = column < vectors_per_row;
     Sums sums[width];
     if (is_there) {
+        const auto numbers = body.of_channels(column);
         const auto begin = static_cast<std::uint32_t>(std::uint64_t{rows} * blockIdx.y / gridDim.y);
         const auto end = static_cast<std::uint32_t>(std::uint64_t{rows} * (blockIdx.y + 1) / gridDim.y);
 #pragma unroll 4
         for (std::uint32_t row = begin + threadIdx.y; row < end; row += blockDim.y)
-            body.add(row * vectors_per_row + column, column, sums);
+            body.add(numbers, row * vectors_per_row + column, sums);
     }
     sum_lines(sums, shared);
     if (is_there && threadIdx.y == 0) {
@@ -105,13 +90,23 @@ template <int width, class Body>
 void launch_sums(const Tensor& summed, const Body& body, const Tensor& partial, const Memory& memory,
                  cudaStream_t stream)
 {
-    const Cut cut = cut_for(summed, width);
+    const Columns cut = columns_for(summed, width);
+    if (cut.column_blocks > Program::counters_there)
+        throw Unsupported("a layer has too many channels for the sums of this engine");
+    const auto slabs = static_cast<unsigned>(slabs_of(summed.rows(), static_cast<std::size_t>(summed.channels)));
     const std::uint32_t vectors = vectors_in(summed.elements(), width);
     const auto rows = static_cast<std::uint32_t>(summed.rows());
-    sum_rows<width><<<dim3(cut.column_blocks, cut.slabs), dim3(cut.columns, cut.lines), 0, stream>>>(
+    sum_rows<width><<<dim3(cut.column_blocks, slabs), dim3(cut.columns, cut.lines), 0, stream>>>(
         body, rows, vectors / rows, memory.at<Sums>(partial), memory.counters());
     gpu::check(cudaGetLastError());
 }
+
+struct ChannelPointers {
+    const float* mean;
+    const float* inverse;
+    const float* scale;
+    const float* shift;
+};
 
 template <class Element, int width>
 struct StatisticsBody {
@@ -126,9 +121,9 @@ struct StatisticsBody {
     float* running_variance;
     double count;
 
-    __device__ void add(std::uint32_t k, std::uint32_t column, Sums (&sums)[width]) const
+    __device__ Lanes<width> of_channels(std::uint32_t column) const { return load<width>(source, column); }
+    __device__ void add(const Lanes<width>& origin, std::uint32_t k, Sums (&sums)[width]) const
     {
-        const Lanes<width> origin = load<width>(source, column);
         const Lanes<width> x = load<width>(source, k);
 #pragma unroll
         for (int i = 0; i < width; ++i) sums[i].add(sums_of(x.lane[i], origin.lane[i]));
@@ -148,23 +143,33 @@ struct StatisticsBody {
     }
 };
 
-/// `stores`: also writes the gradient. Without it, the loads of several rows overlap.
-template <class Element, int width, bool stores>
+/// What a reduction of gradients does beside the sums of the gradient. Without stores, the loads of several rows overlap.
+enum class Beside { nothing, stores, masks_by_source };
+
+template <class Element, int width, Beside beside>
 struct GradientBody {
-    const Element* share;
-    const Element* other;
-    const Element* output;
+    GivenGradient<Element, width> given;
     const Element* source;
-    const float* mean;
-    const float* inverse;
+    ChannelPointers channels;
     Element* result;
     float* sum;
     float* products;
 
-    __device__ void add(std::uint32_t k, std::uint32_t column, Sums (&sums)[width]) const
+    struct Numbers {
+        Lanes<width> mean;
+        Scaling<width> scaling;
+    };
+    __device__ Numbers of_channels(std::uint32_t column) const
     {
-        Lanes<width> g = load_gradient<width>(share, other, output, k);
-        if constexpr (stores) {
+        const bool masks = beside == Beside::masks_by_source;
+        return {source != nullptr ? load<width>(channels.mean, column) : Lanes<width>{},
+                {masks ? channels.scale : nullptr, channels.shift, column}};
+    }
+
+    __device__ void add(const Numbers& numbers, std::uint32_t k, Sums (&sums)[width]) const
+    {
+        Lanes<width> g = given.load_at(k);
+        if constexpr (beside == Beside::stores) {
             // Sum the rounded values, because later kernels read those.
             store(result, k, g);
             g.template round<Element>();
@@ -175,16 +180,15 @@ struct GradientBody {
             return;
         }
         const Lanes<width> x = load<width>(source, k);
-        const Lanes<width> m = load<width>(mean, column);
-        const Lanes<width> v = load<width>(inverse, column);
+        if constexpr (beside == Beside::masks_by_source) numbers.scaling.template mask<Element>(g, x);
 #pragma unroll
-        for (int i = 0; i < width; ++i) sums[i].add({g.lane[i], g.lane[i] * ((x.lane[i] - m.lane[i]) * v.lane[i])});
+        for (int i = 0; i < width; ++i) sums[i].add({g.lane[i], g.lane[i] * (x.lane[i] - numbers.mean.lane[i])});
     }
 
     __device__ void finish(std::uint32_t channel, const Sums& sums) const
     {
         sum[channel] = sums.first;
-        if (products != nullptr) products[channel] = sums.second;
+        if (products != nullptr) products[channel] = sums.second * channels.inverse[channel];
     }
 };
 
@@ -210,16 +214,21 @@ void enqueue(const Statistics& operation, const Memory& memory, cudaStream_t str
 void enqueue(const ReduceGradient& operation, const Memory& memory, cudaStream_t stream)
 {
     with_vectors(operation.share, [&]<class Element, int width>() {
-        const auto launch = [&]<bool stores>() {
-            const GradientBody<Element, width, stores> body{
-                memory.at<Element>(operation.share),        memory.at<Element>(operation.other_share),
-                memory.at<Element>(operation.output),       memory.at<Element>(operation.source),
-                memory.at<float>(operation.channels.mean),  memory.at<float>(operation.channels.inverse_deviation),
-                memory.at<Element>(operation.result),       memory.at<float>(operation.sum),
+        const auto launch = [&]<Beside beside>() {
+            const GradientBody<Element, width, beside> body{
+                {memory.at<Element>(operation.share), memory.at<Element>(operation.other_share),
+                 memory.at<Element>(operation.output), memory.at<std::uint8_t>(operation.signs)},
+                memory.at<Element>(operation.source),
+                {memory.at<float>(operation.channels.mean), memory.at<float>(operation.channels.inverse_deviation),
+                 memory.at<float>(operation.channels.scale), memory.at<float>(operation.channels.shift)},
+                memory.at<Element>(operation.result),
+                memory.at<float>(operation.sum),
                 memory.at<float>(operation.sum_of_products)};
             launch_sums<width>(operation.share, body, operation.partial, memory, stream);
         };
-        operation.result ? launch.template operator()<true>() : launch.template operator()<false>();
+        if (operation.result) return launch.template operator()<Beside::stores>();
+        if (operation.relu) return launch.template operator()<Beside::masks_by_source>();
+        launch.template operator()<Beside::nothing>();
     });
 }
 

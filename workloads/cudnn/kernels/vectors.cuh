@@ -16,6 +16,7 @@ namespace roof::cudnn {
 
 /// Channels per vector. One instruction moves 16 bytes.
 inline constexpr int vector_width = 8;
+static_assert(vector_width == signs_per_byte);
 inline constexpr unsigned threads_per_block = 256;
 
 template <class Element, int width>
@@ -49,6 +50,21 @@ struct Lanes {
 #pragma unroll
         for (int i = 0; i < width; ++i) lane[i] = masked(lane[i], output.lane[i]);
     }
+    /// As mask(), with a bit per value.
+    __device__ void mask_by_signs(unsigned signs)
+    {
+#pragma unroll
+        for (int i = 0; i < width; ++i) lane[i] = (signs >> i & 1U) != 0 ? lane[i] : 0;
+    }
+    /// The bits of the positive values, as they are stored.
+    template <class Element>
+    __device__ unsigned signs() const
+    {
+        unsigned bits = 0;
+#pragma unroll
+        for (int i = 0; i < width; ++i) bits |= (widen(narrow<Element>(lane[i])) > 0 ? 1U : 0U) << i;
+        return bits;
+    }
     /// Rounds to the values that a store and a load would return.
     template <class Element>
     __device__ void round()
@@ -77,16 +93,50 @@ __device__ void store(Element* to, std::uint32_t vector, const Lanes<width>& lan
     reinterpret_cast<Stored<Element, width>*>(to)[vector] = stored;
 }
 
-/// Returns the gradient before a ReLU from `share` plus `other` (may be null). `output` null: no ReLU.
-template <int width, class Element>
-__device__ Lanes<width> load_gradient(const Element* share, const Element* other, const Element* output,
-                                      std::uint32_t vector)
-{
-    Lanes<width> gradient = load<width>(share, vector);
-    if (other != nullptr) gradient.add(load<width>(other, vector));
-    if (output != nullptr) gradient.mask(load<width>(output, vector));
-    return gradient;
-}
+/// How the gradient of a vector before a ReLU is found: from one share or two, and from what tells where it is 0.
+template <class Element, int width>
+struct GivenGradient {
+    const Element* share;
+    const Element* other = nullptr;       ///< may be null
+    const Element* output = nullptr;      ///< of the ReLU; null: known otherwise, or there is no ReLU
+    const std::uint8_t* signs = nullptr;  ///< of its output, a bit per value; may be null
+
+    __device__ Lanes<width> load_at(std::uint32_t vector) const
+    {
+        Lanes<width> gradient = load<width>(share, vector);
+        if (other != nullptr) gradient.add(load<width>(other, vector));
+        if (output != nullptr) gradient.mask(load<width>(output, vector));
+        if constexpr (width == signs_per_byte)
+            if (signs != nullptr) gradient.mask_by_signs(signs[vector]);
+        return gradient;
+    }
+};
+
+/// Scale and shift of a vector's channels.
+template <int width>
+struct Scaling {
+    Lanes<width> scale, shift;
+
+    /// Null pointers: the scaling that changes nothing.
+    __device__ Scaling(const float* scales, const float* shifts, std::uint32_t column)
+    {
+#pragma unroll
+        for (int i = 0; i < width; ++i) scale.lane[i] = 1;
+#pragma unroll
+        for (int i = 0; i < width; ++i) shift.lane[i] = 0;
+        if (scales == nullptr) return;
+        scale = load<width>(scales, column);
+        shift = load<width>(shifts, column);
+    }
+    /// Converts the gradient after the ReLU of the scaled values to the gradient before it.
+    template <class Element>
+    __device__ void mask(Lanes<width>& gradient, Lanes<width> values) const
+    {
+        values.scale(scale, shift);
+        values.template round<Element>();
+        gradient.mask(values);
+    }
+};
 
 /// Calls body(vector) for each vector, in any order.
 template <class Body>
@@ -114,6 +164,32 @@ void launch_vectors(std::uint32_t vectors, cudaStream_t stream, const Body& body
     gpu::check(cudaGetLastError());
 }
 
+/// Threads of a block: `columns` along the channels, one per vector, and `lines` along the rows.
+struct Columns {
+    unsigned columns, lines, column_blocks;
+};
+
+inline Columns columns_for(const Tensor& tensor, int width)
+{
+    const auto vectors = static_cast<unsigned>(tensor.channels / width);
+    unsigned columns = 1;
+    while (columns < 32 && columns < vectors) columns *= 2;
+    return {columns, threads_per_block / columns, (vectors - 1) / columns + 1};
+}
+
+/// Calls body.at(numbers, vector) for all vectors. A thread's vectors have the same channels, and it reads what belongs
+/// to them once: numbers = body.of_channels(column).
+template <class Body>
+__global__ void __launch_bounds__(threads_per_block)
+    for_each_row(std::uint32_t rows, std::uint32_t vectors_per_row, Body body)
+{
+    const std::uint32_t column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (column >= vectors_per_row) return;
+    const auto numbers = body.of_channels(column);
+    for (std::uint32_t row = blockIdx.y * blockDim.y + threadIdx.y; row < rows; row += gridDim.y * blockDim.y)
+        body.at(numbers, row * vectors_per_row + column);
+}
+
 /// Calls call<Element>() with the C++ type of the precision.
 template <class Call>
 void with_element(Precision precision, const Call& call)
@@ -134,12 +210,29 @@ void with_vectors(const Tensor& tensor, const Call& call)
 }
 
 /// Launches the body that `make<Element, width>()` returns over all vectors of the tensor.
-template <int most_width = vector_width, class Make>
+template <class Make>
 void launch_over(const Tensor& tensor, cudaStream_t stream, const Make& make)
 {
-    with_vectors(tensor, [&]<class Element, int widest>() {
-        constexpr int width = std::min(widest, most_width);
+    with_vectors(tensor, [&]<class Element, int width>() {
         launch_vectors(vectors_in(tensor.elements(), width), stream, make.template operator()<Element, width>());
+    });
+}
+
+/// Launches the body that `make<Element, width>()` returns over all vectors of the tensor, by channels.
+template <class Make>
+void launch_by_channels(const Tensor& tensor, cudaStream_t stream, const Make& make)
+{
+    constexpr unsigned most_blocks =
+        2048;  // some for each multiprocessor of any GPU, so that a thread has several rows
+    with_vectors(tensor, [&]<class Element, int width>() {
+        const Columns cut = columns_for(tensor, width);
+        const std::uint32_t vectors = vectors_in(tensor.elements(), width);
+        const auto rows = static_cast<std::uint32_t>(tensor.rows());
+        if (rows == 0) return;
+        const unsigned lines = std::min((rows - 1) / cut.lines + 1, std::max(1U, most_blocks / cut.column_blocks));
+        for_each_row<<<dim3(cut.column_blocks, lines), dim3(cut.columns, cut.lines), 0, stream>>>(
+            rows, vectors / rows, make.template operator()<Element, width>());
+        gpu::check(cudaGetLastError());
     });
 }
 

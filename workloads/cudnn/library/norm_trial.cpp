@@ -132,16 +132,21 @@ void NormTrial::write_forward(const Tensor& map, const Tensor& channels)
 void NormTrial::write_backward(const Tensor& map, const Tensor& channels)
 {
     const Tensor gradient = value(map);
-    const Tensor output = shape_.relu ? value(map) : Tensor{};
+    normalise_ = {.source = statistics_.source,
+                  .scale = statistics_.channels.scale,
+                  .shift = statistics_.channels.shift,
+                  .result = program_.resident(map),
+                  .relu = shape_.relu};
+    const Tensor output = shape_.relu ? normalise_.result : Tensor{};
     reduce_ = {.share = gradient,
-               .output = output,
+               .relu = shape_.relu,
                .source = statistics_.source,
                .channels = statistics_.channels,
                .sum = program_.resident(channels),
                .sum_of_products = program_.resident(channels),
                .partial = statistics_.partial};
     spread_ = {.gradient = gradient,
-               .output = output,
+               .relu = shape_.relu,
                .source = statistics_.source,
                .weight = statistics_.weight,
                .channels = statistics_.channels,
@@ -163,7 +168,7 @@ void NormTrial::write_backward(const Tensor& map, const Tensor& channels)
                 {spread_.result, backward_.result}};
 }
 
-/// Also computes the mean and deviation of the source, which the backward pass reads.
+/// Also computes what the backward pass reads: mean and deviation of the source, and the output.
 void NormTrial::fill() const
 {
     gpu::check(cudaMemset(bytes_->data(), 0, bytes_->bytes()));
@@ -172,7 +177,9 @@ void NormTrial::fill() const
     for (const Tensor& tensor : values_) repeat(values, tensor, *memory_);
     for (const Tensor& tensor : ones_) repeat(ones, tensor, *memory_);
     gpu::check(cudaDeviceSynchronize());
-    if (shape_.backward) enqueue(statistics_, *memory_, stream_.get());
+    if (!shape_.backward) return;
+    enqueue(statistics_, *memory_, stream_.get());
+    enqueue(normalise_, *memory_, stream_.get());
 }
 
 void NormTrial::enqueue_own() const

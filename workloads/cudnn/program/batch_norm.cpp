@@ -115,31 +115,47 @@ void reduce(Builder& build, const Unit& unit, ReduceGradient reduction)
     reduction.sum = build.parameters.of(unit.layer, true).gradient;
     reduction.sum_of_products = build.parameters.of(unit.layer, false).gradient;
     reduction.partial = build.partial_sums(reduction.source);
-    build.program.append(reduction,
-                         {reduction.share, reduction.other_share, reduction.output, reduction.source,
-                          output.channels.mean, output.channels.inverse_deviation, reduction.result, reduction.sum,
-                          reduction.sum_of_products, reduction.partial},
-                         "roof:norm_sums");
+    std::vector<Tensor> used{reduction.share,
+                             reduction.other_share,
+                             reduction.output,
+                             reduction.signs,
+                             reduction.source,
+                             output.channels.mean,
+                             output.channels.inverse_deviation,
+                             reduction.result,
+                             reduction.sum,
+                             reduction.sum_of_products,
+                             reduction.partial};
+    if (reduction.relu) used.insert(used.end(), {output.channels.scale, output.channels.shift});
+    build.program.append(reduction, used, "roof:norm_sums");
     build.completed(unit.layer, true);
     build.completed(unit.layer, false);
 }
 
-void spread(Builder& build, const Unit& unit, const Tensor& gradient, const Tensor& mask, const Tensor& source,
-            const Tensor& result)
+void spread(Builder& build, const Unit& unit, const Tensor& gradient, const Tensor& mask, bool relu,
+            const Tensor& source, const Tensor& result)
 {
     const Output& output = build.output(unit.layer);
     const NormGradient spreading{.gradient = gradient,
                                  .output = mask,
+                                 .relu = relu,
                                  .source = source,
                                  .weight = output.weight,
                                  .channels = output.channels,
                                  .sum = build.parameters.of(unit.layer, true).gradient,
                                  .sum_of_products = build.parameters.of(unit.layer, false).gradient,
                                  .result = result};
-    build.program.append(spreading,
-                         {gradient, mask, source, output.weight, output.channels.mean,
-                          output.channels.inverse_deviation, spreading.sum, spreading.sum_of_products, result},
-                         "roof:norm_gradient");
+    std::vector<Tensor> used{gradient,
+                             mask,
+                             source,
+                             output.weight,
+                             output.channels.mean,
+                             output.channels.inverse_deviation,
+                             spreading.sum,
+                             spreading.sum_of_products,
+                             result};
+    if (relu) used.insert(used.end(), {output.channels.scale, output.channels.shift});
+    build.program.append(spreading, used, "roof:norm_gradient");
     build.give(build.source(unit), {result});
 }
 
@@ -153,8 +169,15 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
     const bool reduced = build.output(unit.layer).reduced;
     const Choice library = reduced ? Choice{} : choice_of(build, unit, true);
     if (library.plan >= 0) return differentiate_by_library(build, unit, given.tensor, mask, source, library);
-    if (!reduced) reduce(build, unit, {.share = given.tensor, .other_share = {}, .output = mask, .source = source});
-    spread(build, unit, given.tensor, mask, source, build.over({given}));
+    // What the forward pass computed from the source, both passes here compute again: cheaper than to read its output.
+    const bool again = unit.fused() && build.output(unit.layer).channels.scale;
+    const Tensor read = again ? Tensor{} : mask;
+    if (!reduced) {
+        reduce(
+            build, unit,
+            {.share = given.tensor, .other_share = {}, .output = read, .signs = {}, .relu = again, .source = source});
+    }
+    spread(build, unit, given.tensor, read, again, source, build.over({given}));
 }
 
 bool is_for_a_sum(const Builder& build, const Unit& unit)
@@ -191,6 +214,7 @@ void batch_norm(Builder& build, const Unit& unit)
                                    .other_scale = {},
                                    .other_shift = {},
                                    .result = result,
+                                   .signs = {},
                                    .relu = unit.fused()},
                          {source, channels.scale, channels.shift, result}, "roof:normalise");
     build.put(unit, result);
@@ -208,6 +232,12 @@ void add(Builder& build, const Unit& unit)
     const Output first = build.output(inputs[0]);
     const Output second = build.output(inputs[1]);
     const Tensor result = build.program.tensor(build.map(unit.layer));
+    // The backward pass reads a bit instead of the output.
+    Tensor signs = result;
+    signs.channels /= signs_per_byte;
+    signs.precision = Precision::int8;
+    const bool is_signed = unit.fused() && first.deferred && result.channels % signs_per_byte == 0;
+    signs = is_signed ? build.program.tensor(signs) : Tensor{};
     const auto scale_of = [](const Output& output) { return output.deferred ? output.channels.scale : Tensor{}; };
     const auto shift_of = [](const Output& output) { return output.deferred ? output.channels.shift : Tensor{}; };
     const Normalise sum{.source = first.tensor,
@@ -217,10 +247,11 @@ void add(Builder& build, const Unit& unit)
                         .other_scale = scale_of(second),
                         .other_shift = shift_of(second),
                         .result = result,
+                        .signs = signs,
                         .relu = unit.fused()};
-    build.program.append(sum,
-                         {sum.source, sum.scale, sum.shift, sum.other, sum.other_scale, sum.other_shift, sum.result},
-                         "roof:normalise+sum");
+    build.program.append(
+        sum, {sum.source, sum.scale, sum.shift, sum.other, sum.other_scale, sum.other_shift, sum.result, sum.signs},
+        "roof:normalise+sum");
     build.put(unit, result);
 
     build.tape.emplace_back([=, &build] {
@@ -235,7 +266,8 @@ void add(Builder& build, const Unit& unit)
             reduce(build, {.layer = inputs[0]},
                    {.share = given.front().tensor,
                     .other_share = other,
-                    .output = mask,
+                    .output = signs ? Tensor{} : mask,
+                    .signs = signs,
                     .source = first.tensor,
                     .channels = {},
                     .result = mask || other ? gradient : Tensor{}});

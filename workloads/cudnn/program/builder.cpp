@@ -1,5 +1,7 @@
 #include "workloads/cudnn/program/builder.hpp"
 
+#include "workloads/parallel/buckets.hpp"
+
 #include <algorithm>
 
 namespace roof::cudnn {
@@ -69,6 +71,31 @@ Tensor Builder::partial_sums(const Tensor& summed)
 void Builder::completed(int layer, bool is_bias)
 {
     program.completes(parameters.index_of(layer, is_bias));
+}
+
+void Builder::widen_later(const Tensor& narrow, int layer)
+{
+    waiting.emplace_back(narrow, layer);
+    std::size_t bytes = 0;
+    for (const auto& [tensor, of] : waiting) bytes += tensor.elements() * sizeof(float);
+    // Other ranks wait for the first of them; one rank alone waits for none.
+    const bool is_bucket = settings.share.ranks > 1 && bytes >= parallel::first_bucket_bytes;
+    if (is_bucket || waiting.size() == Widen::most) widen_waiting();
+}
+
+void Builder::widen_waiting()
+{
+    if (waiting.empty()) return;
+    Widen all;
+    std::vector<Tensor> used;
+    for (const auto& [narrow, layer] : waiting) {
+        all.from.push_back(narrow);
+        all.to.push_back(parameters.of(layer, false).gradient);
+        used.insert(used.end(), {all.from.back(), all.to.back()});
+        completed(layer, false);
+    }
+    program.append(all, used, "roof:widen");
+    waiting.clear();
 }
 
 Work moving(const std::vector<Tensor>& tensors, double flops_each)

@@ -7,6 +7,7 @@
 #include "workloads/cudnn/program/settings.hpp"
 #include "workloads/engine/builder.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace roof::cudnn {
@@ -36,7 +37,8 @@ class Builder : public engine::Builder<Program, Tensor> {
     const Choosers& choosers;
     Parameters parameters;
     Tensor images, labels_given, labels, row_losses;
-    std::vector<Output> outputs;  ///< indexed by layer
+    std::vector<Output> outputs;                  ///< indexed by layer
+    std::vector<std::pair<Tensor, int>> waiting;  ///< narrow gradients of weights, with their layers
 
     Output& output(int index) { return outputs[static_cast<std::size_t>(index)]; }
     Tensor input(const Unit& unit) { return output(source(unit)).tensor; }
@@ -57,6 +59,10 @@ class Builder : public engine::Builder<Program, Tensor> {
 
     /// Marks the gradient of the layer's weight or bias as complete, in fp32, by the open stage.
     void completed(int layer, bool is_bias);
+    /// Takes the narrow gradient of a layer's weights. The conversion to fp32, which completes it, waits for others.
+    void widen_later(const Tensor& narrow, int layer);
+    /// Appends one conversion of all that wait, if any, to the open stage.
+    void widen_waiting();
 };
 
 /// Elementwise work: FLOPs per value, and the bytes of each tensor once.

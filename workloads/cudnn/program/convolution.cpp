@@ -1,7 +1,7 @@
 // Convolution by cuDNN, fused with bias and ReLU where an engine supports that:
 //   y[n,o] = b[o] + sum over i and the window of w[o,i] * x[n,i];   dx, dw and db as for any convolution
-// With narrow activations, cuDNN writes a narrow gradient of the weights; it is converted to fp32 in the block of
-// gradients.
+// With narrow activations, cuDNN writes a narrow gradient of the weights; those of several layers are converted
+// together to fp32 in the block of gradients.
 #include "workloads/cudnn/program/layers.hpp"
 
 namespace roof::cudnn {
@@ -56,8 +56,9 @@ void backward_weights(Builder& build, const Unit& unit, const Tensor& source, co
     }
     append(build, choice, {.shape = shape, .source = source, .weights = written, .result = gradient});
     if (build.settings.narrow())
-        build.program.append(Widen{written, trained.gradient}, {written, trained.gradient}, "roof:widen");
-    build.completed(unit.layer, false);
+        build.widen_later(written, unit.layer);
+    else
+        build.completed(unit.layer, false);
 }
 
 void backward(Builder& build, const Unit& unit, const Tensor& source)
@@ -100,7 +101,7 @@ void convolution(Builder& build, const Unit& unit)
             .weights = build.parameters.of(unit.layer, false).read,
             .result = result,
             .bias = apart ? Tensor{} : bias});
-    if (apart) build.program.append(AddBias{result, bias, unit.fused()}, {result, bias}, "roof:bias");
+    if (apart) build.program.append(AddBias{result, bias, unit.fused()}, {result, result, bias}, "roof:bias");
     build.put(unit, result);
     build.tape.emplace_back([=, &build] { backward(build, unit, source); });
 }

@@ -81,10 +81,23 @@ constexpr float unbiased(float variance, double count)
     return static_cast<float>(static_cast<double>(variance) * (count / (count - 1)));
 }
 
-/// dx of y = w * (x - mean) * inverse + b:  w * inverse * (g - sum g / n - xhat * sum (g * xhat) / n)
-constexpr float norm_gradient(float gradient, float normalised, const Sums& sums, float count, float weight_inverse)
+/// What of a channel the gradient of a batch norm's source needs.
+struct NormSlope {
+    float mean = 0;
+    float factor = 0;    ///< w * inverse
+    float gradient = 0;  ///< sum g / n
+    float product = 0;   ///< inverse * sum (g * xhat) / n
+};
+
+constexpr NormSlope slope_of(float mean, float inverse, float weight, const Sums& sums, float count)
 {
-    return weight_inverse * (gradient - sums.first / count - normalised * (sums.second / count));
+    return {mean, weight * inverse, sums.first / count, inverse * (sums.second / count)};
+}
+
+/// dx of y = w * (x - mean) * inverse + b:  w * inverse * (g - sum g / n - xhat * sum (g * xhat) / n)
+constexpr float norm_gradient(float gradient, float value, const NormSlope& slope)
+{
+    return slope.factor * (gradient - slope.gradient - (value - slope.mean) * slope.product);
 }
 
 constexpr bool keeps(std::uint32_t stream, std::size_t place, std::uint32_t threshold)
@@ -167,7 +180,13 @@ struct Winner {
     std::uint8_t place = 0;  ///< y * size + x within the window
 };
 
-/// Returns the largest value in the window of result (y, x): the first of equal values; a NaN counts as the largest.
+/// The first of equal values is the largest; a NaN is larger than any.
+constexpr bool is_larger(float value, float best)
+{
+    return value > best || value != value;
+}
+
+/// Returns the largest value in the window of result (y, x).
 template <class Element>
 constexpr Winner max_of(const PoolShape& pool, const Element* source, std::size_t image, int y, int x, int channel)
 {
@@ -180,7 +199,7 @@ constexpr Winner max_of(const PoolShape& pool, const Element* source, std::size_
             const int column = x * pool.stride - pool.padding + j;
             if (column < 0 || column >= pool.width) continue;
             const float value = widen(source[place_at(pool, pool.height, pool.width, image, row, column, channel)]);
-            if (found && !(value > best.value) && value == value) continue;
+            if (found && !is_larger(value, best.value)) continue;
             best = {value, static_cast<std::uint8_t>(i * pool.size + j)};
             found = true;
         }

@@ -71,7 +71,7 @@ void linear(Builder& build, const Unit& unit)
     const bool fused = append(
         build, product_of(build, unit, Pass::forward, shape.precision),
         {.source = source, .weights = build.parameters.of(unit.layer, false).read, .result = result, .bias = bias});
-    if (!fused) build.program.append(AddBias{result, bias, unit.fused()}, {result, bias}, "roof:bias");
+    if (!fused) build.program.append(AddBias{result, bias, unit.fused()}, {result, result, bias}, "roof:bias");
     build.put(unit, result);
     build.tape.emplace_back([=, &build] { backward(build, unit, source); });
 }

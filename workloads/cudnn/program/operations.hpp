@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <variant>
+#include <vector>
 
 namespace roof::cudnn {
 
@@ -85,18 +86,24 @@ struct Statistics {
     Tensor partial{};  ///< sums of slabs of rows
 };
 
-/// result = source, optionally * scale + shift, plus optionally another tensor likewise, then the ReLU.
+/// Values in a byte of signs: the lowest bit is that of the first.
+inline constexpr int signs_per_byte = 8;
+
+/// result = source, optionally * scale + shift, plus optionally another tensor likewise, then the ReLU. `signs`: a bit
+/// per value of the result, set where it is positive.
 struct Normalise {
     Tensor source{}, scale{}, shift{};
     Tensor other{}, other_scale{}, other_shift{};
-    Tensor result{};
+    Tensor result{}, signs{};
     bool relu = false;
 };
 
-/// The gradient g before a ReLU: one share or the sum of two where `output` > 0 or is absent. Sums per channel g, and g
-/// times the normalised source if that is given. Optionally writes g.
+/// The gradient g before a ReLU: one share or the sum of two, and 0 where the ReLU's output is 0. That is known from
+/// `output`, from its `signs`, or, with `relu`, from the source and its channels; without any there is no ReLU. Sums per
+/// channel g, and g times the normalised source if that is given. Optionally writes g.
 struct ReduceGradient {
-    Tensor share{}, other_share{}, output{};
+    Tensor share{}, other_share{}, output{}, signs{};
+    bool relu = false;
     Tensor source{};
     ChannelNumbers channels{};        ///< of the source
     Tensor result{};                  ///< g
@@ -104,9 +111,11 @@ struct ReduceGradient {
     Tensor partial{};
 };
 
-/// Computes the gradient of a batch norm's source from g. If `output` is given, it masks g.
+/// Computes the gradient of a batch norm's source from g, which is masked as in ReduceGradient.
 struct NormGradient {
-    Tensor gradient{}, output{}, source{}, weight{};
+    Tensor gradient{}, output{};
+    bool relu = false;
+    Tensor source{}, weight{};
     ChannelNumbers channels{};
     Tensor sum{}, sum_of_products{}, result{};
 };
@@ -169,9 +178,10 @@ struct Loss {
     Tensor row_losses{};  ///< fp32
 };
 
-/// Converts to fp32.
+/// Converts to fp32, all in one launch.
 struct Widen {
-    Tensor from{}, to{};
+    static constexpr std::size_t most = 64;
+    std::vector<Tensor> from{}, to{};
 };
 
 /// Checks that each gradient is finite.

@@ -67,6 +67,7 @@ void sgd(Builder& build)
     constexpr double descent = 6;  // FLOPs per parameter
     const Parameters& all = build.parameters;
     const bool is_scaled = build.settings.storage() == Precision::fp16;
+    build.widen_waiting();
     build.program.begin("sgd", "sgd", Phase::update);
     if (is_scaled) {
         build.program.add_work(moving({all.gradients}, 0));
@@ -78,7 +79,7 @@ void sgd(Builder& build)
     build.program.add_work(work);
     build.program.append(
         Descend{all.values, all.gradients, all.momenta, all.copies, build.settings.learning_rate, is_scaled},
-        {all.values, all.gradients, all.momenta, all.copies}, "roof:sgd");
+        {all.values, all.values, all.gradients, all.momenta, all.momenta, all.copies}, "roof:sgd");
     build.program.append(Advance{is_scaled}, {build.program.state()}, "roof:advance");
 }
 
