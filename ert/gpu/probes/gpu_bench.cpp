@@ -2,6 +2,8 @@
 
 #include "ert/gpu/probes/capability.hpp"
 
+#include <map>
+
 namespace roof::gpu {
 
 namespace {
@@ -24,12 +26,14 @@ class DescribedBench final : public Bench {
     {
         const DeviceId id = id_of(device);
         const CurrentDevice current(id);
-        return bench_.create({point, machine, device, id, nvml_});
+        return bench_.create(
+            {point, machine, device, id, nvml_, trials_[device.name + " " + point.without("round").str()]});
     }
 
   private:
     GpuBench bench_;
     std::shared_ptr<const Nvml> nvml_;
+    mutable std::map<std::string, Trials> trials_;
 };
 
 }  // namespace

@@ -23,6 +23,11 @@ struct Libraries {
     std::shared_ptr<const Nccl> nccl;
 };
 
+/// What the earlier rounds of a point have shown of its variants.
+struct Trials {
+    std::vector<double> least_cost;  ///< seconds per FLOP or byte, by variant; empty before the first round
+};
+
 /// A point to be measured on a GPU, which is current while the subject is made.
 struct GpuPoint {
     const Point& point;
@@ -30,6 +35,7 @@ struct GpuPoint {
     const Device& device;
     DeviceId id;
     std::shared_ptr<const Nvml> nvml;  ///< may be null
+    Trials& trials;                    ///< outlives what is made
 };
 
 /// The reason why the GPU is older than compute capability 8.0, which all kernels of this build need, or nothing.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace roof::gpu {
 
@@ -35,6 +36,19 @@ long long repeats_of_trial(const MonitoredStream& stream, const Variant& variant
     }
 }
 
+/// All variants in the first round; later those that came near the fastest.
+std::vector<std::size_t> worth_a_trial(std::size_t variants, Trials& trials)
+{
+    constexpr double near = 1.05;
+    if (trials.least_cost.size() != variants)
+        trials.least_cost.assign(variants, std::numeric_limits<double>::infinity());
+    const double least = std::ranges::min(trials.least_cost);
+    std::vector<std::size_t> worth;
+    for (std::size_t i = 0; i < variants; ++i)
+        if (trials.least_cost[i] <= least * near) worth.push_back(i);
+    return worth;
+}
+
 }  // namespace
 
 Work work_of_flops(double flops)
@@ -47,24 +61,30 @@ Work work_of_bytes(double bytes)
     return {{}, Bytes{bytes}, Bytes{bytes}, Known::analytic};
 }
 
-Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, long long max_repeats, Seconds length)
+Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, long long max_repeats, Trials& trials,
+           Seconds length)
 {
     constexpr int opinions = 3;
+    const std::vector<std::size_t> tried = worth_a_trial(variants.size(), trials);
     std::vector<long long> repeats;
-    for (const Variant& variant : variants) repeats.push_back(repeats_of_trial(stream, variant, max_repeats));
-    stream.settle([&] { variants.front().enqueue(repeats.front()); });
-    const auto cost = [&](std::size_t i) {
-        const Seconds taken = stream.time([&] { variants[i].enqueue(repeats[i]); });
-        return taken.value / (amount(variants[i].work) * static_cast<double>(repeats[i]));
+    for (const std::size_t i : tried) repeats.push_back(repeats_of_trial(stream, variants[i], max_repeats));
+    stream.settle([&] { variants[tried.front()].enqueue(repeats.front()); });
+    const auto cost = [&](std::size_t k) {
+        const Variant& variant = variants[tried[k]];
+        const Seconds taken = stream.time([&] { variant.enqueue(repeats[k]); });
+        const double found = taken.value / (amount(variant.work) * static_cast<double>(repeats[k]));
+        double& least = trials.least_cost[tried[k]];
+        least = std::min(least, found);
+        return found;
     };
-    const std::size_t best = variants.size() == 1 ? 0 : cheapest(variants.size(), opinions, cost);
-    const Seconds taken = stream.settle([&] { variants[best].enqueue(repeats[best]); });
-    return {best, repeats_for(length, taken, repeats[best], max_repeats)};
+    const std::size_t best = tried.size() == 1 ? 0 : cheapest(tried.size(), opinions, cost);
+    const Seconds taken = stream.settle([&] { variants[tried[best]].enqueue(repeats[best]); });
+    return {tried[best], repeats_for(length, taken, repeats[best], max_repeats)};
 }
 
 std::size_t TunedSubject::settle_on_fastest(const std::vector<Variant>& variants, long long max_repeats, Seconds length)
 {
-    const Tuned tuned = tune(stream_, variants, max_repeats, length);
+    const Tuned tuned = tune(stream_, variants, max_repeats, trials_, length);
     settle_on(variants[tuned.variant], tuned.repeats);
     return tuned.variant;
 }

@@ -33,8 +33,8 @@ struct Tuned {
 
 /// The variant with the most FLOPs, or if it has none bytes, per second, after launches long enough for the clock to
 /// settle. One launch of it takes about `length`. No launch repeats more than `max_repeats` times. `variants` is not
-/// empty. Throws Error.
-Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, long long max_repeats,
+/// empty. Variants that `trials` of earlier rounds show to be slow are not tried again. Throws Error.
+Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, long long max_repeats, Trials& trials,
            Seconds length = launch_length);
 
 /// Repeats one variant in each launch. A probe derives from it, calls settle_on_fastest() at the end of its
@@ -47,7 +47,7 @@ class TunedSubject : public Subject {
     std::vector<std::string> remarks() const override { return stream_.remarks(); }
 
   protected:
-    explicit TunedSubject(const GpuPoint& at) : stream_(at.id, at.nvml) {}
+    explicit TunedSubject(const GpuPoint& at) : stream_(at.id, at.nvml), trials_(at.trials) {}
 
     /// As tune(); returns the index of the variant chosen.
     std::size_t settle_on_fastest(const std::vector<Variant>& variants, long long max_repeats,
@@ -61,6 +61,7 @@ class TunedSubject : public Subject {
 
   private:
     MonitoredStream stream_;
+    Trials& trials_;
     Variant chosen_;
     long long repeats_ = 1;
 };

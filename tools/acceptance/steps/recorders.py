@@ -8,7 +8,9 @@ import profile_checks
 from acceptance.programs import Countdown, Failed
 from acceptance.scene import PEERS
 
-KERNELS = "250"  # counted one by one, with a launch for each pass
+KERNELS = "60"  # counted one by one, with a launch for each pass: 0.2 s each
+SMALL = ("--model", "alexnet", "--batch", "8")  # its backward pass begins after some 30 kernels
+SECONDS_OF_LOOP = "16"
 
 
 def checked(check, *what):
@@ -29,9 +31,10 @@ def record_loop(scene, name, seconds, options, loop=()):
 def count_pytorch(scene, seconds):
     """Counts from the first kernel, then after two seconds of tracing."""
     time_left = Countdown(seconds)
-    alone = record_loop(scene, "torch-counted-alone", 0.6 * seconds, ("--from-start", "--counters", "--kernels", KERNELS), ("--steps", "2"))
+    alone = record_loop(scene, "torch-counted-alone", 0.6 * seconds, ("--from-start", "--counters", "--kernels", KERNELS),
+                        (*SMALL, "--steps", "2"))
     checked(profile_checks.check_counted_program, alone)
-    loop = ("--steps", "1000000", "--seconds", str(int(time_left.left - 5)))
+    loop = (*SMALL, "--steps", "1000000", "--seconds", SECONDS_OF_LOOP)
     after = record_loop(scene, "torch-counted", time_left.left,
                         ("--after", "2", "--seconds", "2", "--counters", "--kernels", KERNELS), loop)
     checked(profile_checks.check_counted_program, after)
@@ -44,12 +47,13 @@ def record_graphs(scene, seconds):
 
 
 def record_our_steps(scene, seconds):
-    """Checks the phases of a step launched kernel by kernel, and the cost of tracing a step launched as a graph."""
+    """Checks the phases of a step launched kernel by kernel, and the cost of tracing a step launched as a graph. The network is that of
+    the step ncu, whose engines are remembered."""
     time_left = Countdown(seconds)
 
     def step(name, time, *options):
         folder = scene.fresh(name)
-        scene.run([scene.roof, "run", "alexnet", "--batch", "32", "--device", "gpu:0", "--profile", *options, "--out", folder],
+        scene.run([scene.roof, "run", "alexnet", "--batch", "8", "--precision", "bf16", "--device", "gpu:0", "--profile", *options, "--out", folder],
                   f"{name}.log", time, accepted=(0, 1))
         return folder
 
