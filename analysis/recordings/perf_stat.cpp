@@ -70,9 +70,10 @@ void add(Events& events, const Json& line, const std::string& where)
 Events read_events(const std::string& text, const std::string& name)
 {
     Events events;
+    std::size_t number = 0;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = text.find('\n', at);
-        const std::string where = place_in(name, text, at);
+        const std::string where = fmt::format("{}:{}", name, ++number);
         if (end == text.npos) throw InputError(where + ": the line is cut off");
         const std::string_view line = trim(std::string_view(text).substr(at, end - at));
         at = end + 1;

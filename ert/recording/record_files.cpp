@@ -2,6 +2,7 @@
 
 #include "ert/base/checksum.hpp"
 #include "ert/base/csv_lines.hpp"
+#include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
@@ -166,22 +167,24 @@ void append_records(const std::filesystem::path& folder, const std::string& id, 
 RecordDamage check_records(const std::filesystem::path& folder)
 {
     RecordDamage damage;
+    DamageList sentences;
     const auto check = [&]<class Record>() {
         const std::filesystem::path file = folder / RecordFile<Record>::table.name;
         if (!std::filesystem::exists(file)) return;
         read_file_of<Record>(
             file, [](const std::string&, const Record&) {},
             [&](const std::string& sentence, const std::string& id, const std::string& before) {
-                if (!sentence.empty()) damage.sentences.push_back(sentence);
+                if (!sentence.empty()) sentences.add(sentence);
                 damage.left_out.insert(id);
                 damage.left_out.insert(before);
             },
             [&](const std::string& sentence, bool is_lost) {
-                damage.sentences.push_back(sentence);
+                sentences.add(sentence);
                 damage.is_everywhere = damage.is_everywhere || is_lost;
             });
     };
     for_each_kind_of_record(check);
+    damage.sentences = sentences.take();
     return damage;
 }
 

@@ -93,4 +93,39 @@ inline std::string mutation(Chance& chance, std::string text)
     return text;
 }
 
+/// The line with its batch, or its last number, replaced: a row or a record like it, with another name.
+inline std::string numbered(std::string line, std::size_t number)
+{
+    const std::string text = std::to_string(number);
+    const std::size_t batch = line.find("batch=");
+    const std::size_t first = batch == std::string::npos ? line.find_last_of("0123456789") : batch + 6;
+    if (first == std::string::npos) return line;
+    const std::size_t begin = batch == std::string::npos ? line.find_last_not_of("0123456789", first) + 1 : first;
+    const std::size_t end = std::min(line.find_first_not_of("0123456789", first), line.size());
+    const std::string cell = "," + line.substr(begin, end - begin) + ",";
+    line.replace(begin, end - begin, text);
+    const std::size_t same = line.find(cell);
+    if (batch != std::string::npos && same != std::string::npos) line.replace(same, cell.size(), "," + text + ",");
+    return line;
+}
+
+/// A text of about 1 MB: a line repeated, with other numbers or as it is; the whole text repeated; a word repeated, or a long one.
+inline std::string large(Chance& chance, std::string text)
+{
+    static constexpr std::array<std::string_view, 14> words{"[",  "{\"a\":", "- ",  "\n- ",     "a", "9",  ",",
+                                                            "\"", "\n",      "a\n", "&a [*a],", " ", "1,", "\xC2\x9B"};
+    constexpr std::size_t bytes = 1'000'000;
+    if (text.empty()) return text;
+    std::string more;
+    const auto [begin, length] = any_line(chance, text);
+    const std::string line = text.substr(begin, length);
+    const std::size_t how = below(chance, 4);
+    const std::string_view word = words[below(chance, words.size())];
+    for (std::size_t number = 1; more.size() + text.size() < bytes; ++number)
+        more += how == 0 ? numbered(line, number) : how == 1 ? line : how == 2 ? text : std::string(word);
+    const std::size_t at = how < 2 ? begin + length : how == 2 ? text.size() : below(chance, text.size() + 1);
+    text.insert(at, more);
+    return text;
+}
+
 }  // namespace roof::faults

@@ -1,5 +1,7 @@
-// mutations SECONDS [SEED [READER]]: feeds mutated files to every reader in turn. Each must be read, or refused with an error of this project,
-// within 5 s and 500 MB. Prints the number of inputs of each reader; exit status 1 after a failure, whose input is kept.
+// mutations SECONDS [SEED [READER [large]]]: feeds mutated files to every reader in turn, or to the named one ("all": every). Each must be
+// read, or refused with an error of this project, within 5 s and 500 MB. One in 500, or with `large` each, has 1 MB. Prints the number of
+// inputs of each reader; exit status 1 after a failure, whose input is kept.
+#include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/faults/mutate.hpp"
@@ -31,21 +33,29 @@ double peak_megabytes()
     return static_cast<double>(usage.ru_maxrss) / 1000;
 }
 
-int fuzz(const std::string& data, double seconds, std::uint64_t seed, const std::string& only)
+int fuzz(const std::string& data, double seconds, std::uint64_t seed, const std::string& only, bool only_large)
 {
     const fakes::TemporaryFolder scratch;
     Chance chance(seed);
     std::vector<Reader> all = readers(data);
-    std::erase_if(all, [&](const Reader& reader) { return !only.empty() && reader.name != only; });
+    std::erase_if(all, [&](const Reader& reader) { return only != "all" && reader.name != only; });
     int failures = 0;
     long total = 0;
     for (const Reader& reader : all) {
         const Time::time_point begin = Time::now();
         const double before = peak_megabytes();
         long inputs = 0;
+        double slowest = 0;
         for (; seconds_since(begin) < seconds / static_cast<double>(all.size()); ++inputs) {
-            const std::string text = mutation(chance, reader.corpus[below(chance, reader.corpus.size())]);
+            std::string text = reader.corpus[below(chance, reader.corpus.size())];
+            const bool is_large = only_large || below(chance, 500) == 0;
+            if (is_large && below(chance, 2) == 0)
+                text = with_checksums(large(chance, text));  // so that the cells reach what is behind
+            else
+                text = is_large ? large(chance, text) : mutation(chance, text);
+            const Time::time_point start = Time::now();
             const std::string failure = failure_of(reader, text, scratch.path().string());
+            slowest = std::max(slowest, seconds_since(start));
             if (failure.empty()) continue;
             const std::string kept = fmt::format("failure-{}", ++failures);
             std::ofstream(kept, std::ios::binary) << text;
@@ -53,7 +63,8 @@ int fuzz(const std::string& data, double seconds, std::uint64_t seed, const std:
             if (failures == 20) return 1;
         }
         const double grown = peak_megabytes() - before;
-        std::cout << fmt::format("{:28} {:8} inputs, {:4.0f} MB more at most\n", reader.name, inputs, grown)
+        std::cout << fmt::format("{:28} {:8} inputs, {:4.0f} MB more and {:5.3f} s at most\n", reader.name, inputs,
+                                 grown, slowest)
                   << std::flush;
         if (grown > 500) ++failures;
         total += inputs;
@@ -69,5 +80,5 @@ int main(int count, char** words)
 {
     const double seconds = count > 1 ? std::atof(words[1]) : 10;
     const std::uint64_t seed = count > 2 ? std::strtoull(words[2], nullptr, 10) : 1;
-    return roof::faults::fuzz(ROOF_TESTS, seconds, seed, count > 3 ? words[3] : "");
+    return roof::faults::fuzz(ROOF_TESTS, seconds, seed, count > 3 ? words[3] : "all", count > 4);
 }

@@ -47,8 +47,12 @@ Reader folder_reader(const std::string& name, const std::string& whole, const st
 {
     return {name, {read_file(fs::path(whole) / file)}, [=](const std::string& text, const std::string& scratch) {
                 static const tests::Workbench bench;
-                const fs::path copy = fs::path(scratch) / name;
-                if (!fs::exists(copy)) fs::copy(whole, copy);
+                const fs::path copy =
+                    fs::path(scratch) / name / "run";  // alone there: a calibration is looked for beside it
+                if (!fs::exists(copy)) {
+                    fs::create_directories(copy);
+                    fs::copy(whole, copy);
+                }
                 write_file(copy / file, text);
                 std::vector<std::string> all = words;
                 all.insert(all.begin() + 1, copy.string());

@@ -242,6 +242,17 @@ TEST_CASE("a damaged line of checksums.csv is named, and the others are compared
     CHECK_THAT(back.damage[1], Catch::Contains("plan.yaml: it was changed"));
 }
 
+TEST_CASE("of a million damaged lines a thousand are told, the others are counted, and no row is made of them")
+{
+    const Damaged folder;
+    folder.change("measurements.csv", [](std::string& text) { text += std::string(1'000'000, '\n'); });
+    const Results back = read_results(folder.run);
+    REQUIRE(back.damage.size() == 1001);
+    CHECK(back.damage.back() == "999000 more lines are damaged");
+    CHECK(back.rows.size() == 1003);
+    CHECK(std::ranges::count(statuses(back), Status::ok) == 2);
+}
+
 TEST_CASE("a number of ranks above the limit is damage, and is read up to it")
 {
     for (const auto& [ranks, status] : {std::pair{"65536", Status::ok},

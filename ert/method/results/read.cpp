@@ -1,6 +1,7 @@
 // Reads a results folder. A line that is damaged, or that contradicts another, is named; its row becomes `damaged` and the others stay usable.
 #include "ert/base/checksum.hpp"
 #include "ert/base/csv_lines.hpp"
+#include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/names.hpp"
@@ -116,6 +117,7 @@ class Reader {
                               if (what.empty()) what = contradiction_in(row, id);
                               if (what.empty() && whole_.contains(id)) what = "the row stands twice";
                               if (what.empty()) whole_.insert(id);
+                              if (!what.empty() && damage_.is_full()) return damage_.add(where_ + ": " + what);
                               const bool first = index_.try_emplace(id, results_.rows.size()).second;
                               if (what.empty() && !first) index_[id] = results_.rows.size();
                               results_.rows.push_back(std::move(row));
@@ -161,6 +163,7 @@ class Reader {
             row.samples.clear();
             row.parts.clear();
         }
+        results_.damage = damage_.take();
     }
 
   private:
@@ -174,14 +177,15 @@ class Reader {
         std::ifstream csv = open_to_read(file);
         CsvLines lines(csv, file.string());
         Places<Row> places;
-        const std::size_t known_damage = results_.damage.size();
+        bool is_known = true;
         try {
             if (!lines.next()) return;
             places = places_in(lines, columns);
         } catch (const InputError& error) {
-            results_.damage.emplace_back(error.what());
+            is_known = false;
+            damage_.add(error.what());
         }
-        if (results_.damage.size() == known_damage) {
+        if (is_known) {
             read_lines(name, lines, places, take);
         } else if (const auto mended = with_header(read_file(file), header_of(columns))) {
             std::istringstream text(*mended);
@@ -220,9 +224,9 @@ class Reader {
 
     void mark(Measurement& row, const std::string& what)
     {
-        results_.damage.push_back(where_ + ": " + what);
         row.status = Status::damaged;
-        row.reason = results_.damage.back();
+        row.reason = where_ + ": " + what;
+        damage_.add(row.reason);
     }
 
     /// The row of a line of another file; null if the line is damaged or has no row.
@@ -233,10 +237,10 @@ class Reader {
             if (what.empty())
                 ++orphans_;
             else
-                results_.damage.push_back(where_ + ": " + what);
+                damage_.add(where_ + ": " + what);
             return nullptr;
         }
-        if (orphans_ > 0) results_.damage.push_back(where_ + ": lines before it have no row in measurements.csv");
+        if (orphans_ > 0) damage_.add(where_ + ": lines before it have no row in measurements.csv");
         orphans_ = 0;
         Measurement& row = results_.rows[found->second];
         if (what.empty()) return &row;
@@ -245,6 +249,7 @@ class Reader {
     }
 
     Results& results_;
+    DamageList damage_;
     std::map<std::string, std::size_t, std::less<>> index_;
     std::set<std::string> whole_;
     std::string where_;        ///< "file:line" of the line that is read
@@ -276,6 +281,7 @@ Results read_results(const fs::path& folder)
 Results check_results(const fs::path& folder)
 {
     Results results = read_results(folder);
+    DamageList damage;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
         const std::string name = entry.path().filename();
         const bool is_read =
@@ -287,12 +293,13 @@ Results check_results(const fs::path& folder)
             try {
                 more = lines.next();
                 if (more && lines.has_checksums() && !lines.damage().empty())
-                    results.damage.push_back(lines.where() + ": " + lines.damage());
+                    damage.add(lines.where() + ": " + lines.damage());
             } catch (const InputError& error) {
-                results.damage.emplace_back(error.what());
+                damage.add(error.what());
             }
         }
     }
+    for (std::string& sentence : damage.take()) results.damage.push_back(std::move(sentence));
     return results;
 }
 

@@ -3,6 +3,7 @@
 #include "ert/base/checksum.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/csv_lines.hpp"
+#include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
@@ -41,13 +42,13 @@ std::string end_of(const fs::path& file, std::uintmax_t bytes)
 }
 
 /// The whole lines; the damaged ones go to `damage`.
-std::vector<Entry> entries_in(const fs::path& folder, std::vector<std::string>& damage)
+std::vector<Entry> entries_in(const fs::path& folder, DamageList& damage)
 {
     const std::string name = (folder / seal_file).string();
     const std::string header = join(columns, ",");
     std::string text = read_file(folder / seal_file);
     if (!text.starts_with(header + "\n") && !text.starts_with(header + "," + std::string(checksum_column) + "\n")) {
-        damage.push_back(name + ":1: its columns are not known");
+        damage.add(name + ":1: its columns are not known");
         text = with_header(text, header).value_or("");
     }
     std::istringstream csv(text);
@@ -59,12 +60,12 @@ std::vector<Entry> entries_in(const fs::path& folder, std::vector<std::string>& 
             const auto& cells = lines.cells();
             if (lines.number() == 1) continue;
             if (const std::string what = lines.damage(); !what.empty())
-                damage.push_back(lines.where() + ": " + what);
+                damage.add(lines.where() + ": " + what);
             else
                 entries.push_back({std::string(cells[0]), parse_number<std::uintmax_t>(cells[1]).value_or(0),
                                    std::string(cells[2]), std::string(cells[3])});
         } catch (const InputError& error) {
-            damage.emplace_back(error.what());
+            damage.add(error.what());
         }
     }
 }
@@ -109,12 +110,14 @@ SealCheck check_seal(const fs::path& folder)
 {
     SealCheck check;
     if (!fs::exists(folder / seal_file)) return check;
-    for (const Entry& entry : entries_in(folder, check.damage)) {
+    DamageList found;
+    for (const Entry& entry : entries_in(folder, found)) {
         check.has_ended = check.has_ended || is_csv(entry.file);
         if (!entry.edited.empty()) check.edits[entry.file] = entry.edited;
         std::string damage = damage_of(folder / fs::path(entry.file).filename(), entry);
-        if (!damage.empty()) check.damage.push_back(std::move(damage));
+        if (!damage.empty()) found.add(std::move(damage));
     }
+    check.damage = found.take();
     check.has_ended = check.has_ended || !check.damage.empty();  // then nobody knows
     return check;
 }
