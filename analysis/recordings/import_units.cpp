@@ -115,10 +115,4 @@ std::optional<double> number_of(std::string_view text, NumberStyle style)
     return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-std::string place_in(const std::string& name, std::string_view text, std::size_t offset)
-{
-    const std::string_view before = text.substr(0, std::min(offset, text.size()));
-    return name + ":" + std::to_string(1 + std::count(before.begin(), before.end(), '\n'));
-}
-
 }  // namespace roof::analysis

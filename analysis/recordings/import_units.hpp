@@ -26,9 +26,6 @@ std::optional<NumberStyle> style_shown_by(std::string_view number);
 /// nullopt for a text that is not a finite number in that style.
 std::optional<double> number_of(std::string_view text, NumberStyle style = NumberStyle::point);
 
-/// "name:line" of this offset.
-std::string place_in(const std::string& name, std::string_view text, std::size_t offset);
-
 /// The offset of the first line for which `fits(line)` is true; npos if there is none.
 template <class Fits>
 std::size_t find_line(std::string_view text, const Fits& fits)

@@ -83,15 +83,19 @@ bool is_ordered(const Estimate<Unit>& e)
 constexpr std::array<Named<long long>, 4> whole_numbers{
     {{1'000'000'000, "batch"}, {65'536, "threads"}, {1'000'000'000'000'000, "working_set"}, {65'536, "ranks"}}};
 
+bool is_wrong(const Point& point, const Named<long long>& limit)
+{
+    if (!point.has(limit.name)) return false;
+    const auto value = parse_number<long long>(point.text(limit.name));
+    return !value || *value < 0 || *value > limit.value;
+}
+
 std::string wrong_number_in(const Point& point)
 {
-    for (const auto& [most, axis] : whole_numbers) {
-        if (!point.has(axis)) continue;
-        const auto value = parse_number<long long>(point.text(axis));
-        if (!value || *value < 0 || *value > most)
-            return fmt::format("{} '{}' is no whole number up to {}", axis, printable(point.text(axis)), most);
-    }
-    return {};
+    const auto limit = std::ranges::find_if(whole_numbers, [&](const auto& one) { return is_wrong(point, one); });
+    if (limit == whole_numbers.end()) return {};
+    return fmt::format("{} '{}' is no whole number up to {}", limit->name, printable(point.text(limit->name)),
+                       limit->value);
 }
 
 std::string contradiction_in(const Measurement& row, const std::string& id)
@@ -226,6 +230,8 @@ class Reader {
     {
         row.status = Status::damaged;
         row.reason = where_ + ": " + what;
+        for (const auto& limit : whole_numbers)
+            if (is_wrong(row.point, limit)) row.point = row.point.without(limit.name);
         damage_.add(row.reason);
     }
 
