@@ -30,9 +30,9 @@ struct Reading {
 
 }  // namespace
 
-ProcessCounters::ProcessCounters(std::span<const EventCode> events)
+ProcessCounters::ProcessCounters(std::span<const EventCode> events, bool children)
 {
-    for (const EventCode& event : events) open(event, descriptors_.emplace_back());
+    for (const EventCode& event : events) open(event, children, descriptors_.emplace_back());
 }
 
 ProcessCounters::~ProcessCounters()
@@ -47,7 +47,7 @@ void ProcessCounters::close()
     descriptors_.clear();
 }
 
-void ProcessCounters::open(const EventCode& event, std::vector<int>& descriptors)
+void ProcessCounters::open(const EventCode& event, bool children, std::vector<int>& descriptors)
 {
     perf_event_attr attributes{};
     attributes.size = sizeof attributes;
@@ -55,6 +55,7 @@ void ProcessCounters::open(const EventCode& event, std::vector<int>& descriptors
     attributes.config = event.config;
     attributes.config1 = event.config1;
     attributes.disabled = 1;
+    attributes.inherit = children ? 1 : 0;
     attributes.exclude_kernel = 1;
     attributes.exclude_hv = 1;
     attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;

@@ -16,9 +16,10 @@ struct EventCount {
 
 class ProcessCounters {
   public:
-    /// Counts the threads that exist now, not those started later. Throws Unsupported with the kernel's reason: ENOENT
+    /// Counts the threads that exist now, not those started later; with `children` also the processes and threads that these start
+    /// later. Throws Unsupported with the kernel's reason: ENOENT
     /// if there is no such event, EACCES if the process may not count.
-    explicit ProcessCounters(std::span<const EventCode> events);
+    explicit ProcessCounters(std::span<const EventCode> events, bool children = false);
     ~ProcessCounters();
     ProcessCounters(const ProcessCounters&) = delete;
     ProcessCounters& operator=(const ProcessCounters&) = delete;
@@ -31,7 +32,7 @@ class ProcessCounters {
     std::vector<EventCount> counts() const;
 
   private:
-    void open(const EventCode& event, std::vector<int>& descriptors);
+    void open(const EventCode& event, bool children, std::vector<int>& descriptors);
     void close();
 
     std::vector<std::vector<int>> descriptors_;  ///< per event, one for each thread

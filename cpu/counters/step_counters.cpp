@@ -31,10 +31,10 @@ bool is_flops(Counts counts)
 /// State shared by the functions of one Profile.
 class StepCount {
   public:
-    StepCount(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts)
+    StepCount(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts, bool programs)
         : events_(events),
           parts_(parts),
-          counters_(codes_of(events)),
+          counters_(codes_of(events), programs),
           step_(events.size()),
           by_part_(parts.size(), std::vector<double>(events.size()))
     {
@@ -147,9 +147,9 @@ std::vector<NamedEvent> events_of(const Machine& machine)
 
 }  // namespace
 
-Profile count_events(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts)
+Profile count_events(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts, bool programs)
 {
-    const auto shared = std::make_shared<StepCount>(events, parts);
+    const auto shared = std::make_shared<StepCount>(events, parts, programs);
     return {{[shared](std::size_t part) { shared->enter(part); }, [shared] { shared->leave(); }},
             [shared](const Launch& launch) { shared->trace(launch); },
             [shared](const Launch&) { return shared->remarks(); },
@@ -158,9 +158,11 @@ Profile count_events(const std::vector<NamedEvent>& events, const std::vector<Ti
 
 Profiler step_counters(const Machine& machine)
 {
-    return {"cpu", [machine](const Device&, const std::vector<TimedPart>& parts) {
+    return {"cpu",
+            [machine](const Device&, const std::vector<TimedPart>& parts) {
                 return count_events(events_of(machine), parts);
-            }};
+            },
+            [machine](const Device&) { return count_events(events_of(machine), {}, true); }};
 }
 
 }  // namespace roof::cpu

@@ -18,8 +18,9 @@ struct NamedEvent {
 };
 
 /// Counts these events in every traced launch. Writes means per launch for the step and each part: the raw counts, and
-/// the FLOPs and bytes derived from them. Throws Unsupported if the process may not count.
-Profile count_events(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts);
+/// the FLOPs and bytes derived from them. `programs`: also in the programs that a launch starts. Throws Unsupported if the process
+/// may not count.
+Profile count_events(const std::vector<NamedEvent>& events, const std::vector<TimedPart>& parts, bool programs = false);
 
 /// A profiler with the event table of this machine's processor. Attaching it to a subject reports why counting is
 /// impossible.

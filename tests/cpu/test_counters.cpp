@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <cstdlib>
 #include <set>
 
 using namespace roof;
@@ -126,4 +127,17 @@ TEST_CASE("an event that the kernel lacks is unsupported, with the reason")
 {
     constexpr std::array none{EventCode{0x7FFFFFFF, 0, 0}};
     CHECK_THROWS_WITH(ProcessCounters(none), Catch::Contains("perf_event_open: "));
+}
+
+TEST_CASE("with children, what a program that was started later does is counted too")
+{
+    if (!may_count()) return;
+    const auto faults_of = [](bool children) {
+        ProcessCounters counters(page_faults, children);
+        counters.start();
+        REQUIRE(std::system("true") == 0);
+        counters.stop();
+        return counters.counts().at(0).value;
+    };
+    CHECK(faults_of(true) > faults_of(false) + 20);
 }

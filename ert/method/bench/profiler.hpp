@@ -28,6 +28,8 @@ struct Profiler {
     std::string device_kind;  ///< "gpu"
     /// Throws Unsupported with the reason where nothing can be recorded.
     std::function<Profile(const Device& device, const std::vector<TimedPart>& parts)> attach;
+    /// The same for the programs that a launch starts; empty where that is not possible.
+    std::function<Profile(const Device& device)> attach_program{};
 };
 
 /// After measuring: alternates launches with and without tracing, then runs the launches for counters. Returns remarks: the cost of

@@ -1,5 +1,7 @@
-// `roof profile`: runs any program with an injected recorder, and makes a results folder from its GPU activity.
+// `roof profile`: runs any program with an injected recorder, and makes a results folder from its GPU activity. Without a GPU the
+// processor's events are counted, or on request its caches simulated.
 #include "analysis/study/recording_tables.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
@@ -9,6 +11,7 @@
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/shell.hpp"
 #include "tools/roof/programs/child_program.hpp"
+#include "tools/roof/programs/counted_program.hpp"
 #include "tools/roof/programs/recorded_program.hpp"
 #include "tools/roof/reading/study.hpp"
 
@@ -32,6 +35,7 @@ struct Options {
     bool counters = false;
     std::string metrics;
     std::string kernels;
+    bool simulate = false;
     std::string out;
     std::vector<std::string> program;
 };
@@ -120,11 +124,11 @@ std::map<std::string, std::string> variables_for(const Options& options, const f
 }
 
 /// The plan of the recording. Values are quoted as JSON, which YAML also accepts.
-std::string plan_text(const Options& options)
+std::string plan_text(const Options& options, const char* device)
 {
     const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
-    return fmt::format("name: profile\ndescription: {}\nrun:\n  - bench: program\n    device: gpu:0\n    model: {}\n",
-                       quoted("recorded while it ran: " + shell_line(options.program)),
+    return fmt::format("name: profile\ndescription: {}\nrun:\n  - bench: program\n    device: {}\n    model: {}\n",
+                       quoted("recorded while it ran: " + shell_line(options.program)), quoted(device),
                        quoted(name_of(options.program)));
 }
 
@@ -137,13 +141,74 @@ void print_digest(const fs::path& folder, const std::vector<Measurement>& rows, 
     context.err << analysis::recording_text(study, context.terminal.width) << folder.string() << '\n';
 }
 
+fs::path folder_for(const Options& options, const std::string& plan, const Context& context)
+{
+    if (!options.out.empty()) return options.out;
+    return choose_folder(context.results, context.registry.machine(), plan, Scheduler({}));
+}
+
+void print_counted(const fs::path& folder, const Measurement& row, Context& context)
+{
+    const auto line = [&](const char* what, double value, const char* unit) {
+        if (value > 0)
+            context.err << fmt::format("    {:<10} {} ({})\n", what, format_si(value, unit), name(row.work.known));
+    };
+    context.err << analysis::model_of(row) << " on cpu\n";
+    if (row.seconds.median.value > 0)
+        context.err << fmt::format("    {:<10} {} (measured)\n", "time", format_si(row.seconds.median.value, "s"));
+    line("FLOPs", row.work.flops.value, "FLOP");
+    line("memory", row.work.compulsory.value, "B");
+    if (!row.remarks.empty()) context.err << "    " << row.remarks << '\n';
+    context.err << folder.string() << '\n';
+}
+
+/// On a machine without a GPU, or with --simulate.
+int profile_on_cpu(const Options& options, Context& context)
+{
+    if (options.from_start ||
+        !(options.range + options.after + options.seconds + options.metrics + options.kernels).empty())
+        throw InputError(
+            "profile: --from-start, --range, --after, --seconds, --metrics and --kernels are for programs on a GPU");
+    if (options.simulate && !is_installed("valgrind"))
+        throw InputError("profile: --simulate needs valgrind, which is not installed (Debian's package valgrind)");
+    const std::string plan = plan_text(options, "cpu");
+    const fs::path folder = folder_for(options, plan, context);
+    RunDirectory run(folder, plan, context.registry.machine());
+    if (!run.done().empty()) throw InputError("profile: '" + folder.string() + "' holds a recording already");
+    const fs::path simulated = fs::absolute(folder) / "cachegrind.out";
+    const auto words = options.simulate ? under_cachegrind(options.program, simulated) : options.program;
+    if (options.simulate) context.err << "roof: under valgrind a program takes 20 to 100 times as long, on one core\n";
+    const RunCounted go = [&](std::string& problem) { return run_child(words, {}, problem); };
+    CountedProgram counted;
+    if (options.simulate) {
+        const int status = go(counted.problem);
+        if (counted.problem.empty()) counted = simulated_program(simulated, folder, name_of(options.program));
+        counted.status = status;
+        fs::remove(simulated);
+    } else {
+        counted = count_program(context.registry, folder, name_of(options.program), context.clock, go);
+    }
+    if (!counted.problem.empty()) {
+        context.err << "roof: " << counted.problem << '\n';
+        return counted.status;
+    }
+    run.append(counted.row);
+    print_counted(folder, counted.row, context);
+    return counted.status;
+}
+
+bool has_gpu(const Machine& machine)
+{
+    return std::ranges::any_of(machine.devices, [](const Device& device) { return device.kind == "gpu"; });
+}
+
 int profile_program(const Options& options, Context& context)
 {
     context.registry.profiler("gpu");  // opens the GPU parts, so that machine.yaml lists the GPUs
     const Machine& machine = context.registry.machine();
-    const std::string plan = plan_text(options);
-    const fs::path folder =
-        options.out.empty() ? choose_folder(context.results, machine, plan, Scheduler({})) : fs::path(options.out);
+    if (options.simulate || !has_gpu(machine)) return profile_on_cpu(options, context);
+    const std::string plan = plan_text(options, "gpu:0");
+    const fs::path folder = folder_for(options, plan, context);
     auto variables = variables_for(options, folder);
     RunDirectory run(folder, plan, machine);
     if (!run.done().empty()) throw InputError("profile: '" + folder.string() + "' holds a recording already");
@@ -173,6 +238,7 @@ Action profile(OptionParser& parser)
     parser.flag("--counters", options->counters);
     parser.value("--metrics", options->metrics);
     parser.value("--kernels", options->kernels);
+    parser.flag("--simulate", options->simulate);
     parser.value("--out", options->out);
     parser.arguments("PROGRAM", options->program);
     return [options](Context& context) { return profile_program(*options, context); };

@@ -1,0 +1,36 @@
+// Any program on a CPU: its time with the processor's events, or the misses of simulated caches.
+#pragma once
+
+#include "ert/method/bench/bench_registry.hpp"
+#include "ert/method/bench/clock.hpp"
+#include "ert/method/bench/measurement.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace roof {
+
+struct CountedProgram {
+    Measurement row;
+    int status = 0;       ///< as run_child() returns it
+    std::string problem;  ///< not empty: the program could not be run, and `row` is empty
+};
+
+/// Runs a program, for the last two of CountedProgram.
+using RunCounted = std::function<int(std::string& problem)>;
+
+/// The program's wall time, and where the processor's events can be counted its FLOPs and the lines from memory, for all its
+/// threads and processes; else the row's remarks have the reason. Appends the counts to counters.csv in `folder`.
+CountedProgram count_program(const BenchRegistry& registry, const std::filesystem::path& folder,
+                             const std::string& name, const Clock& clock, const RunCounted& run);
+
+/// The words that run a program under valgrind's cachegrind, which writes `file`.
+std::vector<std::string> under_cachegrind(const std::vector<std::string>& words, const std::filesystem::path& file);
+/// The row of a program that ran so: bytes from memory, and as counters those into the first level; no time. Throws InputError for
+/// another file.
+CountedProgram simulated_program(const std::filesystem::path& file, const std::filesystem::path& folder,
+                                 const std::string& name);
+
+}  // namespace roof
