@@ -1,5 +1,6 @@
 """tools/bench_training: programs run in turns, PyTorch in its fastest variant, and ratios use values of one round."""
 
+import argparse
 import importlib.machinery
 import importlib.util
 import io
@@ -213,6 +214,14 @@ class Measures(unittest.TestCase):
         self.assertEqual((0, ""), (status, out))
         self.assertEqual(1, len(calls))
         self.assertRegex(err, "2 groups of rows .* about .* rounds")
+
+    def test_runs_the_onnx_file_that_has_a_network_s_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "net.onnx").touch()
+            options = argparse.Namespace(networks=Path(folder))
+            self.assertEqual(str(Path(folder) / "net.onnx"), programs.network_of(options, "net"))
+            self.assertEqual("other", programs.network_of(options, "other"))
+            self.assertEqual("net", programs.network_of(argparse.Namespace(networks=None), "net"))
 
     def test_leaves_out_unsupported_rows(self):
         status, out, err, _ = self.run_it("--rounds", "1", "--modes", "fp32:winograd,fp32:direct")

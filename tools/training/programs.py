@@ -154,10 +154,16 @@ def our_device(options):
     return ("--device", options.device) if on_gpu(options) else ("--threads", str(options.threads))
 
 
+def network_of(options, model):
+    """What roof is given to run: a name, or the ONNX file of that name."""
+    file = options.networks and options.networks / f"{model}.onnx"
+    return str(file) if file and file.is_file() else model
+
+
 def run_roof(options, row, steps, folder, *more):
     """One round of ours: (seconds of each timed step, peak memory in bytes, the row that `roof` printed). The memory is that of the process;
     on a GPU, the planned one. The first step is not timed. Raises NotMeasured."""
-    command = shlex.split(options.roof) + ["run", row.model, "--batch", str(row.batch), "--precision", row.precision,
+    command = shlex.split(options.roof) + ["run", network_of(options, row.model), "--batch", str(row.batch), "--precision", row.precision,
                                            "--algorithm", row.algorithm, *our_device(options), "--steps", str(steps + 1),
                                            "--json", "--out", str(folder), *more]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
