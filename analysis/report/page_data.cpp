@@ -1,10 +1,10 @@
 #include "analysis/report/page_data.hpp"
 
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/spec_rate.hpp"
 #include "analysis/study/summary.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
-#include "ert/method/ceilings/spec_rate.hpp"
 
 #include <nlohmann/json.hpp>
 

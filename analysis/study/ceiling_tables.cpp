@@ -1,12 +1,12 @@
 #include "analysis/study/ceiling_tables.hpp"
 
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/spec_rate.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
-#include "ert/method/ceilings/spec_rate.hpp"
 
 #include <fmt/format.h>
 

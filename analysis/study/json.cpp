@@ -2,10 +2,10 @@
 
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/scaling.hpp"
+#include "analysis/study/spec_rate.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
-#include "ert/method/ceilings/spec_rate.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // Checks ceilings against the spec: a ceiling above the spec of the core was measured wrongly.
 #include "analysis/study/ceiling_tables.hpp"
+#include "analysis/study/spec_rate.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/ceilings/spec_rate.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "ert/base/estimate.hpp"
-#include "ert/method/plan/stopping.hpp"
+#include "ert/method/plan/measure.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -72,32 +72,32 @@ TEST_CASE("the stopping rule takes the minimum, then stops at the interval, the 
     StoppingOptions options{.warmup = 0, .min_samples = 3, .max_samples = 20, .interval = 0.01, .budget = Seconds{100}};
     SECTION("a steady subject stops at a narrow interval, after at least six samples")
     {
-        StoppingRule rule(options);
+        std::vector<Sample> launches;
         for (int i = 0; i < 5; ++i) {
-            rule.add(Seconds{1});
-            REQUIRE_FALSE(rule.finished());
+            launches.push_back({.seconds = Seconds{1}});
+            REQUIRE_FALSE(is_enough(launches, options));
         }
-        rule.add(Seconds{1});
-        REQUIRE(rule.finished());
+        launches.push_back({.seconds = Seconds{1}});
+        REQUIRE(is_enough(launches, options));
     }
     SECTION("an unsteady subject continues to the maximum")
     {
-        StoppingRule rule(options);
+        std::vector<Sample> launches;
         int n = 0;
         do {
-            rule.add(Seconds{n++ % 2 == 0 ? 1.0 : 2.0});
-        } while (!rule.finished());
+            launches.push_back({.seconds = Seconds{n++ % 2 == 0 ? 1.0 : 2.0}});
+        } while (!is_enough(launches, options));
         REQUIRE(n == 20);
     }
     SECTION("the budget ends the sampling after the minimum")
     {
         options.budget = Seconds{1};
-        StoppingRule rule(options);
-        rule.add(Seconds{5});
-        REQUIRE_FALSE(rule.finished());
-        rule.add(Seconds{5});
-        REQUIRE_FALSE(rule.finished());
-        rule.add(Seconds{6});
-        REQUIRE(rule.finished());
+        std::vector<Sample> launches;
+        launches.push_back({.seconds = Seconds{5}});
+        REQUIRE_FALSE(is_enough(launches, options));
+        launches.push_back({.seconds = Seconds{5}});
+        REQUIRE_FALSE(is_enough(launches, options));
+        launches.push_back({.seconds = Seconds{6}});
+        REQUIRE(is_enough(launches, options));
     }
 }

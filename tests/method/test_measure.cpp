@@ -63,7 +63,9 @@ TEST_CASE("the wait for data is not part of the step")
     script.data_seconds = 0.1;
     FakeSubject subject(script, time);
     std::vector<PartMeasurement> parts;
-    const auto samples = collect(subject, {.warmup = 0, .min_samples = 1, .max_samples = 1}, time.clock(), parts, {});
+    Trace trace(time.clock(), 0);
+    const auto samples =
+        collect(subject, trace, {.warmup = 0, .min_samples = 1, .max_samples = 1}, time.clock(), parts, {});
     REQUIRE(samples[0].seconds.value == Approx(0.3));
     REQUIRE(samples[0].data.value == Approx(0.1));
 }
@@ -77,7 +79,8 @@ TEST_CASE("the check runs after the warm-up and before any timing")
     script.check = [&](int launches) { launches_at_check = launches; };
     FakeSubject subject(script, time);
     std::vector<PartMeasurement> parts;
-    collect(subject, {.warmup = 2, .min_samples = 3, .max_samples = 3}, time.clock(), parts, {});
+    Trace trace(time.clock(), 0);
+    collect(subject, trace, {.warmup = 2, .min_samples = 3, .max_samples = 3}, time.clock(), parts, {});
     REQUIRE(launches_at_check == 2);
 }
 

@@ -7,6 +7,11 @@
 
 namespace roof {
 
+std::string kind_of_device(const std::string& name)
+{
+    return name.substr(0, name.find(':'));
+}
+
 std::vector<std::string> devices_in(const std::string& name)
 {
     const std::size_t colon = name.find(':');

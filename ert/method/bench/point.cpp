@@ -53,6 +53,11 @@ const std::string& Point::text(std::string_view axis) const
     throw Error("the point '" + str() + "' has no axis '" + std::string(axis) + "'");
 }
 
+std::string Point::text_or(std::string_view axis, std::string_view otherwise) const
+{
+    return has(axis) ? text(axis) : std::string(otherwise);
+}
+
 long long Point::integer(std::string_view axis) const
 {
     return parse_number<long long>(axis, text(axis), "a whole number");

@@ -8,12 +8,19 @@ namespace roof {
 
 namespace {
 
-template <class Accept>
-const Ceiling* best_of(const std::vector<Ceiling>& ceilings, Accept accept)
+using Operations = std::initializer_list<std::string_view>;
+
+/// The fastest ceiling of a level or precision without a condition, among these operations if any are given. Null if there is none.
+const Ceiling* fastest(const Ceilings& ceilings, Role kind, const std::string& device, const std::string& of,
+                       int threads, const Operations& operations = {})
 {
     const Ceiling* best = nullptr;
-    for (const Ceiling& ceiling : ceilings) {
-        if (accept(ceiling) && (best == nullptr || best->rate.median < ceiling.rate.median)) best = &ceiling;
+    for (const Ceiling& c : ceilings.all) {
+        const bool is_asked =
+            c.kind == kind && c.device == device && c.threads == threads && c.condition.empty() &&
+            (kind == Role::compute ? c.precision : c.level) == of &&
+            (operations.size() == 0 || std::ranges::find(operations, c.operation) != operations.end());
+        if (is_asked && (best == nullptr || best->rate.median < c.rate.median)) best = &c;
     }
     return best;
 }
@@ -22,31 +29,19 @@ const Ceiling* best_of(const std::vector<Ceiling>& ceilings, Accept accept)
 
 const Ceiling* Ceilings::bandwidth(const std::string& device, const std::string& level, int threads) const
 {
-    return best_of(all, [&](const Ceiling& c) {
-        return c.kind == Role::bandwidth && c.device == device && c.level == level && c.threads == threads &&
-               c.condition.empty();
-    });
+    return fastest(*this, Role::bandwidth, device, level, threads);
 }
 
 const Ceiling* Ceilings::compute(const std::string& device, const std::string& precision, int threads) const
 {
-    return best_of(all, [&](const Ceiling& c) {
-        return c.kind == Role::compute && c.device == device && c.precision == precision && c.threads == threads &&
-               c.condition.empty();
-    });
+    return fastest(*this, Role::compute, device, precision, threads);
 }
 
 const Ceiling* Ceilings::multiply_add(const std::string& device, const std::string& precision, int threads) const
 {
-    using Operations = std::initializer_list<std::string_view>;
-    for (const Operations& operations : {Operations{"fma", "dot", "tile", "widened"}, Operations{"mul+add"}}) {
-        const Ceiling* const best = best_of(all, [&](const Ceiling& c) {
-            return c.kind == Role::compute && c.device == device && c.precision == precision && c.threads == threads &&
-                   c.condition.empty() && std::ranges::find(operations, c.operation) != operations.end();
-        });
-        if (best != nullptr) return best;
-    }
-    return compute(device, precision, threads);
+    for (const Operations& of : {Operations{"fma", "dot", "tile", "widened"}, Operations{"mul+add"}, Operations{}})
+        if (const Ceiling* best = fastest(*this, Role::compute, device, precision, threads, of)) return best;
+    return nullptr;
 }
 
 int Ceilings::most_threads(const std::string& device) const

@@ -54,6 +54,11 @@ enum class Sharing { unclear, per_core, shared };
 
 std::string_view name(Sharing sharing);
 
+struct RatePoint {
+    double working_set = 0;  ///< bytes
+    double rate = 0;         ///< any unit
+};
+
 /// A memory level found in a working-set sweep: a plateau of bandwidth, and the capacity that the machine reports for it.
 struct MeasuredLevel {
     std::string device;
@@ -68,6 +73,7 @@ struct MeasuredLevel {
     /// Found by loads that pass the L1, because only those show it: on a GPU all L1s together hold nearly as much as the L2.
     /// Its plateau may begin below the L1's end, and only what passes the L1 is measured on it.
     bool past_l1 = false;
+    std::vector<RatePoint> swept{};  ///< the sweep's working sets on the plateau, B/s
 };
 
 struct Ceilings {
@@ -87,6 +93,16 @@ struct Ceilings {
     /// The most threads any ceiling of the device was measured with; 0 if none.
     int most_threads(const std::string& device) const;
 };
+
+/// The ceilings of these points on these levels: arithmetic, levels, NUMA nodes, latencies, paths, in this order. The fit makes them
+/// once; the scheduler makes them to see which are not steady.
+///
+/// On a plateau: of the fastest pair of neighbouring working sets (levels.hpp) the slower one. A latency is taken at the middle of the
+/// plateau, since near its lower end the previous level still serves some lines. On a path: the fastest of all message sizes.
+///
+/// The core, L1, L2 and L3 of a CPU scale with its clock; where that varied, their rate is the one per clock times the run's clock. A
+/// GPU's clock depends on the kernel's power, so its rates stay as measured.
+std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const std::vector<MeasuredLevel>& levels);
 
 /// Finds the plateaus of the working-set sweeps and the best rates. A pure function of the rows, called once when they are complete; rows
 /// that are not ok are skipped. Levels are found from the rates alone, not from the reported sizes.

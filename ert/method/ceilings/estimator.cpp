@@ -29,49 +29,28 @@ constexpr std::array<double, 30> student{12.706, 4.303, 3.182, 2.776, 2.571, 2.4
                                          2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
                                          2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
 
-struct Window {
-    double low = 0;
-    double high = 0;
-
-    bool holds(double value) const { return low <= value && value <= high; }
-};
-
-Window around(double centre, double reach)
+/// The values in the window around `centre` that reaches this share of it to both sides.
+std::vector<double> within(double reach, double centre, const std::vector<double>& values)
 {
-    return {centre * (1 - reach), centre * (1 + reach)};
-}
-
-std::vector<double> within(const Window& window, const std::vector<double>& values)
-{
+    const double low = centre * (1 - reach);
+    const double high = centre * (1 + reach);
     std::vector<double> inside;
-    std::ranges::copy_if(values, std::back_inserter(inside), [&](double value) { return window.holds(value); });
+    std::ranges::copy_if(values, std::back_inserter(inside), [=](double v) { return low <= v && v <= high; });
     return inside;
 }
 
-/// The window described in the header. The limit only ends a cycle between two windows.
-Window fastest_agreement(const std::vector<double>& values, double reach)
+/// The centre of the window described in the header. The limit only ends a cycle between two windows.
+double fastest_agreement(const std::vector<double>& values, double reach)
 {
     std::vector<double> sorted = values;
     std::ranges::sort(sorted, std::greater{});
     double centre = sorted[std::min(min_samples, (sorted.size() + 1) / 2) - 1];
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const double median = spread_of(within(around(centre, reach), values)).median;
+        const double median = spread_of(within(reach, centre, values)).median;
         if (median == centre) break;
         centre = median;
     }
-    return around(centre, reach);
-}
-
-/// The samples as they are compared: per clock if `per_clock`, and then without those whose clock is not known.
-std::vector<Round> compared(const std::vector<Round>& rounds, bool per_clock)
-{
-    if (!per_clock) return rounds;
-    std::vector<Round> result = rounds;
-    for (Round& round : result) {
-        std::erase_if(round, [](const RateSample& sample) { return sample.clock <= 0; });
-        for (RateSample& sample : round) sample.rate /= sample.clock;
-    }
-    return result;
+    return centre;
 }
 
 /// Mean and Student's interval of the rounds' medians.
@@ -83,12 +62,6 @@ Spread over_rounds(const std::vector<double>& medians)
     for (const double median : medians) squares += (median - mean) * (median - mean);
     const double half = student[std::min(medians.size() - 2, student.size() - 1)] * std::sqrt(squares / (n - 1) / n);
     return {mean, mean - half, mean + half};
-}
-
-template <class Unit>
-Estimate<Unit> scaled(const Spread& spread, const Spread& factor, int n)
-{
-    return {{spread.median * factor.median}, {spread.low * factor.low}, {spread.high * factor.high}, n, 0};
 }
 
 }  // namespace
@@ -104,32 +77,35 @@ SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance,
     std::vector<std::vector<double>> values;
     std::vector<double> all;
     std::vector<double> undisturbed;
-    for (const Round& round : compared(rounds, per_clock)) {
+    for (const Round& round : rounds) {
         values.emplace_back();
         for (const RateSample& sample : round) {
-            values.back().push_back(sample.rate);
-            all.push_back(sample.rate);
-            if (!sample.disturbed) undisturbed.push_back(sample.rate);
+            if (per_clock && sample.clock <= 0) continue;
+            const double value = per_clock ? sample.rate / sample.clock : sample.rate;
+            values.back().push_back(value);
+            all.push_back(value);
+            if (!sample.disturbed) undisturbed.push_back(value);
         }
     }
     if (all.empty()) return {};
 
-    const Window window = fastest_agreement(all, tolerance * window_in_tolerances);
-    const std::vector<double> agreeing = within(window, all);
+    const double reach = tolerance * window_in_tolerances;
+    const double centre = fastest_agreement(all, reach);
+    const std::vector<double> agreeing = within(reach, centre, all);
     std::vector<double> medians;
     for (const std::vector<double>& round : values)
-        if (const std::vector<double> inside = within(window, round); inside.size() >= min_samples_of_round)
+        if (const std::vector<double> inside = within(reach, centre, round); inside.size() >= min_samples_of_round)
             medians.push_back(spread_of(inside).median);
     const bool is_shown = medians.size() >= min_rounds && agreeing.size() >= min_samples &&
                           static_cast<double>(agreeing.size()) >= min_share * static_cast<double>(all.size()) &&
-                          2 * within(window, undisturbed).size() >= agreeing.size();
+                          2 * within(reach, centre, undisturbed).size() >= agreeing.size();
     const Spread spread = medians.size() >= min_rounds ? over_rounds(medians) : spread_of(agreeing);
 
     SustainedRate result;
     const int n = static_cast<int>(agreeing.size());
     const Spread hertz = per_clock ? Spread{clock.median.value, clock.low.value, clock.high.value} : Spread{1, 1, 1};
-    result.rate = scaled<Quantity<0, 0, -1>>(spread, hertz, n);
-    if (per_clock) result.per_clock = scaled<Quantity<0, 0, 0>>(spread, {1, 1, 1}, n);
+    result.rate = {{spread.median * hertz.median}, {spread.low * hertz.low}, {spread.high * hertz.high}, n, 0};
+    if (per_clock) result.per_clock = {{spread.median}, {spread.low}, {spread.high}, n, 0};
     result.rounds = static_cast<int>(medians.size());
     const bool agrees = spread.high - spread.low <= 2 * tolerance * spread.median;
     result.steadiness = !is_shown                                       ? Steadiness::at_least

@@ -1,11 +1,14 @@
 #include "ert/method/ceilings/levels.hpp"
 
 #include "ert/base/names.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/level.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace roof {
 namespace {
@@ -70,68 +73,56 @@ Sharing unless_contradicted(Sharing seen, const MeasuredLevel& level, const Mach
     return seen == reported_sharing ? seen : Sharing::unclear;
 }
 
-/// The last cache serves a part of sets that are not much larger than it. So memory begins in the middle (in octaves) of its plateau.
-void begin_in_the_middle(MeasuredLevel& memory, const Sweep& sweep)
+bool is_of_sweep(const Measurement& row)
 {
-    memory.from = Bytes{sweep.lower_bound(std::sqrt(memory.from.value * memory.to.value))->first};
-}
-
-}  // namespace
-
-std::string_view name(Sharing sharing)
-{
-    return name_in(sharings, sharing);
+    return (row.role == Role::bandwidth || row.role == Role::latency) && row.point.has("working_set") &&
+           !row.point.has("cpu_node") && !row.point.has("path");
 }
 
 bool passes_l1(const Measurement& row)
 {
-    if (!row.device.starts_with("gpu:")) return false;
-    const auto says = [&](const char* axis, std::string_view word) {
-        return row.point.has(axis) && row.point.text(axis) == word;
-    };
-    return says("isa", "cg") || says("isa", "bulk") || says("operation", "store");
+    if (kind_of_device(row.device) != "gpu") return false;
+    const std::string isa = row.point.text_or("isa", "");
+    return isa == "cg" || isa == "bulk" || row.point.text_or("operation", "") == "store";
 }
 
-bool is_answered_by(const MeasuredLevel& level, const Measurement& row)
-{
-    return level.name == "DRAM" || level.past_l1 == passes_l1(row);
-}
-
-std::vector<MeasuredLevel> with_levels_past_l1(const std::vector<MeasuredLevel>& through,
-                                               std::vector<MeasuredLevel> past)
-{
-    std::vector<MeasuredLevel> levels;
-    if (!through.empty() && through.front().name == "L1") levels.push_back(through.front());
-    for (MeasuredLevel& level : past) level.past_l1 = level.name != "DRAM";
-    if (!past.empty() && !through.empty())
-        past.back().from.value = std::max(past.back().from.value, through.back().from.value);
-    levels.insert(levels.end(), past.begin(), past.end());
-    return levels;
-}
-
+/// `first`: the number of the fastest level.
 std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& device, int threads, const Machine& machine,
-                                     int first)
+                                     std::size_t first)
 {
-    std::vector<RatePoint> points;
-    for (const auto& [bytes, point] : sweep) points.push_back({bytes, point->sustained.rate.median.value});
-    const std::vector<Plateau> plateaus = find_plateaus(points);
+    const std::vector<RatePoint> points = rates_of(sweep);
     std::vector<MeasuredLevel> levels;
-    for (std::size_t i = 0; i < plateaus.size(); ++i) {
-        const bool is_last = i + 1 == plateaus.size();
-        MeasuredLevel level;
+    for (const Plateau& plateau : find_plateaus(points)) {
+        MeasuredLevel& level = levels.emplace_back();
         level.device = device;
         level.threads = threads;
-        level.name = is_last ? std::string(memory_level) : cache_level(i + static_cast<std::size_t>(first));
-        level.from = Bytes{points[plateaus[i].first].working_set};
-        level.to = Bytes{points[plateaus[i].last].working_set};
-        if (!is_last) level.beyond = Bytes{points[plateaus[i].last + 1].working_set};
+        level.name = cache_level(levels.size() - 1 + first);
+        level.from = Bytes{points[plateau.first].working_set};
+        level.to = Bytes{points[plateau.last].working_set};
+        if (plateau.last + 1 < points.size())
+            level.beyond = Bytes{points[plateau.last + 1].working_set};
+        else
+            level.name = memory_level;
         set_beside_report(level, machine);
-        levels.push_back(std::move(level));
     }
-    if (levels.size() > 1) begin_in_the_middle(levels.back(), sweep);
+    // The last cache serves a part of sets that are not much larger than it. So memory begins in the middle (in octaves) of its plateau.
+    if (levels.size() > 1) {
+        MeasuredLevel& memory = levels.back();
+        memory.from = Bytes{sweep.lower_bound(std::sqrt(memory.from.value * memory.to.value))->first};
+    }
     return levels;
 }
 
+/// The L1 of `through`, and behind it the levels of a sweep past the L1.
+std::vector<MeasuredLevel> behind_l1(const std::vector<MeasuredLevel>& through, std::vector<MeasuredLevel> past)
+{
+    for (MeasuredLevel& level : past) level.past_l1 = level.name != memory_level;
+    if (!past.empty() && !through.empty()) past.back().from = std::max(past.back().from, through.back().from);
+    if (!through.empty() && through.front().name == "L1") past.insert(past.begin(), through.front());
+    return past;
+}
+
+/// Sets `sharing`: with n threads on n cores a private level holds n times as much, a shared one as much as before.
 void compare_thread_counts(std::vector<MeasuredLevel>& levels, const Machine& machine)
 {
     for (MeasuredLevel& level : levels) {
@@ -142,6 +133,82 @@ void compare_thread_counts(std::vector<MeasuredLevel>& levels, const Machine& ma
             if (other.threads == 1) level.sharing = unless_contradicted(sharing_of(other, level), level, machine);
         }
     }
+}
+
+}  // namespace
+
+std::string_view name(Sharing sharing)
+{
+    return name_in(sharings, sharing);
+}
+
+std::string condition_of(const Point& point)
+{
+    std::vector<std::string> conditions;
+    if (point.text_or("placement", "cores") != "cores") conditions.push_back(point.text("placement"));
+    if (point.text_or("pages", "huge") != "huge") conditions.push_back(point.text("pages") + " pages");
+    if (point.has("path")) conditions.push_back(point.text("path"));
+    if (point.has("cpu_node") && point.has("memory_node"))
+        conditions.push_back("node " + point.text("cpu_node") + " from node " + point.text("memory_node"));
+    return join(conditions, ", ");
+}
+
+std::vector<RatePoint> rates_of(const Sweep& sweep)
+{
+    std::vector<RatePoint> rates;
+    for (const auto& [bytes, point] : sweep) rates.push_back({bytes, point->rate()});
+    return rates;
+}
+
+std::map<SweepKey, Sweep> sweeps_in(const std::vector<PointSummary>& points)
+{
+    std::map<SweepKey, Sweep> sweeps;
+    for (const PointSummary& point : points) {
+        const Measurement& row = point.best;
+        if (point.rounds == 0 || !is_of_sweep(row)) continue;
+        const SweepKey key{row.role,
+                           row.device,
+                           point.threads(),
+                           condition_of(row.point),
+                           row.point.text_or("operation", row.bench),
+                           passes_l1(row) ? row.point.text_or("isa", "") : ""};
+        const PointSummary*& fastest = sweeps[key][row.point.number("working_set")];
+        if (fastest == nullptr || fastest->rate() < point.rate()) fastest = &point;
+    }
+    return sweeps;
+}
+
+bool is_answered_by(const MeasuredLevel& level, const Measurement& row)
+{
+    return level.name == memory_level || level.past_l1 == passes_l1(row);
+}
+
+std::vector<MeasuredLevel> find_levels(const std::vector<PointSummary>& points, const Machine& machine)
+{
+    const std::map<SweepKey, Sweep> sweeps = sweeps_in(points);
+    std::map<std::pair<std::string, int>, const Sweep*> chosen;
+    for (const auto& [key, sweep] : sweeps) {
+        if (key.role != Role::bandwidth || !key.condition.empty() || !key.past_l1.empty()) continue;
+        const auto [place, is_first] = chosen.try_emplace({key.device, key.threads}, &sweep);
+        if (!is_first && key.operation == "load") place->second = &sweep;
+    }
+    std::vector<MeasuredLevel> all;
+    for (const auto& [key, sweep] : chosen) {
+        const auto& [device, threads] = key;
+        std::vector<MeasuredLevel> levels = levels_of(*sweep, device, threads, machine, 1);
+        const Sweep* swept = sweep;
+        if (const auto past = sweeps.find({Role::bandwidth, device, threads, "", "load", "cg"}); past != sweeps.end()) {
+            levels = behind_l1(levels, levels_of(past->second, device, threads, machine, 2));
+            swept = &past->second;
+        }
+        for (MeasuredLevel& level : levels) {
+            const Sweep& of_level = level.name == "L1" ? *sweep : *swept;
+            level.swept = rates_of({of_level.lower_bound(level.from.value), of_level.upper_bound(level.to.value)});
+        }
+        all.insert(all.end(), levels.begin(), levels.end());
+    }
+    compare_thread_counts(all, machine);
+    return all;
 }
 
 }  // namespace roof

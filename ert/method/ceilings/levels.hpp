@@ -1,42 +1,47 @@
-// The levels of memory found in a working-set sweep, beside the sizes that the machine reports; and the plateaus that show them (plateau.cpp).
+// The levels of memory found in working-set sweeps, beside the sizes that the machine reports; and the plateaus that show them (plateau.cpp).
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"
 
+#include <compare>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof {
 
-/// At each working set in bytes, the fastest row of the sweep.
+struct SweepKey {
+    Role role;
+    std::string device;
+    int threads;
+    std::string condition;
+    std::string operation;
+    std::string past_l1;  ///< the instructions if they bypass the L1; else empty
+
+    auto operator<=>(const SweepKey&) const = default;
+};
+
+/// At each working set in bytes, the fastest point.
 using Sweep = std::map<double, const PointSummary*>;
 
-/// Whether a row's accesses pass the L1: a GPU's loads that are told to, its bulk copies, and its stores, which its L1s
-/// write through.
-bool passes_l1(const Measurement& row);
+/// The working-set sweeps. The result points into `points`.
+std::map<SweepKey, Sweep> sweeps_in(const std::vector<PointSummary>& points);
 
-/// Whether the level answers a row's accesses when their working set lies in it.
+/// Whether the level answers a row's accesses when their working set lies in it. On a GPU some pass the L1: loads that are told to, bulk
+/// copies, and stores, which its L1s write through.
 bool is_answered_by(const MeasuredLevel& level, const Measurement& row);
 
-/// Levels L1, L2, … from the fastest; the last is memory, DRAM. Found from the rates alone (plateau.hpp); the sizes that
-/// `machine` reports are added for comparison. `first`: the number of the fastest.
-std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& device, int threads, const Machine& machine,
-                                     int first = 1);
+/// The levels of every device and thread count: L1, L2, … from the fastest; the last is memory, DRAM. From its load sweep under default
+/// conditions; without one, from the first sweep. Found from the rates alone; the sizes that `machine` reports are added for comparison.
+std::vector<MeasuredLevel> find_levels(const std::vector<PointSummary>& points, const Machine& machine);
 
-/// The L1 of `through`, and behind it the levels of a sweep past the L1.
-std::vector<MeasuredLevel> with_levels_past_l1(const std::vector<MeasuredLevel>& through,
-                                               std::vector<MeasuredLevel> past);
+/// The non-default conditions of a point, for display: "small pages, siblings"; empty for the defaults.
+std::string condition_of(const Point& point);
 
-/// Sets `sharing`: with n threads on n cores a private level holds n times as much, a shared one as much as before. Unclear where
-/// the machine reports the opposite.
-void compare_thread_counts(std::vector<MeasuredLevel>& levels, const Machine& machine);
-
-struct RatePoint {
-    double working_set = 0;  ///< bytes
-    double rate = 0;         ///< any unit
-};
+/// The ascending rates of a sweep.
+std::vector<RatePoint> rates_of(const Sweep& sweep);
 
 /// Indices into the sweep, both included.
 struct Plateau {
@@ -51,5 +56,9 @@ struct Plateau {
 /// the fastest of itself and all larger sets, after a median of three has removed single outliers. That leaves a staircase; a plateau
 /// ends where it falls by more than 0.35 (log2 of rate) per octave, unless the fall is under 16%. It has at least three points, spans an octave and falls by at most 0.22 per octave in all.
 std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep);
+
+/// Of all neighbours the two whose slower member is fastest: the index of the first; 0 for a single point. One lucky point cannot decide
+/// it, nor the slope towards the next level.
+std::size_t fastest_pair(std::span<const RatePoint> sweep);
 
 }  // namespace roof

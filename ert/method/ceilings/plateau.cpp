@@ -55,4 +55,13 @@ std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep)
     return plateaus;
 }
 
+std::size_t fastest_pair(std::span<const RatePoint> sweep)
+{
+    const auto slower = [&](std::size_t i) { return std::min(sweep[i].rate, sweep[i + 1].rate); };
+    std::size_t fastest = 0;
+    for (std::size_t i = 1; i + 1 < sweep.size(); ++i)
+        if (slower(i) > slower(fastest)) fastest = i;
+    return fastest;
+}
+
 }  // namespace roof

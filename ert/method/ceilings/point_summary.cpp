@@ -31,20 +31,6 @@ Round samples_of(const Measurement& row)
     return round;
 }
 
-/// The row's own interval. One round does not show what lies between rounds.
-SustainedRate without_samples(const Measurement& row)
-{
-    const double work = work_of(row);
-    SustainedRate rate;
-    rate.rate = {{work / row.seconds.median.value},
-                 {work / row.seconds.high.value},
-                 {work / row.seconds.low.value},
-                 row.seconds.n,
-                 row.seconds.discarded};
-    rate.rounds = 1;
-    return rate;
-}
-
 PointSummary over(const std::vector<const Measurement*>& rows)
 {
     PointSummary point;
@@ -60,7 +46,11 @@ PointSummary over(const std::vector<const Measurement*>& rows)
     }
     point.best = best == nullptr ? *rows.front() : *best;
     point.best.point = point.best.point.without("round");
-    if (point.rounds > 0 && rates.empty()) point.sustained = without_samples(point.best);
+    // Without samples: the row's own interval. One round does not show what lies between rounds.
+    if (point.rounds > 0 && rates.empty()) {
+        point.sustained.rate = Quantity<0, 0, 0>{work_of(point.best)} / point.best.seconds;
+        point.sustained.rounds = 1;
+    }
     if (rates.empty()) return point;
     point.typical = spread_of(rates).median;
     point.sustained = sustained_rate(point.samples, tolerance_of(memory_level));

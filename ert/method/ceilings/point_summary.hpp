@@ -24,6 +24,11 @@ struct PointSummary {
     int rounds = 0;  ///< that are ok
     /// The median rate of all samples, disturbed ones included: what an ordinary program gets. 0 if there are none.
     double typical = 0;
+
+    /// The sustained rate; 0 without a round.
+    double rate() const { return sustained.rate.median.value; }
+    /// 1 where the point has no thread count.
+    int threads() const { return best.point.has("threads") ? static_cast<int>(best.point.integer("threads")) : 1; }
 };
 
 /// Latency probes count each dependent step (a line of a chase, a launch) as this many bytes of work.

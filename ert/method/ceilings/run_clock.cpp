@@ -27,42 +27,31 @@ double relative_spread(std::vector<double> values)
     return (quantile(values, 0.75) - quantile(values, 0.25)) / quantile(values, 0.5);
 }
 
-/// The relative spreads of a point's rates, and of its rates per clock. Both 0 with too few samples.
-std::pair<double, double> spreads_of(const PointSummary& point)
-{
-    std::vector<double> rates;
-    std::vector<double> per_clock;
-    for (const Round& round : point.samples) {
-        for (const RateSample& sample : round) {
-            if (sample.disturbed || sample.clock <= 0) continue;
-            rates.push_back(sample.rate);
-            per_clock.push_back(sample.rate / sample.clock);
-        }
-    }
-    if (rates.size() < min_samples) return {0, 0};
-    return {relative_spread(std::move(rates)), relative_spread(std::move(per_clock))};
-}
-
 }  // namespace
 
 RunClock::RunClock(const std::vector<PointSummary>& points)
 {
-    std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> spreads;
+    std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> spreads;  // of rates, and per clock
     for (const PointSummary& point : points) {
         const Measurement& row = point.best;
+        std::vector<double> rates;
+        std::vector<double> per_clock;
         for (const Round& round : point.samples) {
             std::vector<double> clocks;
-            for (const RateSample& sample : round)
-                if (!sample.disturbed && sample.clock > 0) clocks.push_back(sample.clock);
+            for (const RateSample& sample : round) {
+                if (sample.disturbed || sample.clock <= 0) continue;
+                clocks.push_back(sample.clock);
+                rates.push_back(sample.rate);
+                per_clock.push_back(sample.rate / sample.clock);
+            }
             if (clocks.empty()) continue;
             const double median = spread_of(clocks).median;
             clocks_[similar_work(row)].push_back(median);
             clocks_[row.device].push_back(median);
         }
-        const auto [of_rates, of_rates_per_clock] = spreads_of(point);
-        if (row.role != Role::compute || of_rates <= 0) continue;
-        spreads[row.device].first.push_back(of_rates);
-        spreads[row.device].second.push_back(of_rates_per_clock);
+        if (row.role != Role::compute || rates.size() < min_samples || relative_spread(rates) <= 0) continue;
+        spreads[row.device].first.push_back(relative_spread(rates));
+        spreads[row.device].second.push_back(relative_spread(per_clock));
     }
     for (auto& [key, clocks] : clocks_) std::ranges::sort(clocks);
     for (const auto& [device, both] : spreads)

@@ -4,7 +4,6 @@
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/plan/plan.hpp"
-#include "ert/method/plan/resolved_sizes.hpp"
 
 #include <fmt/format.h>
 
@@ -15,17 +14,15 @@
 namespace roof {
 namespace {
 
-void check_bench(const PlanEntry& entry, const BenchRegistry& registry)
+bool holds(const std::vector<std::string>& words, const std::string& word)
 {
-    const std::vector<std::string> names = registry.bench_names();
-    if (std::ranges::find(names, entry.bench) != names.end()) return;
-    throw InputError(entry.where + ": " + unknown_word("bench", entry.bench, names));
+    return std::ranges::find(words, word) != words.end();
 }
 
 /// "cpu" or "gpu:0" -> "cpu", "gpu".
 std::string kind_of(const std::string& device, const std::string& where)
 {
-    const std::string kind = device.substr(0, device.find(':'));
+    const std::string kind = kind_of_device(device);
     if (device != "cpu" && kind != "gpu") {
         throw InputError(where + ": device: unknown device '" + printable(device) +
                          "'; legal values: cpu, gpu:0, gpu:1, …; gpu:0,1 for a rank on each");
@@ -53,55 +50,58 @@ void check_ranks(const std::vector<std::string>& ranks, const std::string& devic
     throw InputError(where + ": ranks: " + device + " has a rank on each device: " + std::to_string(devices));
 }
 
-/// The entry's axes in the bench's order, with defaults for missing axes.
-Axes axes_of(const PlanEntry& entry, const Bench& bench, const Machine& machine, const Settings& settings)
+/// "file:line" of the axis in the plan.
+std::string where_of(const PlanEntry& entry, const std::string& axis)
 {
-    const std::vector<Axis> declared = bench.axes(machine);
+    const auto line = entry.axis_where.find(axis);
+    return line == entry.axis_where.end() ? entry.where : line->second;
+}
+
+/// The bench's axes. If this build lacks the bench: those that the entry names, with any values.
+std::vector<Axis> axes_of(const PlanEntry& entry, const Bench* bench, const Machine& machine)
+{
+    std::vector<Axis> axes;
     std::vector<std::string> legal;
-    for (const Axis& axis : declared) legal.push_back(axis.name);
-    for (const auto& [key, values] : entry.axes) {
-        if (std::ranges::find(legal, key) != legal.end()) continue;
-        const auto line = entry.axis_where.find(key);
-        throw InputError((line == entry.axis_where.end() ? entry.where : line->second) + ": " +
-                         unknown_word("axis of bench " + entry.bench, key, legal));
+    if (bench != nullptr) axes = bench->axes(machine);
+    for (const Axis& axis : axes) legal.push_back(axis.name);
+    for (const auto& [name, values] : entry.axes) {
+        if (bench != nullptr && !holds(legal, name))
+            throw InputError(where_of(entry, name) + ": " + unknown_word("axis of bench " + entry.bench, name, legal));
     }
+    for (const std::string& name : axis_names())
+        if (bench == nullptr && entry.axes.contains(name)) axes.emplace_back().name = name;
+    return axes;
+}
+
+using Axes = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+/// The values of each axis: those of `settings`, of the entry, or the defaults. Adds the settings that apply to `used`.
+Axes values_of(const std::vector<Axis>& declared, const PlanEntry& entry, const Settings& settings,
+               std::set<std::string>& used)
+{
+    const std::size_t devices = devices_in(entry.device).size();
     Axes axes;
     auto column = axis_names().begin();
     for (const Axis& axis : declared) {
         column = std::find(column, axis_names().end(), axis.name);  // a row that is read has the columns' order
-        if (column == axis_names().end()) {
+        if (column == axis_names().end())
             throw std::logic_error("axis " + axis.name + " of bench " + entry.bench + " has no column in its order");
-        }
-        std::string where = entry.where;
+        std::string where = where_of(entry, axis.name);
         std::vector<std::string> values = axis.defaults;
         if (const auto set = settings.find(axis.name); set != settings.end()) {
             values = set->second;
             where = "--set";
+            used.insert(axis.name);
         } else if (const auto given = entry.axes.find(axis.name); given != entry.axes.end()) {
             values = given->second;
-            if (const auto line = entry.axis_where.find(axis.name); line != entry.axis_where.end())
-                where = line->second;
-        } else if (axis.name == "ranks" && devices_in(entry.device).size() > 1) {
-            values = {std::to_string(devices_in(entry.device).size())};
+        } else if (axis.name == "ranks" && devices > 1) {
+            values = {std::to_string(devices)};
         } else if (axis.optional) {
             continue;
         }
         for (const std::string& value : values) check_value(axis, value, where);
         if (axis.name == "ranks") check_ranks(values, entry.device, where);
         axes.emplace_back(axis.name, std::move(values));
-    }
-    return axes;
-}
-
-/// The axes of an entry whose bench is missing in this build: unchecked, in the order of the columns.
-Axes axes_as_written(const PlanEntry& entry, const Settings& settings)
-{
-    Axes axes;
-    for (const std::string& name : axis_names()) {
-        const auto given = entry.axes.find(name);
-        if (given == entry.axes.end()) continue;
-        const auto set = settings.find(name);
-        axes.emplace_back(name, set == settings.end() ? given->second : set->second);
     }
     return axes;
 }
@@ -119,32 +119,18 @@ void check_number(const Axes& axes, const Plan& plan, const std::string& where, 
             so_far, plan.rounds, most_items));
 }
 
-/// Calls `take` with every combination. The last axis varies fastest.
-template <class Take>
-void combine(const Axes& axes, std::size_t depth, Point& point, const Take& take)
+/// Every combination. The last axis varies fastest.
+std::vector<Point> combinations(const Axes& axes)
 {
-    if (depth == axes.size()) {
-        take(point);
-        return;
+    std::vector<Point> points(1);
+    for (const auto& [axis, values] : axes) {
+        std::vector<Point> longer;
+        for (const Point& point : points) {
+            for (const std::string& value : values) longer.emplace_back(point).set(axis, value);
+        }
+        points = std::move(longer);
     }
-    for (const std::string& value : axes[depth].second) {
-        point.set(axes[depth].first, value);
-        combine(axes, depth + 1, point, take);
-    }
-}
-
-void check_settings(const Plan& plan, const BenchRegistry& registry, const Settings& settings)
-{
-    for (const auto& [key, values] : settings) {
-        const bool used = std::ranges::any_of(plan.entries, [&, &name = key](const PlanEntry& entry) {
-            if (entry.axes.contains(name)) return true;
-            const Bench* bench = registry.find(entry.bench, kind_of(entry.device, entry.where));
-            if (bench == nullptr) return false;
-            const std::vector<Axis> axes = bench->axes(registry.machine());
-            return std::ranges::any_of(axes, [&](const Axis& axis) { return axis.name == name; });
-        });
-        if (!used) throw InputError("--set " + key + ": " + unknown_word("axis", key, axis_names()));
-    }
+    return points;
 }
 
 /// Repeats the list for each of the plan's rounds. With several rounds, each round is a separate row.
@@ -162,75 +148,34 @@ std::vector<Item> in_rounds(const std::vector<Item>& items, const Plan& plan)
     return rounds;
 }
 
-bool has_axis(const Bench& bench, const std::string& name, const Machine& machine)
-{
-    const std::vector<Axis> axes = bench.axes(machine);
-    return std::ranges::find(axes, name, &Axis::name) != axes.end();
-}
-
 /// An entry's item before its point is known.
-Item item_of(const PlanEntry& entry, const BenchRegistry& registry)
+Item item_of(const PlanEntry& entry, const std::string& kind, const Bench* bench, const std::vector<Axis>& axes,
+             const BenchRegistry& registry)
 {
-    const std::string kind = kind_of(entry.device, entry.where);
-    const Bench* bench = registry.find(entry.bench, kind);
-    if (bench == nullptr) check_bench(entry, registry);
+    const Bench* const of_other_kind =
+        bench == nullptr ? registry.find(entry.bench, kind == "cpu" ? "gpu" : "cpu") : bench;
+    const Role role = of_other_kind == nullptr ? Role::step : of_other_kind->role();
     if (entry.profile) registry.profiler(kind);  // now, so that the machine's description includes it
     const std::vector<std::string> devices = devices_in(entry.device);
     const bool has_device = std::ranges::all_of(
         devices, [&](const std::string& name) { return registry.machine().find_device(name) != nullptr; });
-    Item item{bench, entry.bench, {}, entry.device, entry.stopping, {}, entry.where, entry.profile};
-    if (bench == nullptr) {
+    Item item{bench, entry.bench, role, {}, entry.device, entry.stopping, {}, entry.where, entry.profile};
+    if (bench == nullptr)
         item.missing = why_missing(registry, "this build cannot run bench '" + entry.bench + "' on a " + kind,
                                    kind == "gpu" ? "gpu" : "");
-    } else if (!has_device) {
+    else if (!has_device)
         item.missing = why_missing(registry, "this machine has no device '" + entry.device + "'", kind);
-        item.bench = nullptr;
-    } else if (devices.size() > 1 && !has_axis(*bench, "ranks", registry.machine())) {
+    else if (devices.size() > 1 && std::ranges::find(axes, "ranks", &Axis::name) == axes.end())
         item.missing = "bench '" + entry.bench + "' runs on one device, not on " + entry.device;
-        item.bench = nullptr;
-    }
+    if (!item.missing.empty()) item.bench = nullptr;
     return item;
 }
 
-/// If `sizes` is null: the entries without keywords. Otherwise the entries with keywords, resolved.
-std::vector<Item> combinations(const Plan& plan, const BenchRegistry& registry, const Settings& settings,
-                               const ResolvedSizes* sizes)
+/// Whether the point's working set is a keyword of that axis.
+bool has_keyword(const Point& point, const std::vector<Axis>& axes)
 {
-    std::vector<Item> items;
-    std::set<std::string> seen;
-    double number = 0;
-    const auto take = [&](const Item& item) {
-        if (seen.insert(item.id()).second) items.push_back(item);
-    };
-    for (const PlanEntry& entry : plan.entries) {
-        Item item = item_of(entry, registry);
-        const Bench* const bench = registry.find(entry.bench, kind_of(entry.device, entry.where));
-        const Axes axes =
-            bench == nullptr ? axes_as_written(entry, settings) : axes_of(entry, *bench, registry.machine(), settings);
-        if ((bench != nullptr && has_keyword(axes, *bench, registry)) != (sizes != nullptr)) continue;
-        check_number(axes, plan, entry.where, number);
-        Point point;
-        combine(axes, 0, point, [&](const Point& complete) {
-            item.point = complete;
-            if (sizes == nullptr) return take(item);
-            for (const std::string& size : sizes_for(item, *sizes)) {
-                item.point.set("working_set", size);
-                take(item);
-            }
-        });
-    }
-    return in_rounds(items, plan);
-}
-
-void keep_only(std::vector<Item>& items, const std::string& only)
-{
-    if (only.empty()) return;
-    // A whole id selects only that item, not others that contain it.
-    const auto exact = std::ranges::find_if(items, [&](const Item& item) { return item.id() == only; });
-    if (exact != items.end())
-        items = std::vector<Item>{*exact};
-    else
-        std::erase_if(items, [&](const Item& item) { return !glob_match("*" + only + "*", item.id()); });
+    const auto axis = std::ranges::find(axes, "working_set", &Axis::name);
+    return axis != axes.end() && point.has("working_set") && holds(axis->keywords, point.text("working_set"));
 }
 
 }  // namespace
@@ -245,12 +190,10 @@ void check_value(const Axis& axis, const std::string& value, const std::string& 
     if (!axis.allowed.empty()) {
         if (axis.takes_map && value.starts_with('{')) return;
         if (!axis.file_ending.empty() && value.ends_with(axis.file_ending)) return;
-        if (std::ranges::find(axis.allowed, value) == axis.allowed.end()) {
-            throw InputError(where + ": " + unknown_word(axis.name, value, axis.allowed));
-        }
-        return;
+        if (holds(axis.allowed, value)) return;
+        throw InputError(where + ": " + unknown_word(axis.name, value, axis.allowed));
     }
-    if (!axis.numeric || std::ranges::find(axis.keywords, value) != axis.keywords.end()) return;
+    if (!axis.numeric || holds(axis.keywords, value)) return;
     long long number = 0;
     const std::errc error = std::from_chars(value.data(), value.data() + value.size(), number).ec;
     const bool is_canonical =
@@ -261,32 +204,42 @@ void check_value(const Axis& axis, const std::string& value, const std::string& 
                                  where, axis.name, printable(value), axis.min, axis.max, words));
 }
 
-std::vector<Item> expand(const Plan& plan, const BenchRegistry& registry, const Settings& settings,
-                         const std::string& only)
+std::vector<Item> matching(std::vector<Item> items, const std::string& only)
 {
-    check_settings(plan, registry, settings);
-    std::vector<Item> items = combinations(plan, registry, settings, nullptr);
-    keep_only(items, only);
-    if (items.empty()) {
-        throw InputError(only.empty() ? "the plan has no items"
-                                      : "--only '" + printable(only) + "' matches none of the plan's items");
-    }
+    const auto exact = std::ranges::find_if(items, [&](const Item& item) { return item.id() == only; });
+    if (exact != items.end()) return {*exact};
+    std::erase_if(items, [&](const Item& item) { return !item.is_open && !glob_match("*" + only + "*", item.id()); });
     return items;
 }
 
-bool uses_keywords(const Plan& plan, const BenchRegistry& registry, const Settings& settings)
+std::vector<Item> expand(const Plan& plan, const BenchRegistry& registry, const Settings& settings,
+                         const std::string& only)
 {
-    return std::ranges::any_of(plan.entries, [&](const PlanEntry& entry) {
-        const Bench* bench = registry.find(entry.bench, kind_of(entry.device, entry.where));
-        return bench != nullptr && has_keyword(axes_of(entry, *bench, registry.machine(), settings), *bench, registry);
-    });
-}
-
-std::vector<Item> expand_keywords(const Plan& plan, const BenchRegistry& registry, const ResolvedSizes& sizes,
-                                  const Settings& settings, const std::string& only)
-{
-    std::vector<Item> items = combinations(plan, registry, settings, &sizes);
-    keep_only(items, only);
+    std::vector<Item> items;
+    std::set<std::string> seen;
+    std::set<std::string> used;
+    double number = 0;
+    for (const PlanEntry& entry : plan.entries) {
+        const std::string kind = kind_of(entry.device, entry.where);
+        const Bench* const bench = registry.find(entry.bench, kind);
+        if (bench == nullptr && !holds(registry.bench_names(), entry.bench))
+            throw InputError(entry.where + ": " + unknown_word("bench", entry.bench, registry.bench_names()));
+        const std::vector<Axis> declared = axes_of(entry, bench, registry.machine());
+        Item item = item_of(entry, kind, bench, declared, registry);
+        const Axes axes = values_of(declared, entry, settings, used);
+        check_number(axes, plan, entry.where, number);
+        for (Point& point : combinations(axes)) {
+            item.point = std::move(point);
+            item.is_open = has_keyword(item.point, declared);
+            if (seen.insert(item.id()).second) items.push_back(item);
+        }
+    }
+    for (const auto& [axis, values] : settings)
+        if (!used.contains(axis)) throw InputError("--set " + axis + ": " + unknown_word("axis", axis, axis_names()));
+    items = matching(in_rounds(items, plan), only);
+    if (std::ranges::all_of(items, &Item::is_open))
+        throw InputError(only.empty() ? "the plan has no items"
+                                      : "--only '" + printable(only) + "' matches none of the plan's items");
     return items;
 }
 

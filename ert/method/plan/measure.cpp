@@ -6,6 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <ctime>
@@ -19,11 +20,6 @@
 
 namespace roof {
 namespace {
-
-std::string utc_now()
-{
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
 
 /// Times one launch. The time excludes the wait for data.
 Sample time_launch(Subject& subject, const std::vector<TimedPart>& parts, Trace& trace, const Clock& clock)
@@ -69,46 +65,28 @@ auto estimate_of(const std::vector<Sample>& samples, Field field)
 std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
 {
     std::map<std::string, int> dropped;
-    std::size_t kept_though_disturbed = 0;
-    for (const Sample& sample : samples) {
-        if (sample.disturbance.empty()) continue;
-        if (sample.used)
-            ++kept_though_disturbed;
-        else
-            ++dropped[sample.disturbance];
-    }
+    for (const Sample& sample : samples)
+        if (!sample.used && !sample.disturbance.empty()) ++dropped[sample.disturbance];
     std::vector<std::string> remarks;
     for (const auto& [why, count] : dropped)
         remarks.push_back(fmt::format("{}: {} of {} launches left out", why, count, samples.size()));
-    if (kept_though_disturbed > 0) remarks.emplace_back("no launch was undisturbed: all are counted");
+    const auto is_kept = [](const Sample& sample) { return sample.used && !sample.disturbance.empty(); };
+    if (std::ranges::any_of(samples, is_kept)) remarks.emplace_back("no launch was undisturbed: all are counted");
     return remarks;
 }
 
-/// The role that a bench of that name has on any device.
-Role role_of_missing(const Item& item, const BenchRegistry& registry)
-{
-    for (const char* kind : {"cpu", "gpu"})
-        if (const Bench* const bench = registry.find(item.bench_name, kind)) return bench->role();
-    return item.bench_name == "bandwidth" ? Role::bandwidth : item.bench_name == "flops" ? Role::compute : Role::step;
-}
-
-/// The profile of a subject if the item requests one, or a remark why there is none.
-struct Profiling {
-    std::optional<Profile> profile;
-    std::vector<std::string> remarks;
-};
-
-Profiling start_profiling(const Item& item, const BenchRegistry& registry, const Device& device,
-                          const std::vector<TimedPart>& parts)
+/// The profile of a subject if the item requests one; or nothing, and why in the remarks.
+std::optional<Profile> start_profiling(const Item& item, const BenchRegistry& registry, const Device& device,
+                                       const std::vector<TimedPart>& parts, std::vector<std::string>& remarks)
 {
     if (!item.profile) return {};
-    const Profiler* const profiler = registry.profiler(device.kind);
-    if (profiler == nullptr) return {{}, {"not profiled: this build has no profiler for a " + device.kind}};
     try {
-        return {profiler->attach(device, parts), {}};
+        if (const Profiler* const profiler = registry.profiler(device.kind)) return profiler->attach(device, parts);
+        remarks.push_back("not profiled: this build has no profiler for a " + device.kind);
     } catch (const Error& error) {
-        return {{}, {std::string("not profiled: ") + error.what()}};
+        remarks.push_back(std::string("not profiled: ") + error.what());
     }
+    return {};
 }
 
 /// Profiles launches after the measurement. Returns remarks.
@@ -169,13 +147,14 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     row.memory = subject->memory();
     const std::vector<TimedPart> parts = subject->parts();
     Trace trace(clock, parts.size());
-    Profiling profiling = start_profiling(item, registry, device, parts);
-    if (profiling.profile) trace.set_listener(&profiling.profile->listener);
+    std::vector<std::string> of_profile;
+    const std::optional<Profile> profile = start_profiling(item, registry, device, parts, of_profile);
+    if (profile) trace.set_listener(&profile->listener);
     row.samples = failing([&] { return collect(*subject, trace, item.stopping, clock, row.parts, observer); });
-    if (profiling.profile) profiling.remarks = record(*subject, trace, *profiling.profile, clock, folder, row.id());
+    if (profile) of_profile = record(*subject, trace, *profile, clock, folder, row.id());
     std::vector<std::string> remarks = subject->remarks();
-    for (std::string& remark : profiling.remarks) remarks.push_back(std::move(remark));
-    for (std::string& remark : remarks_on(row.samples)) remarks.push_back(std::move(remark));
+    for (const auto& more : {of_profile, remarks_on(row.samples)})
+        remarks.insert(remarks.end(), more.begin(), more.end());
     row.remarks = join(remarks, "; ");
     row.variant = subject->variant();
     row.seconds = estimate_of(row.samples, &Sample::seconds);
@@ -194,11 +173,23 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
 
 }  // namespace
 
-std::vector<Sample> collect(Subject& subject, const StoppingOptions& options, const Clock& clock,
-                            std::vector<PartMeasurement>& parts, const SampleObserver& observer)
+bool is_enough(std::span<const Sample> launches, const StoppingOptions& options)
 {
-    Trace trace(clock, subject.parts().size());
-    return collect(subject, trace, options, clock, parts, observer);
+    constexpr double budgets = 4;  // for disturbed launches
+    std::vector<double> seconds;
+    Seconds spent{};
+    Seconds lost{};
+    for (const Sample& sample : launches) {
+        (sample.used ? spent : lost) += sample.seconds;
+        if (sample.used) seconds.push_back(sample.seconds.value);
+    }
+    const auto kept = static_cast<int>(seconds.size());
+    const int discarded = static_cast<int>(launches.size()) - kept;
+    if (discarded > options.max_samples || (discarded > 0 && lost >= options.budget * budgets)) return true;
+    if (kept < options.min_samples) return false;
+    if (kept >= options.max_samples || spent >= options.budget) return true;
+    // With fewer than six samples no interval covers the median with 95% probability.
+    return kept >= 6 && Estimate<Seconds>::of(seconds).relative_half_width() <= options.interval;
 }
 
 std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOptions& options, const Clock& clock,
@@ -219,26 +210,19 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
     // Warm-up launches (first touch, clocks, just-in-time compilation) are recorded but left out of the estimates.
     for (int i = 0; i < options.warmup; ++i) launch(false);
     subject.check();
-    StoppingRule rule(options);
-    const std::size_t first = samples.size();
+    const std::size_t warm_ups = samples.size();
+    const auto counted = [&] { return std::span(samples).subspan(warm_ups); };
     do {
         launch(true);
-        Sample& sample = samples.back();
-        sample.used = sample.disturbance.empty();
-        if (!sample.used) {
-            rule.discard(sample.seconds);
-            continue;
-        }
-        rule.add(sample.seconds);
-        for (std::size_t i = 0; i < declared.size(); ++i) part_seconds[i].push_back(trace.part_seconds()[i].value);
-    } while (!rule.finished());
-    if (rule.kept() == 0) {
-        for (std::size_t i = first; i < samples.size(); ++i) samples[i].used = true;
-    }
+        samples.back().used = samples.back().disturbance.empty();
+        for (std::size_t i = 0; i < declared.size() && samples.back().used; ++i)
+            part_seconds[i].push_back(trace.part_seconds()[i].value);
+    } while (!is_enough(counted(), options));
+    if (std::ranges::none_of(counted(), &Sample::used))
+        for (Sample& sample : counted()) sample.used = true;
 
-    for (std::size_t i = 0; i < declared.size(); ++i) {
+    for (std::size_t i = 0; i < declared.size(); ++i)
         parts.push_back({declared[i], Estimate<Seconds>::of(part_seconds[i])});
-    }
     return samples;
 }
 
@@ -249,7 +233,7 @@ Measurement measure(const Item& item, const BenchRegistry& registry, const Clock
     row.bench = item.bench_name;
     row.device = item.device;
     row.point = item.point;
-    row.started = utc_now();
+    row.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     const auto give_up = [&row](Status status, const std::string& reason) {
         row.status = status;
         row.reason = reason;
@@ -257,7 +241,7 @@ Measurement measure(const Item& item, const BenchRegistry& registry, const Clock
         row.parts.clear();
     };
     if (item.bench == nullptr) {
-        row.role = role_of_missing(item, registry);
+        row.role = item.role;
         give_up(Status::unsupported, item.missing);
         return row;
     }

@@ -7,18 +7,19 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 
 namespace roof {
 
 /// Called after each launch, warm-up included; returning false interrupts the row.
 using SampleObserver = std::function<bool(const Sample& sample, int launches_so_far)>;
 
-/// Warms up, checks, then launches until the stopping rule is met. Throws what the subject throws, and Interrupted when the observer
-/// returns false.
-std::vector<Sample> collect(Subject& subject, const StoppingOptions& options, const Clock& clock,
-                            std::vector<PartMeasurement>& parts, const SampleObserver& observer);
+/// The stopping rule: whether these launches, without warm-ups, are enough. Disturbed ones (`used` is false) cost time and are no
+/// samples; enough of them, in number or time, end the row too, as on a busy machine.
+bool is_enough(std::span<const Sample> launches, const StoppingOptions& options);
 
-/// The same with the caller's trace, for as many parts as the subject declares.
+/// Warms up, checks, then launches until there are enough. `trace`: for as many parts as the subject declares. Throws what the subject
+/// throws, and Interrupted when the observer returns false.
 std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOptions& options, const Clock& clock,
                             std::vector<PartMeasurement>& parts, const SampleObserver& observer);
 

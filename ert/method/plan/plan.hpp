@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ert/method/bench/bench_registry.hpp"
-#include "ert/method/plan/stopping.hpp"
 
 #include <filesystem>
 #include <map>
@@ -11,16 +10,27 @@
 
 namespace roof {
 
+/// When to stop repeating a launch, as written in a plan under `measure:`.
+struct StoppingOptions {
+    int warmup = 1;          ///< launches that are not counted
+    int min_samples = 5;     ///< taken in any case
+    int max_samples = 1000;  ///< samples
+    double interval = 0.01;  ///< stop when the half-width of the 95% interval is at most this share of the median
+    Seconds budget{1.0};     ///< stop when the launches together have taken this long
+};
+
 /// One (bench, point, device) after expansion.
 struct Item {
     const Bench* bench = nullptr;  ///< null if it cannot be run here; then `missing` is the reason
     std::string bench_name;
+    Role role = Role::step;  ///< of a bench of that name on any kind of device
     Point point;
     std::string device;
     StoppingOptions stopping;
     std::string missing;
     std::string where;     ///< the plan's entry, "file:line"
     bool profile = false;  ///< record the device's activity in a launch, after measuring
+    bool is_open = false;  ///< the working set is a keyword (ert/method/plan/resolved_sizes.hpp)
 
     std::string id() const;
 };
@@ -56,11 +66,14 @@ using Settings = std::map<std::string, std::vector<std::string>>;
 Plan load_plan(const std::filesystem::path& file);
 Plan parse_plan(const std::string& text, const std::string& name);
 
-/// Every combination of every entry's axes, in the order written, the last axis fastest. `only`: a whole id, or a glob that matches
-/// anywhere in an id; empty takes all. A bench or device that this build or machine lacks gives items with a reason. Throws
-/// InputError for an unknown name or value, and where no item is left.
+/// Every combination of every entry's axes, in the order written, the last axis fastest; those that `matching` keeps. A bench or device
+/// that this build or machine lacks gives items with a reason. Throws InputError for an unknown name or value, and where no item is
+/// left but open ones.
 std::vector<Item> expand(const Plan& plan, const BenchRegistry& registry, const Settings& settings = {},
                          const std::string& only = {});
+
+/// `only`: a whole id, or a glob that matches anywhere in an id; empty takes all. Open items are kept.
+std::vector<Item> matching(std::vector<Item> items, const std::string& only);
 
 /// Calls unsupported_reason() for each item, so that a value that is wrong everywhere (a missing folder) ends the run before
 /// anything is measured. Throws InputError with the entry's place.

@@ -13,7 +13,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace roof {
@@ -24,20 +23,7 @@ using ResolvedSizes = std::map<std::tuple<std::string, int, std::string>, std::v
 /// From the load sweeps among the rows; a device and thread count without a sweep has no sizes.
 ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& machine);
 
-/// An entry's axes with their values.
-using Axes = std::vector<std::pair<std::string, std::vector<std::string>>>;
-
-/// Whether any value is a keyword of its axis.
-bool has_keyword(const Axes& axes, const Bench& bench, const BenchRegistry& registry);
-
-/// The sizes for the item's keyword, device and threads; none if there are none.
-std::vector<std::string> sizes_for(const Item& item, const ResolvedSizes& sizes);
-
-/// Whether any entry of the plan uses a keyword.
-bool uses_keywords(const Plan& plan, const BenchRegistry& registry, const Settings& settings);
-
-/// As `expand`, for the entries with keywords, each replaced by the sizes for the item's device and threads. May be empty.
-std::vector<Item> expand_keywords(const Plan& plan, const BenchRegistry& registry, const ResolvedSizes& sizes,
-                                  const Settings& settings, const std::string& only);
+/// The open ones of these items, with each size for their keyword, device and threads in place of the keyword; once each. May be empty.
+std::vector<Item> at_sizes(const std::vector<Item>& items, const ResolvedSizes& sizes);
 
 }  // namespace roof

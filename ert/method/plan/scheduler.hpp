@@ -17,7 +17,7 @@ class Scheduler {
     /// These items, and nothing after them.
     explicit Scheduler(std::vector<Item> items) : planned_(std::move(items)) {}
     /// The plan's items in their rounds, then the items with keywords, in as many rounds. Throws InputError, as `expand` does.
-    Scheduler(Plan plan, const BenchRegistry& registry, Settings settings = {}, std::string only = {});
+    Scheduler(Plan plan, const BenchRegistry& registry, const Settings& settings = {}, std::string only = {});
 
     /// The next items without a row; empty when the plan is complete. A function of the rows alone: a stopped run continues with
     /// the same items.
@@ -36,9 +36,9 @@ class Scheduler {
     std::vector<Item> resolved_by(std::span<const Measurement> rows) const;
 
     std::vector<Item> planned_;
+    std::vector<Item> open_;
     Plan plan_;
     const BenchRegistry* registry_ = nullptr;  ///< null: no keywords and no extra rounds
-    Settings settings_;
     std::string only_;
 };
 

@@ -1,9 +1,10 @@
 // Ceilings beside their specs.
-#include "ert/method/ceilings/spec_rate.hpp"
+#include "analysis/study/spec_rate.hpp"
 
 #include "tests/method/sweeps.hpp"
 
 using namespace roof;
+using namespace roof::analysis;
 using namespace roof::tests;
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace roof {
+namespace roof::analysis {
 
 /// The guide's rate for this ceiling; null where it gives none.
 const SpecRate* spec_rate_of(const Ceiling& ceiling, const Machine& machine);
@@ -18,4 +18,4 @@ double per_clock_and_core(const Ceiling& ceiling, const Machine& machine);
 /// The measured rate per clock over the guide's; nothing without a guide's rate or a clock.
 std::optional<double> share_of_spec(const Ceiling& ceiling, const Machine& machine);
 
-}  // namespace roof
+}  // namespace roof::analysis

@@ -1,9 +1,9 @@
-#include "ert/method/ceilings/spec_rate.hpp"
+#include "analysis/study/spec_rate.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
-namespace roof {
+namespace roof::analysis {
 namespace {
 
 bool stands_beside(const SpecRate& spec, const Ceiling& ceiling)
@@ -54,4 +54,4 @@ std::optional<double> share_of_spec(const Ceiling& ceiling, const Machine& machi
     return reached / spec->per_clock;
 }
 
-}  // namespace roof
+}  // namespace roof::analysis
