@@ -9,13 +9,6 @@ namespace roof::analysis {
 
 namespace {
 
-/// Instances of a cache that the threads use if they fill one core after another.
-double instances_reached(const MemoryLevel& level, int smt, int threads)
-{
-    const int cores_each = std::max(1, level.shared_by / std::max(1, smt));
-    return std::clamp((threads + cores_each - 1) / cores_each, 1, std::max(1, level.instances));
-}
-
 /// Capacity of a level for the threads of the row, scaled from the size measured with the most threads.
 Bytes capacity(const std::string& level, const Ceilings& ceilings, const Machine& machine, const std::string& device,
                int threads)
@@ -23,11 +16,9 @@ Bytes capacity(const std::string& level, const Ceilings& ceilings, const Machine
     Bytes measured{};
     for (const MeasuredLevel& found : ceilings.levels)
         if (found.device == device && found.name == level) measured = found.to;
-    for (const Device& candidate : machine.devices)
-        for (const MemoryLevel& reported : candidate.levels)
-            if (candidate.name == device && reported.name == level)
-                return measured * (instances_reached(reported, machine.smt, threads) /
-                                   instances_reached(reported, machine.smt, ceilings.most_threads(device)));
+    if (const MemoryLevel* const reported = machine.find_level(device, level))
+        measured = measured * reported->instances_reached(threads, machine.smt) /
+                   reported->instances_reached(ceilings.most_threads(device), machine.smt);
     return measured;
 }
 

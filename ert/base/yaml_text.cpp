@@ -61,6 +61,25 @@ int second_document(const std::string& text)
     return 0;
 }
 
+/// Flow style at every depth: the library keeps the style of nodes that it has read.
+void write_flow(YAML::Emitter& text, const YAML::Node& node)
+{
+    if (node.IsMap()) {
+        text << YAML::Flow << YAML::BeginMap;
+        for (const auto& pair : node) {
+            text << YAML::Key << pair.first.as<std::string>() << YAML::Value;
+            write_flow(text, pair.second);
+        }
+        text << YAML::EndMap;
+    } else if (node.IsSequence()) {
+        text << YAML::Flow << YAML::BeginSeq;
+        for (const YAML::Node& one : node) write_flow(text, one);
+        text << YAML::EndSeq;
+    } else {
+        text << (node.IsScalar() ? node.as<std::string>() : "");
+    }
+}
+
 }  // namespace
 
 YAML::Node parse_yaml(const std::string& text, const std::string& name)
@@ -72,6 +91,13 @@ YAML::Node parse_yaml(const std::string& text, const std::string& name)
         Check{name}(document);
         return document;
     });
+}
+
+std::string on_one_line(const YAML::Node& node)
+{
+    YAML::Emitter text;
+    write_flow(text, node);
+    return text.c_str();
 }
 
 }  // namespace roof

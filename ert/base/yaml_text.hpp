@@ -1,4 +1,4 @@
-// The only reader of YAML. It turns the library's exceptions into errors with file and line.
+// YAML read and written. The only reader: it turns the library's exceptions into errors with file and line.
 #pragma once
 
 #include "ert/base/error.hpp"
@@ -13,6 +13,9 @@ namespace roof {
 /// The document in `text`; `name` is used in messages. Throws InputError, with the line, for text that is no YAML, a second document, a
 /// key that is no word or stands twice in its map, and more than 100,000 values, which aliases can multiply.
 YAML::Node parse_yaml(const std::string& text, const std::string& name);
+
+/// The node's text in flow style, on one line: "{name: small, image: [3, 32, 32]}".
+std::string on_one_line(const YAML::Node& node);
 
 /// Returns read(); an exception of the library, such as for a value of another kind, becomes an InputError with the line.
 template <class Read>

@@ -156,6 +156,24 @@ const Device* Machine::find_device(const std::string& wanted) const
     return found == devices.end() ? nullptr : &*found;
 }
 
+const MemoryLevel* Machine::find_level(const std::string& device, const std::string& level) const
+{
+    const Device* const found = find_device(device);
+    if (found == nullptr) return nullptr;
+    const auto reported = std::ranges::find(found->levels, level, &MemoryLevel::name);
+    return reported == found->levels.end() ? nullptr : &*reported;
+}
+
+int MemoryLevel::cores_each(int smt) const
+{
+    return std::max(1, shared_by / std::max(1, smt));
+}
+
+int MemoryLevel::instances_reached(int threads, int smt) const
+{
+    return std::clamp((threads + cores_each(smt) - 1) / cores_each(smt), 1, std::max(1, instances));
+}
+
 YAML::Node to_yaml(const Machine& machine)
 {
     Writer writer;

@@ -21,6 +21,11 @@ struct MemoryLevel {
     Bytes capacity;     ///< of one instance
     int instances = 1;  ///< on the whole machine
     int shared_by = 1;  ///< hardware threads that share one instance
+
+    /// Cores that share one instance, with `smt` hardware threads each.
+    int cores_each(int smt) const;
+    /// Instances that the threads use, one thread per core, if they fill one instance after another.
+    int instances_reached(int threads, int smt) const;
 };
 
 /// The most that one core can do per clock, according to a public guide. Not measured.
@@ -82,6 +87,8 @@ struct Machine {
     const Device& device(const std::string& name) const;
     /// Null if there is none of that name.
     const Device* find_device(const std::string& name) const;
+    /// What the device reports of its level; null if there is nothing.
+    const MemoryLevel* find_level(const std::string& device, const std::string& level) const;
 };
 
 YAML::Node to_yaml(const Machine& machine);

@@ -19,58 +19,32 @@ constexpr std::array<Named<Sharing>, 3> sharings{{
     {Sharing::shared, "shared"},
 }};
 
-/// The machine's report of the level. Null if there is none.
-const MemoryLevel* reported_level(const Machine& machine, const MeasuredLevel& level)
-{
-    const Device* const device = machine.find_device(level.device);
-    if (device == nullptr) return nullptr;
-    const auto found = std::ranges::find(device->levels, level.name, &MemoryLevel::name);
-    return found == device->levels.end() ? nullptr : &*found;
-}
-
-int cores_at(const MemoryLevel& reported, const Machine& machine)
-{
-    return std::max(1, reported.shared_by / std::max(1, machine.smt));
-}
-
-/// Capacity of all instances of the level that the threads reach, with one thread per core.
-Bytes reported_capacity(const Machine& machine, const MeasuredLevel& level)
-{
-    const MemoryLevel* const reported = reported_level(machine, level);
-    if (reported == nullptr) return {};
-    const int cores_each = cores_at(*reported, machine);
-    const int reached = std::clamp((level.threads + cores_each - 1) / cores_each, 1, std::max(1, reported->instances));
-    return reported->capacity * static_cast<double>(reached);
-}
-
+/// Sets the capacity that the machine reports for all instances that the threads reach.
 void set_beside_report(MeasuredLevel& level, const Machine& machine)
 {
     constexpr double tolerance = 2;
-    level.reported = reported_capacity(machine, level);
+    const MemoryLevel* const reported = machine.find_level(level.device, level.name);
+    if (reported == nullptr) return;
+    level.reported = reported->capacity * reported->instances_reached(level.threads, machine.smt);
     // A sweep never fills memory, so memory's capacity cannot be compared.
     if (level.name == memory_level || level.reported.value <= 0) return;
     const double ratio = level.to / level.reported;
     level.contradiction = ratio > tolerance || ratio < 1 / tolerance;
 }
 
-/// Compares several threads with one. A growth between that of a shared and of a private cache is unclear.
-Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more)
+/// Compares several threads with one: with n threads on n cores a private level holds n times as much, a shared one as much as before.
+Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more, const Machine& machine)
 {
     constexpr double tolerance = 1.2;
     const double growth = more.to / one.to;
     const auto is_about = [&](double wanted) { return growth < wanted * tolerance && growth > wanted / tolerance; };
-    if (is_about(more.threads)) return Sharing::per_core;
-    return is_about(1) ? Sharing::shared : Sharing::unclear;
-}
-
-/// A neighbour that occupies half of a cache during one of the sweeps makes a private cache look shared, or a shared
-/// one private. So the result is unclear if the machine reports the opposite.
-Sharing unless_contradicted(Sharing seen, const MeasuredLevel& level, const Machine& machine)
-{
-    const MemoryLevel* const reported = reported_level(machine, level);
+    const Sharing seen = is_about(more.threads) ? Sharing::per_core : is_about(1) ? Sharing::shared : Sharing::unclear;
+    // A neighbour that occupies half of a cache during one of the sweeps makes a private cache look shared, or a shared one private. So
+    // the result is unclear if the machine reports the opposite.
+    const MemoryLevel* const reported = machine.find_level(one.device, one.name);
     if (reported == nullptr || reported->capacity.value <= 0 || reported->shared_by <= 0) return seen;
-    const Sharing reported_sharing = cores_at(*reported, machine) > 1 ? Sharing::shared : Sharing::per_core;
-    return seen == reported_sharing ? seen : Sharing::unclear;
+    const bool is_shared = reported->cores_each(machine.smt) > 1;
+    return seen == (is_shared ? Sharing::shared : Sharing::per_core) ? seen : Sharing::unclear;
 }
 
 bool is_of_sweep(const Measurement& row)
@@ -122,15 +96,14 @@ std::vector<MeasuredLevel> behind_l1(const std::vector<MeasuredLevel>& through, 
     return past;
 }
 
-/// Sets `sharing`: with n threads on n cores a private level holds n times as much, a shared one as much as before.
+/// Sets `sharing`, also of the level with one thread.
 void compare_thread_counts(std::vector<MeasuredLevel>& levels, const Machine& machine)
 {
     for (MeasuredLevel& level : levels) {
-        if (level.name == memory_level) continue;
         for (const MeasuredLevel& other : levels) {
-            if (other.device != level.device || other.name != level.name || other.threads == level.threads) continue;
-            if (level.threads == 1) level.sharing = unless_contradicted(sharing_of(level, other), level, machine);
-            if (other.threads == 1) level.sharing = unless_contradicted(sharing_of(other, level), level, machine);
+            if (other.device != level.device || other.name != level.name || level.name == memory_level) continue;
+            if (level.threads == 1 && other.threads > 1) level.sharing = sharing_of(level, other, machine);
+            if (level.threads > 1 && other.threads == 1) level.sharing = sharing_of(other, level, machine);
         }
     }
 }

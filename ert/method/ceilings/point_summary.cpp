@@ -8,11 +8,6 @@
 namespace roof {
 namespace {
 
-bool is_ok(const Measurement& row)
-{
-    return row.status == Status::ok && row.seconds.median.value > 0;
-}
-
 double rate_of(const Measurement& row)
 {
     return work_of(row) / row.seconds.median.value;
@@ -37,7 +32,7 @@ PointSummary over(const std::vector<const Measurement*>& rows)
     const Measurement* best = nullptr;
     std::vector<double> rates;
     for (const Measurement* const row : rows) {
-        if (!is_ok(*row)) continue;
+        if (row->status != Status::ok || row->seconds.median.value <= 0) continue;
         if (best == nullptr || rate_of(*row) > rate_of(*best)) best = row;
         ++point.rounds;
         Round round = samples_of(*row);

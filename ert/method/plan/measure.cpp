@@ -1,21 +1,19 @@
 #include "ert/method/plan/measure.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/method/bench/available_threads.hpp"
 #include "ert/method/bench/device_group.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <ctime>
 #include <functional>
 #include <map>
 #include <new>
 #include <optional>
-#include <system_error>
-#include <thread>
 #include <type_traits>
 
 namespace roof {
@@ -104,27 +102,6 @@ std::vector<std::string> record(Subject& subject, Trace& trace, const Profile& p
     }
 }
 
-/// Throws Error unless the threads of the item can be started: OpenMP's library ends the process where they cannot.
-void require_threads(const Item& item)
-{
-    if (!item.point.has("threads")) return;
-    const auto count = item.point.integer("threads");
-    std::atomic_flag may_end = ATOMIC_FLAG_INIT;
-    std::vector<std::thread> others;
-    std::string reason;
-    try {
-        while (static_cast<long long>(others.size()) + 1 < count)
-            others.emplace_back([&may_end] { may_end.wait(false); });
-    } catch (const std::system_error& error) {
-        reason = error.code().message();
-    }
-    may_end.test_and_set();
-    may_end.notify_all();
-    for (std::thread& other : others) other.join();
-    if (!reason.empty())
-        throw Error(fmt::format("{} threads cannot be started ({}); `ulimit -u` shows the limit", count, reason));
-}
-
 /// A wrong input that shows only here, such as a folder without a usable image, fails the row and not the run.
 template <class Call>
 auto failing(const Call& call)
@@ -139,7 +116,7 @@ auto failing(const Call& call)
 void run(Measurement& row, const Item& item, const BenchRegistry& registry, const Clock& clock,
          const SampleObserver& observer, const std::filesystem::path& folder)
 {
-    require_threads(item);
+    if (item.point.has("threads")) require_threads(item.point.integer("threads"));
     const Device device = device_for(registry.machine(), item.device);
     const std::unique_ptr<Subject> subject =
         failing([&] { return item.bench->make(item.point, registry.machine(), device); });

@@ -64,52 +64,18 @@ class Parser {
         return node.as<std::string>();
     }
 
-    std::vector<std::string> list_of(const YAML::Node& node, const std::string& key) const
+    /// A value or a list of values. `takes_maps`: a map is a value too, as its text: "{name: small, image: [3, 32, 32]}".
+    std::vector<std::string> list_of(const YAML::Node& node, const std::string& key, bool takes_maps = false) const
     {
-        if (node.IsScalar()) return {text_of(node, key)};
-        if (!node.IsSequence() || node.size() == 0) {
+        const auto value = [&](const YAML::Node& one) {
+            return takes_maps && one.IsMap() ? on_one_line(one) : text_of(one, key);
+        };
+        if (node.IsScalar() || (takes_maps && node.IsMap())) return {value(node)};
+        if (!node.IsSequence() || node.size() == 0)
             throw InputError(where(node) + ": " + key + ": a value or a list of values is expected here");
-        }
         std::vector<std::string> list;
-        for (const YAML::Node& entry : node) list.push_back(text_of(entry, key));
+        for (const YAML::Node& one : node) list.push_back(value(one));
         return list;
-    }
-
-    /// The values of an axis. A map becomes its text on one line: "{name: small, image: [3, 32, 32]}".
-    std::vector<std::string> values_of(const YAML::Node& node, const std::string& key) const
-    {
-        const auto value = [&](const YAML::Node& one) { return one.IsMap() ? on_one_line(one) : text_of(one, key); };
-        if (!node.IsSequence() || node.size() == 0) return node.IsMap() ? std::vector{value(node)} : list_of(node, key);
-        std::vector<std::string> values;
-        for (const YAML::Node& one : node) values.push_back(value(one));
-        return values;
-    }
-
-    static std::string on_one_line(const YAML::Node& map)
-    {
-        YAML::Emitter text;
-        text << YAML::Flow;
-        write(text, map);
-        return text.c_str();
-    }
-
-    /// Flow style at every depth: the library keeps the style of nodes that it has read.
-    static void write(YAML::Emitter& text, const YAML::Node& node)
-    {
-        if (node.IsMap()) {
-            text << YAML::Flow << YAML::BeginMap;
-            for (const auto& pair : node) {
-                text << YAML::Key << pair.first.as<std::string>() << YAML::Value;
-                write(text, pair.second);
-            }
-            text << YAML::EndMap;
-        } else if (node.IsSequence()) {
-            text << YAML::Flow << YAML::BeginSeq;
-            for (const YAML::Node& one : node) write(text, one);
-            text << YAML::EndSeq;
-        } else {
-            text << (node.IsScalar() ? node.as<std::string>() : "");
-        }
     }
 
     bool flag(const YAML::Node& node, const std::string& key) const
@@ -175,7 +141,7 @@ class Parser {
             } else if (key == "profile") {
                 entry.profile = flag(pair.second, key);
             } else {
-                entry.axes[key] = values_of(pair.second, key);
+                entry.axes[key] = list_of(pair.second, key, true);
                 entry.axis_where[key] = where(pair.first);
             }
         }
