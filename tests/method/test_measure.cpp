@@ -89,8 +89,10 @@ TEST_CASE("a launch during which the clock stands still is an error, not a sampl
     const ManualClock time;
     FakeSubject subject({}, time);
     std::vector<PartMeasurement> parts;
-    CHECK_THROWS_WITH(collect(subject, {.warmup = 0, .min_samples = 1, .max_samples = 1}, time.clock(), parts, {}),
-                      Catch::Contains("the clock did not advance"));
+    Trace trace(time.clock(), 0);
+    CHECK_THROWS_WITH(
+        collect(subject, trace, {.warmup = 0, .min_samples = 1, .max_samples = 1}, time.clock(), parts, {}),
+        Catch::Contains("the clock did not advance"));
 }
 
 TEST_CASE("a failed check is a failed row with the reason and without samples")

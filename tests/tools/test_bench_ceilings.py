@@ -349,6 +349,23 @@ esac
             self.assertIn("L3 0.950, least 0.950", out)
             self.assertNotIn("99 GB/s", out)  # L2 is private, so neighbours do not share it
 
+    def test_runs_bare_loops_at_the_working_sets_of_our_ceilings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            roof, bare, page = (Path(folder) / name for name in ("roof", "bare", "page.md"))
+            document = dict(CALIBRATION, ceilings=[dict(ceiling("bandwidth", "L1", "load", 198e9), working_set_bytes=24000.0),
+                                                   ceiling("bandwidth", "L1", "copy", 90e9)])
+            document["machine"] = dict(document["machine"], versions={"revision": "abc123"})
+            roof.write_text(json.dumps(document), encoding="utf-8")
+            bare.write_text("for i in $@; do echo $i 2e11; done", encoding="utf-8")
+            page.write_text("\n".join(tables.marks_of("bare")), encoding="utf-8")
+            status, _, err = self.call("--roof", f"sh -c 'cat {roof}'", "--bare", f"sh {bare}", "--rounds", "2", "--page", str(page))
+            self.assertEqual(0, status, err)
+            self.assertIn("| L1 | load | - | 1 | 198 GB/s | bare | 200 GB/s | 0.990 | [0.990, 0.990] | 2 |",
+                          page.read_text(encoding="utf-8"))
+            self.assertIn("revision abc123", page.read_text(encoding="utf-8"))
+            self.assertEqual(["load:24000", "store:16000", "copy:16000", "update:16000", "triad:16000"],
+                             list(programs.bare_points(document)))
+
     def test_refuses_no_rounds(self):
         with self.assertRaises(SystemExit) as refusal:
             self.call("--rounds", "0")

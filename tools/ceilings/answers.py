@@ -21,6 +21,11 @@ def parse_likwid(text):
     return rate * 1e6 if rate > 0 else None
 
 
+def parse_bare(text):
+    """{argument: byte/s} of tools/ceilings/bare_loops.cpp."""
+    return {argument: float(rate) for argument, rate in (line.split() for line in text.splitlines())}
+
+
 def parse_stream(text):
     """{operation: byte/s} of STREAM ("Copy:  25000.0 …") and BabelStream ("Copy        26000.1 …")."""
     names = {"Copy": "copy", "Triad": "triad", "Dot": "load"}

@@ -4,7 +4,7 @@ import math
 import os
 import tempfile
 
-from ceilings.answers import (Quantity, at_working_set, parse_ceilings_table, parse_cpufp, parse_ert, parse_ert_curve,
+from ceilings.answers import (Quantity, at_working_set, parse_bare, parse_ceilings_table, parse_cpufp, parse_ert, parse_ert_curve,
                               parse_likwid, parse_mixbench, parse_stream)
 from measuring import run
 
@@ -74,6 +74,22 @@ def measure_likwid(command, calibration, say):
     return rates
 
 
+# ---------------------------------------------------------------------------------------------------------- bare loops
+
+def bare_points(calibration):
+    """{argument: Quantity}: one thread in L1 and L2, at the working set of our ceiling."""
+    return {f"{operation}:{int(held_at(calibration, level, operation))}": Quantity(level["name"], operation, "", 1)
+            for level in levels_of_cpu(calibration) if level["threads"] == 1 and level["name"] in ("L1", "L2")
+            for operation in ("load", "store", "copy", "update", "triad")}
+
+
+def measure_bare(command, calibration, say):
+    """tools/ceilings/bare_loops.cpp."""
+    points = bare_points(calibration)
+    say(command[0])
+    return {points[argument]: rate for argument, rate in parse_bare(run([*command, *points])).items()}
+
+
 # -------------------------------------------------------------------------------------------------------------- others
 
 def measure_stream(command, calibration, say):
@@ -127,5 +143,5 @@ def measure_search(command, calibration, say):
 
 
 #: The function of each peer: (command, our calibration, say) -> {Quantity: rate}. Raises NotMeasured.
-PEERS = {"likwid": measure_likwid, "stream": measure_stream, "babelstream": measure_stream,
+PEERS = {"bare": measure_bare, "likwid": measure_likwid, "stream": measure_stream, "babelstream": measure_stream,
          "mixbench": measure_mixbench, "cpufp": measure_cpufp, "ert": measure_ert, "search": measure_search}
