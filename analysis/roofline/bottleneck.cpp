@@ -166,10 +166,14 @@ bool is_confident(const Placement& placement)
 
 std::string bottleneck_text(const Placement& placement)
 {
+    const auto named = [&](const std::string& roof) {
+        const auto level = std::ranges::find(placement.levels, roof, &LevelPlacement::level);
+        return level == placement.levels.end() || level->access.empty() ? roof : roof + " " + level->access;
+    };
     const std::vector<Bottleneck>& bottlenecks = placement.bottlenecks;
-    if (bottlenecks.empty()) return placement.binds;
-    if (is_confident(placement) || bottlenecks.size() < 2) return bottlenecks.front().roof;
-    return fmt::format("{} or {} ({:.0f} / {:.0f}%)", bottlenecks[0].roof, bottlenecks[1].roof,
+    if (bottlenecks.empty()) return named(placement.binds);
+    if (is_confident(placement) || bottlenecks.size() < 2) return named(bottlenecks.front().roof);
+    return fmt::format("{} or {} ({:.0f} / {:.0f}%)", named(bottlenecks[0].roof), named(bottlenecks[1].roof),
                        100 * bottlenecks[0].share, 100 * bottlenecks[1].share);
 }
 

@@ -29,7 +29,8 @@ inline constexpr int draws = 1000;
 /// Sets the bottlenecks of the placements of one row (step, phases, layers, in that order), the most likely first.
 void find_bottlenecks(std::span<Placement> placements, const Roofs& roofs);
 
-/// "DRAM"; "fp32 or DRAM (71 / 29%)" if neither is confident; empty without ceilings.
+/// "DRAM", or "DRAM mix 2:1" with the access of its roof if that is known; "fp32 or DRAM (71 / 29%)" if neither is confident; empty
+/// without ceilings.
 std::string bottleneck_text(const Placement& placement);
 
 /// Whether one roof binds in at least 95% of the draws.
