@@ -48,6 +48,7 @@ bool may_count()
 TEST_CASE("libpfm4 knows every event of every table")
 {
     if (!missing_encoder().empty()) return;
+    CHECK(std::getenv("LIBPFM_ENCODE_INACTIVE") == nullptr);  // programs that roof starts would inherit it
     for (const EventTable& table : event_tables())
         for (const CountedEvent& event : table.events) {
             const std::string name = std::string(table.pmu) + "::" + std::string(event.event);

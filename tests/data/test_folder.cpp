@@ -167,8 +167,8 @@ TEST_CASE("fewer usable images than a batch is an input error that gives both nu
     write_halves(folder.path() / "a" / "0.jpg", 300, 200);
     truncate_file(folder.path() / "a" / "0.jpg", 0.5);
     CHECK_THROWS_AS(open_small(folder.path(), 5), InputError);
-    CHECK_THROWS_WITH(open_small(folder.path(), 5),
-                      Contains("4 usable images") && Contains("batch of 5") && Contains("1 broken"));
+    CHECK_THROWS_WITH(open_small(folder.path(), 5), Contains("4 usable images") && Contains("batch of 5") &&
+                                                        Contains("1 broken, the first ") && Contains("0.jpg: "));
     CHECK_NOTHROW(open_small(folder.path(), 4).next());
 }
 

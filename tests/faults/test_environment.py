@@ -83,6 +83,17 @@ class Environment(unittest.TestCase):
         for words in (["check", folder], ["report", folder]):
             self.assertEqual(0, self.roof(words, lacks="proc").returncode)
 
+    def test_a_folder_without_a_batch_fails_its_row_and_the_sweep_goes_on(self):
+        folder = Path(self.scratch.name, "images", "class")
+        folder.mkdir(parents=True)
+        (folder / "broken.jpg").write_text("no image", encoding="utf-8")
+        Path(self.scratch.name, "plan.yaml").write_text(
+            f"run:\n  - {{bench: train, model: alexnet, batch: 2, data: [{folder.parent}, hashed], parameters: hashed, threads: 1}}\n",
+            encoding="utf-8")
+        _, rows, done = self.measure(["sweep", "plan.yaml"])
+        self.assertEqual((1, ["failed", "ok"]), (done.returncode, [row["status"] for row in rows]), done.stderr)
+        self.assertIn("broken.jpg", rows[0]["reason"])
+
     def test_a_limit_of_the_file_size_loses_no_row(self):
         for size in (0, 100, 1000, 4000, 10000, 14000, 20000):
             with self.subTest(size=size):

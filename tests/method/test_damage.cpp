@@ -301,3 +301,18 @@ TEST_CASE("accepted edits are usable, and the folder says so from then on")
     }
     CHECK(is_marked());
 }
+
+TEST_CASE("the published folders are read without damage, whatever the order of their axes")
+{
+    std::size_t folders = 0;
+    const std::filesystem::path examples = std::filesystem::path(ROOF_TEST_DATA) / "../../results/examples";
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(examples)) {
+        if (entry.path().filename() != "measurements.csv") continue;
+        INFO(entry.path());
+        const Results results = read_results(entry.path().parent_path());
+        CHECK(results.damage.empty());
+        CHECK_FALSE(results.rows.empty());
+        ++folders;
+    }
+    CHECK(folders > 3);
+}

@@ -89,9 +89,11 @@ class Folder {
             if (attempt(file, [](const Jpeg& jpeg) { jpeg.decode(8); })) ++usable;
         }
         if (usable < needed) {
+            const std::vector<std::string> broken = broken_.lines();
             throw InputError("'" + options_.folder.string() + "' holds " + std::to_string(usable) +
                              " usable images, fewer than a batch of " + std::to_string(needed) + " (" +
-                             std::to_string(list_.images.size() - static_cast<std::size_t>(usable)) + " broken)");
+                             std::to_string(broken.size()) + " broken" +
+                             (broken.empty() ? "" : ", the first " + broken.front()) + ")");
         }
     }
 

@@ -41,13 +41,14 @@ bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
 {
     if (!fs::exists(folder / "measurements.csv") || !fs::exists(folder / "machine.yaml")) return false;
     try {
-        const Results results = read_results(folder);
-        if (!machine_name.empty() && results.machine.name != machine_name) return false;
+        const std::vector<Measurement> rows = read_rows(folder);
         const auto measured = [&](Role role) {
             return std::ranges::any_of(
-                results.rows, [&](const Measurement& row) { return row.role == role && row.status == Status::ok; });
+                rows, [&](const Measurement& row) { return row.role == role && row.status == Status::ok; });
         };
-        return measured(Role::bandwidth) && measured(Role::compute);
+        if (!measured(Role::bandwidth) || !measured(Role::compute)) return false;
+        const std::string name = read_machine_of(folder).name;
+        return machine_name.empty() || name == machine_name;
     } catch (const Error&) {
         return false;  // damaged, or of an older format
     }

@@ -32,12 +32,11 @@ constexpr std::size_t most_parts = 100'000;
 template <class Row>
 using Places = std::vector<std::pair<const Column<Row>*, std::size_t>>;
 
-/// The columns of the file, which must be known and stand in their order.
+/// The columns of the file, which must be known and stand once. Their order is free: that of the axes changed.
 template <class Row>
 Places<Row> places_in(const CsvLines& lines, const std::vector<Column<Row>>& columns)
 {
     Places<Row> places;
-    auto next = columns.begin();
     if (lines.cells().front() != "id") throw InputError(lines.where() + ": the first column is not 'id'");
     for (std::size_t i = 1; i < lines.cells().size(); ++i) {
         const std::string word(lines.cells()[i]);
@@ -47,10 +46,9 @@ Places<Row> places_in(const CsvLines& lines, const std::vector<Column<Row>>& col
             for (const auto& column : columns) names.push_back(column.name);
             throw InputError(lines.where() + ": " + unknown_word("column", word, names));
         }
-        if (found < next)
-            throw InputError(fmt::format("{}: the column '{}' stands twice or out of its order", lines.where(), word));
+        if (std::ranges::find(places, &*found, &Places<Row>::value_type::first) != places.end())
+            throw InputError(fmt::format("{}: the column '{}' stands twice", lines.where(), word));
         places.emplace_back(&*found, i);
-        next = found + 1;
     }
     return places;
 }
@@ -177,7 +175,7 @@ class Reader {
     void read(const char* name, const std::vector<Column<Row>>& columns, const Take& take)
     {
         const fs::path file = results_.folder / name;
-        if (!fs::exists(file) && results_.rows.size() > 0) return;  // no row has samples or layers
+        if (!fs::exists(file) && file.filename() != "measurements.csv") return;  // no row has samples or layers
         std::ifstream csv = open_to_read(file);
         CsvLines lines(csv, file.string());
         Places<Row> places;
@@ -282,6 +280,14 @@ Results read_results(const fs::path& folder)
     if (!check.has_ended && results.remarks.empty())
         results.remarks.emplace_back("the run has not ended: it was killed or still measures");
     return results;
+}
+
+std::vector<Measurement> read_rows(const fs::path& folder)
+{
+    Results results;
+    results.folder = folder;
+    Reader(results).measurements();
+    return std::move(results.rows);
 }
 
 Results check_results(const fs::path& folder)

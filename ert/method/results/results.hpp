@@ -33,7 +33,10 @@ struct Results {
 /// lines and lines that contradict each other are listed, and their rows are `damaged`. An incomplete last line is left out.
 Results read_results(const std::filesystem::path& folder);
 
-/// The same, and checks the lines of all other CSV files with checksums.
+/// The rows alone: no samples, no layers, and nothing compared between files.
+std::vector<Measurement> read_rows(const std::filesystem::path& folder);
+
+/// Like read_results, and checks the lines of all other CSV files with checksums.
 Results check_results(const std::filesystem::path& folder);
 
 /// The machine.yaml of a results folder. Throws InputError for an older format or a damaged file.

@@ -2,9 +2,12 @@
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/style.hpp"
+#include "analysis/report/svg.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <limits>
 
 using namespace roof;
 using namespace roof::analysis;
@@ -37,4 +40,13 @@ TEST_CASE("a study's pictures are written under their panels' names")
     CHECK(files.size() >= 4);
     CHECK(std::filesystem::exists(folder / "pictures/roofline-1.svg"));
     for (const std::filesystem::path& file : files) CHECK(std::filesystem::file_size(file) > 1000);
+}
+
+TEST_CASE("an axis has some sixty ticks at most, whatever its ends")
+{
+    CHECK(ticks(1, 1000, 10) == std::vector<double>{1, 10, 100, 1000});
+    CHECK(ticks(1e-320, 1e300, 10).size() <= 61);
+    CHECK(ticks(0, 1, 10).empty());
+    CHECK(ticks(1, std::numeric_limits<double>::infinity(), 10).empty());
+    CHECK(ticks(1, 10, 1).empty());
 }
