@@ -33,6 +33,8 @@ TEST_CASE("a damaged or missing machine document is an input error with the file
 {
     const TemporaryFolder folder;
     REQUIRE_THROWS_WITH(read_machine(folder / "machine.yaml"), Catch::Contains("machine.yaml"));
+    std::ofstream(folder / "machine.yaml") << "";
+    REQUIRE_THROWS_WITH(read_machine(folder / "machine.yaml"), Catch::Contains("machine.yaml"));
     std::ofstream(folder / "machine.yaml") << "name: x\nsockets: [1\n";
     REQUIRE_THROWS_AS(read_machine(folder / "machine.yaml"), InputError);
     std::ofstream(folder / "machine.yaml") << "name: x\nsockets: many\n";

@@ -95,6 +95,7 @@ TEST_CASE("the message for a mistake has file, line, key and the legal values")
         {"run:\n  - bench: train\n    batch: -4\n", {"'-4'"}},
         {"run:\n  - bench: train\n    batch: 1000000000\n", {"'1000000000'", "65536"}},
         {"run:\n  - bench: train\n    batch: four\n", {"'four'", "whole numbers"}},
+        {"run:\n  - bench: train\n    batch: 01\n", {"'01'", "whole numbers"}},
         {"run:\n  - bench: train\n    batch: {a: 1}\n", {"p.yaml:3", "batch"}},
         {"run:\n  - bench: train\n    device: tpu\n", {"device", "tpu", "gpu:0"}},
         {"runs: []\n", {"p.yaml:1", "runs", "did you mean 'run'?"}},
