@@ -280,6 +280,24 @@ TEST_CASE("PyTorch's profile: a step that was cut off before its first call is n
     CHECK(file.rows.at(0).measurement.seconds.median.value == Approx(50e-6));
 }
 
+TEST_CASE("PyTorch's profile: a step that was cut off after its first call is no step")
+{
+    const auto call = [](const std::string& at) {
+        return R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": )" + at +
+               R"(, "dur": 1.000, "args": {"correlation": 90}},)";
+    };
+    const std::string list = "\"traceEvents\": [";
+    const std::string cut = R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#4", "pid": 1, "tid": 1,
+                   "ts": 1690000000000100.000, "dur": 0.900},)";
+    const auto steps = [&](const std::string& calls) {
+        const std::string text = tests::fixture_text("kineto.json");
+        return imported_text(replaced(text, list, list + cut + calls)).rows.at(0).measurement.seconds.n;
+    };
+    const std::string two = call("1690000000000041.000") + call("1690000000000043.000");
+    CHECK(steps(two + call("1690000000000100.100")) == 1);
+    CHECK(steps(two + call("1690000000000100.100") + call("1690000000000100.200")) == 2);
+}
+
 TEST_CASE("PyTorch's profile: times since 1970 keep their digits")
 {
     const Imported file = imported("kineto.json");
