@@ -5,6 +5,7 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/timed.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 
@@ -215,11 +216,11 @@ Cell capacity_cell(Bytes bytes)
 
 /// "Bandwidth, 2 threads, small pages (measured)". For devices other than the CPU, the device name replaces the
 /// threads.
-std::string title_of(const Ceiling& first)
+std::string title_of(const Ceiling& first, const Machine& machine)
 {
-    return fmt::format("{}, {}{} (measured)", first.kind == Role::bandwidth ? "Bandwidth" : "Compute",
+    return fmt::format("{}, {}{} ({})", first.kind == Role::bandwidth ? "Bandwidth" : "Compute",
                        first.device == "cpu" ? threads_text(first.threads) : first.device,
-                       first.condition.empty() ? "" : ", " + first.condition);
+                       first.condition.empty() ? "" : ", " + first.condition, timed_on(machine, first.device));
 }
 
 /// "12 of 14 ceilings are steady; 1 unsteady: clock; 1 at least."
@@ -251,15 +252,16 @@ std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& m
         };
         const auto first = std::ranges::find_if(ceilings.all, is_chosen);
         if (first != ceilings.all.end())
-            tables.push_back(table_of_ceilings(title_of(*first), kind, ceilings, machine, is_chosen));
+            tables.push_back(table_of_ceilings(title_of(*first, machine), kind, ceilings, machine, is_chosen));
     };
     for (const Role kind : {Role::bandwidth, Role::compute})
         for (const std::string& device : devices_of(ceilings))
             for (const std::string& condition : conditions(ceilings, device))
                 for (const int threads : thread_counts(ceilings, device)) add(kind, device, condition, threads);
+    const std::string_view how = ceilings.all.empty() ? "measured" : timed_on(machine, ceilings.all.front().device);
     tables.push_back(table_of_ceilings(
-        "Latency (measured): one dependent load after another; core to core: a line moved to this core", Role::latency,
-        ceilings, machine, [](const Ceiling&) { return true; }));
+        fmt::format("Latency ({}): one dependent load after another; core to core: a line moved to this core", how),
+        Role::latency, ceilings, machine, [](const Ceiling&) { return true; }));
     tables.push_back(named_ceilings(ceilings));
     tables.push_back(levels_table(ceilings));
     std::erase_if(tables, [](const DataTable& table) { return table.rows.empty(); });

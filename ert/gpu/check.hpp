@@ -8,8 +8,8 @@
 
 namespace roof::gpu {
 
-/// Throws Error with the runtime's name and text of the error and the place of the call; Unsupported if this build has
-/// no code for the GPU.
+/// Throws Error with the runtime's name and text of the error and the place of the call; DeviceFault if all later calls
+/// will fail, too; Unsupported if this build has no code for the GPU.
 void check(cudaError_t status, std::source_location at = std::source_location::current());
 
 /// For destructors: writes to standard error what check() would throw.

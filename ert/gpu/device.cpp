@@ -6,6 +6,7 @@
 #include "ert/gpu/probes/capability.hpp"
 #include "ert/gpu/theory.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace roof::gpu {
@@ -28,21 +29,23 @@ MemoryLevel level(std::string name, double bytes, int instances)
     return result;
 }
 
-Device describe_device(DeviceId id)
+/// Makes no context on the device, which would take some hundred megabytes of its memory.
+Device describe_device(DeviceId id, const Nvml* nvml)
 {
-    const CurrentDevice current(id);
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, id.value));
-    std::size_t available = 0;
-    std::size_t total = 0;
-    check(cudaMemGetInfo(&available, &total));
+    const std::size_t total = properties.totalGlobalMem;
 
     Device device;
     device.name = std::string(prefix) + std::to_string(id.value);
     device.kind = "gpu";
     device.model = properties.name;
     device.memory = Bytes{static_cast<double>(total)};
-    device.memory_available = Bytes{static_cast<double>(available)};
+    device.memory_available = device.memory;
+    if (nvmlDevice_st* const known = device_in(nvml, id); known != nullptr) {
+        const Bytes free = nvml->free_memory(known);
+        if (free > Bytes{}) device.memory_available = std::min(device.memory, free);
+    }
     // L1 and shared memory are one memory; the runtime reports the part that shared memory may take. The capacity is
     // that of all multiprocessors together, because working sets are shared out over them.
     const double l1 = 1.0 * static_cast<double>(properties.sharedMemPerMultiprocessor) * properties.multiProcessorCount;
@@ -64,10 +67,10 @@ Device describe_device(DeviceId id)
 }
 
 /// A GPU that is broken or in exclusive use does not hide the others.
-void describe_or_report(DeviceId id, Machine& machine)
+void describe_or_report(DeviceId id, const Nvml* nvml, Machine& machine)
 {
     try {
-        machine.devices.push_back(describe_device(id));
+        machine.devices.push_back(describe_device(id, nvml));
     } catch (const Error& error) {
         machine.inconsistencies.push_back(std::string(prefix) + std::to_string(id.value) +
                                           " cannot be used: " + error.what());
@@ -117,7 +120,7 @@ void describe_devices(Machine& machine, const Nvml* nvml)
     int driver = 0;
     check(cudaDriverGetVersion(&driver));
     machine.versions["CUDA driver"] = version_text(driver);
-    for (int index = 0; index < count; ++index) describe_or_report(DeviceId{index}, machine);
+    for (int index = 0; index < count; ++index) describe_or_report(DeviceId{index}, nvml, machine);
     machine.capabilities.push_back({"gpu", true, std::to_string(count) + " found by the CUDA runtime", ""});
 }
 

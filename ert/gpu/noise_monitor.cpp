@@ -1,6 +1,7 @@
 #include "ert/gpu/noise_monitor.hpp"
 
 #include "ert/gpu/clock_of.hpp"
+#include "ert/gpu/kernels/idle.hpp"
 
 #include <array>
 #include <charconv>
@@ -8,10 +9,12 @@
 
 namespace roof::gpu {
 
-MonitoredStream::MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml)
+MonitoredStream::MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml, bool holds)
     : id_(id),
       nvml_(std::move(nvml)),
       handle_(device_in(nvml_.get(), id)),
+      holds_(holds),
+      released_(sizeof(unsigned), HostBuffer::Pages::pinned),
       readings_(clock_readings, "readings of the multiprocessors' clocks")
 {
 }
@@ -19,7 +22,14 @@ MonitoredStream::MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml)
 Seconds MonitoredStream::time(const std::function<void()>& enqueue) const
 {
     const CurrentDevice current(id_);
-    return timer_.time(stream_, enqueue);
+    if (!holds_) return timer_.time(stream_, enqueue);
+    auto* const released = reinterpret_cast<volatile unsigned*>(released_.data());
+    *released = 0;
+    enqueue_hold(released, stream_.get());
+    return timer_.time(stream_, [&] {
+        enqueue();
+        *released = 1;
+    });
 }
 
 void MonitoredStream::launch(Trace& trace, const std::function<void()>& enqueue)
@@ -27,7 +37,7 @@ void MonitoredStream::launch(Trace& trace, const std::function<void()>& enqueue)
     const CurrentDevice current(id_);
     static const std::vector<ClockReading> none(clock_readings);
     readings_.write(none);
-    trace.took(timer_.time(stream_, enqueue));
+    trace.took(time(enqueue));
     // Right after the launch, while the driver's averages still are the launch's.
     const GpuState state = handle_ != nullptr ? nvml_->look(handle_) : GpuState{};
     const Hertz clock = clock_of(readings_.read(0, clock_readings));

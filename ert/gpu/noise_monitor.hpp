@@ -5,6 +5,7 @@
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/event_timer.hpp"
+#include "ert/gpu/host_buffer.hpp"
 #include "ert/gpu/kernels/clock_reading.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "ert/gpu/stream.hpp"
@@ -18,8 +19,9 @@ namespace roof::gpu {
 
 class MonitoredStream {
   public:
-    /// On the current device. `nvml` may be null. Throws Error.
-    MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml);
+    /// On the current device. `nvml` may be null. `holds`: the stream begins to work once all is enqueued, so that the
+    /// time contains no launch by the host. Throws Error.
+    MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml, bool holds = true);
 
     DeviceId id() const { return id_; }
     const Stream& stream() const { return stream_; }
@@ -46,6 +48,8 @@ class MonitoredStream {
     nvmlDevice_st* handle_ = nullptr;
     Stream stream_;
     EventTimer timer_;
+    bool holds_;
+    HostBuffer released_;
     Buffer<ClockReading> readings_;
     int launches_ = 0;
     int capped_ = 0;

@@ -118,6 +118,15 @@ GpuState Nvml::look(nvmlDevice_st* device) const
     return state;
 }
 
+Bytes Nvml::free_memory(Device device) const
+{
+    struct Memory {  // nvmlMemory_t
+        unsigned long long total, free, used;
+    } memory{};
+    const auto call = library_.find<int(Device, Memory*)>("nvmlDeviceGetMemoryInfo");
+    return call != nullptr && call(device, &memory) == success ? Bytes{static_cast<double>(memory.free)} : Bytes{};
+}
+
 Hertz Nvml::highest_clock(nvmlDevice_st* device) const
 {
     return megahertz(number(library_, "nvmlDeviceGetMaxClockInfo", device, clock_of_multiprocessors));

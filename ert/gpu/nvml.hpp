@@ -43,6 +43,9 @@ class Nvml {
     /// Values that cannot be read are 0.
     GpuState look(nvmlDevice_st* device) const;
 
+    /// The device memory that no process uses; 0 if unknown.
+    Bytes free_memory(nvmlDevice_st* device) const;
+
     /// The maximum clock of the multiprocessors; 0 if unknown.
     Hertz highest_clock(nvmlDevice_st* device) const;
 

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 
 using namespace roof;
@@ -15,17 +16,36 @@ namespace {
 struct Traffic {
     int launches = 0;
     double gigabytes = 0;
+    double milliseconds = 0;  ///< at least, by the roofs
 };
+
+/// The ceilings that an H100 SXM had in docs/gpu_first_run.md: copies, and bf16 by wgmma.
+constexpr double bytes_per_second = 2.88e12;
+constexpr double flops_per_second = 931e12;
+
+double flops_of(const cudnn::Operation& operation)
+{
+    if (const auto* const one = std::get_if<Convolve>(&operation)) {
+        const int window = one->shape.window.size * one->shape.window.size;
+        return 2.0 * window * one->shape.source.channels * static_cast<double>(one->result.elements());
+    }
+    const auto* const product = std::get_if<Multiply>(&operation);
+    return product == nullptr ? 0 : 2.0 * static_cast<double>(product->source.elements()) * product->result.channels;
+}
 
 std::map<std::string, Traffic> traffic_of(const model::Graph& graph, const Settings& settings)
 {
     const Written written(graph, settings, loops(false));
     std::map<std::string, Traffic> all;
     for (const Program::Stage& stage : written.program().stages()) {
-        for (const roof::Operation& operation : stage.part.operations) {
-            for (Traffic* const sum : {&all[operation.implementation], &all["all"]}) {
+        for (std::size_t i = 0; i < stage.operations.size(); ++i) {
+            const roof::Operation& described = stage.part.operations[i];
+            const double least =
+                std::max(described.bytes.value / bytes_per_second, flops_of(stage.operations[i]) / flops_per_second);
+            for (Traffic* const sum : {&all[described.implementation], &all["all"]}) {
                 ++sum->launches;
-                sum->gigabytes += 1e-9 * operation.bytes.value;
+                sum->gigabytes += 1e-9 * described.bytes.value;
+                sum->milliseconds += 1e3 * least;
             }
         }
     }
@@ -38,9 +58,11 @@ TEST_CASE("A step of ResNet-50 moves the bytes and launches the kernels that its
 {
     const auto all = traffic_of(model::build_model("resnet50"), {.batch = 256, .precision = Precision::bf16});
     for (const auto& [name, sum] : all)
-        UNSCOPED_INFO(name << ": " << sum.launches << " launches, " << sum.gigabytes << " GB");
+        UNSCOPED_INFO(name << ": " << sum.launches << " launches, " << sum.gigabytes << " GB, " << sum.milliseconds
+                           << " ms");
     CHECK(all.at("all").launches == 381);
     CHECK(all.at("all").gigabytes == Approx(88.41).margin(0.01));
+    CHECK(all.at("all").milliseconds == Approx(32.21).margin(0.01));
     CHECK(all.at("loops").launches == 161);  // convolutions and products
     CHECK(all.at("loops").gigabytes == Approx(33.12).margin(0.01));
     // Twice the gradient and the source of each, and the source's gradient.

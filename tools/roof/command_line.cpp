@@ -52,7 +52,8 @@ int run_command(const Command& command, const Arguments& rest, const Arguments& 
                     environment.terminal,
                     environment.interrupted,
                     "roof " + shell_line(arguments),
-                    environment.results};
+                    environment.results,
+                    environment.start_again};
     const int status = action(context);
     return std::max(status, context.status);
 }
@@ -93,8 +94,15 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
 {
     SafeStream out(unsafe.out);
     SafeStream err(unsafe.err);
-    const Environment environment{
-        out, err, unsafe.assemble, unsafe.clock, unsafe.terminal, unsafe.interrupted, unsafe.results};
+    Environment environment{out,           err, unsafe.assemble, unsafe.clock, unsafe.terminal, unsafe.interrupted,
+                            unsafe.results};
+    if (unsafe.start_again) {
+        environment.start_again = [&] {
+            out.flush();
+            err.flush();
+            unsafe.start_again();
+        };
+    }
     constexpr int failed = 1;
     constexpr int wrong_input = 2;
     const auto complain = [&](const std::exception& error, int status) {

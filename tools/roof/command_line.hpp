@@ -20,6 +20,7 @@ struct Environment {
     Terminal terminal;
     std::function<bool()> interrupted;
     std::filesystem::path results;
+    std::function<void()> start_again{};  ///< as in Context
 };
 
 /// `arguments` without the program's name. Never throws.

@@ -3,6 +3,7 @@
 #include "tools/roof/command_line.hpp"
 #include "tools/roof/console/exit_guard.hpp"
 #include "tools/roof/console/interrupt.hpp"
+#include "tools/roof/console/start_again.hpp"
 
 #include <iostream>
 
@@ -16,5 +17,6 @@ int main(int count, char** words)
                                                                .clock = roof::steady_clock(),
                                                                .terminal = roof::detect_terminal(),
                                                                .interrupted = [&] { return interrupt.raised(); },
-                                                               .results = "results"});
+                                                               .results = "results",
+                                                               .start_again = [&] { roof::start_again(words); }});
 }

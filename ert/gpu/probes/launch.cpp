@@ -38,7 +38,7 @@ Graph graph_of_idle_kernels()
 
 class LaunchSubject final : public TunedSubject {
   public:
-    LaunchSubject(bool in_graph, const GpuPoint& at) : TunedSubject(at)
+    LaunchSubject(bool in_graph, const GpuPoint& at) : TunedSubject(at, false)
     {
         if (in_graph) graph_ = graph_of_idle_kernels();
         const int kernels = in_graph ? kernels_of_graph : 1;

@@ -47,7 +47,8 @@ class TunedSubject : public Subject {
     std::vector<std::string> remarks() const override { return stream_.remarks(); }
 
   protected:
-    explicit TunedSubject(const GpuPoint& at) : stream_(at.id, at.nvml), trials_(at.trials) {}
+    /// `holds`: as for MonitoredStream.
+    explicit TunedSubject(const GpuPoint& at, bool holds = true) : stream_(at.id, at.nvml, holds), trials_(at.trials) {}
 
     /// As tune(); returns the index of the variant chosen.
     std::size_t settle_on_fastest(const std::vector<Variant>& variants, long long max_repeats,

@@ -1,5 +1,6 @@
 #include "ert/method/plan/measure.hpp"
 
+#include "ert/base/device_fault.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/available_threads.hpp"
 #include "ert/method/bench/device_group.hpp"
@@ -204,7 +205,7 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
 }
 
 Measurement measure(const Item& item, const BenchRegistry& registry, const Clock& clock, const SampleObserver& observer,
-                    const std::filesystem::path& folder)
+                    const std::filesystem::path& folder, bool* lost_device)
 {
     Measurement row;
     row.bench = item.bench_name;
@@ -237,6 +238,9 @@ Measurement measure(const Item& item, const BenchRegistry& registry, const Clock
         row.memory = error.wanted;
     } catch (const Diverged& error) {
         give_up(Status::diverged, error.what());
+    } catch (const DeviceFault& error) {
+        give_up(Status::failed, error.what());
+        if (lost_device != nullptr) *lost_device = true;
     } catch (const std::bad_alloc&) {
         give_up(Status::out_of_memory, "the allocator had no more memory");
     } catch (const std::exception& error) {

@@ -24,9 +24,11 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
                             std::vector<PartMeasurement>& parts, const SampleObserver& observer);
 
 /// Measures one item. Errors of the subject become the row's status and reason; Interrupted and InputError are thrown. Recordings of a
-/// profiled item are written to `folder`; a failure of the profiler becomes a remark of the row.
+/// profiled item are written to `folder`; a failure of the profiler becomes a remark of the row. `lost_device`: set to true if the row
+/// failed by a fault after which this process can use the device no more.
 Measurement measure(const Item& item, const BenchRegistry& registry, const Clock& clock,
-                    const SampleObserver& observer = {}, const std::filesystem::path& folder = {});
+                    const SampleObserver& observer = {}, const std::filesystem::path& folder = {},
+                    bool* lost_device = nullptr);
 
 /// The user pressed Ctrl-C: the current row is dropped.
 class Interrupted : public Error {

@@ -1,5 +1,6 @@
-// roof_gpu.so on the emulated device, for tests alone: the real part, marked.
+// roof_gpu.so on the emulated device, for tests alone: the real part, marked, and a bench that fails.
 #include "tests/emulated_gpu/parts/marked.hpp"
+#include "tests/emulated_gpu/parts/trap_bench.hpp"
 
 namespace roof::emulated {
 extern "C" void roof_add_real_part(BenchRegistry& registry);
@@ -7,5 +8,9 @@ extern "C" void roof_add_real_part(BenchRegistry& registry);
 
 extern "C" void roof_add_part(roof::BenchRegistry& registry)
 {
-    roof::emulated::add_marked(registry, roof::emulated::roof_add_real_part);
+    using namespace roof::emulated;
+    add_marked(registry, [](roof::BenchRegistry& real) {
+        roof_add_real_part(real);
+        add_trap(real);
+    });
 }

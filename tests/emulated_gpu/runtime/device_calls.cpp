@@ -31,6 +31,7 @@ cudaError_t cudaSetDevice(int device)
 {
     if (!is_there(device)) return returned(cudaErrorInvalidDevice);
     set_current_device(device);
+    machine().contexts.insert(device);
     return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int* version)

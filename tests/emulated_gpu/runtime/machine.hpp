@@ -97,6 +97,7 @@ class Machine {
     std::map<const void*, std::string> kernel_names;
     std::map<const void*, u32> dynamic_shared_limits;
     std::set<std::string> launched;  ///< kernels
+    std::set<int> contexts;          ///< devices on which the process has one
 
   private:
     bool run_one();

@@ -93,6 +93,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes)
     const std::lock_guard lock(machine().mutex());
     const int device = current_device();
     if (machine().sticky(device) != cudaSuccess) return returned(machine().sticky(device));
+    machine().contexts.insert(device);
     *memory = nullptr;
     if (bytes == 0) return cudaSuccess;
     if (machine().memory().allocated(device) + bytes > machine().device(device).card.memory_bytes)
@@ -131,6 +132,7 @@ cudaError_t cudaFreeHost(void* memory)
 cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total)
 {
     const std::lock_guard lock(machine().mutex());
+    machine().contexts.insert(current_device());
     *total = machine().device(current_device()).card.memory_bytes;
     *available = *total - machine().memory().allocated(current_device());
     return cudaSuccess;

@@ -5,6 +5,7 @@
 #include "analysis/study/scaling.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
+#include "analysis/table/timed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
@@ -33,21 +34,24 @@ std::string title(const Measurement& row)
 std::string step_text(const Measurement& row)
 {
     const auto warmup = std::count_if(row.samples.begin(), row.samples.end(), [](const Sample& s) { return !s.used; });
-    return fmt::format("{}  median and 95% interval of {} steps, {} warm-up left out (measured)",
-                       analysis::with_interval(row.seconds, "s"), row.seconds.n, warmup);
+    return fmt::format("{}  median and 95% interval of {} steps, {} warm-up left out ({})",
+                       analysis::with_interval(row.seconds, "s"), row.seconds.n, warmup,
+                       analysis::timed(row.description));
 }
 
 std::string images_text(const Measurement& row)
 {
-    return fmt::format("{:.4g} total images over total time, data wait included; {:.4g} of the median step (measured)",
-                       row.images_per_second(), row.images_per_second_of_median_step());
+    return fmt::format("{:.4g} total images over total time, data wait included; {:.4g} of the median step ({})",
+                       row.images_per_second(), row.images_per_second_of_median_step(),
+                       analysis::timed(row.description));
 }
 
 std::string phases_text(const Measurement& row)
 {
-    return fmt::format("forward {}, backward {}, update {}; wait for data {} (medians, measured)",
+    return fmt::format("forward {}, backward {}, update {}; wait for data {} (medians, {})",
                        format_duration(row.forward.median.value), format_duration(row.backward.median.value),
-                       format_duration(row.update.median.value), format_duration(row.data.median.value));
+                       format_duration(row.update.median.value), format_duration(row.data.median.value),
+                       analysis::timed(row.description));
 }
 
 /// Multiply-adds are known for the models of this project. A row of another model shows only its declared values.

@@ -10,8 +10,10 @@
 namespace roof {
 namespace {
 
+struct DeviceLost {};
+
 /// Measures all items of the scheduler, then extra rounds of unsteady rows until the plan's time is over. Appends to
-/// `rows`, the rows of the folder. Throws Interrupted.
+/// `rows`, the rows of the folder. Throws Interrupted, and DeviceLost after a row that lost its device.
 void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Measurement>& rows, const Context& context,
                   const Listener& listener)
 {
@@ -28,9 +30,11 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
             if (context.interrupted()) throw Interrupted();
             if (is_extra && is_late()) return;
             if (listener.begins) listener.begins(item, rows.size(), total);
-            rows.push_back(measure(item, context.registry, context.clock, observe, run.folder()));
+            bool is_lost = false;
+            rows.push_back(measure(item, context.registry, context.clock, observe, run.folder(), &is_lost));
             run.append(rows.back());
             if (listener.row) listener.row(rows.back());
+            if (is_lost && context.start_again) throw DeviceLost();
         }
     };
     for (auto items = scheduler.next(rows); !items.empty(); items = scheduler.next(rows)) measure_batch(items, false);
@@ -59,6 +63,7 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
     check_items(job.scheduler.planned(), context.registry);
     Session session;
     std::vector<Measurement> rows;
+    bool is_lost = false;
     session.folder = job.out.empty() ? choose_folder(context.results, machine, job.plan_text, job.scheduler) : job.out;
     {
         RunDirectory run(session.folder, job.plan_text, machine);
@@ -68,12 +73,19 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
             measure_into(run, job.scheduler, rows, context, listener);
         } catch (const Interrupted&) {
             session.interrupted = true;
+        } catch (const DeviceLost&) {
+            is_lost = true;
         } catch (...) {
             if (listener.ends) listener.ends();
             throw;
         }
     }
     if (listener.ends) listener.ends();
+    if (is_lost) {
+        context.err << fmt::format("{} had a fault; a new process measures what is left\n", rows.back().device);
+        context.start_again();
+        throw Error("the new process could not be started; to continue: " + context.command_line);
+    }
     if (session.interrupted) {
         const std::size_t left = job.scheduler.next(rows).size();
         context.err << fmt::format("interrupted: {} of {} rows are complete in {}\nto continue: {}\n", rows.size(),

@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/check.hpp"
+#include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/library/trial_time.hpp"
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 
 namespace roof::cudnn {
 namespace {
+
+constexpr const char* in_two = "an engine without bias and ReLU";  ///< in the file of choices
 
 struct Addresses {
     void* source = nullptr;
@@ -127,18 +130,62 @@ Choice Convolutions::choose(const ConvolutionShape& shape)
     return chosen_[static_cast<std::size_t>(place->second)].choice;
 }
 
-/// Chooses an engine with bias and ReLU if there is one, else one without.
+/// Chooses an engine with bias and ReLU if that is the fastest, else one without.
 Convolutions::Chosen Convolutions::find(const ConvolutionShape& shape)
 {
-    for (const ConvolutionShape& form : {shape, without_epilogue(shape)}) {
-        const std::vector<Engine> engines = allowed_engines(form, settings_, device_);
-        std::optional<Candidate> best = settings_.tune ? remembered(form, engines) : first(engines);
-        if (!best && settings_.tune) best = fastest(form, engines);
-        if (best) return {choice_of(*best, form.bias == shape.bias && form.relu == shape.relu), *best};
+    if (shape.bias || shape.relu) {
+        if (const std::optional<Chosen> fused = find_fused(shape)) return *fused;
     }
+    const ConvolutionShape bare = without_epilogue(shape);
+    const std::vector<Engine> engines = allowed_engines(bare, settings_, device_);
+    std::optional<Candidate> best = settings_.tune ? remembered(bare, engines) : first(engines);
+    if (!best && settings_.tune) {
+        if (const std::optional<Tried> tried = fastest(bare, engines)) best = tried->candidate;
+    }
+    if (best) return {choice_of(*best, !shape.bias && !shape.relu), *best};
     throw Unsupported("cuDNN " + library_version() + " has no engine for the " + std::string(name(shape.pass)) +
                       " pass of " + shape.text() + " in " + std::string(traits(settings_.precision).name) +
                       (settings_.deterministic ? ", the same bits each time" : "") + " on this GPU");
+}
+
+/// Nothing if no engine computes bias and ReLU, too, or if one without and our kernel behind it are faster.
+std::optional<Convolutions::Chosen> Convolutions::find_fused(const ConvolutionShape& shape)
+{
+    const auto chosen = [](const Candidate& candidate) { return Chosen{choice_of(candidate, true), candidate}; };
+    if (choices_ && settings_.tune && choices_->find(question(shape)) == in_two) return std::nullopt;
+    const std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
+    if (!settings_.tune) {
+        const std::optional<Candidate> one = first(engines);
+        return one ? std::optional(chosen(*one)) : std::nullopt;
+    }
+    if (const std::optional<Candidate> known = remembered(shape, engines)) return chosen(*known);
+    const std::optional<Tried> fused = fastest(shape, engines);
+    if (!fused) return std::nullopt;
+    const ConvolutionShape bare = without_epilogue(shape);
+    const std::optional<Tried> apart = fastest(bare, allowed_engines(bare, settings_, device_));
+    const Seconds in_all = apart ? apart->seconds + time_of_epilogue(shape) : fused->seconds;
+    if (in_all >= fused->seconds) return chosen(fused->candidate);
+    if (choices_) choices_->remember(question(shape), in_two, in_all);
+    return std::nullopt;
+}
+
+Seconds Convolutions::time_of_epilogue(const ConvolutionShape& shape) const
+{
+    Program program;
+    const AddBias epilogue{
+        .values = program.resident({.batch = shape.batch,
+                                    .channels = shape.result.channels,
+                                    .height = shape.result.height,
+                                    .width = shape.result.width,
+                                    .precision = settings_.storage()}),
+        .bias = program.resident({.batch = 1, .channels = shape.result.channels, .precision = settings_.storage()}),
+        .relu = shape.relu};
+    const gpu::Buffer<std::byte> bytes(program.place(), "trying a convolution");
+    gpu::check(cudaMemset(bytes.data(), 0, bytes.bytes()));
+    gpu::check(cudaDeviceSynchronize());
+    const Memory memory(program, bytes.data());
+    return least_time(
+        stream_, [&] { enqueue(epilogue, memory, stream_.get()); }, Seconds{1e9});
 }
 
 engine::Question Convolutions::question(const ConvolutionShape& shape) const
@@ -170,13 +217,14 @@ std::optional<Candidate> Convolutions::first(std::vector<Engine> among) const
 }
 
 /// Returns the fastest candidate of timed trials. Engines that fail are skipped; empty if all fail.
-std::optional<Candidate> Convolutions::fastest(const ConvolutionShape& shape, const std::vector<Engine>& among)
+std::optional<Convolutions::Tried> Convolutions::fastest(const ConvolutionShape& shape,
+                                                         const std::vector<Engine>& among)
 {
     if (among.empty()) return std::nullopt;
     const std::size_t limit = workspace_limit();
     Bench bench(shape);
     TrialBudget budget;
-    std::optional<Candidate> best;
+    std::optional<Tried> best;
     Seconds least{std::numeric_limits<double>::infinity()};
     for (const Engine& engine : among) {
         if (budget.is_spent()) break;
@@ -192,10 +240,10 @@ std::optional<Candidate> Convolutions::fastest(const ConvolutionShape& shape, co
         };
         const Seconds seconds = least_time(stream_, run, least);
         if (seconds >= least) continue;
-        best = one;
+        best = Tried{one, seconds};
         least = seconds;
     }
-    if (best && choices_) choices_->remember(question(shape), best->engine.name, least);
+    if (best && choices_) choices_->remember(question(shape), best->candidate.engine.name, least);
     return best;
 }
 

@@ -32,11 +32,18 @@ class Convolutions {
         Candidate candidate;
     };
 
+    struct Tried {
+        Candidate candidate;
+        Seconds seconds;
+    };
+
     Chosen find(const ConvolutionShape& shape);
+    std::optional<Chosen> find_fused(const ConvolutionShape& shape);
     engine::Question question(const ConvolutionShape& shape) const;
     std::optional<Candidate> remembered(const ConvolutionShape& shape, const std::vector<Engine>& among) const;
     std::optional<Candidate> first(std::vector<Engine> among) const;
-    std::optional<Candidate> fastest(const ConvolutionShape& shape, const std::vector<Engine>& among);
+    std::optional<Tried> fastest(const ConvolutionShape& shape, const std::vector<Engine>& among);
+    Seconds time_of_epilogue(const ConvolutionShape& shape) const;
 
     const gpu::Stream& stream_;
     Settings settings_;

@@ -1,0 +1,70 @@
+// What surrounds every launch of a probe, on the emulated device.
+#include "ert/base/device_fault.hpp"
+#include "ert/gpu/check.hpp"
+#include "ert/gpu/device.hpp"
+#include "ert/gpu/event_timer.hpp"
+#include "ert/gpu/host_buffer.hpp"
+#include "ert/gpu/kernels/idle.hpp"
+#include "ert/gpu/noise_monitor.hpp"
+#include "tests/emulated_gpu/runtime/machine.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::gpu;
+
+TEST_CASE("a held stream goes on when the host releases it, and after a millisecond without", "[kernels]")
+{
+    const HostBuffer word(sizeof(unsigned), HostBuffer::Pages::pinned);
+    auto* const released = reinterpret_cast<volatile unsigned*>(word.data());
+    const Stream stream;
+    const EventTimer timer;
+    const auto hold = [&] { enqueue_hold(released, stream.get()); };
+    *released = 0;
+    const Seconds longest = timer.time(stream, hold);
+    *released = 1;
+    const Seconds shortest = timer.time(stream, hold);
+    CHECK(longest.value == Approx(1e-3).epsilon(0.2));
+    CHECK(shortest < 0.1 * longest);
+}
+
+TEST_CASE("the time of a launch does not contain what held the stream before it")
+{
+    const MonitoredStream held({0}, nullptr);
+    const MonitoredStream free({0}, nullptr, false);
+    int calls = 0;
+    const auto enqueue = [&calls](const MonitoredStream& stream) {
+        return [&] {
+            ++calls;
+            enqueue_idle(stream.get());
+        };
+    };
+    CHECK(held.time(enqueue(held)).value == Approx(free.time(enqueue(free)).value));
+    CHECK(calls == 2);
+}
+
+TEST_CASE("an error that lasts is told from one that does not")
+{
+    CHECK_THROWS_AS(check(cudaErrorIllegalAddress), DeviceFault);
+    CHECK_THROWS_AS(check(cudaErrorLaunchFailure), DeviceFault);
+    CHECK_THROWS_AS(check(cudaErrorNoKernelImageForDevice), Unsupported);
+    try {
+        check(cudaErrorInvalidValue);
+        FAIL("no error");
+    } catch (const DeviceFault&) {
+        FAIL("an invalid argument is no fault of the device");
+    } catch (const Error&) {
+    }
+}
+
+TEST_CASE("finding the GPUs makes a context on none of them")
+{
+    emulated::machine().contexts.clear();
+    Machine found;
+    describe_devices(found, nullptr);
+    CHECK(found.devices.size() == static_cast<std::size_t>(emulated::machine().count()));
+    CHECK(found.devices.front().memory_available == found.devices.front().memory);
+    CHECK(emulated::machine().contexts.empty());
+    const CurrentDevice current({0});
+    CHECK(emulated::machine().contexts == std::set<int>{0});
+}
