@@ -36,13 +36,14 @@ class Kernels(unittest.TestCase):
                 self.assertEqual(0, kernel.counts["LDG.64"] + kernel.counts["STG.32"])
 
     def test_wide_vectors_of_values_move_16_bytes_at_a_time(self):
-        for body in ("NormaliseBody", "StatisticsBody", "GradientBody", "MaskBody"):
+        for body in ("NormaliseBody", "NormGradientBody", "StatisticsBody", "GradientBody", "MaskBody", "MaxBody", "MaxGradientBody"):
             kernels = found(body, "8")
             self.assertGreater(len(kernels), 0, body)
             for kernel in kernels:
                 with self.subTest(kernel):
                     self.assertGreater(kernel.counts["LDG.128"], 0)
-                    if body != "StatisticsBody" and "false" not in kernel.arguments:  # these store sums, one per channel
+                    # Sums alone are stored one per channel. The second enumerator is that of a reduction that stores the gradient.
+                    if body not in ("StatisticsBody", "GradientBody") or "(Beside)1" in kernel.arguments:
                         self.assertGreater(kernel.counts["STG.128"], 0)
 
 
