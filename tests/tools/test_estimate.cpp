@@ -135,8 +135,28 @@ TEST_CASE("every sheet can be read, has a peak in fp32 and a source, and no two 
     }
     std::sort(words.begin(), words.end());
     CHECK(std::adjacent_find(words.begin(), words.end()) == words.end());
-    for (const char* name : {"k80", "p40", "v100", "t4", "a100-sxm4-40gb", "a100-sxm4-80gb", "h100", "h200", "b200",
-                             "xeon-8380", "xeon-8480", "epyc-7763", "epyc-9654", "epyc-9755"}) {
+    for (const char* name : {"k80",
+                             "p40",
+                             "v100",
+                             "t4",
+                             "a100-sxm4-40gb",
+                             "a100-sxm4-80gb",
+                             "a100-pcie-40gb",
+                             "a100-pcie-80gb",
+                             "h100",
+                             "h100-pcie",
+                             "h200",
+                             "gh200",
+                             "b200",
+                             "gb200",
+                             "b300",
+                             "l4",
+                             "l40s",
+                             "xeon-8380",
+                             "xeon-8480",
+                             "epyc-7763",
+                             "epyc-9654",
+                             "epyc-9755"}) {
         INFO(name);
         CHECK(std::binary_search(words.begin(), words.end(), name));
     }
