@@ -1,6 +1,7 @@
 // The panels as files: pictures in the light theme, tables as CSV and JSON.
 #include "analysis/report/report.hpp"
 #include "analysis/report/style.hpp"
+#include "analysis/study/winners.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 
@@ -32,6 +33,12 @@ DataTable over_all(std::span<const Study> studies, const PanelTable& table)
     return all;
 }
 
+void write_table(const std::filesystem::path& folder, std::string_view name, const DataTable& table)
+{
+    write_file(folder / (std::string(name) + ".csv"), to_csv(table));
+    write_file(folder / (std::string(name) + ".json"), json_document(to_json(table), 1) + "\n");
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> write_pictures(std::span<const Study> studies, const std::filesystem::path& folder)
@@ -58,10 +65,9 @@ void write_tables(std::span<const Study> studies, const std::filesystem::path& f
     for (const Panel& panel : panels())
         for (const PanelTable& table : panel.tables) {
             if (table.name.empty()) continue;
-            const DataTable all = over_all(studies, table);
-            write_file(folder / (std::string(table.name) + ".csv"), to_csv(all));
-            write_file(folder / (std::string(table.name) + ".json"), json_document(to_json(all), 1) + "\n");
+            write_table(folder, table.name, over_all(studies, table));
         }
+    write_table(folder, "winners", winners_table(studies));
 }
 
 }  // namespace roof::analysis

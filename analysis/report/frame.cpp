@@ -1,9 +1,8 @@
 #include "analysis/report/frame.hpp"
 
-#include "analysis/roofline/roofs.hpp"
-
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace roof::analysis {
 
@@ -49,6 +48,39 @@ std::optional<Frame> frame_of(const Ceilings& ceilings)
     frame.rate_low = power_below(10, std::min(compute.low, bandwidth.low * frame.intensity_low));
     frame.rate_high = power_above(10, compute.high * 1.25);
     return frame;
+}
+
+std::optional<Frame> fitted_frame(const Roofs& roofs, std::vector<const Placement*> points)
+{
+    const double margin = std::pow(10, 0.25);
+    constexpr double most_of_the_time = 0.98;
+    Extent intensity;
+    Extent rate;
+    for (const Ceiling* roof : roofs.compute) rate.add(roof->rate.median.value);
+    if (!roofs.levels.empty() && !rate.empty()) intensity.add(rate.high / roofs.levels.back()->rate.median.value);
+    std::erase_if(points, [](const Placement* p) { return !(p->flops.value > 0) || p->levels.empty(); });
+    std::ranges::stable_sort(points, std::greater{}, [](const Placement* p) { return p->seconds.median; });
+    Seconds total{};
+    for (const Placement* p : points) total += p->seconds.median;
+    Seconds sum{};
+    for (const Placement* p : points) {
+        if (sum > most_of_the_time * total) break;
+        sum += p->seconds.median;
+        rate.add(p->rate.median.value);
+        intensity.add(p->levels.back().intensity_high.value);
+    }
+    if (points.empty() || intensity.empty()) return std::nullopt;
+    return Frame{intensity.low / margin, intensity.high * margin, rate.low / margin, rate.high * margin};
+}
+
+std::vector<double> decade_ticks(double low, double high)
+{
+    std::vector<double> ticks;
+    for (double decade = power_below(10, low); decade <= high; decade *= 10)
+        for (const double step : {1.0, 2.0, 5.0})
+            if ((step == 1 || high < 1000 * low) && decade * step >= low && decade * step <= high)
+                ticks.push_back(decade * step);
+    return ticks;
 }
 
 double LogScale::operator()(double value) const

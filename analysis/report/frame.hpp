@@ -1,10 +1,12 @@
-// The frame of a roofline picture. It depends on the ceilings alone, so pictures of one machine are comparable.
+// The frame of a roofline picture: fitted to its points, as in the page (data.js); without points, from the ceilings alone.
 #pragma once
 
-#include "ert/method/ceilings/ceiling.hpp"
+#include "analysis/roofline/place.hpp"
+#include "analysis/roofline/roofs.hpp"
 
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace roof::analysis {
 
@@ -22,7 +24,7 @@ struct Extent {
 double power_below(double base, double value);
 double power_above(double base, double value);
 
-/// The bounds of the frame, in whole decades.
+/// The bounds of the frame.
 struct Frame {
     double intensity_low = 0;  ///< FLOP/byte
     double intensity_high = 0;
@@ -30,8 +32,16 @@ struct Frame {
     double rate_high = 0;
 };
 
-/// The frame over all devices. nullopt without a bandwidth or a compute ceiling.
+/// The frame over all devices, in whole decades. nullopt without a bandwidth or a compute ceiling.
 std::optional<Frame> frame_of(const Ceilings& ceilings);
+
+/// A quarter of a decade around the layers and steps and the roofs that matter to them: the compute roofs, and the farthest
+/// level up to its ridge point. The layers with the last two percent of the time do not stretch it. nullopt without a
+/// point with bytes.
+std::optional<Frame> fitted_frame(const Roofs& roofs, std::vector<const Placement*> points);
+
+/// Ticks of a logarithmic axis: 1, 2 and 5 in each decade, or whole decades where there are more than three.
+std::vector<double> decade_ticks(double low, double high);
 
 /// A logarithmic scale from [low, high] onto [from, to]; values outside are clamped.
 struct LogScale {

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -127,6 +128,7 @@ class Points {
         column("executed", p.executed == p.flops ? json(0) : json_number(p.executed.value));
         column("compulsory", json_number(p.levels.empty() ? 0 : p.levels.front().low.value));
         column("high", bytes_of(p));
+        column("moved", moved_in(p));
         column("attainable", json_number(p.attainable.value));
         column("at_most", p.is_at_most);
         column("bottlenecks", bottlenecks_of(p));
@@ -152,6 +154,16 @@ class Points {
     {
         json list = json::array();
         for (const LevelPlacement& level : p.levels) list.push_back(json_number(level.high.value));
+        return list;
+    }
+
+    /// [low, high, how it is known] of each level, in whole bytes; null if not known.
+    static json moved_in(const Placement& p)
+    {
+        if (p.moved.empty()) return nullptr;
+        json list = json::array();
+        for (const LevelBytes& bytes : p.moved)
+            list.push_back({std::llround(bytes.low.value), std::llround(bytes.high.value), roof::name(bytes.known)});
         return list;
     }
 

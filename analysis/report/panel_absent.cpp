@@ -4,6 +4,7 @@
 #include "analysis/study/recording_tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
+#include "analysis/table/table.hpp"
 
 #include <algorithm>
 #include <set>
@@ -30,44 +31,33 @@ bool has_gpu(const Machine& machine)
     return std::ranges::any_of(machine.devices, [](const Device& device) { return device.kind == "gpu"; });
 }
 
-std::vector<std::string> absent_from(const Study& study)
+/// What is absent, and how to get it.
+struct Absent {
+    std::string what;
+    std::string how;
+};
+
+std::vector<Absent> absent_from(const Study& study)
 {
-    const bool gpu = has_gpu(study.results.machine);
-    std::vector<std::string> texts;
+    const std::string where = has_gpu(study.results.machine) ? "" : "on a machine with a GPU: ";
+    std::vector<Absent> absent;
     if (study.ceilings.all.empty())
-        texts.push_back(
-            "Ceilings: run `roof calibrate` on the same machine, then `roof report` again. Nothing can be placed under "
-            "roofs "
-            "until then.");
-    const std::string where = gpu ? "" : "a training step on the CPU has none. On a machine with a GPU, ";
+        absent.push_back({"ceilings", "`roof calibrate` on the same machine; nothing has roofs until then"});
     if (!has_recording(study, "kernels.csv"))
-        texts.push_back("Kernels: " + where +
-                        "`roof run MODEL --profile` records them, and `roof import FILE` reads those of other tools.");
+        absent.push_back({"kernels", where + "`roof run MODEL --profile`, or `roof import FILE` of another tool"});
     if (!has_recording(study, "api.csv") || !has_recording(study, "copies.csv"))
-        texts.push_back("API calls, copies between host and device: " + where +
-                        "`roof run MODEL --profile` records them, and `roof import FILE` reads those of Nsight Systems "
-                        "and PyTorch's profiler.");
+        absent.push_back({"API calls, copies", where + "`roof run MODEL --profile`, or `roof import FILE`"});
     if (!has_recording(study, "counters.csv"))
-        texts.push_back(
-            "Counters: none were read with this run, so its FLOPs and bytes are analytic. `roof run MODEL --profile` "
-            "reads "
-            "them if the machine has any, `roof import FILE` reads those of Nsight Compute, `perf stat -j` and "
-            "LIKWID.");
-    texts.push_back(
-        "Memory by category: only the total is measured. `roof estimate MODEL --batch N` divides it into parameters, "
-        "activations and workspace (analytic).");
-    texts.push_back(
-        "Energy: this release does not read energy counters. `perf stat -e power/energy-pkg/ roof run MODEL` does, on "
-        "machines that have them.");
+        absent.push_back(
+            {"counters; FLOPs and bytes are analytic",
+             "`roof run MODEL --profile` where the machine has any, or `roof import FILE` of Nsight Compute, "
+             "`perf stat -j` or LIKWID"});
+    absent.push_back({"memory by category", "`roof estimate MODEL --batch N` (analytic)"});
+    absent.push_back({"energy", "`perf stat -e power/energy-pkg/ roof run MODEL`"});
     if (!has_several_devices(study))
-        texts.push_back(
-            "Scaling over devices: all steps here ran on one. Use a plan whose rows name more than one device, with "
-            "`roof "
-            "sweep PLAN`; `roof list devices` names the devices.");
-    if (!has_latency(study))
-        texts.push_back(
-            "Latency of the memory levels: `roof calibrate` and any plan with the bench `latency` measure it.");
-    return texts;
+        absent.push_back({"scaling over devices", "`roof sweep run/compare`; `roof list devices` names the devices"});
+    if (!has_latency(study)) absent.push_back({"latency of the memory levels", "`roof calibrate`"});
+    return absent;
 }
 
 }  // namespace
@@ -75,7 +65,11 @@ std::vector<std::string> absent_from(const Study& study)
 Content absent_panel(const Study& study, const std::string&)
 {
     if (step_rows(study.results.rows).empty()) return {};
-    return {text_list("", absent_from(study))};
+    static const std::vector<ColumnOf<Absent>> columns{
+        {"absent", "", [](const Absent& a) { return word(a.what); }},
+        {"how to get it", "", [](const Absent& a) { return word(a.how); }},
+    };
+    return {html_table(table_of(columns, absent_from(study)))};
 }
 
 }  // namespace roof::analysis

@@ -3,11 +3,13 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace roof::analysis {
 
@@ -17,10 +19,14 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 
 std::string definitions(const Facts& facts)
 {
-    std::string html = "<dl>\n";
-    for (const auto& [term, text] : facts)
-        if (!text.empty()) html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape(term), escape(text));
-    return html + "</dl>\n";
+    using Fact = Facts::value_type;
+    static const std::vector<ColumnOf<Fact>> columns{
+        {"what", "", [](const Fact& fact) { return word(fact.first); }},
+        {"value", "", [](const Fact& fact) { return word(fact.second); }},
+    };
+    Facts known;
+    std::ranges::copy_if(facts, std::back_inserter(known), [](const Fact& fact) { return !fact.second.empty(); });
+    return html_table(table_of(columns, known));
 }
 
 std::string machine_facts(const Machine& m)
@@ -44,26 +50,18 @@ std::string how_known()
 {
     return definitions({
         {"times",
-         "measured: median of the launches after warm-up, with a distribution-free 95% interval from order statistics; "
-         "with fewer than six samples the smallest and the largest"},
-        {"ceilings", "measured by the probes of this tool, never taken from a data sheet"},
-        {"of spec",
-         "figures of the maker's guide for one core, per clock. They are shown beside the ceilings and are part of "
-         "none. "
-         "The clock is measured beside each launch"},
-        {"FLOPs",
-         "analytic: two per multiply-add over the full kernel window, taps on padding included; elementwise layers one "
-         "or a few per element"},
-        {"bytes",
-         "analytic interval: from compulsory (each operand moves once) to no reuse (it moves again at every use); "
-         "compulsory "
-         "if the layer's footprint fits into the caches nearer to the core"},
-        {"intensity", "FLOPs / bytes, at each level"},
+         "measured: median of the launches after warm-up, 95% interval from order statistics; below six samples "
+         "their range"},
+        {"ceilings", "measured by the probes of this tool, never from a data sheet"},
+        {"of spec", "the maker's guide for one core, per clock; beside the ceilings, part of none"},
+        {"FLOPs", "analytic: two per multiply-add over the full window, padding included"},
+        {"bytes", "analytic interval: compulsory (each operand moves once) to no reuse (it moves at every use)"},
+        {"bytes of a level",
+         "counted; else analytic: for a product at least what its multiply-adds force through the "
+         "nearer memory"},
         {"attainable time", "max(FLOPs / compute roof, compulsory bytes / bandwidth roof of each level)"},
-        {"reached, headroom", "attainable time / measured time; measured time - attainable time, never below 0"},
-        {"above a roof",
-         "possible: operands still in a cache from the layer before count as traffic, and taps on padding count as "
-         "FLOPs"},
+        {"reached, headroom", "attainable / measured time; measured - attainable time, never below 0"},
+        {"above a roof", "operands still in a cache count as traffic; taps on padding count as FLOPs"},
     });
 }
 
@@ -76,14 +74,13 @@ std::string not_measured(const Study& study)
 
 std::string sentences(const Study& study)
 {
-    std::vector<std::string> texts;
+    Facts facts;
     for (const Results* results : {&study.results, &study.calibration})
-        for (const Measurement& row : results->rows) {
-            const std::string text = row.bench + ": " + row.description;
-            if (!row.description.empty() && std::find(texts.begin(), texts.end(), text) == texts.end())
-                texts.push_back(text);
-        }
-    return text_list("What each bench measures", texts);
+        for (const Measurement& row : results->rows)
+            if (std::pair fact{row.bench, row.description};
+                !row.description.empty() && std::ranges::find(facts, fact) == facts.end())
+                facts.push_back(std::move(fact));
+    return subheading("What each bench measures") + definitions(facts);
 }
 
 std::string plan_of(const Results& results, const std::string& what)
@@ -94,13 +91,12 @@ std::string plan_of(const Results& results, const std::string& what)
     return fmt::format("<details><summary>{}</summary><pre>{}</pre></details>\n", escape(what), text);
 }
 
-std::vector<std::string> missing_capabilities(const Machine& machine)
+std::string missing_capabilities(const Machine& machine)
 {
-    std::vector<std::string> texts;
+    Facts facts;
     for (const Capability& c : machine.capabilities)
-        if (!c.present)
-            texts.push_back(c.name + ": " + c.reason + (c.remedy.empty() ? "" : " (remedy: " + c.remedy + ")"));
-    return texts;
+        if (!c.present) facts.emplace_back(c.name, c.reason + (c.remedy.empty() ? "" : " (remedy: " + c.remedy + ")"));
+    return facts.empty() ? "" : subheading("Not available here") + definitions(facts);
 }
 
 }  // namespace
@@ -116,8 +112,7 @@ Content provenance_panel(const Study& study, const std::string&)
                          {"calibrated", calibration_date(study)}}) +
             text_list("Damaged files", study.results.damage) +
             text_list("Remarks on the files", study.results.remarks) + subheading("How each number is known") +
-            how_known() + sentences(study) + not_measured(study) +
-            text_list("Not available here", missing_capabilities(machine)) +
+            how_known() + sentences(study) + not_measured(study) + missing_capabilities(machine) +
             text_list("Inconsistencies in what the machine reports", machine.inconsistencies) +
             plan_of(study.results, "The plan of this run") + plan_of(study.calibration, "The plan of the calibration")};
 }

@@ -3,7 +3,6 @@
 #include "analysis/report/report.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/roofline/describe.hpp"
-#include "analysis/study/summary.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -98,9 +97,17 @@ bool same_series(const Placement& p, const Measurement& row)
 
 constexpr double height = 616;
 
+/// The roofs of one precision, or all if it has none.
+Roofs of_precision(Roofs roofs, const std::string& precision)
+{
+    roofs.mixes.clear();
+    if (const Ceiling* const own = roofs.precision(precision)) roofs.compute = {own};
+    return roofs;
+}
+
 std::optional<Picture> picture(const Study& study, const Measurement& row, const Frame& frame, const std::string& key)
 {
-    const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
+    const Roofs roofs = of_precision(roofs_of(study.ceilings, row.device, threads_of(row)), precision_of(row));
     const std::string id = row.id();
     std::vector<const Placement*> steps;
     std::vector<const Placement*> inside;
@@ -118,12 +125,16 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
     std::stable_sort(inside.begin(), inside.end(),
                      [](auto* a, auto* b) { return a->seconds.median > b->seconds.median; });
 
+    std::vector<const Placement*> fitted = steps;
+    for (const Placement* p : inside)
+        if (p->scope == Scope::layer) fitted.push_back(p);
+
     std::string title = title_of(*whole);
     if (inside.size() > most_points) {
         title += fmt::format(" (the longest {} of {} points)", most_points, inside.size());
         inside.resize(most_points);
     }
-    const LogPlot plot = plot_of(frame);
+    const LogPlot plot = plot_of(fitted_frame(roofs, fitted).value_or(frame));
     Svg svg = roofline_svg(height, "Roofline of " + title, plot, roofs, key);
     for (const Placement* p : inside) draw_point(svg, plot, *p, row.seconds.median);
     name_roofs(svg, plot, roofs);
@@ -154,14 +165,12 @@ constexpr std::string_view phase_key =
     "r=\"5\"/></svg>forward "
     "<svg width=\"14\" height=\"14\"><rect class=\"key backward\" x=\"2.5\" y=\"2.5\" width=\"9\" "
     "height=\"9\"/></svg>backward "
-    "<svg width=\"14\" height=\"14\"><polygon class=\"key update\" points=\"7,1 13,12 1,12\"/></svg>update: a layer, "
-    "filled; the "
-    "whole phase, outlined "
-    "<svg width=\"14\" height=\"14\"><circle class=\"step\" cx=\"7\" cy=\"7\" r=\"5\"/></svg>whole step, joined over "
+    "<svg width=\"14\" height=\"14\"><polygon class=\"key update\" points=\"7,1 13,12 1,12\"/></svg>update; "
+    "outlined: the whole phase "
+    "<svg width=\"14\" height=\"14\"><circle class=\"step\" cx=\"7\" cy=\"7\" r=\"5\"/></svg>step, joined over "
     "batches "
-    "<svg width=\"14\" height=\"14\"><circle class=\"key-hollow\" cx=\"7\" cy=\"7\" r=\"5\"/></svg>hollow: a layer "
-    "above the "
-    "farthest level's roof, because part of its bytes was still in a cache</p>\n";
+    "<svg width=\"14\" height=\"14\"><circle class=\"key-hollow\" cx=\"7\" cy=\"7\" r=\"5\"/></svg>hollow: above the "
+    "slanted roof</p>\n";
 
 }  // namespace
 
@@ -170,11 +179,7 @@ Content roofline_panel(const Study& study, const std::string& key)
     const std::optional<Frame> frame = frame_of(study.ceilings);
     if (!frame) return {paragraph("No roofline can be drawn: it needs a bandwidth and a compute ceiling.")};
     if (step_rows(study.results.rows).empty()) return roofs_alone(study, *frame, key);
-    Content content{std::string()};
-    std::vector<std::string> sentences;
-    for (const Measurement* row : largest_batches(study.results.rows))
-        sentences.push_back(verdict_sentence(study, *row));
-    content.front() = text_list("", sentences) + std::string(phase_key);
+    Content content{std::string(phase_key)};
     for (const Measurement* row : largest_batches(study.results.rows))
         if (auto drawn = picture(study, *row, *frame, fmt::format("{}-{}", key, content.size())))
             content.emplace_back(std::move(*drawn));

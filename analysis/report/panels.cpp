@@ -25,7 +25,7 @@ Content verdict_panel(const Study& study, const std::string&)
     return {text_list("", summary(study)) + (above.empty() ? above : paragraph(above, "warning")) +
             html_table(verdict_table(study)) +
             "<p class=\"legend\"><i class=\"compute\"></i>compute roof <i class=\"bandwidth\"></i>bandwidth roof "
-            "<i class=\"unexplained\"></i>unexplained (below half of what its roof allows) "
+            "<i class=\"unexplained\"></i>below half of its roof "
             "<i class=\"rest\"></i>outside the layers</p>\n"};
 }
 
@@ -43,9 +43,7 @@ Content what_if_panel(const Study& study, const std::string&)
 {
     const std::string html = html_table(what_if_table(study));
     if (html.empty()) return {};
-    return {html + paragraph("Each layer keeps the share of its roof that it reached. `roof whatif DIR --set "
-                             "DRAM=1.5x,batch=512` answers for any other change.",
-                             "legend")};
+    return {html};
 }
 
 Content ceilings_panel(const Study& study, const std::string&)
@@ -69,55 +67,51 @@ std::span<const Panel> panels()
 {
     static constexpr std::array<Panel, 20> table{{
         {"roofline",
-         "Hierarchical roofline",
-         "Roofs are measured; their bands are 95% intervals. A point is a layer at the intensity of compulsory "
-         "traffic, "
-         "where each operand moves once; its area is its time. Points on the frame are beyond it or do no FLOPs.",
+         "Roofline",
+         "Roofs and their 95% bands are measured. A point is a layer, its area its time.",
          {{{"placements", placements_table}}},
          roofline_panel},
         {"verdict",
          "Verdict",
-         "Each training step beside the best rate measured on the machine. Brackets hold 95% intervals. Headroom is "
-         "the time that reaching the roof would save.",
+         "Each step beside the best rates of this machine. Headroom: the time that reaching the roof would save.",
          {{{"verdict", verdict_table}}},
          verdict_panel},
         {"expectations",
          "Expectations",
-         "The hypotheses of the plan, answered from the rows and the ceilings, and the times predicted from the "
-         "ceilings before anything was measured.",
+         "The plan's hypotheses, answered, and the times that the ceilings predicted before the measurement.",
          {{{"hypotheses", [](const Study& s) { return hypotheses_table(s.answers); }},
            {"predictions", [](const Study& s) { return predictions_table(s.predictions); }}}},
          expectations_panel},
         {"time",
          "Time under the roofs",
-         "The same layers by the seconds that each roof allows alone: compute upwards, memory to the right. Above the "
-         "diagonal the compute roof binds, below it memory. Work without FLOPs is on the lower edge.",
+         "The seconds that each roof allows a layer alone. Above the diagonal compute binds, below it memory.",
          {{{"time", time_table}}},
          time_roofline_panel},
         {"headroom",
          "Headroom",
-         "The layers that would save the most time by reaching their roof, for the largest batch of each model.",
+         "The layers that would save the most time at their roofs.",
          {{{"headroom", headroom_table}}},
          headroom_panel},
         {"breakdown",
          "Breakdown of the step time",
          "Upper strip: phases. Lower strip: kinds of layer. Time outside the layers is shown as such.",
          {{{"breakdown", breakdown_table}}},
-         breakdown_panel},
+         breakdown_panel,
+         true},
         {"kernels",
          "Kernels",
          "Kernels launched on a device, by category (measured). Unclassified kernels come first.",
          {{{"kernels", kernels_table}, {"", kernel_categories_table}}}},
         {"counted",
          "Kernels as counters saw them",
-         "FLOPs and bytes by hardware counters, time measured. A ring is a memory level nearer to the core, the disc "
-         "the farthest level that was counted. The area of the disc is the time.",
+         "A ring is a memory level nearer to the core, the disc the farthest one counted; its area is the time.",
          {{{"counted", counted_kernels_table}, {"counted_phases", phase_counts_table}}},
-         counted_panel},
+         counted_panel,
+         true},
         {"time_breakdown",
          "Time breakdown of each device",
          "The wall time of a recorded step (measured). Every instant counts once: as kernels if one runs, else as "
-         "unclassified, collectives, copies or idle. Hidden means: while a kernel ran.",
+         "unclassified, collectives, copies or idle. Hidden: while a kernel ran.",
          {{{"time_breakdown", time_breakdown_table}}}},
         {"calls",
          "Calls of the host",
@@ -132,43 +126,45 @@ std::span<const Panel> panels()
          "Memory over time",
          "Memory allocated and released during the recording (measured), without what was allocated before.",
          {{{"memory", memory_table}, {"memory_over_time", memory_over_time_table}}},
-         memory_panel},
+         memory_panel,
+         true},
         {"trajectory",
          "Batch trajectories",
-         "Throughput and share of attainable over the batch. Bars are 95% intervals of the step time.",
+         "Steps of lines: nothing was measured between two batches. Bars: 95% intervals.",
          {{{"trajectories", trajectories_table}}},
-         trajectory_panel},
+         trajectory_panel,
+         true},
         {"scaling",
          "Several ranks",
-         "Data-parallel steps beside one rank with its part of the machine. Efficiency is the speedup over the number "
-         "of ranks. Exposed communication stops the step; hidden communication runs beside the backward pass. Bus "
-         "bandwidth is what the link of each rank carries each way, by the count of a ring.",
+         "Beside one rank with its part of the machine. Efficiency: speedup over ranks. Exposed communication stops "
+         "the step; hidden runs beside the backward pass. Bus bandwidth: what each link carries each way, as in a "
+         "ring.",
          {{{"scaling", scaling_table}}}},
         {"whatif",
          "What-if",
-         "The step times under higher or lower roofs, and at another batch (analytic).",
+         "Step times under other roofs and at another batch (analytic).",
          {{{"what_if", what_if_table}}},
          what_if_panel},
         {"ceilings",
          "Ceilings",
-         "Every ceiling with its interval, and the memory levels as measured beside those the machine reports.",
+         "Every ceiling with its interval and number of samples.",
          {{{"ceilings", ceilings_table},
            {"data_sheets", sheet_table},
            {"levels", [](const Study& s) { return levels_table(s.ceilings); }}}},
          ceilings_panel},
         {"curve",
          "Bandwidth over working set",
-         "The sweep that shows the memory levels, with the most threads. Solid marks end a measured level; dashed "
-         "marks are reported capacities.",
+         "With the most threads. Solid: the measured end of a level; dashed: its reported capacity.",
          {{{"bandwidth", bandwidth_table}}},
-         bandwidth_curve_panel},
+         bandwidth_curve_panel,
+         true},
         {"ert",
          "Empirical Roofline curves",
-         "A loop of loads and multiply-adds at each arithmetic intensity and working set, under the separately "
-         "measured roofs of loads and multiply-adds. A colour is a memory level. If the roofs are right, the knee of "
-         "each curve is where they cross.",
+         "A loop of loads and multiply-adds under the separately measured roofs; a colour is a memory level. If the "
+         "roofs are right, each knee is where they cross.",
          {{{"ert", ert_table}}},
-         ert_curve_panel},
+         ert_curve_panel,
+         true},
         {"absent", "Not measured here", "What this run lacks, and the command that adds it.", {}, absent_panel},
         {"provenance",
          "Method and provenance",
@@ -186,6 +182,14 @@ Content content_of(const Panel& panel, const Study& study, const std::string& ke
     for (const PanelTable& table : panel.tables)
         if (table.make != nullptr) content.emplace_back(html_table(table.make(study)));
     return content;
+}
+
+std::string numbers_of(const Panel& panel, const Study& study)
+{
+    std::string html;
+    for (const PanelTable& table : panel.tables)
+        if (table.make != nullptr) html += html_table(for_reading(table.make(study)));
+    return html.empty() ? html : "<details class=\"numbers\"><summary>Table</summary>" + html + "</details>\n";
 }
 
 std::string html_of(const Content& content)

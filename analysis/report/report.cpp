@@ -3,11 +3,15 @@
 #include "analysis/report/page_data.hpp"
 #include "analysis/report/page_script.hpp"
 #include "analysis/report/style.hpp"
+#include "analysis/study/winners.hpp"
 #include "analysis/table/html.hpp"
 #include "ert/base/files.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <string_view>
+#include <utility>
 
 namespace roof::analysis {
 
@@ -20,10 +24,10 @@ std::string name_of(const Study& study)
     return machine.empty() ? folder : machine + " / " + folder;
 }
 
-std::string contents(const std::vector<const Panel*>& shown)
+std::string contents(const std::vector<std::pair<std::string_view, std::string_view>>& shown)
 {
     std::string html = "<nav aria-label=\"Panels\">";
-    for (const Panel* panel : shown) html += fmt::format("<a href=\"#{}\">{}</a>", panel->id, escape(panel->heading));
+    for (const auto& [id, heading] : shown) html += fmt::format("<a href=\"#{}\">{}</a>", id, escape(heading));
     return html + "</nav>\n";
 }
 
@@ -36,19 +40,28 @@ std::string section(const Panel& panel, const std::vector<Study>& studies)
         if (part.empty()) continue;
         if (studies.size() > 1) body += fmt::format("<h3>{}</h3>\n", escape(name_of(studies[i])));
         body += part;
+        if (panel.has_numbers) body += numbers_of(panel, studies[i]);
     }
     if (body.empty()) return body;
     return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}{}</section>\n", panel.id, escape(panel.heading),
                        paragraph(panel.sentence, "lead"), body);
 }
 
+/// The one section that is over all studies together; empty if every step ran on one device.
+std::string winners(const std::vector<Study>& studies)
+{
+    const std::string table = html_table(winners_table(studies));
+    if (table.empty()) return {};
+    return "<section id=\"winners\">\n<h2>Devices side by side</h2>\n" +
+           paragraph("The fastest at each batch comes first. Slower: the interval of the ratio excludes 1.", "lead") +
+           table + "</section>\n";
+}
+
 std::string head(const std::vector<Study>& studies)
 {
     std::string html = "<header><h1>Training steps under measured roofs</h1>\n";
     for (const Study& study : studies) {
-        html += paragraph(
-            name_of(study) + (study.results.machine.cpu_model.empty() ? "" : ", " + study.results.machine.cpu_model),
-            "subject");
+        html += paragraph(name_of(study), "subject");
         const std::string warning = calibration_warning(study);
         if (!warning.empty()) html += paragraph(warning, "warning");
     }
@@ -76,12 +89,15 @@ std::string security_policy()
 std::string report_html(const std::vector<Study>& studies)
 {
     std::string body;
-    std::vector<const Panel*> shown;
-    for (const Panel& panel : panels()) {
-        const std::string part = section(panel, studies);
-        if (part.empty()) continue;
-        shown.push_back(&panel);
+    std::vector<std::pair<std::string_view, std::string_view>> shown;
+    const auto add = [&](std::string_view id, std::string_view heading, const std::string& part) {
+        if (part.empty()) return;
+        shown.emplace_back(id, heading);
         body += part;
+    };
+    for (const Panel& panel : panels()) {
+        add(panel.id, panel.heading, section(panel, studies));
+        if (panel.id == "verdict") add("winners", "Devices side by side", winners(studies));
     }
     return fmt::format(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

@@ -39,10 +39,14 @@ struct Panel {
     /// The content; empty if there is nothing to show. Ids start with `key`, which is unique to study and panel. Null:
     /// the tables as people see them.
     Content (*render)(const Study& study, const std::string& key) = nullptr;
+    bool has_numbers = false;  ///< its pictures show what only its tables say: numbers_of() follows them
 };
 
 std::span<const Panel> panels();
 Content content_of(const Panel& panel, const Study& study, const std::string& key);
+
+/// The panel's tables as a program reads them, folded; for those who cannot see its pictures. Empty without rows.
+std::string numbers_of(const Panel& panel, const Study& study);
 
 /// The report of these studies. The same studies give the same bytes.
 std::string report_html(const std::vector<Study>& studies);
@@ -54,8 +58,8 @@ void write_report(const std::vector<Study>& studies, const std::filesystem::path
 /// written.
 std::vector<std::filesystem::path> write_pictures(std::span<const Study> studies, const std::filesystem::path& folder);
 
-/// Writes each named table over all studies to <folder>/<name>.csv and .json. The first column is `study`. A table
-/// without rows is only a header. Throws InputError as write_pictures().
+/// Writes each named table over all studies to <folder>/<name>.csv and .json, with `study` as its first column, and
+/// winners_table(). A table without rows is only a header. Throws InputError as write_pictures().
 void write_tables(std::span<const Study> studies, const std::filesystem::path& folder);
 
 // The panels that show more than their tables, each in panel_<id>.cpp or panels.cpp.

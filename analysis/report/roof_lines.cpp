@@ -49,6 +49,11 @@ std::pair<Spot, Spot> diagonal(const LogPlot& plot, double bandwidth, double pea
     return {plot(from, from * bandwidth), plot(to, to * bandwidth)};
 }
 
+bool is_inside(const LogPlot& plot, double bandwidth, double peak)
+{
+    return std::max(plot.x.low, plot.y.low / bandwidth) < std::min(plot.x.high, peak / bandwidth);
+}
+
 void draw_bandwidth(Svg& svg, const LogPlot& plot, const Ceiling& roof, double peak)
 {
     const auto [low_a, low_b] = diagonal(plot, roof.rate.low.value, peak);
@@ -136,15 +141,18 @@ void label_levels(Svg& svg, const LogPlot& plot, const Roofs& roofs, double peak
                          std::log(plot.x.high / plot.x.low) / (plot.right() - plot.left());
     const double angle = std::atan(slope);
     const double c = std::cos(angle), s = std::sin(angle);
+    std::vector<const Ceiling*> shown;
+    for (const Ceiling* roof : roofs.levels)
+        if (is_inside(plot, roof->rate.median.value, peak)) shown.push_back(roof);
     std::vector<double> lines;
     std::vector<Spot> starts;
-    for (const Ceiling* roof : roofs.levels) {
+    for (const Ceiling* roof : shown) {
         starts.push_back(diagonal(plot, roof->rate.median.value, peak).first);
         lines.push_back(c * starts.back().y - s * starts.back().x);
     }
     Labels labels(lines);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        const std::string label = label_of(*roofs.levels[i], roofs.levels[i]->level);
+        const std::string label = label_of(*shown[i], shown[i]->level);
         const auto [along, baseline] = labels.place(lines[i], length_of(label));
         const double forward = along + 14;
         svg.text({starts[i].x + forward * c - baseline * s, starts[i].y + forward * s + baseline * c}, label, "name",
@@ -181,7 +189,8 @@ void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
     const double peak = highest(roofs, plot);
     double fastest = 0;
     for (const Ceiling* roof : roofs.levels) fastest = std::max(fastest, roof->rate.median.value);
-    for (const Ceiling* roof : roofs.levels) draw_bandwidth(svg, plot, *roof, peak);
+    for (const Ceiling* roof : roofs.levels)
+        if (is_inside(plot, roof->rate.median.value, peak)) draw_bandwidth(svg, plot, *roof, peak);
     for (const Ceiling* roof : roofs.compute) draw_compute(svg, plot, *roof, fastest, "roof");
     for (const Ceiling* roof : roofs.mixes) draw_compute(svg, plot, *roof, fastest, "roof mix");
 }
@@ -197,8 +206,8 @@ Svg roofline_svg(double height, const std::string& label, const LogPlot& plot, c
 {
     Svg svg(1060, height, label);
     draw_axes(
-        svg, plot, ticks(plot.x.low, plot.x.high, 10), [](double v) { return fmt::format("{:g}", v); },
-        ticks(plot.y.low, plot.y.high, 10), [](double v) { return tick_text(v, "FLOP/s"); });
+        svg, plot, decade_ticks(plot.x.low, plot.x.high), [](double v) { return fmt::format("{:g}", v); },
+        decade_ticks(plot.y.low, plot.y.high), [](double v) { return tick_text(v, "FLOP/s"); });
     svg.open_clip(clip, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
                   plot.bottom() - plot.top() + 20);
     draw_roofs(svg, plot, roofs);

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace roof::analysis {
 
 namespace {
 
+/// The only colours of the page and of every picture; the script reads them from the page. c0 to c7 and the phases are the
+/// set of Okabe and Ito, which colour-blind readers can tell apart; lighter in the dark theme.
 struct Colour {
     std::string_view name, light, dark;
 };
@@ -20,7 +23,7 @@ constexpr std::array<Colour, 24> colours{{
     {"rest", "#b9c1c9", "#4a545e"},        {"compute", "#0072b2", "#56b4e9"},  {"bandwidth", "#e69f00", "#e6b23a"},
     {"unexplained", "#cc79a7", "#d98fb8"}, {"c0", "#0072b2", "#56b4e9"},       {"c1", "#d55e00", "#f0883e"},
     {"c2", "#009e73", "#2fc796"},          {"c3", "#cc79a7", "#d98fb8"},       {"c4", "#e69f00", "#e6b23a"},
-    {"c5", "#56b4e9", "#2f8fd0"},          {"c6", "#6b7580", "#9aa5b0"},       {"c7", "#8c6d1f", "#c9a94e"},
+    {"c5", "#56b4e9", "#2f8fd0"},          {"c6", "#1c2126", "#e6eaee"},       {"c7", "#f0e442", "#f0e442"},
 }};
 
 constexpr std::string_view rules = R"css(
@@ -44,17 +47,11 @@ margin:0 6px 0 12px;vertical-align:-1px}.legend i:first-child,.legend br+i{margi
 figure{margin:18px 0}figcaption{font-weight:600;font-size:14px}.pair{display:flex;flex-wrap:wrap;gap:20px}
 svg{display:block;max-width:none}.legend svg{display:inline-block}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:3px 20px;font-size:14px;margin:8px 0}dt{color:var(--soft)}dd{margin:0}
-ul{margin:4px 0;padding-left:20px;font-size:14px}details{margin-top:14px;font-size:14px}summary{cursor:pointer}
+.numbers summary{color:var(--soft);font-size:13px}.numbers .scroll{max-height:420px;overflow:auto}ul{margin:4px 0;padding-left:20px;font-size:14px}details{margin-top:14px;font-size:14px}summary{cursor:pointer}
 pre{background:var(--tint);padding:14px;overflow-x:auto;font:12.5px/1.5 ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}
 i.forward,rect.forward{background:var(--forward);fill:var(--forward)}i.backward,rect.backward{background:var(--backward);fill:var(--backward)}
 i.update,rect.update{background:var(--update);fill:var(--update)}i.rest,rect.rest{background:var(--rest);fill:var(--rest)}
 .compute{background:var(--compute)}.bandwidth{background:var(--bandwidth)}.unexplained{background:var(--unexplained)}
-.kind-convolution{background:#2f6aa8;fill:#2f6aa8}.kind-linear{background:#5f9fd3;fill:#5f9fd3}
-.kind-batch_norm{background:#e69f00;fill:#e69f00}.kind-relu{background:#d9b036;fill:#d9b036}
-.kind-max_pool{background:#cc79a7;fill:#cc79a7}.kind-average_pool{background:#e3b5cf;fill:#e3b5cf}
-.kind-add{background:#8c6d1f;fill:#8c6d1f}.kind-flatten{background:#c9b27a;fill:#c9b27a}
-.kind-dropout{background:#d9d4ee;fill:#d9d4ee}.kind-loss{background:#6a4c93;fill:#6a4c93}
-.kind-update{background:var(--update);fill:var(--update)}.kind-other{background:#7d8792;fill:#7d8792}
 .grid{stroke:var(--line);stroke-width:1}.axis{fill:none;stroke:var(--soft);stroke-width:1}
 text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
 .tick{fill:var(--soft);font-size:11.5px}.label{fill:var(--soft)}.middle{text-anchor:middle}.end{text-anchor:end}
@@ -75,12 +72,30 @@ constexpr std::string_view print_rules =
 svg{max-width:100%;height:auto}a{color:inherit}}
 )css";
 
+/// A colour for each kind of layer; small kinds share one.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kind_colours{{
+    {"convolution", "c0"},
+    {"linear", "c5"},
+    {"batch_norm", "c4"},
+    {"relu", "c7"},
+    {"max_pool", "c3"},
+    {"average_pool", "c3"},
+    {"add", "c1"},
+    {"update", "c2"},
+    {"loss", "c6"},
+    {"flatten", "soft"},
+    {"dropout", "soft"},
+    {"other", "soft"},
+}};
+
 /// The rules of marks whose colour is that of their phase or series.
 std::string all_rules()
 {
     std::string text(rules);
     for (const char* phase : {"forward", "backward", "update"})
         text += fmt::format(".point.{0}{{fill:var(--{0});stroke:var(--{0})}}\n", phase);
+    for (const auto& [kind, colour] : kind_colours)
+        text += fmt::format(".kind-{0}{{background:var(--{1});fill:var(--{1})}}\n", kind, colour);
     for (int i = 0; i < 8; ++i)
         text += fmt::format(
             ".s{0} .curve{{stroke:var(--c{0})}}.s{0} .dot{{fill:var(--c{0})}}i.s{0}{{background:var(--c{0})}}\n", i);

@@ -178,7 +178,15 @@ void draw_series(Svg& svg, const LogPlot& plot, std::size_t index, const std::ve
 {
     svg.open(series_entry(index, "").css_class);
     std::vector<Spot> path;
-    for (const SeriesPoint& p : points) path.push_back(plot(p.x, p.median));
+    for (const SeriesPoint& p : points) {
+        const Spot spot = plot(p.x, p.median);
+        if (!path.empty()) {
+            const double middle = (path.back().x + spot.x) / 2;
+            path.push_back({middle, path.back().y});
+            path.push_back({middle, spot.y});
+        }
+        path.push_back(spot);
+    }
     svg.polyline(path, "curve");
     for (const SeriesPoint& p : points) {
         svg.line(plot(p.x, p.low), plot(p.x, p.high), "curve");

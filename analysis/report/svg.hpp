@@ -92,7 +92,7 @@ struct SeriesPoint {
     std::string title;
 };
 
-/// A line with a mark and an interval at each point, in colour `index` of the series.
+/// A line of steps, because nothing was measured between the points, with a mark and an interval at each point, in colour `index` of the series.
 void draw_series(Svg& svg, const LogPlot& plot, std::size_t index, const std::vector<SeriesPoint>& points,
                  double radius);
 /// The entry of a series in the legend.

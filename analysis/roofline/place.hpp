@@ -41,6 +41,13 @@ struct LevelPlacement {
     std::string access{};      ///< "update", "mix 2:1"; empty if reads and writes are not known
 };
 
+/// The bytes that a piece of work moves between a level and the caches nearer to the core. Counted bytes have one value.
+struct LevelBytes {
+    Bytes low;
+    Bytes high;
+    Known known = Known::analytic;
+};
+
 /// Whether the rate with compulsory traffic is above the level's bandwidth roof. Then some counted bytes were in a cache
 /// nearer to the core.
 bool is_above(const LevelPlacement& level, FlopRate rate);
@@ -78,6 +85,7 @@ struct Placement {
     Known known = Known::analytic;       ///< how FLOPs and bytes are known
     Estimate<FlopRate> rate;             ///< flops / seconds
     std::vector<LevelPlacement> levels;  ///< nearest to the core first; empty without ceilings or bytes
+    std::vector<LevelBytes> moved{};     ///< one for each of `levels`; empty if not known. place() leaves it empty
 
     /// The link between the devices of a step as a level, with the bytes that each link carries each way (link_bytes()) and
     /// the fastest measured all-reduce. nullopt for one device.

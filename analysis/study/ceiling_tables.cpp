@@ -40,6 +40,11 @@ Cell rate_cell(const Ceiling& ceiling)
     return numeric_text("≥ " + format_si(ceiling.rate.median.value, ceiling.unit()));
 }
 
+Cell samples_cell(R r)
+{
+    return only_if(r.c.rate.n > 0, numeric_text(samples_text(r.c.rate.n)));
+}
+
 Cell per_clock_cell(R r)
 {
     const double reached = per_clock_and_core(r.c, r.machine);
@@ -65,6 +70,7 @@ Columns with_rate(Columns columns, const char* rate, const char* per_clock)
 {
     for (const ColumnOf<Row>& column :
          Columns{{rate, "", [](R r) { return rate_cell(r.c); }},
+                 {"n", "", samples_cell, {}, Align::right},
                  {"GHz",
                   "",
                   [](R r) {
@@ -111,6 +117,7 @@ const Columns& columns_of(Role kind)
                  return numeric_text("≤ " + format_si(r.c.per_access().value, "s"));
              return range({r.c.per_access().value, 1 / r.c.rate.high.value, 1 / r.c.rate.low.value}, "s");
          }},
+        {"n", "", samples_cell, {}, Align::right},
         {"clocks",
          "",
          [](R r) {
@@ -158,7 +165,7 @@ DataTable table_of_ceilings(std::string title, Role kind, const Ceilings& ceilin
     for (const Ceiling* ceiling : group) rows.push_back({*ceiling, machine});
     DataTable table = table_of(columns_of(kind), rows);
     table.title = std::move(title);
-    table.expendable = {"found by search", "GHz", "B/clock", "FLOP/clock"};
+    table.expendable = {"found by search", "GHz", "B/clock", "FLOP/clock", "n"};
     drop_empty_columns(table);
     return table;
 }

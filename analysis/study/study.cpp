@@ -1,6 +1,7 @@
 #include "analysis/study/study.hpp"
 
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/level_bytes.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/recording/record_files.hpp"
@@ -58,6 +59,8 @@ Study make_study(Results results, Results calibration)
             study.placements.push_back(std::move(placement));
     read_predictions(study);
     check_recordings(study);
+    find_level_bytes(study.placements, study.results.rows, recorded_folder(study), study.ceilings,
+                     study.calibration.machine);
     return study;
 }
 

@@ -90,10 +90,10 @@ std::string crossover_text(const Crossover& c)
                        plain_number(c.low, 2), plain_number(c.high, 2));
 }
 
-/// "fastest on cpu (2 threads) at batch 4, ...", or the device of each batch.
+/// "fastest on cpu (2 threads) at batch 4, ...; ": the device of each batch; empty for one device.
 std::string fastest_text(const Devices& devices)
 {
-    if (devices.size() == 1) return "measured on " + devices.begin()->first + " alone";
+    if (devices.size() == 1) return {};
     std::map<long long, std::pair<double, std::string>> best;
     for (const auto& [device, series] : devices)
         for (const auto& [batch, step] : series) {
@@ -103,7 +103,7 @@ std::string fastest_text(const Devices& devices)
         }
     std::vector<std::string> words;
     for (const auto& [batch, winner] : best) words.push_back(fmt::format("{} at batch {}", winner.second, batch));
-    return "fastest on " + join(words, ", ");
+    return "fastest on " + join(words, ", ") + "; ";
 }
 
 std::string crossings_text(const Devices& devices)
@@ -112,7 +112,7 @@ std::string crossings_text(const Devices& devices)
     for (auto a = devices.begin(); a != devices.end(); ++a)
         for (auto b = std::next(a); b != devices.end(); ++b)
             for (const Crossover& c : crossovers(a->first, b->first, ratios_of(a->second, b->second)))
-                text += "; " + crossover_text(c);
+                text += crossover_text(c) + "; ";
     return text;
 }
 
@@ -132,8 +132,8 @@ std::string losses_text(const Step& step)
     if (losses.empty()) return {};
     std::vector<std::string> words;
     for (const Loss& loss : losses) words.push_back(loss.what + " " + format_duration(loss.seconds.value));
-    return fmt::format(" Of the {} of that step the largest losses are {}.",
-                       format_duration(step.row->seconds.median.value), join(words, ", "));
+    return fmt::format(" Largest losses of its {}: {}.", format_duration(step.row->seconds.median.value),
+                       join(words, ", "));
 }
 
 }  // namespace
@@ -198,8 +198,8 @@ std::vector<std::string> summary(std::span<const Study> studies)
         const auto& [model, precision, data] = what;
         const Step best = best_step(devices);
         const std::string fed = data == "-" || data == "synthetic" ? "" : ", images of " + data;
-        sentences.push_back(printable(fmt::format("{} {}{}: {}{}. Most images per second at batch {} on {}: {}.{}",
-                                                  model, precision, fed, fastest_text(devices), crossings_text(devices),
+        sentences.push_back(printable(fmt::format("{} {}{}: {}{}most images per second at batch {} on {}: {}.{}", model,
+                                                  precision, fed, fastest_text(devices), crossings_text(devices),
                                                   batch_of(*best.row), device_of(*best.row),
                                                   plain_number(best.row->images_per_second()), losses_text(best))));
     }

@@ -181,6 +181,25 @@ void drop_empty_columns(DataTable& table)
     }
 }
 
+DataTable for_reading(DataTable table)
+{
+    for (TableColumn& column : table.columns) {
+        if (!column.title.empty()) continue;
+        column.title = column.key;
+        std::erase(column.title, '*');
+        std::ranges::replace(column.title, '_', ' ');
+    }
+    for (DataTable::Row& row : table.rows) row.is_for_programs_only = false;
+    for (std::size_t i = table.columns.size(); i-- > 0 && table.rows.size() > 1;) {
+        const std::string& first = table.rows.front().cells[i].text;
+        if (!std::ranges::all_of(table.rows, [&](const DataTable::Row& row) { return row.cells[i].text == first; }))
+            continue;
+        table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(i));
+        for (DataTable::Row& row : table.rows) row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return table;
+}
+
 DataTable visible_in(Shown sink, const DataTable& table)
 {
     const auto is_visible = [&](const TableColumn& column) {

@@ -123,6 +123,9 @@ DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<
 void drop_empty_columns(DataTable& table);
 /// The columns and rows that people see in the terminal or on the page.
 DataTable visible_in(Shown sink, const DataTable& table);
+/// The same table with every column shown to people: a column for programs only has its key as title. Columns with one text
+/// in all rows are left out.
+DataTable for_reading(DataTable table);
 /// Appends the rows of `more`, which must have the same columns.
 void append(DataTable& table, DataTable more);
 

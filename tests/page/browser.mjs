@@ -2,35 +2,11 @@
 //   node browser.mjs PAGE.html PACKAGES CHROMIUM [PICTURE_FOLDER]
 // Prints its measurements of the page; fails at the first error. PICTURE_FOLDER receives screenshots.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { statSync } from "node:fs";
-
-const [page, packages, chromium, pictures] = process.argv.slice(2);
-const puppeteer = createRequire(join(resolve(packages), "package.json"))("puppeteer-core");
-
-const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
-const problems = [];
-const asked = [];
-
-async function open(width, height, scheme) {
-  const tab = await browser.newPage();
-  tab.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
-  tab.on("pageerror", (error) => problems.push(error.message));
-  tab.on("request", (request) => /^(file|blob|data):/.test(request.url()) || asked.push(request.url()));
-  tab.on("dialog", async (dialog) => { problems.push(`dialog: ${dialog.message()}`); await dialog.dismiss(); });
-  await tab.setOfflineMode(true);
-  await tab.setViewport({ width, height });
-  await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
-  const started = performance.now();
-  await tab.goto(`file://${resolve(page)}`);
-  await tab.waitForSelector("html.ready");
-  return { tab, seconds: (performance.now() - started) / 1000 };
-}
+import { asked, axisTexts, browser, drawn, open, page, pause, pictures, problems } from "./opened.mjs";
 
 const shown = (tab) => tab.evaluate(() => Number(document.documentElement.dataset.points));
-const axisTexts = (tab) => tab.evaluate(() => [...document.querySelectorAll("#roofline .chart text")].map((text) => text.textContent));
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 /// The centres of the layers' marks on the screen, as [x, y].
 const marks = (tab) => tab.evaluate(() => {
   document.querySelector("#roofline .chart").scrollIntoView({ block: "center" });
@@ -68,17 +44,128 @@ async function sliderCutsShortLayers(tab, all) {
   await tab.$eval("#choose-share", (slider) => { slider.value = 1; slider.dispatchEvent(new Event("input", { bubbles: true })); });
 }
 
+/// Arrow keys explain a point and leave the selection; Enter selects it, also when the keyboard has left.
 async function keyboardExplains(tab) {
+  const explained = () => tab.$eval("#explained", (paragraph) => paragraph.textContent);
+  const selected = await explained();
   await tab.focus("#roofline .chart");
   await tab.keyboard.press("ArrowRight");
-  await new Promise((done) => setTimeout(done, 200));
+  await pause(200);
   const tip = (await axisTexts(tab)).filter((text) => / of attainable|no FLOPs/.test(text));
   assert.ok(tip.length > 0, "the arrow key shows no tooltip");
-  const explanation = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
-  assert.match(explanation, /measured.*B.*roof/s, `this explains nothing: ${explanation}`);
+  const first = await explained();
+  assert.match(first, /measured.*B.*roof/s, `this explains nothing: ${first}`);
+  assert.notEqual(first, selected);
   assert.equal((await litRows(tab)).length, 1, "the arrow key lights no row of the table");
+  await tab.keyboard.press("ArrowRight");
+  assert.notEqual(await explained(), first, "the second arrow key stays at the first point");
+  await tab.keyboard.press("Home");
+  assert.equal(await explained(), first);
   await tab.evaluate(() => document.activeElement.blur());
   assert.deepEqual(await litRows(tab), [], "a row stays lit when the keyboard has left the chart");
+  assert.equal(await explained(), selected, "an arrow key alone changed the selection");
+  await tab.focus("#roofline .chart");
+  await tab.keyboard.press("Home");
+  await tab.keyboard.press("Enter");
+  await tab.evaluate(() => document.activeElement.blur());
+  assert.equal(await explained(), first, "Enter selects nothing");
+  assert.match(tab.url(), /point=/, "the link does not name the selected point");
+}
+
+/// Every chart refers to a table in the page, and a picture without a chart has a table in its section.
+async function chartsHaveTables(tab) {
+  const without = await tab.evaluate(() => [...document.querySelectorAll("main section")].filter((section) => {
+    const charts = [...section.querySelectorAll(".chart")];
+    if (charts.length) return charts.some((chart) => !document.getElementById(chart.getAttribute("aria-details"))?.querySelector("table"));
+    return section.querySelector("svg[aria-label]") && !section.querySelector("table");
+  }).map((section) => section.id));
+  assert.deepEqual(without, [], "sections with pictures and without a table");
+}
+
+/// Whether bytes of the levels are known; if not, the choice is off and says why.
+async function modelIsOn(tab) {
+  const { disabled, text } = await tab.$eval("#choose-model option[value=hierarchical]", (option) => ({ disabled: option.disabled, text: option.textContent }));
+  if (disabled) assert.match(text, /off, bytes of a level unknown/);
+  return !disabled;
+}
+
+/// No two choices of model and level draw the same marks and roofs, unless the page says that levels have the same bytes.
+async function everyModelAndLevelIsAPicture(tab) {
+  const pictures = new Map([["cache-aware", await drawn(tab)]]);
+  if (!(await modelIsOn(tab))) return;
+  await tab.select("#choose-model", "hierarchical");
+  for (const level of await tab.$$eval("#choose-level option", (options) => options.map((option) => option.value))) {
+    await tab.select("#choose-level", level);
+    const picture = await drawn(tab);
+    for (const [other, seen] of pictures) assert.notEqual(picture, seen, `level '${level}' gives the picture of '${other}'`);
+    pictures.set(level, picture);
+  }
+  assert.match(await tab.$eval("#level-remark", (line) => line.textContent), /analytic|counter/, "nothing says how the bytes are known");
+  assert.match(await tab.$eval("#explained", (line) => line.textContent), /DRAM/);
+  await tab.select("#choose-model", "");
+  assert.equal(await tab.$eval("#choose-level", (select) => select.disabled), true);
+  assert.equal(await drawn(tab), pictures.get("cache-aware"));
+}
+
+/// The address shows another reader the same page.
+async function linkShowsTheSame(tab) {
+  if (await modelIsOn(tab)) {
+    await tab.select("#choose-model", "hierarchical");
+    await tab.select("#choose-level", "L2");
+  }
+  await tab.$$eval(".roof-button", (buttons) => buttons.at(-1).click());
+  const { hash, picture } = { hash: new URL(tab.url()).hash, picture: await drawn(tab) };
+  const other = await open(1400, 900, "light", hash);
+  assert.equal(await drawn(other.tab), picture, `${hash} shows another picture`);
+  await other.tab.close();
+  await tab.$$eval(".roof-button", (buttons) => buttons.at(-1).click());
+  await tab.select("#choose-model", "");
+}
+
+/// Presses a section's buttons and reads what they would save.
+async function savesPicturesAndTables(tab) {
+  const saved = await tab.evaluate(async () => {
+    const names = [], texts = [];
+    const click = HTMLAnchorElement.prototype.click;
+    const blobs = [];
+    const make = URL.createObjectURL;
+    URL.createObjectURL = (blob) => { blobs.push(blob); return make.call(URL, blob); };
+    HTMLAnchorElement.prototype.click = function () { names.push(this.download); };
+    for (const button of document.querySelectorAll("#roofline .save,#curve .save")) { button.click(); await new Promise((done) => setTimeout(done, 400)); }
+    for (const blob of blobs) texts.push(blob.type === "image/png" ? `PNG ${blob.size}` : await blob.text());
+    HTMLAnchorElement.prototype.click = click;
+    URL.createObjectURL = make;
+    return { names, texts };
+  });
+  assert.deepEqual(saved.names, ["roofline.svg", "roofline.png", "roofline.csv", "roofline.json", "curve.svg", "curve.png", "curve.csv", "curve.json"]);
+  const [svg, png, csv, json, curve] = saved.texts;
+  assert.match(svg, /^<svg.*arithmetic intensity/s);
+  assert.ok(Number(png.split(" ")[1]) > 10_000, png);
+  const layers = JSON.parse(json);
+  assert.equal(layers.length, csv.trim().split("\r\n").length - 1);
+  assert.ok(layers.every((layer) => layer.time_median_s > 0));
+  assert.match(curve, /<style>.*--paper/s);
+}
+
+async function tablesSort(tab) {
+  const rates = () => tab.$$eval("#verdict tbody tr", (rows) => rows.map((row) => row.textContent));
+  const before = await rates();
+  const press = () => tab.$$eval("#verdict th button", (buttons) => buttons.find((button) => button.textContent.startsWith("images/s")).click());
+  await press();
+  const down = await rates();
+  await press();
+  assert.deepEqual(await rates(), down.toReversed());
+  assert.notDeepEqual(down, before);
+}
+
+/// The words of the page outside tables, charts and choices.
+async function fewWords(tab, most) {
+  const words = await tab.evaluate(() => {
+    const text = (node) => (node.nodeType === 3 ? `${node.textContent} ` : node.nodeType !== 1 || node.matches("table,script,style,svg,select,.chart,pre") ? "" : [...node.childNodes].map(text).join(""));
+    return text(document.body).split(/\s+/).filter((word) => /[a-z0-9]/i.test(word)).length;
+  });
+  assert.ok(words <= most, `the page has ${words} words outside tables, ${most} are allowed`);
+  return words;
 }
 
 /// Hovers over a mark and checks its tooltip, its row in the table of layers, and its mark in the chart of times.
@@ -170,10 +257,14 @@ async function textSetsRoofs(tab) {
   const before = await times();
   const set = (text) => tab.$eval("#whatif-set", (box, value) => { box.value = value; box.dispatchEvent(new Event("input", { bubbles: true })); }, text);
   const roof = () => axisTexts(tab).then((texts) => texts.find((text) => text.startsWith("DRAM ")));
-  const drawn = await roof();
+  const drawnRoof = await roof();
+  const ring = () => tab.evaluate(() => [...document.querySelectorAll('#roofline .chart path[fill="#fff"][stroke="#1c2126"]')].map((path) => path.getAttribute("transform")).join());
+  const place = await ring();
+  assert.ok(place, "no ring is drawn");
   await set("DRAM=900GB/s");
   assert.notDeepEqual(await times(), before, "a memory of 900 GB/s changes no step");
-  assert.notEqual(await roof(), drawn, "the drawn roof does not move");
+  assert.notEqual(await roof(), drawnRoof, "the drawn roof does not move");
+  assert.notEqual(await ring(), place, "the ring of the step does not move");
   assert.match(await tab.$eval("#whatif-verdict", (line) => line.textContent), /DRAM .*\u2192/, "nothing says which roof took over");
   await set("nonsense");
   assert.match(await tab.$eval("#whatif-controls .warn", (explanation) => explanation.textContent), /nonsense.*write/);
@@ -182,7 +273,7 @@ async function textSetsRoofs(tab) {
 }
 
 async function absentThingsNameACommand(tab) {
-  const lines = await tab.$$eval("#absent li", (found) => found.map((line) => line.textContent));
+  const lines = await tab.$$eval("#absent tbody tr", (found) => found.map((line) => line.textContent));
   assert.ok(lines.length > 2, "nothing says what was not measured");
   for (const line of lines) assert.match(line, /`|no command|kernels\.csv/i, `this brings nothing: ${line}`);
 }
@@ -232,6 +323,12 @@ try {
   await explanationFollows(tab);
   await roofsHideAndTheFrameZooms(tab);
   await axesNameUnits(tab);
+  await chartsHaveTables(tab);
+  await everyModelAndLevelIsAPicture(tab);
+  await linkShowsTheSame(tab);
+  await savesPicturesAndTables(tab);
+  await tablesSort(tab);
+  const words = await fewWords(tab, 1200);
   const all = await filtersLeaveTheAxes(tab);
   await sliderCutsShortLayers(tab, all);
   await keyboardExplains(tab);
@@ -252,7 +349,7 @@ try {
   await screenshots(small.tab, 400, "dark");
   assert.deepEqual(asked, [], "the page asked the network");
   assert.deepEqual(problems, [], "the console complains");
-  console.log(`${(statSync(page).size / 1e6).toFixed(2)} MB, ready after ${seconds.toFixed(2)} s, ${all} layers`);
+  console.log(`${(statSync(page).size / 1e6).toFixed(2)} MB, ready after ${seconds.toFixed(2)} s, ${all} layers, ${words} words`);
 } finally {
   await browser.close();
 }

@@ -1,14 +1,16 @@
-// Draws the charts without a browser: node charts.mjs PAGE.json PACKAGES OUT_FOLDER writes an SVG for each.
+// Draws the charts without a browser: node charts.mjs PAGE.json PAGE.html PACKAGES OUT_FOLDER writes an SVG for each.
 import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { batchOption, seriesOf, timeOption } from "../../analysis/report/page/batches.js";
 import { chartsOf, firstChoices, pointsShown, roofsShown, stepsShown } from "../../analysis/report/page/choices.js";
 import { fittedFrame, studiesOf } from "../../analysis/report/page/data.js";
-import { light } from "../../analysis/report/page/palette.js";
+import { paletteOf } from "../../analysis/report/page/palette.js";
 import { diameter, rooflineOption } from "../../analysis/report/page/rooflines.js";
 
-const [page, packages, out] = process.argv.slice(2);
+const [page, html, packages, out] = process.argv.slice(2);
+const [, css] = /<style>([^]*?)<\/style>/.exec(readFileSync(html, "utf8"));
+const light = paletteOf(css);
 const echarts = createRequire(join(resolve(packages), "package.json"))("echarts");
 const studies = studiesOf(readFileSync(page, "utf8"));
 const choices = firstChoices(studies);
@@ -17,8 +19,8 @@ const points = place.study.points.filter((point) => point.row.roofs === place.in
 const { layers, phases, whole } = pointsShown(points, choices);
 
 const options = {
-  roofline: rooflineOption({ roofs: roofsShown(place.roofs, choices), frame: fittedFrame(roofsShown(place.roofs, choices), layers, ""), shown: [...layers, ...phases], whole, choices, palette: light,
-    steps: stepsShown(points, choices), title: "Roofline" }),
+  roofline: rooflineOption({ groups: [{ name: "cpu", index: 0, all: place.roofs.levels, roofs: roofsShown(place.roofs, choices), shown: [...layers, ...phases], steps: stepsShown(points, choices), whole }],
+    frame: fittedFrame(roofsShown(place.roofs, choices), layers), choices, palette: light, title: "Roofline" }),
   time: timeOption({ shown: layers, whole, palette: light, size: diameter, title: "Time under the roofs" }),
   batches: batchOption({ series: seriesOf(studies), what: "images/s", palette: light, title: "images/s over the batch" }),
 };

@@ -91,8 +91,8 @@ class Charts(Page):
         if not (CHART_PACKAGES / "node_modules" / "echarts").is_dir():
             self.skipTest("this build has no page script: npm or the network was missing")
         shutil.copytree(SMALL, self.folder / "made")
-        _, data = report(self.folder / "made" / "run", self.folder)
-        run(NODE, HERE / "charts.mjs", data, CHART_PACKAGES, self.folder)
+        page, data = report(self.folder / "made" / "run", self.folder)
+        run(NODE, HERE / "charts.mjs", data, page, CHART_PACKAGES, self.folder)
         for name in ("roofline", "time", "batches"):
             received = (self.folder / f"chart-{name}.svg").read_text()
             approved = APPROVED / f"chart-{name}.svg"
@@ -111,14 +111,21 @@ class Browser(Page):
             self.skipTest("this build has no page script: npm or the network was missing")
         self.packages = driver()
 
-    def use(self, page):
-        result = subprocess.run([NODE, HERE / "browser.mjs", page, self.packages, CHROMIUM], capture_output=True, text=True, timeout=240)
-        self.assertEqual(0, result.returncode, result.stderr)
+    def use(self, page, script="browser.mjs"):
+        result = subprocess.run([NODE, HERE / script, page, self.packages, CHROMIUM], capture_output=True, text=True, timeout=240)
+        self.assertEqual(0, result.returncode, result.stderr[:3000])
         print(result.stdout.strip())
 
     def test_shows_filters_and_explains_the_example_without_a_network(self):
         page, _ = report(copy_of_example(self.folder), self.folder)
+        self.assertLessEqual(page.stat().st_size, 1_200_000)
         self.use(page)
+
+    def test_draws_a_cpu_and_a_gpu_in_one_plot(self):
+        shutil.copytree(EXAMPLES / "nvidia-h100-80gb-hbm3", self.folder / "gpu")
+        gpu = next((self.folder / "gpu").iterdir())
+        run(ROOF, "report", copy_of_example(self.folder), gpu, "--out", self.folder / "page.html", "--brief")
+        self.use(self.folder / "page.html", "overlay.mjs")
 
     def test_a_million_kernels_are_added_up_and_the_page_stays_small(self):
         study = copy_of_example(self.folder)

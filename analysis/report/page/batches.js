@@ -62,7 +62,7 @@ export function batchOption({ series, what, palette, title }) {
       const points = series.get(name).filter((point) => !share || point.attainable > 0);
       const colour = seriesColour(palette, index);
       return [
-        { type: "line", name, symbol: "circle", symbolSize: 8, z: 3, lineStyle: { color: colour, width: 1.8 }, itemStyle: { color: colour },
+        { type: "line", name, step: "middle", symbol: "circle", symbolSize: 8, z: 3, lineStyle: { color: colour, width: 1.2, opacity: 0.6 }, itemStyle: { color: colour },
           emphasis: { scale: 1.5 },
           data: points.map((point) => ({ value: [point.row.batch, value(point).median], key: point.key,
             title: `${name}, batch ${point.row.batch}\n${text(value(point))}` })) },

@@ -1,4 +1,5 @@
-// A chart on the page, drawn from an ECharts option. Arrow keys move from point to point.
+// A chart on the page, drawn from an ECharts option. Tab reaches it; arrow keys, Home and End move from point to point and
+// explain it; Enter selects it; Escape goes back.
 import { ScatterChart, LineChart, CustomChart } from "echarts/charts";
 import { AriaComponent, GridComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
 import { init, use } from "echarts/core";
@@ -10,13 +11,13 @@ export const parts = [ScatterChart, LineChart, CustomChart, AriaComponent, GridC
 use(parts);
 
 export class Chart {
-  /// `hover` gets a key or null, `choose` a key.
-  constructor(title, height, hover, choose) {
-    this.box = element("div", { class: "chart", tabindex: 0, role: "application", style: `height:${height}px`,
-      "aria-label": `${title}. Arrow keys move from point to point and explain it.`, onkeydown: (event) => this.walk(event), onblur: () => this.leave() });
+  /// `hover` gets a key or null, `choose` a key, `preview` the key that the keyboard is at, or null when it leaves. `table`: the
+  /// id of the table with the same points.
+  constructor(title, height, { hover, choose, preview, table }) {
+    this.box = element("div", { class: "chart", tabindex: 0, role: "application", "aria-roledescription": "chart", "aria-details": table, style: `height:${height}px`,
+      "aria-label": `${title}. Arrow keys move from point to point, Enter selects. A table with the same points follows.`, onkeydown: (event) => this.walk(event), onblur: () => this.leave() });
     this.figure = element("figure", { class: "live-figure" }, element("figcaption", {}, title), this.box);
-    this.hover = hover;
-    this.choose = choose;
+    Object.assign(this, { hover, choose, preview });
     this.places = new Map();
     this.at = -1;
   }
@@ -77,18 +78,26 @@ export class Chart {
     if (this.at < 0) return;
     this.at = -1;
     this.hover(null);
+    this.preview(null);
     this.chart.dispatchAction({ type: "hideTip" });
   }
 
   walk(event) {
-    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const keys = [...this.places.keys()];
-    if (!keys.length || (!by && event.key !== "Enter")) return;
+    if (event.key === "Escape") return this.leave();
+    const last = keys.length - 1;
+    const to = { ArrowRight: this.at + 1, ArrowDown: this.at + 1, ArrowLeft: Math.max(this.at, 0) - 1, ArrowUp: Math.max(this.at, 0) - 1, Home: 0, End: last, Enter: Math.max(this.at, 0) }[event.key];
+    if (!keys.length || to === undefined) return;
     event.preventDefault();
-    if (by) this.at = (this.at + by + keys.length) % keys.length;
-    const key = keys[Math.max(0, this.at)];
+    const at = (to + keys.length) % keys.length;
+    const key = keys[at];
+    if (event.key === "Enter") this.choose(key);
+    this.at = at;
     this.hover(key);
+    this.preview(key);
     this.chart.dispatchAction({ type: "showTip", ...this.places.get(key) });
-    this.choose(key);
   }
+
+  /// The chart as a file.
+  svg() { return this.chart.renderToSVGString(); }
 }

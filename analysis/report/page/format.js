@@ -66,27 +66,27 @@ export const isAbove = (point, level) => point.flops > 0 && level.low > 0 && lev
 function remarksOn(point, at) {
   const remarks = [];
   if (at && at.high > at.low)
-    remarks.push("The smaller number of bytes moves each operand once (compulsory), the larger one moves it at every use (no reuse). The truth is between them. " +
-      `At ${at.name}'s roof the first would take ${duration(at.low / at.roof)}, the second ${duration(at.high / at.roof)}.`);
-  if (at && isAbove(point, at)) remarks.push(`It is above the ${at.name} roof: part of the counted bytes was in a cache nearer to the core and did not come from ${at.name}.`);
+    remarks.push(`The bytes are between the two: at ${at.name}'s roof ${duration(at.low / at.roof)} to ${duration(at.high / at.roof)}.`);
+  if (at && isAbove(point, at)) remarks.push(`It is above the ${at.name} roof: part of its bytes was still in a nearer cache.`);
   if (point.attainable > 0 && point.fraction > 1 && !(at && isAbove(point, at)))
-    remarks.push("It is above its roof because operands were still in a cache from the layer before, or because taps on padding count as FLOPs.");
+    remarks.push("It is above its roof: operands were still in a cache, or taps on padding count as FLOPs.");
   if (point.attainable > 0 && point.fraction < mostlyOverhead)
-    remarks.push("It is below a tenth of its roof: most of its time is latency, launching and waiting, which no roof includes.");
-  if (!(point.flops > 0)) remarks.push("It does no FLOPs, so it is drawn on the lower edge of the roofline. The chart of times below shows its cost.");
+    remarks.push("Below a tenth of its roof: mostly latency, launching and waiting, which no roof includes.");
+  if (!(point.flops > 0)) remarks.push("It does no FLOPs, so it is on the lower edge; the chart of times shows its cost.");
   return remarks;
 }
 
-/// One sentence with the arithmetic of a point; `level` is an index into the point's levels.
-export function explain(point, level) {
+/// One sentence with the arithmetic of a point; `levels`: those at which it is drawn.
+export function explain(point, levels) {
   const what = `${point.name}${point.scope === "step" ? " step" : ""}${point.scope === "layer" ? ` ${point.phase}` : ""}`;
   let text = `${what} (${titleOf(point.row)}): ${si(point.flops, "FLOP")} (${point.known}) in ${withInterval(point.seconds, "s")} (measured)`;
   if (point.flops > 0) text += ` is ${si(point.flops / point.seconds.median, "FLOP/s")}`;
-  const at = point.levels[level];
-  if (at) {
-    text += `; it moves ${si(at.low, "B")}${at.high > at.low ? ` to ${si(at.high, "B")}` : ""} to ${at.name} (${point.known})`;
-    if (point.flops > 0) text += `, which is ${intensityText(at.intensityLow, at.intensityHigh)} FLOP/B`;
-  }
+  const at = levels.at(-1);
+  levels.forEach((level, index) => {
+    text += index ? ", " : "; it moves ";
+    text += `${si(level.low, "B")}${level.high > level.low ? ` to ${si(level.high, "B")}` : ""} to ${level.name}${index && level.known === levels[0].known ? "" : ` (${level.known ?? point.known})`}`;
+    if (point.flops > 0) text += `${levels.length > 1 ? ":" : ", which is"} ${intensityText(level.intensityLow, level.intensityHigh)} FLOP/B`;
+  });
   if (point.attainable > 0) {
     text += `; the ${bottleneckText(point)} roof (measured) allows ${duration(point.attainable)}: ${shareText(point)} of it is reached`;
     text += point.fraction <= 1 ? `, and ${duration(point.headroom)} could be saved` : "";

@@ -1,4 +1,4 @@
-// The table of layers: sorted by column, searched by text, saved as CSV. A row highlights its point in every chart.
+// The table of layers: sorted by column, searched by text. A row highlights its point in every chart.
 import { element } from "./controls.js";
 import { bottleneckText, duration, percent, plain, shareText, si } from "./format.js";
 
@@ -17,24 +17,11 @@ const columns = [
   { name: "headroom", number: true, value: (p) => p.headroom, text: (p) => (p.attainable > 0 ? duration(p.headroom) : "-") },
 ];
 
-const quoted = (cell) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
-
-/// A spreadsheet interprets a cell that starts with one of these as a formula.
-const harmless = (cell) => (/^[=+\-@]/.test(cell) ? `'${cell}` : cell);
-
-export function csvOf(points) {
-  const lines = [["layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "flops", "compulsory_bytes", "roof", "attainable_s", "headroom_s"]];
-  for (const p of points)
-    lines.push([harmless(p.name), harmless(p.kind), p.phase, p.seconds.median, p.seconds.low, p.seconds.high, p.flops, p.compulsory,
-      harmless(bottleneckText(p)), p.attainable, p.headroom]);
-  return lines.map((line) => line.map((cell) => quoted(String(cell))).join(",")).join("\r\n") + "\r\n";
-}
-
-function save(text, name) {
-  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: name });
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
+/// The points as a table for programs: SI units, exact.
+export const tableOf = (points) => ({
+  columns: ["layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "flops", "compulsory_bytes", "roof", "attainable_s", "headroom_s"],
+  rows: points.map((p) => [p.name, p.kind, p.phase, p.seconds.median, p.seconds.low, p.seconds.high, p.flops, p.compulsory, bottleneckText(p), p.attainable, p.headroom]),
+});
 
 export class LayerTable {
   /// `hover` and `choose` receive a point or null.
@@ -49,11 +36,13 @@ export class LayerTable {
     this.body = element("tbody");
     const search = element("input", { type: "search", id: "layer-search", placeholder: "conv, bn, backward\u2026",
       oninput: (event) => { this.search = event.target.value.toLowerCase(); this.draw(); } });
-    const button = element("button", { type: "button", onclick: () => save(csvOf(this.points), "layers.csv") }, "Save as CSV");
     this.element = element("div", { id: "layers-live" },
-      element("p", { class: "controls" }, element("label", { class: "control", for: "layer-search" }, "Search ", search), button, this.count),
+      element("p", { class: "controls" }, element("label", { class: "control", for: "layer-search" }, "Search ", search), this.count),
       element("div", { class: "scroll" }, element("table", {}, element("thead", {}, this.head), this.body)));
   }
+
+  /// What it shows, as a table for programs.
+  data() { return tableOf(this.visible()); }
 
   show(points) {
     this.points = points;
@@ -80,8 +69,8 @@ export class LayerTable {
     }));
     const points = this.visible();
     this.body.replaceChildren(...points.slice(0, most).map((point) => this.row(point)));
-    this.count.textContent = points.length > most ? `the first ${most} of ${points.length} layers of the step chosen above; search or save to see all`
-      : `${points.length} of ${this.points.length} layers of the step chosen above`;
+    this.count.textContent = points.length > most ? `the first ${most} of ${points.length} layers; search or save for all`
+      : `${points.length} of ${this.points.length} layers`;
   }
 
   row(point) {

@@ -15,6 +15,8 @@ export class Sliders {
     this.rates = {};
     this.batch = 0;
     this.units = unitsOf(studies);
+    this.layers = new Map();  // by row
+    for (const { points } of studies) for (const point of points) if (point.scope === "layer") this.layers.set(point.row, [...(this.layers.get(point.row) ?? []), point]);
     this.message = element("span", { class: "warn", role: "status" });
     this.body = element("tbody");
     this.command = element("code");
@@ -25,7 +27,7 @@ export class Sliders {
       element("p", { class: "controls" }, ...names.map((name) => this.roofSlider(name)), this.batchSlider(), this.setBox(), this.message), this.verdict);
     this.element = element("div", { id: "whatif-live" },
       element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i === 1 || i > 2 ? "n" : "" }, text)))), this.body)),
-      element("p", { class: "legend" }, "Predicted: each layer keeps the share of its roof that it reached. Least: what the changed roofs allow. The same in a terminal: ", this.command));
+      element("p", { class: "legend" }, "Predicted: each layer keeps its share of attainable. Least: what the roofs allow. In a terminal: ", this.command));
     this.ready = true;
     this.draw();
   }
@@ -37,13 +39,16 @@ export class Sliders {
     return { ...roofs, levels: roofs.levels.map(scaled((roof) => roof.name)), compute: roofs.compute.map(scaled((roof) => roof.precision)) };
   }
 
-  /// The point under the changed roofs: it keeps the share of its roof that it reached.
+  /// The point under the changed roofs. A layer keeps the share of its roof that it reached; a phase and a step change by the
+  /// sum of their layers.
   movedPoint(point, roofs) {
-    if (!(point.attainable > 0) || point.scope !== "layer") return point;
-    const work = { flops: point.executed, bytes: point.compulsory };
-    const by = attainableTime(work, roofs, point.row.precision, this) / attainableTime(work, roofs, point.row.precision, {});
+    const parts = point.scope === "layer" ? [point] : this.layers.get(point.row)?.filter((layer) => point.scope === "step" || layer.phase === point.phase) ?? [];
+    const time = (layer, change) => attainableTime({ flops: layer.executed, bytes: layer.compulsory }, roofs, layer.row.precision, change);
+    let by = 0;
+    for (const layer of parts) if (time(layer, {}) > 0) by += layer.seconds.median * (time(layer, this) / time(layer, {}) - 1);
     const { median, low, high } = point.seconds;
-    return by === 1 || !Number.isFinite(by) ? point : { ...point, seconds: { median: median * by, low: low * by, high: high * by } };
+    const scale = (median + by) / median;
+    return scale === 1 || !Number.isFinite(scale) ? point : { ...point, seconds: { median: median * scale, low: low * scale, high: high * scale } };
   }
 
   /// Which roof binds how much of the attainable time of the layers, before and after the change.
@@ -82,6 +87,13 @@ export class Sliders {
     });
   }
 
+  /// Sets the roofs by text, as the box does.
+  set(text) {
+    const box = this.controls.querySelector("#whatif-set");
+    box.value = text;
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
   /// A text box for any value, in the syntax of `roof whatif --set`. Moving the slider of the same name replaces it.
   setBox() {
     const input = element("input", { type: "search", id: "whatif-set", placeholder: "DRAM=100GB/s,batch=48", oninput: (event) => {
@@ -99,6 +111,7 @@ export class Sliders {
     const set = Object.entries(this.factors).filter(([, factor]) => factor !== 1).map(([name, factor]) => `${name}=${factor}x`);
     set.push(...Object.entries(this.rates).map(([name, rate]) => `${name}=${rate / 1e9}G${this.units[name]}`));
     if (this.batch) set.push(`batch=${this.batch}`);
+    this.text = set.join(",");
     this.verdict.textContent = set.length ? this.takenOver() : "";
     if (this.ready && this.started) this.tell(this);
     this.started = true;

@@ -10,6 +10,9 @@
 #include "recordings.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include <fstream>
@@ -160,8 +163,37 @@ TEST_CASE("the roofline connects the intensities of a point and explains it")
     CHECK(count(html, "class=\"point ") == 3 + 4);
     CHECK(count(html, "class=\"interval\"") == 2 * (2 + 2));  // both convolutions and their two phases
     CHECK(holds(html, "<title>conv1 forward: 1.00 GFLOP in 12.5 ms"));
-    CHECK(count(html, "class=\"band\"") == 5);
+    CHECK(count(html, "class=\"band\"") == 4);  // three levels and fp32, not fp64
     CHECK(holds(html, "arithmetic intensity (FLOP/B)"));
+}
+
+TEST_CASE("the frame of a roofline is a quarter of a decade around its points and their roofs")
+{
+    const Study study = made::study({made::row()});
+    const Roofs roofs = roofs_of(study.ceilings, "cpu");
+    std::vector<const Placement*> layers;
+    for (const Placement& p : study.placements)
+        if (p.scope != Scope::phase) layers.push_back(&p);
+    const auto frame = fitted_frame(roofs, layers);
+    REQUIRE(frame);
+    const double margin = std::pow(10, 0.25);
+    CHECK(frame->intensity_high == Approx(1e9 / 2e6 * margin));  // conv1 forward
+    CHECK(frame->rate_high == Approx(100e9 * margin));           // fp32
+    CHECK(frame->intensity_low == Approx(3e6 / 10e6 / margin));  // conv1 update
+    CHECK(frame->rate_low == Approx(3e6 / 0.004 / margin));
+    CHECK_FALSE(fitted_frame(roofs, {}));
+    CHECK(decade_ticks(1.5, 30) == std::vector<double>{2, 5, 10, 20});
+    CHECK(decade_ticks(1, 1e4) == std::vector<double>{1, 10, 100, 1000, 10000});
+}
+
+TEST_CASE("a panel of curves is followed by its numbers")
+{
+    const Study study = made::study({made::row("net", 8), made::row("net", 16)});
+    const auto panel = std::ranges::find(panels(), "trajectory", &Panel::id);
+    const std::string html = numbers_of(*panel, study);
+    CHECK(holds(html, "<details class=\"numbers\"><summary>Table</summary>"));
+    CHECK(holds(html, "images per s"));
+    CHECK_FALSE(holds(html, ">precision<"));  // the same in all rows
 }
 
 TEST_CASE("the breakdown shows time outside the layers")

@@ -3,6 +3,8 @@
 
 #include "analysis/report/page_data.hpp"
 #include "analysis/study/summary.hpp"
+#include "analysis/study/winners.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -61,6 +63,9 @@ int make_report(const Options& options, Context& context)
     write_extras(options, studies, context);
     const bool plain = options.plain || context.terminal.plain;
     context.out << analysis::wrapped(analysis::summary(studies), context.terminal.columns) << '\n';
+    if (const analysis::DataTable winners = analysis::winners_table(studies); !winners.empty())
+        context.out << analysis::to_text(winners, context.terminal.width)
+                    << analysis::fitted_lines(winners.note, context.terminal.columns) << "\n\n";
     for (const analysis::Study& study : studies)
         print_study(study, {context.terminal.columns, context.terminal.width, plain, options.brief}, context.out);
     context.out << page.string() << '\n';
