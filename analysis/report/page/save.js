@@ -31,12 +31,15 @@ function savePng(text, width, height, name) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
 }
 
+/// Names come from files; XML has no place for control characters.
+const withoutControls = (text) => text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f]/g, "?");
+
 /// Every picture of the section on the screen: { text, width, height }.
 function picturesIn(section, charts) {
   const live = charts.filter(({ figure, chart }) => chart && section.contains(figure) && figure.offsetParent).map((one) => ({ text: one.svg(), width: one.box.clientWidth, height: one.box.clientHeight }));
   const fixed = [...section.querySelectorAll("svg")].filter((svg) => svg.hasAttribute("aria-label") && svg.getClientRects().length && !svg.closest(".chart"))
     .map((svg) => ({ text: fileOf(svg), width: svg.clientWidth, height: svg.clientHeight }));
-  return [...live, ...fixed];
+  return [...live, ...fixed].map((picture) => ({ ...picture, text: withoutControls(picture.text) }));
 }
 
 const quoted = (cell) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
