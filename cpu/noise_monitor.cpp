@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <numeric>
 
 #include <sys/resource.h>
 
@@ -41,11 +42,16 @@ double rate_of(const CoreProbe& probe, std::size_t iterations, const Clock& cloc
 }
 
 /// `clocks_each`: clocks per operation of the chain.
-CoreReading read_core(const CoreProbe& chain, int clocks_each, const CoreProbe& independent, const Clock& clock)
+Hertz clock_of(const CoreProbe& chain, int clocks_each, const Clock& clock)
 {
     const std::size_t iterations = chain_clocks / static_cast<std::size_t>(CoreProbe::operations * clocks_each);
-    const double rate = rate_of(chain, iterations, clock) * clocks_each;
-    return {Hertz{rate}, rate_of(independent, independent_iterations, clock) / rate};
+    return {rate_of(chain, iterations, clock) * clocks_each};
+}
+
+CoreReading read_core(const CoreProbe& chain, int clocks_each, const CoreProbe& independent, const Clock& clock)
+{
+    const Hertz hertz = clock_of(chain, clocks_each, clock);
+    return {hertz, rate_of(independent, independent_iterations, clock) / hertz.value};
 }
 
 /// The system's counts for the calling thread.
@@ -174,6 +180,22 @@ std::string_view MonitoredTeam::ThreadRecord::judge(int processor, CoreHistory& 
     if (either_is(Verdict::unknown)) return "what the core does alone was not known yet";
     if (std::abs(after.clock / before.clock - 1) > most_change_of_clock) return "the clock changed";
     return {};
+}
+
+Hertz MonitoredTeam::read_clock() const
+{
+    const int clocks_each = std::max(1, clocks_each_);
+    std::vector<double> rates(processors_.size());
+    team_.run([&](int thread) { rates[thread] = clock_of(chain_, clocks_each, clock_).value; });
+    return {std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size())};
+}
+
+void MonitoredTeam::wait_for_clock(Hertz clock) const
+{
+    constexpr Seconds longest{0.1};
+    const Seconds begin = clock_();
+    while (read_clock() < clock * (1 - most_change_of_clock) && clock_() - begin < longest) {
+    }
 }
 
 std::vector<MonitoredTeam::ThreadRecord> MonitoredTeam::attempt(const std::function<void(int)>& work)

@@ -69,6 +69,11 @@ class MonitoredTeam {
     /// threads' mean rate.
     void launch(Trace& trace, const std::function<void(int thread)>& work, Resources resources = Resources::shared);
 
+    /// The mean clock of the team's cores now; zero if it cannot be read.
+    Hertz read_clock() const;
+    /// Waits until it is back at `clock` within the usual variation, at most a tenth of a second.
+    void wait_for_clock(Hertz clock) const;
+
   private:
     struct ThreadRecord;
     std::vector<ThreadRecord> attempt(const std::function<void(int thread)>& work);

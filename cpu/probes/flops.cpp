@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace roof::cpu {
 
@@ -92,12 +93,20 @@ class FlopsSubject : public Subject {
                  std::shared_ptr<CoreHistory> history, Resources resources)
         : team_(processors, std::move(history)), resources_(resources)
     {
+        if (isa.encoding == Encoding::tile) clock_before_ = team_.read_clock();
         Candidates candidates;
         for (const Mix& mix : mixes) candidates.push_back(std::make_unique<Candidate>(isa, precision, mix));
         results_ = results_for(candidates, team_.size());
         chosen_ = fastest(std::move(candidates), team_, results_);
         chosen_->iterations = repetitions_for(
             launch_target, [&](std::size_t n) { run(n, chosen_->steady); }, team_.clock());
+    }
+
+    /// Tiles draw so much power that the clock falls, on a Xeon to a third, and rises again over some 50 ms. The next row
+    /// starts after that.
+    ~FlopsSubject() override
+    {
+        if (clock_before_) team_.wait_for_clock(*clock_before_);
     }
 
     Work work() const override { return {Flops{chosen_->flops() * team_.size()}, Bytes{}, Bytes{}, Known::analytic}; }
@@ -129,6 +138,7 @@ class FlopsSubject : public Subject {
 
     MonitoredTeam team_;
     Resources resources_;
+    std::optional<Hertz> clock_before_;  ///< of tiles
     std::vector<RegisterFile> results_;  ///< one per thread
     std::unique_ptr<Candidate> chosen_;
 };

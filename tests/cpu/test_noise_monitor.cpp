@@ -144,6 +144,16 @@ TEST_CASE("a monitored launch runs on every thread, and reports its time and clo
     CHECK(trace.clock_rate().value < 1e11);
 }
 
+TEST_CASE("waiting for a clock ends when the cores have it, and when they never do")
+{
+    const Topology topology = read_topology();
+    const MonitoredTeam team(topology.processors.spread, std::make_shared<CoreHistory>());
+    const Hertz now = team.read_clock();
+    CHECK(now.value > 1e8);
+    team.wait_for_clock(now * 0.5);
+    team.wait_for_clock(now * 10);
+}
+
 TEST_CASE("a disturbed launch of independent threads is repeated with all threads")
 {
     const Topology topology = read_topology();
