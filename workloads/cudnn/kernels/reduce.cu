@@ -6,19 +6,24 @@
 namespace roof::cudnn {
 namespace {
 
+/// On each of some 130 multiprocessors: slabs_of() makes about 256 blocks.
+constexpr int blocks_each = 2;
+/// Slabs whose sums the last block reads at once.
+constexpr unsigned slabs_at_once = 4;
+
 /// Sums over the lines of a block. The first line gets the result.
-template <int width>
+template <unsigned threads, int width>
 __device__ void sum_lines(Sums (&sums)[width], Sums* shared)
 {
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
     for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
 #pragma unroll
-        for (int i = 0; i < width; ++i) shared[static_cast<unsigned>(i) * threads_per_block + thread] = sums[i];
+        for (int i = 0; i < width; ++i) shared[static_cast<unsigned>(i) * threads + thread] = sums[i];
         __syncthreads();
         if (threadIdx.y < half) {
 #pragma unroll
             for (int i = 0; i < width; ++i)
-                sums[i].add(shared[static_cast<unsigned>(i) * threads_per_block + thread + half * blockDim.x]);
+                sums[i].add(shared[static_cast<unsigned>(i) * threads + thread + half * blockDim.x]);
         }
         __syncthreads();
     }
@@ -46,13 +51,13 @@ __device__ Sums seen(const Sums* at)
     return {pair.x, pair.y};
 }
 
-/// Calls body.add(numbers, vector, sums) for all rows, with numbers = body.of_channels(column), and body.finish(channel,
-/// sums) once per channel.
+/// Calls body.add(numbers, vector, body.fetch_at(vector), sums) for all rows, with numbers = body.of_channels(column), and
+/// body.finish(channel, sums) once per channel. The loads of Body::rows_at_once rows are on the way together.
 template <int width, class Body>
-__global__ void __launch_bounds__(threads_per_block)
+__global__ void __launch_bounds__(Body::threads, blocks_each)
     sum_rows(Body body, std::uint32_t rows, std::uint32_t vectors_per_row, Sums* partial, unsigned* counters)
 {
-    __shared__ Sums shared[width * threads_per_block];
+    __shared__ Sums shared[width * Body::threads];
     const std::uint32_t column = blockIdx.x * blockDim.x + threadIdx.x;
     const bool is_there = column < vectors_per_row;
     Sums sums[width];
@@ -60,11 +65,21 @@ __global__ void __launch_bounds__(threads_per_block)
         const auto numbers = body.of_channels(column);
         const auto begin = static_cast<std::uint32_t>(std::uint64_t{rows} * blockIdx.y / gridDim.y);
         const auto end = static_cast<std::uint32_t>(std::uint64_t{rows} * (blockIdx.y + 1) / gridDim.y);
-#pragma unroll 4
-        for (std::uint32_t row = begin + threadIdx.y; row < end; row += blockDim.y)
-            body.add(numbers, row * vectors_per_row + column, sums);
+        const std::uint32_t step = blockDim.y * vectors_per_row;
+        std::uint32_t k = (begin + threadIdx.y) * vectors_per_row + column;
+        const std::uint32_t beyond = end * vectors_per_row;
+#pragma unroll 1
+        for (; k + (Body::rows_at_once - 1) * step < beyond; k += Body::rows_at_once * step) {
+            typename Body::Fetched fetched[Body::rows_at_once];
+#pragma unroll
+            for (std::uint32_t i = 0; i < Body::rows_at_once; ++i) fetched[i] = body.fetch_at(k + i * step);
+#pragma unroll
+            for (std::uint32_t i = 0; i < Body::rows_at_once; ++i) body.add(numbers, k + i * step, fetched[i], sums);
+        }
+#pragma unroll 1
+        for (; k < beyond; k += step) body.add(numbers, k, body.fetch_at(k), sums);
     }
-    sum_lines(sums, shared);
+    sum_lines<Body::threads>(sums, shared);
     if (is_there && threadIdx.y == 0) {
 #pragma unroll
         for (int i = 0; i < width; ++i)
@@ -74,12 +89,24 @@ __global__ void __launch_bounds__(threads_per_block)
     if (!is_last(counters)) return;
 
     Sums totals[width];
-    for (unsigned slab = threadIdx.y; is_there && slab < gridDim.y; slab += blockDim.y) {
+#pragma unroll 1
+    for (unsigned first = threadIdx.y; is_there && first < gridDim.y; first += slabs_at_once * blockDim.y) {
+        Sums found[slabs_at_once][width];
 #pragma unroll
-        for (int i = 0; i < width; ++i)
-            totals[i].add(seen(partial + (std::size_t{slab} * vectors_per_row + column) * width + i));
+        for (unsigned j = 0; j < slabs_at_once; ++j) {
+            const unsigned slab = first + j * blockDim.y;
+            if (slab >= gridDim.y) continue;
+#pragma unroll
+            for (int i = 0; i < width; ++i)
+                found[j][i] = seen(partial + (std::size_t{slab} * vectors_per_row + column) * width + i);
+        }
+#pragma unroll
+        for (unsigned j = 0; j < slabs_at_once; ++j) {
+#pragma unroll
+            for (int i = 0; i < width; ++i) totals[i].add(found[j][i]);
+        }
     }
-    sum_lines(totals, shared);
+    sum_lines<Body::threads>(totals, shared);
     if (is_there && threadIdx.y == 0) {
 #pragma unroll
         for (int i = 0; i < width; ++i) body.finish(column * width + static_cast<std::uint32_t>(i), totals[i]);
@@ -90,7 +117,7 @@ template <int width, class Body>
 void launch_sums(const Tensor& summed, const Body& body, const Tensor& partial, const Memory& memory,
                  cudaStream_t stream)
 {
-    const Columns cut = columns_for(summed, width);
+    const Columns cut = columns_for(summed, width, Body::threads);
     if (cut.column_blocks > Program::counters_there)
         throw Unsupported("a layer has too many channels for the sums of this engine");
     const auto slabs = static_cast<unsigned>(slabs_of(summed.rows(), static_cast<std::size_t>(summed.channels)));
@@ -121,10 +148,15 @@ struct StatisticsBody {
     float* running_variance;
     double count;
 
+    static constexpr unsigned threads = 512;
+    static constexpr std::uint32_t rows_at_once = 4;
+    using Fetched = Stored<Element, width>;
+
     __device__ Lanes<width> of_channels(std::uint32_t column) const { return load<width>(source, column); }
-    __device__ void add(const Lanes<width>& origin, std::uint32_t k, Sums (&sums)[width]) const
+    __device__ Fetched fetch_at(std::uint32_t k) const { return fetch<width>(source, k); }
+    __device__ void add(const Lanes<width>& origin, std::uint32_t, const Fetched& fetched, Sums (&sums)[width]) const
     {
-        const Lanes<width> x = load<width>(source, k);
+        const Lanes<width> x = widened(fetched);
 #pragma unroll
         for (int i = 0; i < width; ++i) sums[i].add(sums_of(x.lane[i], origin.lane[i]));
     }
@@ -143,7 +175,7 @@ struct StatisticsBody {
     }
 };
 
-/// What a reduction of gradients does beside the sums of the gradient. Without stores, the loads of several rows overlap.
+/// What a reduction of gradients does beside the sums of the gradient.
 enum class Beside { nothing, stores, masks_by_source };
 
 template <class Element, int width, Beside beside>
@@ -166,9 +198,24 @@ struct GradientBody {
                 {masks ? channels.scale : nullptr, channels.shift, column}};
     }
 
-    __device__ void add(const Numbers& numbers, std::uint32_t k, Sums (&sums)[width]) const
+    static constexpr unsigned threads = 256;
+    static constexpr std::uint32_t rows_at_once = 2;
+    struct Fetched {
+        typename GivenGradient<Element, width>::Parts given;
+        Stored<Element, width> source;
+    };
+
+    __device__ Fetched fetch_at(std::uint32_t k) const
     {
-        Lanes<width> g = given.load_at(k);
+        Fetched fetched;
+        fetched.given = given.fetch_at(k);
+        if (source != nullptr) fetched.source = fetch<width>(source, k);
+        return fetched;
+    }
+
+    __device__ void add(const Numbers& numbers, std::uint32_t k, const Fetched& fetched, Sums (&sums)[width]) const
+    {
+        Lanes<width> g = given.gradient_of(fetched.given);
         if constexpr (beside == Beside::stores) {
             // Sum the rounded values, because later kernels read those.
             store(result, k, g);
@@ -179,7 +226,7 @@ struct GradientBody {
             for (int i = 0; i < width; ++i) sums[i].first += g.lane[i];
             return;
         }
-        const Lanes<width> x = load<width>(source, k);
+        const Lanes<width> x = widened(fetched.source);
         if constexpr (beside == Beside::masks_by_source) numbers.scaling.template mask<Element>(g, x);
 #pragma unroll
         for (int i = 0; i < width; ++i) sums[i].add({g.lane[i], g.lane[i] * (x.lane[i] - numbers.mean.lane[i])});

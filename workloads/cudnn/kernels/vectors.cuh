@@ -74,14 +74,26 @@ struct Lanes {
     }
 };
 
+/// Starts a load. What is fetched costs half the registers of what is loaded, so that more may be on the way.
 template <int width, class Element>
-__device__ Lanes<width> load(const Element* from, std::uint32_t vector)
+__device__ Stored<Element, width> fetch(const Element* from, std::uint32_t vector)
 {
-    const auto stored = reinterpret_cast<const Stored<Element, width>*>(from)[vector];
+    return reinterpret_cast<const Stored<Element, width>*>(from)[vector];
+}
+
+template <class Element, int width>
+__device__ Lanes<width> widened(const Stored<Element, width>& stored)
+{
     Lanes<width> lanes;
 #pragma unroll
     for (int i = 0; i < width; ++i) lanes.lane[i] = widen(stored.lane[i]);
     return lanes;
+}
+
+template <int width, class Element>
+__device__ Lanes<width> load(const Element* from, std::uint32_t vector)
+{
+    return widened(fetch<width>(from, vector));
 }
 
 template <int width, class Element>
@@ -101,15 +113,29 @@ struct GivenGradient {
     const Element* output = nullptr;      ///< of the ReLU; null: known otherwise, or there is no ReLU
     const std::uint8_t* signs = nullptr;  ///< of its output, a bit per value; may be null
 
-    __device__ Lanes<width> load_at(std::uint32_t vector) const
+    struct Parts {
+        Stored<Element, width> share, other, output;
+        unsigned signs;
+    };
+
+    __device__ Parts fetch_at(std::uint32_t vector) const
     {
-        Lanes<width> gradient = load<width>(share, vector);
-        if (other != nullptr) gradient.add(load<width>(other, vector));
-        if (output != nullptr) gradient.mask(load<width>(output, vector));
-        if constexpr (width == signs_per_byte)
-            if (signs != nullptr) gradient.mask_by_signs(signs[vector]);
+        Parts parts;
+        parts.share = fetch<width>(share, vector);
+        if (other != nullptr) parts.other = fetch<width>(other, vector);
+        if (output != nullptr) parts.output = fetch<width>(output, vector);
+        if (width == signs_per_byte && signs != nullptr) parts.signs = signs[vector];
+        return parts;
+    }
+    __device__ Lanes<width> gradient_of(const Parts& parts) const
+    {
+        Lanes<width> gradient = widened(parts.share);
+        if (other != nullptr) gradient.add(widened(parts.other));
+        if (output != nullptr) gradient.mask(widened(parts.output));
+        if (width == signs_per_byte && signs != nullptr) gradient.mask_by_signs(parts.signs);
         return gradient;
     }
+    __device__ Lanes<width> load_at(std::uint32_t vector) const { return gradient_of(fetch_at(vector)); }
 };
 
 /// Scale and shift of a vector's channels.
@@ -169,12 +195,12 @@ struct Columns {
     unsigned columns, lines, column_blocks;
 };
 
-inline Columns columns_for(const Tensor& tensor, int width)
+inline Columns columns_for(const Tensor& tensor, int width, unsigned threads = threads_per_block)
 {
     const auto vectors = static_cast<unsigned>(tensor.channels / width);
     unsigned columns = 1;
     while (columns < 32 && columns < vectors) columns *= 2;
-    return {columns, threads_per_block / columns, (vectors - 1) / columns + 1};
+    return {columns, threads / columns, (vectors - 1) / columns + 1};
 }
 
 /// Calls body.at(numbers, vector) for all vectors. A thread's vectors have the same channels, and it reads what belongs
