@@ -17,7 +17,7 @@ NCU_WITHIN = 0.05
 
 
 def step_of(scene):
-    return [scene.roof, "run", "alexnet", "--batch", 8, "--precision", "bf16", "--device", "gpu:0", "--no-graph", "--deterministic", "--steps", 2]
+    return [scene.roof, "run", "alexnet", "--batch", 8, "--precision", "bf16", "--device", "gpu:0", "--deterministic", "--steps", 2]
 
 
 def keep(path, lines):
@@ -44,9 +44,9 @@ def count_beside_ncu(scene, seconds):
     the chosen engines, so the second does not search."""
     time_left = Countdown(seconds)
     folder = scene.fresh("ncu-ours")
-    scene.run([*step_of(scene), "--profile", "--out", folder], "ncu-ours.log", time_left.left - NCU_SECONDS, accepted=(0, 1))
+    scene.run([*step_of(scene), "--no-graph", "--profile", "--out", folder], "ncu-ours.log", time_left.left - NCU_SECONDS, accepted=(0, 1))
     said = scene.run(["ncu", "--csv", "--page", "raw", "--print-units", "base", "--cache-control", "none", "--clock-control", "none",
-                      "--metrics", ",".join(read_back.formulas()), "--launch-count", NCU_LAUNCHES, *step_of(scene), "--out",
+                      "--metrics", ",".join(read_back.formulas()), "--launch-count", NCU_LAUNCHES, *step_of(scene), "--no-graph", "--out",
                       scene.fresh("ncu-theirs")], "ncu.csv", time_left.left, accepted=(0, 1))
     lines = list(read_back.beside_ncu(folder, said))
     if not lines:

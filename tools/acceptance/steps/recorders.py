@@ -7,6 +7,7 @@ import profile_checks
 
 from acceptance.programs import Countdown, Failed
 from acceptance.scene import PEERS
+from acceptance.steps.profiles import step_of
 
 KERNELS = "60"  # counted one by one, with a launch for each pass: 0.2 s each
 SMALL = ("--model", "alexnet", "--batch", "8")  # its backward pass begins after some 30 kernels
@@ -56,8 +57,7 @@ def record_our_steps(scene, seconds):
 
     def step(name, time, *options):
         folder = scene.fresh(name)
-        scene.run([scene.roof, "run", "alexnet", "--batch", "8", "--precision", "bf16", "--device", "gpu:0", "--profile", *options, "--out", folder],
-                  f"{name}.log", time, accepted=(0, 1))
+        scene.run([*step_of(scene), "--profile", *options, "--out", folder], f"{name}.log", time, accepted=(0, 1))
         return folder
 
     checked(profile_checks.check_phases, step("our-phases", seconds * 0.7, "--no-graph"))
