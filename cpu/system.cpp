@@ -93,6 +93,11 @@ std::string kernel_release()
     return uname(&names) == 0 ? std::string(names.sysname) + " " + names.release : "";
 }
 
+std::string bios_version()
+{
+    return first_line("/sys/class/dmi/id/bios_version");
+}
+
 Hertz reported_clock()
 {
     for (const char* file : {"base_frequency", "cpuinfo_max_freq"}) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <utility>
 
 #include <hwloc.h>
 
@@ -103,6 +104,8 @@ Topology read_topology()
     machine.versions["kernel"] = kernel_release();
     machine.versions["compiler"] = ROOF_COMPILER;
     machine.versions["hwloc"] = hwloc_version();
+    for (const auto& [name, text] : {std::pair{"BIOS", bios_version()}, {"microcode", first_processor()["microcode"]}})
+        if (!text.empty()) machine.versions[name] = text;
     return topology;
 }
 

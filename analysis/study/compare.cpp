@@ -209,6 +209,11 @@ json texts_json(const std::vector<std::string>& texts)
 
 }  // namespace
 
+std::string id_of(const Ceiling& ceiling)
+{
+    return join(words_of(ceiling), " ");
+}
+
 Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b)
 {
     Change change{std::move(words), std::move(unit), a, b};

@@ -49,6 +49,9 @@ struct Comparison {
     double floor = 0;  ///< noise floor of the steps, as in Change; 0 without a second run of `a`
 };
 
+/// "cpu bandwidth L1 load threads=2": the name of a ceiling that every machine has for it.
+std::string id_of(const Ceiling& ceiling);
+
 Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b);
 /// Matches rows by their id, on different machines without the threads; a row that is not ok counts as absent.
 Comparison compare(const Study& a, const Study& b);

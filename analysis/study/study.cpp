@@ -81,6 +81,11 @@ std::string calibration_warning(const Study& study)
                "`roof calibrate` measures them.";
     const std::string& here = study.results.machine.name;
     const std::string& there = study.calibration.machine.name;
+    const std::string& node = study.results.machine.node;
+    const std::string& other = study.calibration.machine.node;
+    if (here == there && node != other && !node.empty() && !other.empty())
+        return "The ceilings are those of another node of the same kind, '" + other + "'; the rows are of '" + node +
+               "'.";
     if (here == there)
         return is_quick(study.calibration.folder) ? "The ceilings are those of a quick calibration, with wide "
                                                     "intervals: `roof calibrate` measures them in full."

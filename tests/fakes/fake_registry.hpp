@@ -103,6 +103,7 @@ inline Machine fake_machine()
 {
     Machine machine;
     machine.name = "fake-2cpu";
+    machine.node = "fake-node";
     machine.cpu_model = "Fake CPU";
     machine.vendor = "FakeVendor";
     machine.cores = machine.threads = 2;

@@ -222,7 +222,7 @@ TEST_CASE("the same command continues an unfinished folder and makes a new one a
     REQUIRE_FALSE(std::filesystem::exists(second));
 
     // An unfinished folder that is older than a complete run is not continued.
-    const std::filesystem::path given_up = root / "fake-2cpu" / "2000-01-01T000000Z-test";
+    const std::filesystem::path given_up = root / "fake-2cpu" / "2000-01-01T000000Z-fake-node-test";
     {
         RunDirectory run(given_up, plan_text, fake_machine());
         run.append(rows[0]);
@@ -251,6 +251,15 @@ TEST_CASE("the newest calibration of the same machine is found next to a run")
     REQUIRE(find_calibration(root / "m" / "2026-01-06-a").filename() == "2026-01-06-a");
     REQUIRE(find_calibration(root / "m" / "2026-01-01-a").filename() == "2026-01-01-a");
     REQUIRE(find_calibration(root / "nowhere").empty());
+
+    // Another node's only where a node has none.
+    Machine neighbour = fake_machine();
+    neighbour.node = "neighbour";
+    make("2026-01-07-a", probes, neighbour);
+    make("2026-01-08-a", plan_text, neighbour);
+    REQUIRE(find_calibration(root / "m" / "2026-01-03-a").filename() == "2026-01-02-a");
+    REQUIRE(find_calibration(root / "m" / "2026-01-08-a").filename() == "2026-01-07-a");
+    REQUIRE(find_calibration(root / "m", "newcomer").filename() == "2026-01-07-a");
 }
 
 TEST_CASE("a quick calibration is found only where there is no full one")

@@ -2,6 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/node.hpp"
 #include "tools/roof/binary/version.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/safe_stream.hpp"
@@ -45,6 +46,7 @@ int run_command(const Command& command, const Arguments& rest, const Arguments& 
     if (registry.follower()) return registry.follower()(registry);
     registry.machine().versions["roof"] = version();
     registry.machine().versions["revision"] = revision();
+    if (registry.machine().node.empty()) registry.machine().node = node_name();
     Context context{registry,
                     environment.clock,
                     environment.out,

@@ -118,6 +118,7 @@ void list_fields(auto& io, Is<Device> auto& device)
 void list_fields(auto& io, Is<Machine> auto& machine)
 {
     io("name", machine.name);
+    io("node", machine.node);
     io("cpu_model", machine.cpu_model);
     io("vendor", machine.vendor);
     io("family", machine.family);

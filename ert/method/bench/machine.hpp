@@ -61,6 +61,7 @@ struct Capability {
 
 struct Machine {
     std::string name;  ///< slug for the results folder, from model and core count; never the host's name
+    std::string node;  ///< which of several equal machines this is (node.hpp); empty if not known
     std::string cpu_model;
     std::string vendor;
     int family = 0;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <span>
 
 namespace roof {
 namespace {
@@ -23,6 +24,18 @@ std::vector<fs::path> newest_first(const fs::path& parent)
     }
     std::ranges::sort(folders, std::greater{});
     return folders;
+}
+
+/// Whether the folder's machine.yaml names this node or none.
+bool is_of_node(const fs::path& folder, const std::string& node)
+{
+    if (!fs::exists(folder / "machine.yaml")) return true;
+    try {
+        const std::string other = read_machine_of(folder).node;
+        return other.empty() || other == node;
+    } catch (const Error&) {
+        return false;
+    }
 }
 
 bool is_complete(const fs::path& folder, const Scheduler& scheduler)
@@ -54,23 +67,36 @@ bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
     }
 }
 
+/// The first full calibration, else the first quick one; empty if there is none.
+fs::path first_calibration(std::span<const fs::path> places, const std::string& machine_name)
+{
+    fs::path quick;
+    for (const fs::path& place : places) {
+        if (!holds_ceilings(place, machine_name)) continue;
+        if (!is_quick(place)) return place;
+        if (quick.empty()) quick = place;
+    }
+    return quick;
+}
+
 }  // namespace
 
 fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text,
                        const Scheduler& scheduler)
 {
     const auto version = machine.versions.find("revision");
-    const std::string revision = version == machine.versions.end() ? "unknown" : version->second;
+    std::string ending = version == machine.versions.end() ? "-unknown" : "-" + version->second;
+    if (!machine.node.empty()) ending = "-" + machine.node + ending;
     const fs::path home = root / machine.name;
     for (const fs::path& folder : newest_first(home)) {
-        if (!folder.filename().string().ends_with("-" + revision) || !fs::exists(folder / "plan.yaml")) continue;
-        if (read_file(folder / "plan.yaml") != plan_text) continue;
+        if (!folder.filename().string().ends_with(ending) || !fs::exists(folder / "plan.yaml")) continue;
+        if (read_file(folder / "plan.yaml") != plan_text || !is_of_node(folder, machine.node)) continue;
         if (!is_complete(folder, scheduler)) return folder;
         break;  // older runs are abandoned: reading all of them would take longer with each run
     }
     const std::string stamp = fmt::format("{:%Y-%m-%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
-    fs::path folder = home / (stamp + "-" + revision);
-    for (int copy = 2; fs::exists(folder); ++copy) folder = home / fmt::format("{}.{}-{}", stamp, copy, revision);
+    fs::path folder = home / (stamp + ending);
+    for (int copy = 2; fs::exists(folder); ++copy) folder = home / fmt::format("{}.{}{}", stamp, copy, ending);
     return folder;
 }
 
@@ -84,23 +110,24 @@ bool is_quick(const fs::path& folder)
     }
 }
 
-fs::path find_calibration(const fs::path& folder)
+fs::path find_calibration(const fs::path& folder, std::string node)
 {
     const fs::path here = fs::absolute(folder).lexically_normal();
     std::string machine_name;
-    if (fs::exists(here / "machine.yaml")) machine_name = read_machine_of(here).name;
+    if (fs::exists(here / "machine.yaml")) {
+        const Machine machine = read_machine_of(here);
+        machine_name = machine.name;
+        if (node.empty()) node = machine.node;
+    }
     if (holds_ceilings(here, machine_name)) return here;
     std::vector<fs::path> places = newest_first(here);
     const std::vector<fs::path> beside =
         newest_first(here.has_filename() ? here.parent_path() : here.parent_path().parent_path());
     places.insert(places.end(), beside.begin(), beside.end());
-    fs::path quick;
-    for (const fs::path& place : places) {
-        if (!holds_ceilings(place, machine_name)) continue;
-        if (!is_quick(place)) return place;
-        if (quick.empty()) quick = place;
-    }
-    return quick;
+    const auto others = std::ranges::stable_partition(
+        places, [&](const fs::path& place) { return node.empty() || is_of_node(place, node); });
+    const fs::path own = first_calibration({places.begin(), others.begin()}, machine_name);
+    return own.empty() ? first_calibration(others, machine_name) : own;
 }
 
 }  // namespace roof

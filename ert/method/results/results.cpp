@@ -76,9 +76,12 @@ RunDirectory::RunDirectory(fs::path folder, const std::string& plan_text, const 
     }
     const fs::path machine_file = folder_ / "machine.yaml";
     if (fs::exists(machine_file)) {
-        const std::string other = read_machine_of(folder_).name;
-        if (other != machine.name)
-            throw InputError(folder_.string() + " holds rows of another machine, " + printable(other));
+        const Machine other = read_machine_of(folder_);
+        if (other.name != machine.name)
+            throw InputError(folder_.string() + " holds rows of another machine, " + printable(other.name));
+        if (other.node != machine.node && !other.node.empty() && !machine.node.empty())
+            throw InputError(fmt::format("{} holds rows of another node, {}; if this is the same one, give --node {}",
+                                         folder_.string(), printable(other.node), printable(other.node)));
     }
     keep_document(plan_file, plan_text);
     keep_document(machine_file, format_line + YAML::Dump(to_yaml(machine)) + "\n");

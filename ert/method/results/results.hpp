@@ -48,7 +48,7 @@ std::vector<std::string> accept_edits(const std::filesystem::path& folder);
 
 class RunDirectory {
   public:
-    /// Opens or creates, locks and repairs. Throws InputError if the folder holds another plan, another machine's rows or another
+    /// Opens or creates, locks and repairs. Throws InputError if the folder holds another plan, another machine's or node's rows or another
     /// format, is damaged, in use, or cannot be written.
     RunDirectory(std::filesystem::path folder, const std::string& plan_text, const Machine& machine);
     /// Writes checksums.csv.
@@ -74,8 +74,8 @@ class RunDirectory {
     std::set<std::string> done_;
 };
 
-/// A new `root/<machine>/<date>-<revision>`; or the newest folder there of the same plan and revision, if it is incomplete: the same
-/// command then continues it.
+/// A new `root/<machine>/<date>-<node>-<revision>`; or the newest folder there of the same node, plan and revision, if it is incomplete:
+/// the same command then continues it. A machine without a node's name has no such part.
 std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,
                                     const std::string& plan_text, const Scheduler& scheduler);
 
@@ -83,7 +83,8 @@ std::filesystem::path choose_folder(const std::filesystem::path& root, const Mac
 bool is_quick(const std::filesystem::path& folder);
 
 /// The newest full calibration (measured ceilings of bandwidth and compute) of the same machine: `folder` itself, one in it, or one
-/// beside it. A quick one (Plan::quick) only where there is no full one. Empty if there is none.
-std::filesystem::path find_calibration(const std::filesystem::path& folder);
+/// beside it. A quick one (Plan::quick) only where there is no full one. Those of `node` come first; if it is empty, those of the node
+/// that `folder` names. Those of other nodes of the same kind are only used where the node has none. Empty if there is none.
+std::filesystem::path find_calibration(const std::filesystem::path& folder, std::string node = {});
 
 }  // namespace roof

@@ -98,7 +98,8 @@ void seal(const fs::path& folder, const Edits& edits)
     for (const fs::path& file : files) {
         const std::string name = file.filename().string();
         const std::uintmax_t bytes = fs::file_size(file);
-        const bool is_described = is_csv(file) ? name != seal_file : name == "plan.yaml" || name == "machine.yaml";
+        const bool is_described =
+            is_csv(file) ? name != seal_file && name != digest_file : name == "plan.yaml" || name == "machine.yaml";
         if (!is_described) continue;
         const std::string end = end_of(file, bytes);
         if (!end.empty()) text += csv_line(std::vector{name, std::to_string(bytes), end, known[name]});

@@ -10,6 +10,8 @@
 namespace roof {
 
 inline constexpr const char* seal_file = "checksums.csv";
+/// Written anew from the other files at any time (analysis/fleet/digest.hpp), so checksums.csv does not describe it.
+inline constexpr const char* digest_file = "digest.csv";
 
 /// Accepted changes by file name: a sentence for the page.
 using Edits = std::map<std::string, std::string>;

@@ -1,4 +1,5 @@
 // `roof calibrate`: measures the ceilings of this machine by the built-in plan for its kind of device.
+#include "analysis/fleet/digest.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/json.hpp"
 #include "ert/base/error.hpp"
@@ -27,6 +28,7 @@ struct Options {
     std::string threads;
     std::string out;
     std::string compare;
+    std::string node;
     bool quick = false;
     bool json = false;
 };
@@ -119,15 +121,17 @@ int status_of(const Outcome& outcome, Context& context)
 int measure_ceilings(const Options& options, Context& context)
 {
     check_peer(options);
-    const Machine& machine = context.registry.machine();
+    const Machine machine = machine_named(options.node, context);
     const Plan plan = plan_for(options.device, machine, options);
     const std::string text = text_of(plan, options);
     const Scheduler scheduler(plan, context.registry, settings_of(options));
-    Outcome outcome{measure_all({text, scheduler, options.out}, context, progress(context)), {}, {}, {}};
+    Outcome outcome{
+        measure_all({text, scheduler, options.out, {}, options.node}, context, progress(context)), {}, {}, {}};
     const Session& session = outcome.session;
     if (session.interrupted) return session.status();
     warn_if_nothing_was_measured(session, options.device, context);
     outcome.ceilings = fit_ceilings(session.rows, machine);
+    analysis::keep_digest({session.folder, machine, text, session.rows});
     outcome.drift = drift_since_last({session.folder, machine, text, session.rows}, scheduler, context);
     if (!options.compare.empty()) outcome.likwid = compare_with_likwid(outcome.ceilings, context);
     if (options.json)
@@ -147,6 +151,7 @@ Action calibrate(OptionParser& parser)
     parser.flag("--quick", options->quick);
     parser.value("--compare", options->compare);
     parser.value("--out", options->out);
+    parser.value("--node", options->node);
     parser.flag("--json", options->json);
     return [options](Context& context) { return measure_ceilings(*options, context); };
 }

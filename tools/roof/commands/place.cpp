@@ -49,7 +49,8 @@ Results calibration_of(const Options& options, const Context& context)
 {
     const std::filesystem::path here = context.results / context.registry.machine().name;
     const std::filesystem::path place = options.calibration.empty() ? here : std::filesystem::path(options.calibration);
-    const std::filesystem::path found = std::filesystem::is_directory(place) ? find_calibration(place) : place;
+    const std::string node = options.calibration.empty() ? context.registry.machine().node : "";
+    const std::filesystem::path found = std::filesystem::is_directory(place) ? find_calibration(place, node) : place;
     if (!found.empty() && std::filesystem::is_directory(found)) return read_results(found);
     throw InputError(options.calibration.empty()
                          ? "place: this machine has no calibration yet; `roof calibrate` makes one, or --calibration "

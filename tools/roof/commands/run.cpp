@@ -20,6 +20,7 @@ namespace {
 struct Options {
     TrainOptions train;
     std::string out;
+    std::string node;
     bool json = false;
     bool explain = false;
     bool simulate = false;
@@ -46,7 +47,7 @@ int train(const Options& options, Context& context)
     if (options.explain) return explain_only(items, options, context);
     if (options.simulate) return simulate(items, options.train, options.json, context);
     const Listener log = training_log(context.err, steps_of(options.train));
-    const Session session = measure_all({plan.source, Scheduler(items), options.out}, context, log);
+    const Session session = measure_all({plan.source, Scheduler(items), options.out, {}, options.node}, context, log);
     if (session.interrupted) return session.status();
     const analysis::Study study = open_with_calibration(session.folder, {}, context);
     if (options.json) {
@@ -75,6 +76,7 @@ Action run(OptionParser& parser)
     parser.flag("--no-graph", train_options.no_graph);
     parser.flag("--deterministic", train_options.deterministic);
     parser.value("--out", options->out);
+    parser.value("--node", options->node);
     parser.flag("--profile", train_options.profile);
     parser.flag("--explain", options->explain);
     parser.flag("--simulate", options->simulate);

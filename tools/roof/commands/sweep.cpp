@@ -1,4 +1,5 @@
 // `roof sweep`: measures every item of a plan into a results folder; an interrupted sweep can be continued.
+#include "analysis/fleet/digest.hpp"
 #include "analysis/study/json.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
@@ -19,6 +20,7 @@ struct Options {
     std::string plan;
     std::string only;
     std::string out;
+    std::string node;
     std::vector<std::string> settings;
     bool dry_run = false;
     bool predict = false;
@@ -45,6 +47,7 @@ std::string text_of(const Plan& plan, const Options& options)
 void show(const Session& session, const Options& options, Context& context)
 {
     const analysis::Study study = open_with_calibration(session.folder, {}, context);
+    analysis::keep_digest(study.results);
     if (options.json) {
         print_json(context.out, analysis::study_json(study));
         return;
@@ -65,7 +68,7 @@ int sweep_plan(const Options& options, Context& context)
             context.out << dry_run_text(scheduler.planned(), sweep_arguments(options));
         return 0;
     }
-    Job job{text_of(plan, options), scheduler, options.out, {}};
+    Job job{text_of(plan, options), scheduler, options.out, {}, options.node};
     if (options.predict)
         job.opened = [&, predictions = predict(scheduler.planned(), context)](const auto& folder, bool has_rows) {
             keep_predictions(predictions, folder, has_rows, context);
@@ -85,6 +88,7 @@ Action sweep(OptionParser& parser)
     parser.value("--only", options->only);
     parser.repeated("--set", options->settings);
     parser.value("--out", options->out);
+    parser.value("--node", options->node);
     parser.flag("--predict", options->predict);
     parser.flag("--json", options->json);
     return [options](Context& context) { return sweep_plan(*options, context); };

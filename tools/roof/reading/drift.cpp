@@ -25,9 +25,11 @@ std::optional<Results> complete_by_plan(const fs::path& folder, const Results& n
 {
     try {
         if (read_file(folder / "plan.yaml") != now.plan) return std::nullopt;
+        const Machine machine = read_machine_of(folder);
+        const bool is_other_node = !machine.node.empty() && machine.node != now.machine.node;
+        if (machine.name != now.machine.name || is_other_node) return std::nullopt;
         Results results = read_results(folder);
-        const bool same_machine = results.machine.name == now.machine.name;
-        if (!same_machine || !scheduler.next(results.rows).empty()) return std::nullopt;
+        if (!scheduler.next(results.rows).empty()) return std::nullopt;
         return results;
     } catch (const Error&) {
         return std::nullopt;  // a damaged folder is skipped

@@ -127,7 +127,8 @@ std::vector<Target> all_targets(const Context& context)
 {
     std::vector<Target> targets = sheet_targets();
     const fs::path machine = context.results / context.registry.machine().name;
-    const fs::path calibration = fs::is_directory(machine) ? find_calibration(machine) : fs::path();
+    const fs::path calibration =
+        fs::is_directory(machine) ? find_calibration(machine, context.registry.machine().node) : fs::path();
     if (calibration.empty()) return targets;
     for (Target& target : targets_here(read_results(calibration))) targets.push_back(std::move(target));
     return targets;

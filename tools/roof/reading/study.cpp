@@ -34,7 +34,7 @@ analysis::Study open_with_calibration(const std::filesystem::path& folder, const
 {
     analysis::Study study = analysis::open_study(folder, calibration);
     if (calibration.empty() && study.ceilings.all.empty()) {
-        const auto here = find_calibration(context.results / study.results.machine.name);
+        const auto here = find_calibration(context.results / study.results.machine.name, study.results.machine.node);
         if (!here.empty()) study = analysis::open_study(folder, here);
     }
     answer_expectations(study);

@@ -1,5 +1,6 @@
 #include "tools/roof/session/session.hpp"
 
+#include "ert/method/bench/node.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/results/results.hpp"
 
@@ -47,6 +48,13 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
 
 }  // namespace
 
+Machine machine_named(const std::string& node, const Context& context)
+{
+    Machine machine = context.registry.machine();
+    if (!node.empty()) machine.node = node_name(node);
+    return machine;
+}
+
 int Session::status() const
 {
     constexpr int interrupted_status = 130;
@@ -59,7 +67,7 @@ int Session::status() const
 
 Session measure_all(const Job& job, Context& context, const Listener& listener)
 {
-    const Machine& machine = context.registry.machine();
+    const Machine machine = machine_named(job.node, context);
     check_items(job.scheduler.planned(), context.registry);
     Session session;
     std::vector<Measurement> rows;

@@ -19,7 +19,11 @@ struct Job {
     std::filesystem::path out;  ///< the folder; if empty, one is chosen under `Context::results`
     /// Called before the first measurement, with the folder and whether it has rows already; may be empty.
     std::function<void(const std::filesystem::path& folder, bool has_rows)> opened{};
+    std::string node{};  ///< as given by --node; empty: the registry's
 };
+
+/// The registry's machine, with `node` in place of its node unless that is empty. Throws InputError for a `node` that is no node's name.
+Machine machine_named(const std::string& node, const Context& context);
 
 /// Functions called while the loop runs; each may be empty.
 struct Listener {

@@ -1,0 +1,245 @@
+#include "analysis/fleet/digest.hpp"
+
+#include "analysis/estimate/prediction.hpp"
+#include "analysis/study/ceiling_tables.hpp"
+#include "analysis/study/compare.hpp"
+#include "analysis/study/spec_rate.hpp"
+#include "ert/base/checksum.hpp"
+#include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
+#include "ert/base/number.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/bench/node.hpp"
+#include "ert/method/results/seal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <span>
+#include <sstream>
+
+namespace roof::analysis {
+namespace {
+
+constexpr const char* header = "what,name,value,low,high,unit,state,n,spec";
+constexpr std::size_t longest_text = 200;
+constexpr const char* implausible = "implausible";
+
+/// The CPU's kind, and the models of the GPUs that have ceilings.
+std::string kind_of(const Machine& machine, const std::vector<Ceiling>& ceilings)
+{
+    std::set<std::string> devices;
+    for (const Ceiling& ceiling : ceilings) devices.insert(ceiling.device);
+    std::map<std::string, int> models;
+    for (const Device& device : machine.devices)
+        if (device.kind != "cpu" && devices.contains(device.name)) ++models[device.model];
+    std::string kind = machine.name;
+    for (const auto& [model, number] : models) kind += fmt::format(", {} x {}", number, model);
+    return kind;
+}
+
+std::map<std::string, std::string> facts_of(const Machine& machine)
+{
+    std::map<std::string, std::string> facts;
+    const auto add = [&](const std::string& name, const std::string& text) {
+        if (!text.empty()) facts[name] = shortened(printable(text), longest_text);
+    };
+    for (const char* version : {"BIOS", "microcode", "kernel", "NVIDIA driver"}) {
+        const auto found = machine.versions.find(version);
+        if (found != machine.versions.end()) add(version, found->second);
+    }
+    add("governor", machine.governor);
+    if (const Device* const cpu = machine.find_device("cpu")) add("memory", format_capacity(cpu->memory.value));
+    return facts;
+}
+
+DigestRate rate_of(const Ceiling& ceiling, const Machine& machine, const std::vector<std::string>& impossible)
+{
+    const bool is_bound = ceiling.steadiness == Steadiness::at_least;
+    DigestRate rate{.name = shortened(printable(id_of(ceiling)), longest_text),
+                    .value = ceiling.rate.median.value,
+                    .low = ceiling.rate.low.value,
+                    .high = is_bound ? std::numeric_limits<double>::infinity() : ceiling.rate.high.value,
+                    .unit = std::string(ceiling.unit()),
+                    .state = std::string(name(ceiling.steadiness)),
+                    .n = ceiling.rate.n};
+    if (const auto share = share_of_spec(ceiling, machine); share && *share > 0) rate.spec = rate.value / *share;
+    const auto names_it = [&](const std::string& sentence) { return sentence.starts_with(name_of(ceiling) + " is "); };
+    if (std::ranges::any_of(impossible, names_it)) rate.state = implausible;
+    return rate;
+}
+
+std::string digits(double value)
+{
+    return std::isfinite(value) && value > 0 ? fmt::format("{:.5g}", value) : "";
+}
+
+std::string line_of(const char* what, const DigestRate& rate)
+{
+    const std::vector<std::string> cells{
+        what,      rate.name,  digits(rate.value),     digits(rate.low), digits(rate.high),
+        rate.unit, rate.state, std::to_string(rate.n), digits(rate.spec)};
+    return csv_line(cells);
+}
+
+std::string fact_line(const std::string& name, const std::string& text)
+{
+    return csv_line(std::vector<std::string>{"fact", name, text, "", "", "", "", "", ""});
+}
+
+struct Reader {
+    Digest digest;
+    CsvLines& lines;
+    std::set<std::string> names{};
+    std::size_t count = 0;
+    bool has_ended = false;
+
+    [[noreturn]] void refuse(const std::string& why) const { throw InputError(lines.where() + ": " + why); }
+    std::string text(std::size_t i) const { return std::string(lines.cells()[i]); }
+
+    double positive(std::size_t i) const
+    {
+        const auto value = parse_number<double>(lines.cells()[i]);
+        if (!value || !std::isfinite(*value) || *value <= 0)
+            refuse("'" + shortened(text(i), 40) + "' is no number above 0");
+        return *value;
+    }
+
+    DigestRate rate() const
+    {
+        DigestRate rate{text(1), positive(2), positive(3), std::numeric_limits<double>::infinity(),
+                        text(5), text(6),     0,           0};
+        if (!lines.cells()[4].empty()) rate.high = positive(4);
+        if (rate.low > rate.value || rate.value > rate.high) refuse("the value lies outside its interval");
+        const auto n = parse_number<int>(lines.cells()[7]);
+        if (!n || *n < 0) refuse("'" + shortened(text(7), 40) + "' is no number of samples");
+        rate.n = *n;
+        if (!lines.cells()[8].empty()) rate.spec = positive(8);
+        return rate;
+    }
+
+    void line()
+    {
+        if (has_ended) refuse("it stands after the end");
+        if (const std::string damage = lines.damage(); !damage.empty()) refuse(damage);
+        if (std::ranges::any_of(lines.cells(), [](std::string_view cell) { return cell.size() > longest_text; }))
+            refuse("a cell is too long");
+        const std::string what = text(0);
+        if (what != "end" && !names.insert(what + ' ' + text(1)).second) refuse("the name stands twice");
+        if (what == "fact")
+            digest.facts[text(1)] = text(2);
+        else if (what == "ceiling")
+            digest.ceilings.push_back(rate());
+        else if (what == "link")
+            digest.links.push_back(rate());
+        else if (what == "end" && text(2) == std::to_string(count))
+            has_ended = true;
+        else
+            refuse("it is no fact, ceiling, link or end");
+        ++count;
+    }
+};
+
+/// "2026-11-22T18:02:16Z", with any characters after the day's.
+bool is_time(const std::string& text)
+{
+    constexpr std::string_view form = "0000-00-00T";
+    if (text.size() < form.size()) return false;
+    for (std::size_t i = 0; i < form.size(); ++i) {
+        const bool is_digit = text[i] >= '0' && text[i] <= '9';
+        if (form[i] == '0' ? !is_digit : text[i] != form[i]) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+bool DigestRate::is_lower_bound() const
+{
+    return !std::isfinite(high);
+}
+
+Digest make_digest(const Results& results)
+{
+    const Machine& machine = results.machine;
+    Ceilings ceilings = fit_ceilings(results.rows, machine);
+    const std::vector<std::string> impossible = impossible_ceilings(ceilings, machine);
+    std::ranges::stable_partition(ceilings.all, [&](const Ceiling& ceiling) {
+        return ceiling.threads == ceilings.most_threads(ceiling.device) && ceiling.condition.empty();
+    });
+    const auto revision = machine.versions.find("revision");
+    Digest digest{.node = machine.node.empty() ? "unknown" : machine.node,
+                  .kind = shortened(printable(kind_of(machine, ceilings.all)), longest_text),
+                  .plan = fingerprint(results.plan),
+                  .revision = revision == machine.versions.end() ? "unknown" : revision->second,
+                  .time = {},
+                  .facts = facts_of(machine)};
+    for (const Measurement& row : results.rows) digest.time = std::max(digest.time, row.started);
+    std::set<std::string> names;
+    for (const Ceiling& ceiling : ceilings.all)
+        if (ceiling.rate.low.value > 0 && names.insert(id_of(ceiling)).second)
+            digest.ceilings.push_back(rate_of(ceiling, machine, impossible));
+    return digest;
+}
+
+std::string to_csv(const Digest& digest)
+{
+    const auto text_with = [&](std::size_t ceilings) {
+        std::string text = std::string(header) + '\n';
+        for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"node", digest.node},
+                                                                                          {"kind", digest.kind},
+                                                                                          {"plan", digest.plan},
+                                                                                          {"revision", digest.revision},
+                                                                                          {"time", digest.time}})
+            text += fact_line(name, value);
+        for (const auto& [name, value] : digest.facts) text += fact_line(name, value);
+        const std::size_t left_out = digest.ceilings.size() - ceilings;
+        if (left_out > 0) text += fact_line("left out", std::to_string(left_out));
+        for (const DigestRate& rate : std::span(digest.ceilings).first(ceilings)) text += line_of("ceiling", rate);
+        for (const DigestRate& rate : digest.links) text += line_of("link", rate);
+        const auto lines = std::ranges::count(text, '\n') - 1;
+        text += csv_line(std::vector<std::string>{"end", "", std::to_string(lines), "", "", "", "", "", ""});
+        return with_checksums(text);
+    };
+    std::size_t ceilings = digest.ceilings.size();
+    std::string text = text_with(ceilings);
+    while (text.size() > largest_digest && ceilings > 0) text = text_with(--ceilings);
+    return text;
+}
+
+Digest parse_digest(const std::string& text, const std::string& name)
+{
+    if (text.size() > largest_digest) throw InputError(name + ": it is longer than 10 kB");
+    std::istringstream in(text);
+    CsvLines lines(in, name);
+    Reader reader{.digest = {}, .lines = lines};
+    if (!lines.next() || !text.starts_with(fmt::format("{},{}\n", header, checksum_column)))
+        throw InputError(name + ": its columns are not those of a digest, or have no checksums");
+    while (lines.next()) reader.line();
+    if (!reader.has_ended) throw InputError(name + ": it is cut off");
+    Digest& digest = reader.digest;
+    for (const auto& [fact, target] : {std::pair{"node", &digest.node},
+                                       {"kind", &digest.kind},
+                                       {"plan", &digest.plan},
+                                       {"revision", &digest.revision},
+                                       {"time", &digest.time}}) {
+        auto found = digest.facts.extract(fact);
+        if (found.empty() || found.mapped().empty()) throw InputError(fmt::format("{}: it names no {}", name, fact));
+        *target = std::move(found.mapped());
+    }
+    if (!is_node_name(digest.node)) throw InputError(name + ": '" + digest.node + "' is no node's name");
+    if (!is_time(digest.time)) throw InputError(name + ": '" + digest.time + "' is no time");
+    return std::move(digest);
+}
+
+void keep_digest(const Results& results)
+{
+    Digest digest = make_digest(results);
+    if (digest.ceilings.empty()) return;
+    write_file(results.folder / digest_file, to_csv(digest));
+}
+
+}  // namespace roof::analysis

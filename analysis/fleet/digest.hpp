@@ -1,0 +1,59 @@
+// The digest of a run: digest.csv, at most 10 kB in its results folder, from which fleets of machines are judged without the rows.
+//   what,name,value,low,high,unit,state,n,spec,crc32
+//   fact       a name and a text: node, kind, plan, revision and time first; then what may explain a difference, such as BIOS
+//   ceiling    value and 95% interval in `unit`; no high end for a lower bound; the state; samples; the rate that the core's spec allows
+//   link       the bandwidth of the node to the node `name`
+//   end        the number of lines before it, without the header: a file without it is cut off
+#pragma once
+
+#include "ert/method/results/results.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace roof::analysis {
+
+inline constexpr std::size_t largest_digest = 10'000;  ///< bytes
+
+struct DigestRate {
+    std::string name;  ///< of the ceiling, as `roof compare` has it; of a link, the other node
+    double value = 0;  ///< SI
+    double low = 0;
+    double high = 0;  ///< infinity for a lower bound
+    std::string unit{};
+    std::string state{};  ///< as name(Steadiness), or "implausible": above the core's spec
+    int n = 0;            ///< samples
+    double spec = 0;      ///< what the core's spec allows at the measured clock; 0 if there is none
+
+    bool is_lower_bound() const;
+};
+
+struct Digest {
+    std::string node;
+    std::string kind;      ///< CPU and its threads; the GPUs
+    std::string plan;      ///< fingerprint of plan.yaml
+    std::string revision;  ///< of roof
+    std::string time;      ///< UTC, ISO 8601, of the newest row
+    std::map<std::string, std::string> facts{};
+    std::vector<DigestRate> ceilings{};
+    std::vector<DigestRate> links{};
+
+    std::string day() const { return time.substr(0, 10); }
+};
+
+/// The ceilings of a run. A folder without a node's name gives the digest the name "unknown".
+Digest make_digest(const Results& results);
+
+/// The text of digest.csv. Ceilings of part of the threads are left out where they do not fit, and counted in the fact "left out".
+std::string to_csv(const Digest& digest);
+
+/// Throws InputError, which begins with `name`, for a text that is longer than `largest_digest`, cut off, or holds a number that is not
+/// finite or not positive, an interval without its value, a repeated name or a node's name that is none.
+Digest parse_digest(const std::string& text, const std::string& name);
+
+/// Writes digest.csv whole or not at all. Does nothing for a run without ceilings.
+void keep_digest(const Results& results);
+
+}  // namespace roof::analysis

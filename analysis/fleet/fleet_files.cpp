@@ -1,0 +1,193 @@
+#include "analysis/fleet/fleet_files.hpp"
+
+#include "analysis/estimate/prediction.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/bench/node.hpp"
+#include "ert/method/results/seal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace roof::analysis {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_levels = 6;
+constexpr std::size_t most_entries = 1'000'000;
+
+bool is_regular(const fs::path& file)
+{
+    std::error_code none;
+    return fs::is_regular_file(fs::symlink_status(file, none));
+}
+
+class Search {
+  public:
+    explicit Search(std::vector<RefusedFolder>& refused) : refused_(refused) {}
+
+    void folder(const fs::path& place, int level = 0)
+    {
+        std::vector<fs::path> folders;
+        std::set<std::string> files;
+        std::error_code error;
+        for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
+            if (++entries_ > most_entries) throw InputError("a fleet has at most 1,000,000 files and folders");
+            std::error_code none;
+            const fs::file_status status = entry.symlink_status(none);
+            if (fs::is_directory(status))
+                folders.push_back(entry.path());
+            else
+                files.insert(entry.path().filename().string());
+        }
+        if (error) refused_.push_back({place.string(), "it cannot be read: " + error.message()});
+        if (files.contains(digest_file) || files.contains("measurements.csv")) run(place, files);
+        if (level < most_levels)
+            for (const fs::path& inner : folders) folder(inner, level + 1);
+    }
+
+    /// The digests in their order. A copy counts once.
+    std::vector<Digest> digests()
+    {
+        std::ranges::sort(found_, {}, [](const auto& entry) {
+            const Digest& d = entry.second;
+            return std::tie(d.node, d.kind, d.plan, d.revision, d.time, entry.first);
+        });
+        const auto copies = std::ranges::unique(found_, {}, [](const auto& entry) { return entry.first; });
+        found_.erase(copies.begin(), copies.end());
+        std::vector<Digest> digests;
+        for (auto& [text, digest] : found_) digests.push_back(std::move(digest));
+        return digests;
+    }
+
+  private:
+    void run(const fs::path& place, const std::set<std::string>& files)
+    {
+        try {
+            if (files.contains(digest_file)) {
+                const fs::path file = place / digest_file;
+                if (!is_regular(file)) throw InputError(std::string(digest_file) + " is no regular file");
+                add(read_file(file, largest_digest));
+            } else {
+                digest(place, files);
+            }
+        } catch (const Error& refusal) {
+            refused_.push_back({place.string(), refusal.what()});
+        }
+    }
+
+    void digest(const fs::path& place, const std::set<std::string>& files)
+    {
+        for (const std::string& file : files)
+            if (!is_regular(place / file)) throw InputError(file + " is no regular file");
+        const Results results = read_results(place);
+        if (!results.damage.empty()) throw InputError("it is damaged: " + results.damage.front());
+        const Digest made = make_digest(results);
+        if (made.ceilings.empty()) return;  // a run of training steps
+        if (results.machine.node.empty()) throw InputError("its machine.yaml names no node");
+        add(to_csv(made));
+        try {
+            keep_digest(results);
+        } catch (const Error&) {
+        }  // a folder that can only be read
+    }
+
+    void add(std::string text)
+    {
+        Digest digest = parse_digest(text, digest_file);
+        text.shrink_to_fit();  // it was read in large pieces
+        found_.emplace_back(std::move(text), std::move(digest));
+    }
+
+    std::vector<RefusedFolder>& refused_;
+    std::vector<std::pair<std::string, Digest>> found_;
+    std::size_t entries_ = 0;
+};
+
+/// New names for `names`, in an order that does not show that of the names.
+std::map<std::string, std::string> hidden(const std::set<std::string>& names, const std::string& stem)
+{
+    std::vector<std::pair<std::string, std::string>> order;
+    for (const std::string& name : names) order.emplace_back(fingerprint(name), name);
+    std::ranges::sort(order);
+    std::map<std::string, std::string> hidden;
+    for (const auto& [hash, name] : order) hidden[name] = fmt::format("{}-{}", stem, hidden.size() + 1);
+    return hidden;
+}
+
+}  // namespace
+
+Fleet read_fleet(const std::vector<fs::path>& folders)
+{
+    Fleet fleet;
+    Search search(fleet.refused);
+    for (const fs::path& folder : folders) {
+        if (!fs::is_directory(folder)) throw InputError("there is no folder " + folder.string());
+        search.folder(folder);
+    }
+    fleet.digests = search.digests();
+    std::ranges::sort(fleet.refused, {}, &RefusedFolder::folder);
+    return fleet;
+}
+
+std::vector<ExpectedNode> read_expected(const fs::path& file)
+{
+    std::vector<ExpectedNode> nodes;
+    std::set<std::string> names;
+    std::size_t number = 0;
+    for (const std::string& line : split(read_file(file), '\n')) {
+        ++number;
+        const auto fail = [&](const std::string& why) {
+            throw InputError(fmt::format("{}:{}: {}", file.string(), number, why));
+        };
+        std::vector<std::string> words;
+        for (const std::string& word : split(std::string(trim(line)), ' '))
+            if (!word.empty()) words.push_back(word);
+        if (words.empty() || words.front().starts_with('#')) continue;
+        ExpectedNode node{words.front()};
+        if (!is_node_name(node.node)) fail("'" + node.node + "' is no node's name");
+        if (!names.insert(node.node).second) fail("'" + node.node + "' stands twice");
+        for (std::size_t i = 1; i < words.size(); ++i) {
+            const std::size_t equals = words[i].find('=');
+            if (equals == 0 || equals == std::string::npos) fail("'" + words[i] + "' is not of the form KEY=VALUE");
+            node.facts[words[i].substr(0, equals)] = words[i].substr(equals + 1);
+        }
+        nodes.push_back(std::move(node));
+    }
+    return nodes;
+}
+
+void anonymise(Fleet& fleet)
+{
+    std::set<std::string> names;
+    std::map<std::string, std::set<std::string>> values;
+    for (const Digest& digest : fleet.digests) {
+        names.insert(digest.node);
+        for (const DigestRate& link : digest.links) names.insert(link.name);
+    }
+    for (const ExpectedNode& node : fleet.expected) {
+        names.insert(node.node);
+        for (const auto& [key, value] : node.facts) values[key].insert(value);
+    }
+    const auto nodes = hidden(names, "node");
+    std::map<std::string, std::map<std::string, std::string>> facts;
+    for (const auto& [key, texts] : values) facts[key] = hidden(texts, key);
+    for (Digest& digest : fleet.digests) {
+        digest.node = nodes.at(digest.node);
+        for (DigestRate& link : digest.links) link.name = nodes.at(link.name);
+    }
+    for (ExpectedNode& node : fleet.expected) {
+        node.node = nodes.at(node.node);
+        for (auto& [key, value] : node.facts) value = facts.at(key).at(value);
+    }
+    for (RefusedFolder& folder : fleet.refused) folder = {"a folder", "left out: it may hold names"};
+    std::ranges::sort(fleet.digests, {},
+                      [](const Digest& d) { return std::tie(d.node, d.kind, d.plan, d.revision, d.time); });
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,77 @@
+// Is one value low among others? The statistic of docs/fleet.md, and its chance among healthy machines by simulation: no cut-off from
+// a textbook, because median and scatter of few machines are uncertain themselves.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace roof::analysis {
+
+/// ln of a rate, and the variance of that by the rate's own interval.
+struct LogRate {
+    double x = 0;
+    double variance = 0;
+};
+
+/// The share by which a machine must be slower than the others for it to matter.
+inline constexpr double material = 0.03;
+/// The chance of error of both lists and of every other statement about a fleet, after correction for all of them.
+inline constexpr double error_chance = 0.01;
+
+/// The rates of one ceiling on the machines of a group.
+///   m     median of the other machines
+///   tau²  max(0, (1.4826 MAD)² - median of s²): the scatter between machines that their own variances s² do not explain
+///   z     (x - m) / sqrt(tau² + max(s², median of s²))
+class RateGroup {
+  public:
+    explicit RateGroup(std::vector<LogRate> rates);
+
+    std::size_t size() const { return rates_.size(); }
+    /// The median of all but rate `i`.
+    double median_without(std::size_t i) const;
+    double median() const;
+    /// sqrt(tau²) over all.
+    double scatter() const;
+    /// The chance that a healthy machine with the variance of `rate` lies as low as `rate`. `i`: the machine's own rate in the group,
+    /// which does not count among the others. 1 for what is not clearly below the median. The first call simulates.
+    double chance_as_low(LogRate rate, std::size_t i) const;
+
+    /// Two populations, if the machines form two and a normal scatter would not: the first index of the upper one in the order of x.
+    /// Each has at least a tenth of the machines and three of them, and their means differ materially. `ceilings`: the number of groups
+    /// that are asked this.
+    std::optional<std::size_t> upper_population(std::size_t ceilings) const;
+    /// The indices in the order of x.
+    const std::vector<std::size_t>& order() const { return order_; }
+
+  private:
+    struct Scale {
+        double median = 0;
+        double tau2 = 0;
+    };
+    Scale scale_without(std::size_t i) const;
+    void simulate() const;
+
+    std::vector<LogRate> rates_;
+    std::vector<std::size_t> order_;
+    std::vector<std::size_t> place_;      ///< of each rate in the order
+    double usual_variance_ = 0;           ///< median of s²
+    mutable std::vector<Scale> healthy_;  ///< of simulated groups
+};
+
+/// Which hypotheses to reject, by Holm's method (the chance of any false rejection is `error_chance`) and by that of Benjamini and Hochberg
+/// (the share of false ones among the rejected). `tests`: their number with those that are not in `chances` and have chance 1.
+std::vector<bool> holm(std::span<const double> chances, std::size_t tests);
+std::vector<bool> benjamini_hochberg(std::span<const double> chances, std::size_t tests);
+
+/// The ranks of values, from 1; equal values share their mean rank.
+std::vector<double> ranks_of(std::span<const double> values);
+/// Mann and Whitney's test: the chance that the values with the indices `some` differ this much or more from the others, up or down, if
+/// all are of one kind. Normal approximation; `ranks` are those of ranks_of(). 1 for fewer than three on either side.
+double chance_of_difference(std::span<const double> ranks, std::span<const std::size_t> some);
+
+/// Median of values, which may be in any order; 0 without values.
+double median_of(std::vector<double> values);
+
+}  // namespace roof::analysis

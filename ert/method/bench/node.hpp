@@ -1,0 +1,16 @@
+// Which machine of several equal ones this is.
+#pragma once
+
+#include <string>
+
+namespace roof {
+
+/// `given` if it is not empty, else the first of the environment's SLURMD_NODENAME and NODE_NAME, else the host's name; empty if there is
+/// none. Names from the system are cut after 64 characters, and '-' stands for every character that no node's name may have. Throws
+/// InputError for a `given` that is no node's name.
+std::string node_name(const std::string& given = {});
+
+/// Whether `text` has 1 to 64 letters, digits, '.', '_' and '-', and begins with a letter or a digit.
+bool is_node_name(const std::string& text);
+
+}  // namespace roof

@@ -1,0 +1,97 @@
+// digest.csv: what it keeps, and what is refused.
+#include "analysis/fleet/digest.hpp"
+
+#include "ert/base/checksum.hpp"
+#include "ert/base/error.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+using namespace roof;
+using namespace roof::analysis;
+using Catch::Contains;
+
+namespace {
+
+Digest made_digest()
+{
+    Digest digest{
+        .node = "n17", .kind = "xeon-26cpu", .plan = "0123", .revision = "abc", .time = "2026-11-22T18:02:16Z"};
+    digest.facts = {{"BIOS", "2.1, \"beta\""}};
+    digest.ceilings = {{"cpu bandwidth DRAM load threads=26", 1e11, 0.99e11, 1.01e11, "B/s", "steady", 30, 0},
+                       {"cpu compute fp32 fma", 2e12, 1.9e12, std::numeric_limits<double>::infinity(), "FLOP/s",
+                        "at least", 4, 2.1e12}};
+    digest.links = {{"n18", 1.2e9, 1.1e9, 1.3e9, "B/s", "steady", 9, 0}};
+    return digest;
+}
+
+/// The text with one replacement, and checksums that match it.
+std::string forged(const std::string& from, const std::string& to)
+{
+    std::string text = to_csv(made_digest());
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+    return with_checksums(text);
+}
+
+}  // namespace
+
+TEST_CASE("a digest reads back as it was written")
+{
+    const Digest digest = parse_digest(to_csv(made_digest()), "digest.csv");
+    CHECK(digest.node == "n17");
+    CHECK(digest.kind == "xeon-26cpu");
+    CHECK(digest.day() == "2026-11-22");
+    CHECK(digest.facts.at("BIOS") == "2.1, \"beta\"");
+    CHECK_FALSE(digest.facts.contains("node"));
+    REQUIRE(digest.ceilings.size() == 2);
+    CHECK(digest.ceilings[0].high == 1.01e11);
+    CHECK(digest.ceilings[0].n == 30);
+    CHECK(digest.ceilings[1].is_lower_bound());
+    CHECK(digest.ceilings[1].spec == 2.1e12);
+    REQUIRE(digest.links.size() == 1);
+    CHECK(digest.links[0].name == "n18");
+}
+
+TEST_CASE("a digest with numbers that no measurement has is refused")
+{
+    for (const char* number : {"nan", "inf", "-1e11", "0", "1e999", "x", ""})
+        CHECK_THROWS_WITH(parse_digest(forged(",1e+11,", std::string(",") + number + ","), "d"),
+                          Contains("no number above 0"));
+    CHECK_THROWS_WITH(parse_digest(forged(",1e+11,", ",5e+11,"), "d"), Contains("outside its interval"));
+    CHECK_THROWS_WITH(parse_digest(forged("steady,30", "steady,-3"), "d"), Contains("number of samples"));
+}
+
+TEST_CASE("a digest with a foreign name, time or line is refused")
+{
+    CHECK_THROWS_WITH(parse_digest(forged(",n17,", ",../n17,"), "d"), Contains("no node's name"));
+    CHECK_THROWS_WITH(parse_digest(forged(",2026-11-22T", ",yesterday-22T"), "d"), Contains("no time"));
+    CHECK_THROWS_WITH(parse_digest(forged("fact,revision", "fact,node"), "d"), Contains("stands twice"));
+    CHECK_THROWS_WITH(parse_digest(forged("link,", "script,"), "d"), Contains("no fact, ceiling, link or end"));
+    CHECK_THROWS_WITH(parse_digest("id,seconds\n", "d"), Contains("columns"));
+}
+
+TEST_CASE("a digest that is cut off, changed or too long is refused")
+{
+    const std::string text = to_csv(made_digest());
+    CHECK_THROWS_WITH(parse_digest(text.substr(0, text.rfind("end,")), "d"), Contains("cut off"));
+    std::string changed = text;
+    changed.replace(changed.find("1e+11"), 5, "2e+11");
+    CHECK_THROWS_WITH(parse_digest(changed, "d"), Contains("checksum"));
+    CHECK_THROWS_WITH(parse_digest(text + std::string(largest_digest, 'x'), "d"), Contains("longer than 10 kB"));
+}
+
+TEST_CASE("a digest of many ceilings keeps the first that fit into 10 kB, and says how many it left out")
+{
+    Digest digest = made_digest();
+    for (int i = 0; i < 300; ++i) {
+        digest.ceilings.push_back(digest.ceilings.front());
+        digest.ceilings.back().name += " " + std::to_string(i);
+    }
+    const std::string text = to_csv(digest);
+    CHECK(text.size() <= largest_digest);
+    const Digest read = parse_digest(text, "d");
+    CHECK(read.ceilings.size() > 100);
+    CHECK(std::stoul(read.facts.at("left out")) + read.ceilings.size() == digest.ceilings.size());
+}

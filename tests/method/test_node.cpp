@@ -1,0 +1,65 @@
+// The node's name, and the folders of equal nodes.
+#include "ert/base/error.hpp"
+#include "ert/method/bench/node.hpp"
+#include "ert/method/results/results.hpp"
+#include "tests/fakes/fake_registry.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+
+using namespace roof;
+
+TEST_CASE("a node is named by the option, else by Slurm, else by Kubernetes, else by the host")
+{
+    ::unsetenv("SLURMD_NODENAME");
+    ::unsetenv("NODE_NAME");
+    CHECK(is_node_name(node_name()));
+    ::setenv("NODE_NAME", "k8s/worker 7", 1);
+    CHECK(node_name() == "k8s-worker-7");
+    ::setenv("SLURMD_NODENAME", "n17", 1);
+    CHECK(node_name() == "n17");
+    CHECK(node_name("r3.n1") == "r3.n1");
+    ::unsetenv("SLURMD_NODENAME");
+    ::unsetenv("NODE_NAME");
+}
+
+TEST_CASE("a name that could be an option, a path or markup is no node's name")
+{
+    for (const char* name : {"-n17", "../n17", "n/17", "<b>", "n 17", ".."})
+        CHECK_THROWS_AS(node_name(name), InputError);
+    CHECK_FALSE(is_node_name(std::string(65, 'n')));
+    CHECK(is_node_name(std::string(64, 'n')));
+}
+
+TEST_CASE("equal nodes write into different folders, and neither continues the other's")
+{
+    const fakes::TemporaryFolder folder;
+    Machine first = fakes::fake_machine();
+    Machine second = first;
+    first.node = "n1";
+    second.node = "n2";
+    const std::filesystem::path root = folder / "results";
+    const std::filesystem::path of_first = choose_folder(root, first, "name: p\n", Scheduler({}));
+    const std::filesystem::path of_second = choose_folder(root, second, "name: p\n", Scheduler({}));
+    CHECK(of_first != of_second);
+    CHECK(of_first.filename().string().ends_with("-n1-test"));
+    const RunDirectory run(of_first, "name: p\n", first);
+    CHECK(read_machine_of(of_first).node == "n1");
+    CHECK_THROWS_WITH(RunDirectory(of_first, "name: p\n", second),
+                      Catch::Contains("in use") || Catch::Contains("another"));
+}
+
+TEST_CASE("a folder holds the rows of one node")
+{
+    const fakes::TemporaryFolder folder;
+    Machine machine = fakes::fake_machine();
+    machine.node = "n1";
+    const std::filesystem::path run = folder / "run";
+    {
+        const RunDirectory first(run, "name: p\n", machine);
+    }
+    machine.node = "n2";
+    CHECK_THROWS_WITH(RunDirectory(run, "name: p\n", machine), Catch::Contains("--node n1"));
+}

@@ -1,0 +1,75 @@
+// `roof fleet` from the calibrations of made-up nodes to the list of those to measure again.
+#include "ert/base/files.hpp"
+#include "tests/tools/workbench.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace roof;
+using Catch::Contains;
+using tests::Said;
+using tests::Workbench;
+
+TEST_CASE("a calibration leaves a digest that fleet reads, and its node is that of the option")
+{
+    const Workbench bench;
+    REQUIRE(bench.roof({"calibrate", "--out", bench.path("fleet/a"), "--node", "n17"}).status == 0);
+    CHECK(read_file(bench.path("fleet/a/digest.csv")).size() <= 10'000);
+    CHECK_THAT(read_file(bench.path("fleet/a/digest.csv")), Contains("fact,node,n17,"));
+    CHECK(bench.roof({"check", bench.path("fleet/a")}).status == 0);
+    const Said said = bench.roof({"fleet", bench.path("fleet"), "--json"});
+    CHECK(said.status == 0);
+    const auto document = nlohmann::json::parse(said.out);
+    REQUIRE(document["groups"].size() == 1);
+    CHECK(document["groups"][0]["nodes"][0]["node"] == "n17");
+    CHECK(document["groups"][0]["nodes"][0]["finding"] == "undecided");
+}
+
+TEST_CASE("a folder without a digest is digested once")
+{
+    const Workbench bench;
+    REQUIRE(bench.roof({"calibrate", "--out", bench.path("fleet/a"), "--node", "n17"}).status == 0);
+    const std::string file = bench.path("fleet/a/digest.csv");
+    const std::string digest = read_file(file);
+    std::filesystem::remove(file);
+    CHECK(bench.roof({"fleet", bench.path("fleet")}).status == 0);
+    CHECK(read_file(file) == digest);
+}
+
+TEST_CASE("a calibration is not continued by another node")
+{
+    const Workbench bench;
+    REQUIRE(bench.roof({"calibrate", "--out", bench.path("run"), "--node", "n1"}).status == 0);
+    const Said said = bench.roof({"calibrate", "--out", bench.path("run"), "--node", "n2"});
+    CHECK(said.status == 2);
+    CHECK_THAT(said.err, Contains("another node, n1"));
+    CHECK(bench.roof({"calibrate", "--node", "../n1"}).status == 2);
+}
+
+TEST_CASE("retest prints missing nodes, one on each line, and a page is written")
+{
+    const Workbench bench;
+    REQUIRE(bench.roof({"calibrate", "--out", bench.path("fleet/a"), "--node", "n17"}).status == 0);
+    write_file(bench.path("nodes.txt"), "n17 rack=r1\nn18 rack=r1\n");
+    CHECK(bench.roof({"fleet", "retest", bench.path("fleet"), "--expect", bench.path("nodes.txt")}).out ==
+          "n17\nn18\n");
+    const Said said = bench.roof(
+        {"fleet", bench.path("fleet"), "--expect", bench.path("nodes.txt"), "--out", bench.path("fleet.html")});
+    CHECK_THAT(said.out, Contains("1 expected nodes are missing: n18"));
+    CHECK_THAT(read_file(bench.path("fleet.html")), Contains("<h1>Fleet</h1>") && Contains("n18"));
+}
+
+TEST_CASE("fleet script prints a script and starts nothing")
+{
+    const Workbench bench;
+    const Said said =
+        bench.roof({"fleet", "script", "slurm", "--nodes", "n[1-2]", "--at-once", "3", "--out", "/shared/f"});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out, Contains("for node in n1 n2; do") && Contains("results=/shared/f"));
+    write_file(bench.path("nodes.txt"), "n5 rack=r1\n");
+    CHECK_THAT(bench.roof({"fleet", "script", "parallel", "--nodes", bench.path("nodes.txt")}).out,
+               Contains("::: n5\n"));
+    CHECK(bench.roof({"fleet", "script", "slurm", "--at-once", "0"}).status == 2);
+    CHECK(bench.roof({"fleet", "script"}).status == 2);
+    CHECK(bench.roof({"fleet", "retest"}).status == 2);
+}
