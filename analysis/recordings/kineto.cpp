@@ -224,7 +224,8 @@ class Handler : public nlohmann::json_sax<Json> {
         const Precision precision = type == types.end() ? Precision::fp32 : type->second;
         const bool has_shapes = std::ranges::any_of(event_.dims, [](const auto& dims) { return !dims.empty(); });
         OperatorSpan made{span, event_.name, {}, has_shapes};
-        made.work = work_of({event_.name, event_.dims, event_.values, traits(precision).storage_bytes});
+        made.work =
+            work_of({event_.name, event_.dims, event_.values, static_cast<double>(traits(precision).storage_bytes)});
         if (made.work && made.work->is_contraction && trace.precision.empty() && type != types.end())
             trace.precision = traits(precision).name;
         trace.operators.push_back(std::move(made));

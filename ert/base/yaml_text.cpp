@@ -2,10 +2,13 @@
 
 #include "ert/base/text.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace roof {
 namespace {
+
+constexpr int most_values = 100'000;
 
 class Check {
   public:
@@ -13,7 +16,6 @@ class Check {
 
     void operator()(const YAML::Node& node, int depth = 0)
     {
-        constexpr int most_values = 100'000;
         constexpr int deepest = 100;  // an alias can contain itself
         if (depth > deepest) fail(node, "values are nested too deeply");
         if (++values_ > most_values) fail(node, "there are more than 100000 values");
@@ -87,6 +89,9 @@ YAML::Node parse_yaml(const std::string& text, const std::string& name)
     return reading_yaml(name, [&] {
         if (const int line = second_document(text); line > 0)
             throw InputError(name + ":" + std::to_string(line) + ": a second document; one is expected");
+        // A value has at most two of these behind it. The library takes 1.7 kB for each value, so they are counted before.
+        if (std::ranges::count_if(text, [](char c) { return c == ',' || c == ':' || c == '\n'; }) > 2 * most_values)
+            throw InputError(name + ": there are more than 100000 values");
         const YAML::Node document = YAML::Load(text);
         Check{name}(document);
         return document;

@@ -31,6 +31,14 @@ TEST_CASE("aliases that multiply values, and deep nesting, are refused")
     CHECK_THROWS_AS(parse_yaml(std::string(100'000, '['), "x.yaml"), InputError);
 }
 
+TEST_CASE("a text with too many values is refused before the library reads it")
+{
+    std::string list = "[";
+    for (int i = 0; i < 250'000; ++i) list += "a,";
+    CHECK_THROWS_WITH(parse_yaml(list + "a", "x.yaml"),
+                      Contains("x.yaml: there are more than 100000 values"));  // and no "]"
+}
+
 TEST_CASE("a value of another kind is an error with its line")
 {
     const YAML::Node node = parse_yaml("a: 1\nb: word\n", "x.yaml");
