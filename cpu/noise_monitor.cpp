@@ -24,6 +24,9 @@ constexpr double most_share_of_core = 1.01;
 /// Fewer readings of a core do not tell its rate.
 constexpr std::size_t enough_readings = 24;
 
+constexpr std::string_view clock_not_told = "the clock could not be told";
+constexpr std::string_view clock_changed = "the clock changed";
+
 struct CoreReading {
     Hertz clock;
     double additions_per_clock = 0;
@@ -176,9 +179,9 @@ std::string_view MonitoredTeam::ThreadRecord::judge(int processor, CoreHistory& 
     if (events.switches > 0) return "a thread lost its processor";
     if (events.faults > 0) return "a page was not there";
     if (either_is(Verdict::shared)) return "a core was shared";
-    if (either_is(Verdict::no_clock)) return "the clock could not be told";
+    if (either_is(Verdict::no_clock)) return clock_not_told;
     if (either_is(Verdict::unknown)) return "what the core does alone was not known yet";
-    if (std::abs(after.clock / before.clock - 1) > most_change_of_clock) return "the clock changed";
+    if (std::abs(after.clock / before.clock - 1) > most_change_of_clock) return clock_changed;
     return {};
 }
 
@@ -240,15 +243,20 @@ void MonitoredTeam::launch(Trace& trace, const std::function<void(int)>& work, R
     Seconds end = records.front().end;
     double rates = 0;  // launches per second, summed over threads
     double clocks = 0;
+    int known = 0;
     for (const ThreadRecord& record : records) {
         begin = std::min(begin, record.begin);
         end = std::max(end, record.end);
         rates += 1 / (record.end - record.begin).value;
-        clocks += 0.5 * (record.before.clock.value + record.after.clock.value);
+        if (record.disturbed != clock_not_told && record.disturbed != clock_changed) {
+            clocks += 0.5 * (record.before.clock.value + record.after.clock.value);
+            ++known;
+        }
         if (is_disturbed(record)) trace.disturbed(record.disturbed);
     }
     trace.took(apart ? Seconds{size() / rates} : end - begin);
-    trace.ran_at(Hertz{clocks / static_cast<double>(records.size())});
+    // A clock that is not known would give more per clock than the core can do.
+    if (known > 0) trace.ran_at(Hertz{clocks / known});
 }
 
 }  // namespace roof::cpu

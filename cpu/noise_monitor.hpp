@@ -62,7 +62,7 @@ class MonitoredTeam {
     void run(const std::function<void(int thread)>& work) const { team_.run(work); }
 
     /// Runs work(0) … work(size() - 1), all started together, between two readings of each core. The trace gets the
-    /// time from the first start to the last end, the mean clock, and the launch's disturbances.
+    /// time from the first start to the last end, the mean of the clocks that are known, and the launch's disturbances.
     ///
     /// With many threads, at least one is disturbed in nearly every launch. With Resources::their_own and several
     /// threads, all repeat the work up to twice until each thread has an undisturbed run. The time is then that of the
