@@ -8,8 +8,6 @@ namespace {
 
 /// On each of some 130 multiprocessors: slabs_of() makes about 256 blocks.
 constexpr int blocks_each = 2;
-/// Slabs whose sums the last block reads at once.
-constexpr unsigned slabs_at_once = 4;
 
 /// Sums over the lines of a block. The first line gets the result.
 template <unsigned threads, int width>
@@ -52,7 +50,8 @@ __device__ Sums seen(const Sums* at)
 }
 
 /// Calls body.add(numbers, vector, body.fetch_at(vector), sums) for all rows, with numbers = body.of_channels(column), and
-/// body.finish(channel, sums) once per channel. The loads of Body::rows_at_once rows are on the way together.
+/// body.finish(channel, sums) once per channel. The loads of Body::rows_at_once rows are on the way
+/// together, and in the last block those of Body::slabs_at_once slabs.
 template <int width, class Body>
 __global__ void __launch_bounds__(Body::threads, blocks_each)
     sum_rows(Body body, std::uint32_t rows, std::uint32_t vectors_per_row, Sums* partial, unsigned* counters)
@@ -90,10 +89,10 @@ __global__ void __launch_bounds__(Body::threads, blocks_each)
 
     Sums totals[width];
 #pragma unroll 1
-    for (unsigned first = threadIdx.y; is_there && first < gridDim.y; first += slabs_at_once * blockDim.y) {
-        Sums found[slabs_at_once][width];
+    for (unsigned first = threadIdx.y; is_there && first < gridDim.y; first += Body::slabs_at_once * blockDim.y) {
+        Sums found[Body::slabs_at_once][width];
 #pragma unroll
-        for (unsigned j = 0; j < slabs_at_once; ++j) {
+        for (unsigned j = 0; j < Body::slabs_at_once; ++j) {
             const unsigned slab = first + j * blockDim.y;
             if (slab >= gridDim.y) continue;
 #pragma unroll
@@ -101,7 +100,7 @@ __global__ void __launch_bounds__(Body::threads, blocks_each)
                 found[j][i] = seen(partial + (std::size_t{slab} * vectors_per_row + column) * width + i);
         }
 #pragma unroll
-        for (unsigned j = 0; j < slabs_at_once; ++j) {
+        for (unsigned j = 0; j < Body::slabs_at_once; ++j) {
 #pragma unroll
             for (int i = 0; i < width; ++i) totals[i].add(found[j][i]);
         }
@@ -149,6 +148,7 @@ struct StatisticsBody {
     double count;
 
     static constexpr unsigned threads = 512;
+    static constexpr unsigned slabs_at_once = 2;
     static constexpr std::uint32_t rows_at_once = 4;
     using Fetched = Stored<Element, width>;
 
@@ -199,6 +199,7 @@ struct GradientBody {
     }
 
     static constexpr unsigned threads = 256;
+    static constexpr unsigned slabs_at_once = 4;
     static constexpr std::uint32_t rows_at_once = 2;
     struct Fetched {
         typename GivenGradient<Element, width>::Parts given;
