@@ -175,6 +175,18 @@ TEST_CASE("a kernel of another generation is refused and leaves the device worki
     CHECK(emulated::fault_of_pending_work().empty());
 }
 
+namespace {
+
+std::vector<std::pair<int, int>> every_tile()
+{
+    std::vector<std::pair<int, int>> all;
+    for (const int unroll : tile_unrolls)
+        for (const int threads : stream_block_sizes) all.emplace_back(unroll, threads);
+    return all;
+}
+
+}  // namespace
+
 TEST_CASE("streams read, write, copy and add what they should, by instructions and by bulk copies", "[kernels]")
 {
     const Stream stream;
@@ -207,9 +219,8 @@ TEST_CASE("streams read, write, copy and add what they should, by instructions a
                     }
                 }
             }
-            for (const int unroll : tile_unrolls) {
-                check_after(tile_sums, [&](StreamLaunch launch) {
-                    constexpr int threads = stream_block_sizes.front();
+            for (const auto& [unroll, threads] : every_tile()) {
+                check_after(tile_sums, [&, unroll = unroll, threads = threads](StreamLaunch launch) {
                     launch.blocks = static_cast<int>(tiles_of(launch.vectors, unroll, threads));
                     enqueue_stream({.operation = operation, .threads = threads, .tile_unroll = unroll}, launch,
                                    stream.get());

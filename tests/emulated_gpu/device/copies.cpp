@@ -19,8 +19,8 @@ void Thread::mbarrier_arrive(u32 at, u32 expected_bytes)
 bool Thread::mbarrier_try_wait(u32 at, u32 parity)
 {
     const auto is_over = [&] { return (block_.mbarrier(at).phase & 1) != (parity & 1); };
-    if (is_over()) return true;
-    wait(false);
+    if (!is_over()) wait(false);
+    progressed |= is_over();
     return is_over();
 }
 

@@ -142,7 +142,7 @@ void Execution::run_threads(Block& block, bool& progressed)
         Thread& thread = *threads[(first + (is_backward ? count - i : i)) % count];
         if (thread.has_ended || thread.is_in_meeting) continue;
         thread.resume();
-        progressed |= thread.progressed;
+        progressed |= thread.progressed || thread.has_ended;
     }
 }
 

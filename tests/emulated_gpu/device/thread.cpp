@@ -63,12 +63,13 @@ void Thread::trap()
 
 void Thread::wait(bool has_progressed)
 {
-    progressed = has_progressed;
+    progressed |= has_progressed;
     fiber_.wait();
 }
 
 void Thread::resume()
 {
+    progressed = false;
     fiber_.resume();
 }
 
@@ -140,6 +141,7 @@ void Thread::meet(Group& group, int line, const Work& work)
     }
     group.arrived = 0;
     ++group.meetings;
+    progressed = true;
     for (Thread* member : group.members) member->is_in_meeting = false;
     work();
 }

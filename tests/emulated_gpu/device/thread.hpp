@@ -146,7 +146,7 @@ class Thread {
     Fiber& fiber() const { return fiber_; }
     /// Goes on until it waits or ends.
     void resume();
-    /// Lets others run. `progressed`: false if the thread found nothing to do.
+    /// Lets others run. `progressed`: false if the thread found nothing to do. It counts until resume().
     void wait(bool progressed);
 
     bool has_ended = false;
