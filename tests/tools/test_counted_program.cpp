@@ -89,7 +89,7 @@ TEST_CASE("profile without a GPU runs the program, writes its row and returns it
     CHECK_THAT(said.err, Catch::Contains("sh on cpu") && Catch::Contains("not counted: "));
     CHECK_THAT(read_file(bench.path("run/measurements.csv")), Catch::Contains("program cpu model=sh"));
     CHECK(bench.roof({"profile", "--out", bench.path("none"), "--", "no-such-program"}).status == 127);
-    const Said wrong = bench.roof({"profile", "--range", "step", "--", "true"});
+    const Said wrong = bench.roof({"profile", "--simulate", "--range", "step", "--", "true"});
     CHECK_THAT(wrong.err, Catch::Contains("are for programs on a GPU"));
 }
 

@@ -10,10 +10,20 @@ using Catch::Contains;
 using tests::Said;
 using tests::Workbench;
 
-TEST_CASE("a calibration leaves a digest that fleet reads, and its node is that of the option")
+namespace {
+
+Said measure(const Workbench& bench, const std::string& folder, const std::string& node)
+{
+    write_file(bench.path("plan.yaml"), "name: small\nrounds: 3\nrun:\n  - {bench: flops, operation: fma}\n");
+    return bench.roof({"sweep", bench.path("plan.yaml"), "--out", bench.path(folder), "--node", node});
+}
+
+}  // namespace
+
+TEST_CASE("a sweep of ceilings leaves a digest that fleet reads, and its node is that of the option")
 {
     const Workbench bench;
-    REQUIRE(bench.roof({"calibrate", "--out", bench.path("fleet/a"), "--node", "n17"}).status == 0);
+    REQUIRE(measure(bench, "fleet/a", "n17").status == 0);
     CHECK(read_file(bench.path("fleet/a/digest.csv")).size() <= 10'000);
     CHECK_THAT(read_file(bench.path("fleet/a/digest.csv")), Contains("fact,node,n17,"));
     CHECK(bench.roof({"check", bench.path("fleet/a")}).status == 0);
@@ -28,7 +38,7 @@ TEST_CASE("a calibration leaves a digest that fleet reads, and its node is that 
 TEST_CASE("a folder without a digest is digested once")
 {
     const Workbench bench;
-    REQUIRE(bench.roof({"calibrate", "--out", bench.path("fleet/a"), "--node", "n17"}).status == 0);
+    REQUIRE(measure(bench, "fleet/a", "n17").status == 0);
     const std::string file = bench.path("fleet/a/digest.csv");
     const std::string digest = read_file(file);
     std::filesystem::remove(file);
@@ -36,11 +46,11 @@ TEST_CASE("a folder without a digest is digested once")
     CHECK(read_file(file) == digest);
 }
 
-TEST_CASE("a calibration is not continued by another node")
+TEST_CASE("a run is not continued by another node")
 {
     const Workbench bench;
-    REQUIRE(bench.roof({"calibrate", "--out", bench.path("run"), "--node", "n1"}).status == 0);
-    const Said said = bench.roof({"calibrate", "--out", bench.path("run"), "--node", "n2"});
+    REQUIRE(measure(bench, "run", "n1").status == 0);
+    const Said said = measure(bench, "run", "n2");
     CHECK(said.status == 2);
     CHECK_THAT(said.err, Contains("another node, n1"));
     CHECK(bench.roof({"calibrate", "--node", "../n1"}).status == 2);
@@ -49,7 +59,7 @@ TEST_CASE("a calibration is not continued by another node")
 TEST_CASE("retest prints missing nodes, one on each line, and a page is written")
 {
     const Workbench bench;
-    REQUIRE(bench.roof({"calibrate", "--out", bench.path("fleet/a"), "--node", "n17"}).status == 0);
+    REQUIRE(measure(bench, "fleet/a", "n17").status == 0);
     write_file(bench.path("nodes.txt"), "n17 rack=r1\nn18 rack=r1\n");
     CHECK(bench.roof({"fleet", "retest", bench.path("fleet"), "--expect", bench.path("nodes.txt")}).out ==
           "n17\nn18\n");

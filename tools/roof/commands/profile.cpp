@@ -162,13 +162,21 @@ void print_counted(const fs::path& folder, const Measurement& row, Context& cont
     context.err << folder.string() << '\n';
 }
 
+/// Whether there are options that only a recording of GPUs has.
+bool asks_for_gpus(const Options& options)
+{
+    return options.from_start || options.counters ||
+           !(options.range + options.after + options.seconds + options.metrics + options.kernels).empty();
+}
+
 /// On a machine without a GPU, or with --simulate.
 int profile_on_cpu(const Options& options, Context& context)
 {
-    if (options.from_start ||
-        !(options.range + options.after + options.seconds + options.metrics + options.kernels).empty())
+    if (asks_for_gpus(options))
         throw InputError(
-            "profile: --from-start, --range, --after, --seconds, --metrics and --kernels are for programs on a GPU");
+            "profile: --from-start, --range, --after, --seconds, --counters, --metrics and --kernels are for programs "
+            "on a "
+            "GPU, --simulate is for its caches on a CPU");
     if (options.simulate && !is_installed("valgrind"))
         throw InputError("profile: --simulate needs valgrind, which is not installed (Debian's package valgrind)");
     const std::string plan = plan_text(options, "cpu");
@@ -206,7 +214,7 @@ int profile_program(const Options& options, Context& context)
 {
     context.registry.profiler("gpu");  // opens the GPU parts, so that machine.yaml lists the GPUs
     const Machine& machine = context.registry.machine();
-    if (options.simulate || !has_gpu(machine)) return profile_on_cpu(options, context);
+    if (options.simulate || (!has_gpu(machine) && !asks_for_gpus(options))) return profile_on_cpu(options, context);
     const std::string plan = plan_text(options, "gpu:0");
     const fs::path folder = folder_for(options, plan, context);
     auto variables = variables_for(options, folder);
