@@ -27,11 +27,6 @@ constexpr std::size_t enough_readings = 24;
 constexpr std::string_view clock_not_told = "the clock could not be told";
 constexpr std::string_view clock_changed = "the clock changed";
 
-struct CoreReading {
-    Hertz clock;
-    double additions_per_clock = 0;
-};
-
 /// Operations per second of the faster try.
 double rate_of(const CoreProbe& probe, std::size_t iterations, const Clock& clock)
 {
@@ -42,19 +37,6 @@ double rate_of(const CoreProbe& probe, std::size_t iterations, const Clock& cloc
         rate = std::max(rate, CoreProbe::operations * static_cast<double>(iterations) / (clock() - begin).value);
     }
     return rate;
-}
-
-/// `clocks_each`: clocks per operation of the chain.
-Hertz clock_of(const CoreProbe& chain, int clocks_each, const Clock& clock)
-{
-    const std::size_t iterations = chain_clocks / static_cast<std::size_t>(CoreProbe::operations * clocks_each);
-    return {rate_of(chain, iterations, clock) * clocks_each};
-}
-
-CoreReading read_core(const CoreProbe& chain, int clocks_each, const CoreProbe& independent, const Clock& clock)
-{
-    const Hertz hertz = clock_of(chain, clocks_each, clock);
-    return {hertz, rate_of(independent, independent_iterations, clock) / hertz.value};
 }
 
 /// The system's counts for the calling thread.
@@ -73,14 +55,10 @@ ThreadEvents events_so_far()
 /// Additions per clock of each processor, `count` readings, of all at the same time.
 std::vector<std::vector<double>> read_cores(const std::vector<int>& processors, std::size_t count)
 {
-    const Clock clock = steady_clock();
-    const int clocks_each = clocks_of_multiplication(clock);
-    const CoreProbe chain{clocks_each > 0 ? CoreProbe::Kind::multiplications : CoreProbe::Kind::additions};
-    const CoreProbe independent{CoreProbe::Kind::independent};
+    const CoreReader reader(steady_clock());
     std::vector<std::vector<double>> readings(processors.size(), std::vector<double>(count));
     PinnedTeam(processors).run([&](int thread) {
-        for (double& reading : readings[thread])
-            reading = read_core(chain, std::max(1, clocks_each), independent, clock).additions_per_clock;
+        for (double& reading : readings[thread]) reading = reader.read().additions_per_clock;
     });
     return readings;
 }
@@ -104,6 +82,19 @@ double agreed_value(const std::vector<double>& sorted)
 }
 
 }  // namespace
+
+Hertz CoreReader::clock_rate() const
+{
+    const int clocks_each = std::max(1, multiplication_);
+    const std::size_t iterations = chain_clocks / static_cast<std::size_t>(CoreProbe::operations * clocks_each);
+    return {rate_of(chain_, iterations, clock_) * clocks_each};
+}
+
+CoreReading CoreReader::read() const
+{
+    const Hertz clock = clock_rate();
+    return {clock, rate_of(independent_, independent_iterations, clock_) / clock.value};
+}
 
 CoreHistory::CoreHistory(AlikeCores alike) : alike_(std::move(alike)) {}
 
@@ -187,9 +178,8 @@ std::string_view MonitoredTeam::ThreadRecord::judge(int processor, CoreHistory& 
 
 Hertz MonitoredTeam::read_clock() const
 {
-    const int clocks_each = std::max(1, clocks_each_);
     std::vector<double> rates(processors_.size());
-    team_.run([&](int thread) { rates[thread] = clock_of(chain_, clocks_each, clock_).value; });
+    team_.run([&](int thread) { rates[thread] = reader_.clock_rate().value; });
     return {std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size())};
 }
 
@@ -205,17 +195,16 @@ std::vector<MonitoredTeam::ThreadRecord> MonitoredTeam::attempt(const std::funct
 {
     std::vector<ThreadRecord> records(processors_.size());
     std::atomic<int> reading = size();
-    const int clocks_each = std::max(1, clocks_each_);
     steal_.begin();
     team_.run([&](int thread) {
         ThreadRecord& record = records[thread];
         const ThreadEvents events = events_so_far();
-        record.before = read_core(chain_, clocks_each, independent_, clock_);
+        record.before = reader_.read();
         wait_for_all(reading);
         record.begin = clock_();
         work(thread);
         record.end = clock_();
-        record.after = read_core(chain_, clocks_each, independent_, clock_);
+        record.after = reader_.read();
         const ThreadEvents later = events_so_far();
         record.events = {later.switches - events.switches, later.faults - events.faults};
     });

@@ -47,6 +47,27 @@ class CoreHistory {
     std::map<int, double> alone_;  ///< additions per clock of the unshared core, by the first alike core; 0: unknown
 };
 
+struct CoreReading {
+    Hertz clock;
+    double additions_per_clock = 0;
+};
+
+/// Reads the core that it is called on; a reading takes about 35 microseconds. Threads may share one.
+class CoreReader {
+  public:
+    /// Measures the latency of a multiplication, for about a millisecond.
+    explicit CoreReader(Clock clock) : clock_(std::move(clock)) {}
+
+    CoreReading read() const;
+    Hertz clock_rate() const;
+
+  private:
+    Clock clock_;
+    int multiplication_ = clocks_of_multiplication(clock_);  ///< clocks; 0: unknown, additions are used
+    CoreProbe chain_{multiplication_ > 0 ? CoreProbe::Kind::multiplications : CoreProbe::Kind::additions};
+    CoreProbe independent_{CoreProbe::Kind::independent};
+};
+
 /// Whether the threads of a launch can slow each other. `their_own`: each uses only its core's registers and L1.
 enum class Resources { shared, their_own };
 
@@ -81,10 +102,7 @@ class MonitoredTeam {
     std::vector<int> processors_;
     std::shared_ptr<CoreHistory> history_;
     Clock clock_ = steady_clock();
-    int clocks_each_ =
-        clocks_of_multiplication(clock_);  ///< per operation of the chain; 0: unknown, additions are used
-    CoreProbe chain_{clocks_each_ > 0 ? CoreProbe::Kind::multiplications : CoreProbe::Kind::additions};
-    CoreProbe independent_{CoreProbe::Kind::independent};
+    CoreReader reader_{clock_};
     PinnedTeam team_;
     StealMonitor steal_;
 };
