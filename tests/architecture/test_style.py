@@ -28,7 +28,18 @@ def offenders(pattern):
     return [str(path) for path in tree.files(tree.SOURCES) if pattern.search(tree.text(path))]
 
 
+#: All that the repository has at its top level.
+TOP_LEVEL = {"CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "README.md", "analysis", "configs",
+             "cpu", "docs", "ert", "results", "tests", "tools", "workloads"}
+
+
 class Files(unittest.TestCase):
+    def test_none_is_added_to_the_top_level(self):
+        if not (tree.ROOT / ".git").exists():
+            self.skipTest("not a git checkout")
+        names = subprocess.run(["git", "-C", tree.ROOT, "ls-tree", "--name-only", "HEAD"], capture_output=True, text=True)
+        self.assertEqual([], [name for name in names.stdout.split() if not name.startswith(".") and name not in TOP_LEVEL])
+
     def test_none_has_more_than_400_lines(self):
         lengths = {str(path): tree.text(path).count("\n") for path in tree.files()}
         self.assertEqual({}, {path: lines for path, lines in lengths.items() if lines > MOST_LINES})

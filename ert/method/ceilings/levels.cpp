@@ -22,14 +22,12 @@ constexpr std::array<Named<Sharing>, 3> sharings{{
 /// Sets the capacity that the machine reports for all instances that the threads reach.
 void set_beside_report(MeasuredLevel& level, const Machine& machine)
 {
-    constexpr double tolerance = 2;
     const MemoryLevel* const reported = machine.find_level(level.device, level.name);
     if (reported == nullptr) return;
     level.reported = reported->capacity * reported->instances_reached(level.threads, machine.smt);
     // A sweep never fills memory, so memory's capacity cannot be compared.
     if (level.name == memory_level || level.reported.value <= 0) return;
-    const double ratio = level.to / level.reported;
-    level.contradiction = ratio > tolerance || ratio < 1 / tolerance;
+    level.contradiction = std::abs(std::log2(level.to / level.reported)) > 1;  // a factor of two
 }
 
 /// Compares several threads with one: with n threads on n cores a private level holds n times as much, a shared one as much as before.
@@ -99,13 +97,11 @@ std::vector<MeasuredLevel> behind_l1(const std::vector<MeasuredLevel>& through, 
 /// Sets `sharing`, also of the level with one thread.
 void compare_thread_counts(std::vector<MeasuredLevel>& levels, const Machine& machine)
 {
-    for (MeasuredLevel& level : levels) {
-        for (const MeasuredLevel& other : levels) {
-            if (other.device != level.device || other.name != level.name || level.name == memory_level) continue;
-            if (level.threads == 1 && other.threads > 1) level.sharing = sharing_of(level, other, machine);
-            if (level.threads > 1 && other.threads == 1) level.sharing = sharing_of(other, level, machine);
-        }
-    }
+    for (MeasuredLevel& one : levels)
+        for (MeasuredLevel& more : levels)
+            if (one.threads == 1 && more.threads > 1 && one.device == more.device && one.name == more.name &&
+                one.name != memory_level)
+                one.sharing = more.sharing = sharing_of(one, more, machine);
 }
 
 }  // namespace
