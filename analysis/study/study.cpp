@@ -86,10 +86,19 @@ std::string calibration_warning(const Study& study)
     if (here == there && node != other && !node.empty() && !other.empty())
         return "The ceilings are those of another node of the same kind, '" + other + "'; the rows are of '" + node +
                "'.";
-    if (here == there)
-        return is_quick(study.calibration.folder) ? "The ceilings are those of a quick calibration, with wide "
-                                                    "intervals: `roof calibrate` measures them in full."
-                                                  : "";
+    if (here == there) {
+        switch (calibration_kind(study.calibration.folder)) {
+            case CalibrationKind::unfinished:
+                return "The ceilings are those of a calibration that was stopped early: `roof calibrate` measures the "
+                       "rest.";
+            case CalibrationKind::quick:
+                return "The ceilings are those of a quick calibration, with wide intervals: `roof calibrate` measures "
+                       "them "
+                       "in full.";
+            case CalibrationKind::full:
+                return "";
+        }
+    }
     return "The ceilings are those of another machine, '" + there + "'; the rows are of '" + here + "'.";
 }
 

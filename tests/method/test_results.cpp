@@ -271,8 +271,31 @@ TEST_CASE("a quick calibration is found only where there is no full one")
     RunDirectory run(root / "m" / "2026-01-01-a", probes, fake_machine());
     for (const Measurement& row : measured(probes)) run.append(row);
     REQUIRE(find_calibration(root / "m").filename() == "2026-01-01-a");
-    REQUIRE(is_quick(root / "m" / "2026-01-01-a"));
-    REQUIRE_FALSE(is_quick(root / "nowhere"));
+    REQUIRE(calibration_kind(root / "m" / "2026-01-01-a") == CalibrationKind::quick);
+    REQUIRE(calibration_kind(root / "nowhere") == CalibrationKind::full);
+}
+
+TEST_CASE("a calibration that was stopped early is found only where there is no other")
+{
+    const TemporaryFolder root;
+    const std::string probes =
+        "rounds: 2\nmax_rounds: 3\nrun:\n  - {bench: flops, threads: 1, isa: avx2}\n"
+        "  - {bench: bandwidth, operation: load}\n";
+    const auto make = [&](const std::string& name, const std::string& plan, std::size_t most) {
+        RunDirectory run(root / "m" / name, plan, fake_machine());
+        std::vector<Measurement> rows = measured(plan);
+        rows.resize(std::min(most, rows.size()));
+        for (const Measurement& row : rows) run.append(row);
+    };
+    const std::size_t all = measured(probes).size();
+    make("2026-01-04-a", probes, all / 2);  // the first round
+    REQUIRE(find_calibration(root / "m").filename() == "2026-01-04-a");
+    REQUIRE(calibration_kind(root / "m" / "2026-01-04-a") == CalibrationKind::unfinished);
+    make("2026-01-03-a", "quick: true\n" + probes, all);
+    REQUIRE(find_calibration(root / "m").filename() == "2026-01-03-a");
+    make("2026-01-02-a", probes, all);
+    REQUIRE(find_calibration(root / "m").filename() == "2026-01-02-a");
+    REQUIRE(calibration_kind(root / "m" / "2026-01-02-a") == CalibrationKind::full);
 }
 
 TEST_CASE("every column has its own name, with a unit if it has one")

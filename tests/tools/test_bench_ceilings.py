@@ -227,10 +227,19 @@ class Agreement(unittest.TestCase):
                          "levels_by_threads": [{"device": "cpu", "name": name, "threads": 1} for name in ("L1", "DRAM")]}
                         for rate in (100, 101, 110)]
         table = tables.repeatability_table(calibrations)
-        self.assertEqual([("L1", "2", "50.0%", "1.00%", "100%", "9.90%"), ("arithmetic", "2", "100.0%", "0.00%", "100%", "0.00%"),
-                          ("all", "4", "75.0%", "0.50%", "100%", "4.95%")], table.rows)
+        self.assertEqual([("L1", "2", "50.0%", "1.00%", "100%", "0%", "9.90%"),
+                          ("arithmetic", "2", "100.0%", "0.00%", "100%", "0%", "0.00%"),
+                          ("all", "4", "75.0%", "0.50%", "100%", "0%", "4.95%")], table.rows)
         self.assertIn("3 of 4 ceilings (75%) agree", table.foot)
         self.assertIn("L1 DRAM: in 3 of 3 sweeps", table.foot)
+
+    def test_a_lower_bound_has_no_width_and_is_counted_apart(self):
+        bound = dict(ceiling("bandwidth", "L1", "load", 120), low=115, high=None)
+        closed = [dict(bound, median=rate, low=0.99 * rate, high=1.01 * rate) for rate in (100, 110)]
+        table = tables.repeatability_table([{"ceilings": [c]} for c in (bound, *closed)])
+        self.assertEqual(("L1", "2", "0.0%", "1.00%", "100%", "33%", "18.18%"), table.rows[0])
+        self.assertIn("without lower bounds 0 of 1 (0%)", table.foot)
+        self.assertEqual("-", tables.half_width([bound]))
 
 
 class Theory(unittest.TestCase):

@@ -128,9 +128,19 @@ def group_of(key):
     return "arithmetic" if kind == "compute" else "latency" if kind == "latency" else level
 
 
-def half_width(ceiling):
-    """Infinite for a lower bound."""
-    return (high_end(ceiling) - ceiling["low"]) / (2 * ceiling["median"])
+def is_bound(ceiling):
+    return ceiling["high"] is None
+
+
+def half_width(ceilings):
+    """The median, in percent; a lower bound has none."""
+    widths = [(c["high"] - c["low"]) / (2 * c["median"]) for c in ceilings if not is_bound(c)]
+    return f"{100 * statistics.median(widths):.2f}%" if widths else "-"
+
+
+def share(flags):
+    flags = list(flags)
+    return f"{100 * sum(flags) / max(1, len(flags)):.0f}%"
 
 
 def spread(rates):
@@ -150,8 +160,8 @@ def repeatability_rows(calibrations):
         ceilings = [c for key, found in seen.items() if is_in(key) for c in found]
         spreads = [spread([c["median"] for c in found]) for key, found in seen.items() if is_in(key)]
         rows.append((group, str(len(of_group)), f"{100 * sum(of_group) / max(1, len(of_group)):.1f}%",
-                     f"{100 * statistics.median(map(half_width, ceilings)):.2f}%",
-                     f"{100 * sum(c.get('steadiness', 'steady') == 'steady' for c in ceilings) / len(ceilings):.0f}%",
+                     half_width(ceilings), share(c.get("steadiness", "steady") == "steady" for c in ceilings),
+                     share(map(is_bound, ceilings)),
                      f"{100 * statistics.median(spreads):.2f}%"))
     return rows
 
@@ -168,9 +178,11 @@ def levels_sentence(calibrations):
 
 def repeatability_table(calibrations):
     agree, total = agreement(calibrations)
+    closed = [meet(before, after) for _, before, after in pairs_in_a_row(calibrations) if not is_bound(before) and not is_bound(after)]
     foot = (f"{agree} of {total} ceilings ({100 * agree / max(1, total):.0f}%) agree with the calibration before, within their "
-            f"intervals. Levels found: {levels_sentence(calibrations) or 'none'}.")
-    return Table("repeatability", ("ceilings", "pairs in a row", "agree", "half-width", "steady", "spread over rounds"),
+            f"intervals; without lower bounds {sum(closed)} of {len(closed)} ({share(closed)}). "
+            f"Levels found: {levels_sentence(calibrations) or 'none'}.")
+    return Table("repeatability", ("ceilings", "pairs in a row", "agree", "half-width", "steady", "at least", "spread over rounds"),
                  repeatability_rows(calibrations), foot)
 
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <optional>
 #include <span>
 
 namespace roof {
@@ -49,34 +50,57 @@ bool is_complete(const fs::path& folder, const Scheduler& scheduler)
     }
 }
 
-/// Both kinds of ceilings are needed. A calibration that was stopped early may have only one.
-bool holds_ceilings(const fs::path& folder, const std::string& machine_name)
+/// Whether each entry of the plan has a row of the last round, or one that this machine cannot measure.
+bool is_finished(const Plan& plan, const std::vector<Measurement>& rows)
 {
-    if (!fs::exists(folder / "measurements.csv") || !fs::exists(folder / "machine.yaml")) return false;
+    const std::string last = plan.max_rounds > 1 ? std::to_string(plan.rounds) : "";
+    return std::ranges::all_of(plan.entries, [&](const PlanEntry& entry) {
+        const auto operations = entry.axes.find("operation");
+        return std::ranges::any_of(rows, [&](const Measurement& row) {
+            return row.bench == entry.bench && row.device == entry.device &&
+                   (operations == entry.axes.end() ||
+                    row.point.text_or("operation", "") == operations->second.back()) &&
+                   (row.status != Status::ok || row.point.text_or("round", "") == last);
+        });
+    });
+}
+
+/// What the folder is for a machine of this name, or for any; empty if it has no ceilings of bandwidth and of compute.
+std::optional<CalibrationKind> kind_for(const fs::path& folder, const std::string& machine_name)
+{
+    if (!fs::exists(folder / "measurements.csv") || !fs::exists(folder / "machine.yaml")) return {};
     try {
         const std::vector<Measurement> rows = read_rows(folder);
         const auto measured = [&](Role role) {
             return std::ranges::any_of(
                 rows, [&](const Measurement& row) { return row.role == role && row.status == Status::ok; });
         };
-        if (!measured(Role::bandwidth) || !measured(Role::compute)) return false;
-        const std::string name = read_machine_of(folder).name;
-        return machine_name.empty() || name == machine_name;
+        if (!measured(Role::bandwidth) || !measured(Role::compute)) return {};
+        if (!machine_name.empty() && read_machine_of(folder).name != machine_name) return {};
+        const fs::path file = folder / "plan.yaml";
+        if (!fs::exists(file)) return CalibrationKind::full;
+        const Plan plan = parse_plan(read_file(file), file.string());
+        return !is_finished(plan, rows) ? CalibrationKind::unfinished
+               : plan.quick             ? CalibrationKind::quick
+                                        : CalibrationKind::full;
     } catch (const Error&) {
-        return false;  // damaged, or of an older format
+        return {};  // damaged, or of an older format
     }
 }
 
-/// The first full calibration, else the first quick one; empty if there is none.
+/// The first of the best kind; empty if there is none.
 fs::path first_calibration(std::span<const fs::path> places, const std::string& machine_name)
 {
-    fs::path quick;
+    fs::path best;
+    std::optional<CalibrationKind> kind;
     for (const fs::path& place : places) {
-        if (!holds_ceilings(place, machine_name)) continue;
-        if (!is_quick(place)) return place;
-        if (quick.empty()) quick = place;
+        const std::optional<CalibrationKind> here = kind_for(place, machine_name);
+        if (!here || (kind && *here <= *kind)) continue;
+        best = place;
+        kind = here;
+        if (*kind == CalibrationKind::full) break;
     }
-    return quick;
+    return best;
 }
 
 }  // namespace
@@ -100,14 +124,9 @@ fs::path choose_folder(const fs::path& root, const Machine& machine, const std::
     return folder;
 }
 
-bool is_quick(const fs::path& folder)
+CalibrationKind calibration_kind(const fs::path& folder)
 {
-    const fs::path plan = folder / "plan.yaml";
-    try {
-        return fs::exists(plan) && parse_plan(read_file(plan), plan.string()).quick;
-    } catch (const InputError&) {
-        return false;  // another version's plan
-    }
+    return kind_for(folder, "").value_or(CalibrationKind::full);
 }
 
 fs::path find_calibration(const fs::path& folder, std::string node)
@@ -119,7 +138,7 @@ fs::path find_calibration(const fs::path& folder, std::string node)
         machine_name = machine.name;
         if (node.empty()) node = machine.node;
     }
-    if (holds_ceilings(here, machine_name)) return here;
+    if (kind_for(here, machine_name)) return here;
     std::vector<fs::path> places = newest_first(here);
     const std::vector<fs::path> beside =
         newest_first(here.has_filename() ? here.parent_path() : here.parent_path().parent_path());

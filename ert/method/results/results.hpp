@@ -79,11 +79,15 @@ class RunDirectory {
 std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,
                                     const std::string& plan_text, const Scheduler& scheduler);
 
-/// Whether the folder's plan is a quick calibration (Plan::quick). False for a plan that cannot be read.
-bool is_quick(const std::filesystem::path& folder);
+/// `unfinished`: some of the plan's entries have no row of its last round, because the calibration was stopped early or `--only` left them
+/// out. `quick`: by a plan that says so (Plan::quick).
+enum class CalibrationKind { unfinished, quick, full };
+
+/// `full` for a folder without ceilings or without a plan.
+CalibrationKind calibration_kind(const std::filesystem::path& folder);
 
 /// The newest full calibration (measured ceilings of bandwidth and compute) of the same machine: `folder` itself, one in it, or one
-/// beside it. A quick one (Plan::quick) only where there is no full one. Those of `node` come first; if it is empty, those of the node
+/// beside it. Where there is no full one, the newest quick one, else the newest unfinished one. Those of `node` come first; if it is empty, those of the node
 /// that `folder` names. Those of other nodes of the same kind are only used where the node has none. Empty if there is none.
 std::filesystem::path find_calibration(const std::filesystem::path& folder, std::string node = {});
 
