@@ -10,7 +10,7 @@ from roof import machine, program
 
 ECHO = """#!/bin/sh
 case "$1" in
-  doctor) echo '{"machine": {"name": "known", "cpu_model": "x", "cores": 2, "governor": null, "devices":
+  doctor) echo '{"machine": {"name": "known", "node": "n3", "cpu_model": "x", "cores": 2, "governor": null, "devices":
     [{"name": "cpu", "kind": "cpu", "model": "x", "levels": [{"name": "L1", "capacity_bytes": 1, "instances": 1}]}]}}' ;;
   calibrate) echo "{\\"arguments\\": \\"$*\\"}" ;;
   export) echo "level,rate"; echo "DRAM,1e10" ;;
@@ -54,6 +54,15 @@ class Program(unittest.TestCase):
         self.assertEqual("L1", known["devices"][0]["levels"][0]["name"])
         self.use(ROOF_PROGRAM="", PATH=str(self.folder / "empty"))
         self.assertEqual("mine", machine.describe("mine")["name"])
+
+    def test_the_node_is_the_program_s_and_without_it_the_scheduler_s_or_the_host_s(self):
+        self.assertEqual("n3", machine.describe()["node"])
+        self.use(ROOF_PROGRAM="", PATH=str(self.folder / "empty"), SLURMD_NODENAME="", NODE_NAME="-k8s worker/7")
+        self.assertEqual("k8s-worker-7", machine.describe()["node"])
+        self.use(SLURMD_NODENAME="n" * 80)
+        self.assertEqual("n" * 64, machine.describe()["node"])
+        self.use(SLURMD_NODENAME="", NODE_NAME="")
+        self.assertEqual(machine.node_name(), machine.describe()["node"])
 
     @unittest.skipUnless(HAS_PANDAS, "pandas is not installed")
     def test_ceilings_are_a_data_frame(self):

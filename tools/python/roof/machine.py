@@ -2,9 +2,19 @@
 
 import os
 import platform
+import re
 from typing import Any, Dict, List, Optional
 
 from roof.program import NotFound, run_json
+
+
+def node_name() -> str:
+    """Which machine of several equal ones this is, as ert/method/bench/node.cpp names it; empty if nothing tells."""
+    for name in (os.environ.get("SLURMD_NODENAME"), os.environ.get("NODE_NAME"), platform.node()):
+        legal = re.sub(r"^[._-]+", "", re.sub(r"[^A-Za-z0-9._-]", "-", name or ""))[:64]
+        if legal:
+            return legal
+    return ""
 
 
 def describe(name: Optional[str] = None) -> Dict[str, Any]:
@@ -14,8 +24,9 @@ def describe(name: Optional[str] = None) -> Dict[str, Any]:
     except NotFound:
         cores = os.cpu_count() or 1
         known = {"name": name or platform.node(), "cpu_model": platform.processor() or platform.machine(), "threads": cores,
+                 "node": node_name(),
                  "devices": [{"name": "cpu", "kind": "cpu", "model": platform.processor() or platform.machine()}]}
-    machine = {key: known[key] for key in ("name", "cpu_model", "vendor", "family", "model", "stepping", "sockets", "cores",
+    machine = {key: known[key] for key in ("name", "node", "cpu_model", "vendor", "family", "model", "stepping", "sockets", "cores",
                                            "threads", "smt", "numa_nodes", "isa", "features")
                if known.get(key) is not None}
     if name:
